@@ -17,7 +17,6 @@ UV := .venv/bin/uv
 fetch = { { ! $(PY) -m pip config list | grep -qE "(^|[.:])index-url="; } && $(PIP) uv 2> $(MADE)/uv.log \
   && $(UV) pip install --quiet --python $(PY) $(1) 2> $(MADE)/uv.log; } || $(PIP) $(1)
 SITE := dist/site
-MUTANTS := .[mutants]
 OPENED := 01-open-a-session.ipynb
 
 # A checkout that was moved, or a new Python, makes its .venv again.
@@ -44,7 +43,7 @@ EXTENSION := $(EXTENSIONS)/compaction-inspector
 step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s: %s s\n' '$(1)' "$$SECONDS"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test ready accuracy figures checklist mutants lint format build docs rooms concepts pictures bench benchmark retention decay summaries predictions recount wheel binder chromium clean
+.PHONY: help lab test ready accuracy figures checklist lint format build docs rooms pictures bench benchmark summaries hooks predictions recount wheel binder chromium clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -63,9 +62,6 @@ ready: build $(MADE)/test chromium
 checklist: $(MADE)/test ## list the published statements that no test proves yet
 	@$(PY) -m tests.checklist
 
-mutants: $(MADE)/mutants ## change the code at random places, list what no test notices: ARGS="--seed 1 --minutes 60"
-	@$(PY) -m tests.mutation $(ARGS)
-
 lint: $(MADE)/test js/node_modules/.made ## run the formatters' and type checkers' checks alone
 	@$(PY) tests/suite.py lint
 
@@ -80,26 +76,24 @@ docs: $(MADE)/test ## build the documentation into dist/site; a warning is an er
 rooms: $(MADE)/test ## draw the guide's picture of the rooms
 	@$(PY) -m tests.rooms_picture
 
-concepts: $(MADE)/test ## draw the guide's pictures of the concepts from the demo session
-	@$(PY) -m tests.concept_pictures
-
 pictures: build $(MADE)/test chromium ## draw the README's picture of the screen
 	@$(PY) -m tests.readme_pictures
 
 bench: build $(MADE)/test ## measure speed and memory, print one table and write it into the guide
 	@$(PY) tests/bench $(ARGS)
 
-retention: $(MADE)/test ## write what each policy leaves of the facts in real sessions, as a table and a figure
-	@$(PY) tests/bench/retention.py
-
-decay: $(MADE)/test ## write what five compactions in a row leave of them, as a table and a figure
-	@$(PY) tests/bench/decay.py
-
 summaries: $(MADE)/test ## write what the extractive summary keeps beside the recorded ones, as a table
 	@$(PY) tests/bench/summaries.py
 
-benchmark: $(MADE)/yardsticks ## after decay: write what recorded compactions of real sessions keep, beside every policy and baselines
+benchmark: $(MADE)/test ## write what recorded compactions of real sessions keep, beside every policy
 	@$(PY) tests/bench/benchmark.py
+
+yardsticks: $(MADE)/test ## print our rows on three benchmarks that others made; installs them
+	@$(PIP) --no-deps compaction-conformance-kit==0.8.0 conpact==0.1.0
+	@$(PY) tests/bench/yardsticks.py
+
+hooks: $(MADE)/test ## write what the hooks would have given back at every recorded compaction, and what it takes
+	@$(PY) tests/bench/hooks.py $(ARGS)
 
 predictions: $(MADE)/test ## write what was predicted of recorded compactions beside the provider's next request, and what files state of them
 	@$(PY) -m tests.predictions ../shared/sessions > tests/cases/predictions.tsv.new && mv tests/cases/predictions.tsv.new tests/cases/predictions.tsv
@@ -169,15 +163,6 @@ $(MADE)/needs: pyproject.toml $(MADE)/venv | $(NODE)
 $(MADE)/test: js/jupyter/server.json $(MADE)/needs | $(BUNDLE)
 	$(call step,The package,$(call install,.,--no-deps))
 	@touch $(MADE)/lab $@
-
-# Of conpact only its fifteen rules are read: the packages it asks for have 400 MB.
-$(MADE)/yardsticks: $(MADE)/test
-	$(call step,The yardsticks of others,$(PIP) --no-deps conpact==0.1.0)
-	@touch $@
-
-$(MADE)/mutants: $(MADE)/test
-	$(call step,What mutates the code,$(call install,$(MUTANTS)))
-	@touch $(MADE)/lab $(MADE)/test $@
 
 # Its shell is the same engine without windows and half the work; where that cannot be had, Chromium itself will do.
 BROWSERS := chromium chromium-browser google-chrome

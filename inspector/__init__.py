@@ -12,7 +12,7 @@ findings = lint(session, "flue")
 table    = compare_policies(session)
 Workbench(session)
 
-A room is a package for one question; `__init__.pyi` beside this file is the table of contents.
+Each package answers one question; `__init__.pyi` in this folder lists all names.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __version__ = "0.2.0"
 # A name's module is imported when the name is first asked for, so that importing the package costs nothing.
 _load, __dir__, __all__ = attach_stub(__name__, __file__)
 
-# Names of 0.1 that stand in a room now, and those that are called otherwise. They go with 0.3.
+# Names of 0.1 that were moved to a package or renamed. They are removed in 0.3.
 _MOVED = {
     "cuts": "CutPoint CutPoints",
     "errors": "AnswerRefused CounterError EditError EmptySession EscapeError FigureError FrameError "
@@ -82,7 +82,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
-    """Where a Jupyter server finds our routes."""
+    """Return the server extension of this package, for Jupyter's discovery."""
     return [{"module": "inspector.jupyter.server"}]
 
 

@@ -6,8 +6,10 @@ __version__: str
 from .demo import open_demo as open_demo
 from .files import open_session as open_session
 from .files import open_sessions as open_sessions
+from .formats.harnesses.claude_code.recorded_requests import read_requests as read_requests
 from .library import sessions as sessions
 from .files import save_session as save_session
+from .redaction.clean import redact_session as redact_session
 from .files import open_plan as open_plan
 from .files import save_plan as save_plan
 from .files import reopen_session as reopen_session
@@ -24,6 +26,7 @@ from .tokens.cost import price_session as price_session
 # plan a compaction, and look at what it leaves
 from .cuts import find_cuts as find_cuts
 from .policies.registry import find_policy as find_policy
+from .policies.registry import list_policies as list_policies
 from .policies.registry import add_policy as add_policy
 from .policies.policy import Policy as Policy
 from .policies.policy import Edits as Edits

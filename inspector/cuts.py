@@ -1,8 +1,8 @@
-"""Session -> CutPoints: where a cut may stand, and for every other place the rule that forbids it.
+"""Session -> CutPoints: the valid cut points, and for every other place the rule that forbids a cut.
 
-A cut at place p keeps the live entries p, p+1, … as they are and compacts what stands before. There are
-n + 1 places for n live entries; the last keeps nothing. Each rule says for all places at once where it
-forbids a cut; a place is legal when no rule does. The first rule that forbids a place gives the reason.
+A cut at place p keeps the live entries p, p+1, … as they are and compacts all entries before them. There are
+n + 1 places for n live entries; the last keeps nothing. Each rule marks all places at which it forbids a cut;
+a place is valid if no rule marks it. The first rule that marks a place gives the reason.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class CutPoint(NamedTuple):
 
 
 class CutRule(NamedTuple):
-    """A reason to forbid a cut: `forbid` gives bool[n+1], `sentence` what the user is told."""
+    """A reason to forbid a cut: `forbid` returns bool[n+1], `sentence` explains it to the user."""
 
     name: str
     sentence: str
@@ -98,33 +98,37 @@ def _open_loop(session: Session, live: Live) -> Bools:
 
 
 def _find_open_loop(session: Session, live: Live) -> tuple[int | None, bool]:
-    """Where the assistant began the loop that the context ends in, and whether that loop reasons.
+    """Find where the assistant began the tool loop at the end of the context, and whether it has reasoning.
 
-    As a provider reads it: neighbours of one side are one message, and a user's message that answers a call
-    goes on with the loop, whatever else it says. Where calls at the end still run, their answers will come.
+    The loop is as the provider sees it: adjacent messages of one role are one message, and a user's message
+    with an answer to a call continues the loop. Calls at the end that still run count as answered.
     """
-    first, reasons, heard = None, False, False
+    first, reasons, has_tool_reply = None, False, False
     last = int(live.position[live.pending].max()) if len(live.pending) else -1
     answers = last >= 0 and not any(_says(session, live, at) for at in range(last + 1, len(live)))
     for position in range(len(live) - 1, -1, -1):
         blocks = session.entries[live.entries[position]].blocks
         if not _says(session, live, position):
-            continue  # nothing of it is sent
+            continue  # it is not sent
         if live.role[position] == ROLES.index("assistant"):
             if not answers:
                 break
-            first, heard = position, False
+            first, has_tool_reply = position, False
             reasons |= any(b.kind == "reasoning" and bool(b.signature or b.encrypted) for b in blocks)
         else:
-            answers = any(b.kind == "tool_output" for b in blocks) or (heard and answers)
-            heard = True
+            answers = any(b.kind == "tool_output" for b in blocks) or (has_tool_reply and answers)
+            has_tool_reply = True
     return first, reasons
 
 
 def _says(session: Session, live: Live, position: int) -> bool:
-    """Whether anything of a live entry is sent."""
+    """Return whether a live entry has content that is sent."""
     blocks = session.entries[live.entries[position]].blocks
     return any(block.kind != "text" or bool(block.text.strip()) for block in blocks)
+
+
+def _before_start(session: Session, live: Live) -> Bools:
+    return np.zeros(len(live) + 1, bool)  # see `CutPoints.since`
 
 
 def _unknown_role(session: Session, live: Live) -> Bools:
@@ -135,11 +139,13 @@ def _unknown_role(session: Session, live: Live) -> Bools:
 
 CUT_RULES: tuple[CutRule, ...] = (
     CutRule(
-        "nothing-before", "Nothing stands before this place: there is nothing to compact.", _nothing_before
+        "nothing-before",
+        "There are no messages before this place, so there is nothing to compact.",
+        _nothing_before,
     ),
     CutRule(
         "prior-compaction",
-        "Only the summary of the compaction before stands here: there is nothing new to compact.",
+        "Only the previous compaction's summary is before this place, so there is nothing new to compact.",
         _prior_compaction,
     ),
     CutRule(
@@ -166,8 +172,18 @@ CUT_RULES: tuple[CutRule, ...] = (
         _open_loop,
     ),
     CutRule("unknown-role", "This record's role is unknown, so it cannot open a context.", _unknown_role),
+    CutRule(
+        "before-start",
+        "The messages to compact begin here or later, so there is nothing to compact before this place.",
+        _before_start,
+    ),
 )
 """Every reason to forbid a cut, in the order they are given (CLAUDE §7.1-2, §8; FLUE §6-7)."""
+
+
+_BEFORE_START = [rule.name for rule in CUT_RULES].index("before-start")
+_STARTS = [rule.name in ("nothing-before", "prior-compaction", "unknown-role") for rule in CUT_RULES]
+"""Whether a range may begin where the rule forbids a cut: what is before it stays as it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +209,7 @@ class CutPoints:
         return len(self.legal)
 
     def __getitem__(self, place: int | str) -> CutPoint:
-        """The verdict on a place, by its number or by the first entry that it keeps ("end" keeps none).
+        """Return the verdict on a place, by its number or the first entry that it keeps ("end" keeps none).
 
         Raises `EditError` for an entry that is not in the context, `IndexError` for a number beyond the last.
         """
@@ -205,11 +221,11 @@ class CutPoints:
         place = range(len(self))[place]
         reason = int(self.reason[place])
         rule = CUT_RULES[reason] if reason >= 0 else None
-        legal = "A cut may stand here" + (", inside a turn." if self.splits[place] else ".")
-        kept = self.session.live.entries
+        legal = "Valid cut point" + (", inside a turn." if self.splits[place] else ".")
+        live_entries = self.session.live.entries
         return CutPoint(
             place,
-            self.session.entries[kept[place]].id if place < len(kept) else END,
+            self.session.entries[live_entries[place]].id if place < len(live_entries) else END,
             rule is None,
             rule.name if rule else None,
             rule.sentence if rule else legal,
@@ -219,8 +235,33 @@ class CutPoints:
     def __iter__(self) -> Iterator[CutPoint]:
         return (self[place] for place in range(len(self)))
 
+    @cached_property
+    def starts(self) -> Bools:
+        """bool[n+1]: the messages to compact may begin at this place, and those before it stay."""
+        out: Bools = (self.reason < 0) | np.array(_STARTS)[self.reason]
+        out[-1] = False
+        return out
+
+    def since(self, start: int) -> CutPoints:
+        """The same if only messages from the place `start` on are compacted: no cut is valid up to it."""
+        if not start:
+            return self
+        legal, reason = self.legal.copy(), self.reason.copy()
+        legal[: start + 1], reason[: start + 1] = False, _BEFORE_START
+        return CutPoints(self.session, legal, reason, self.splits)
+
+    def allow_after_summary(self) -> CutPoints:
+        """The same, with a cut right behind an earlier summary."""
+        live, place = self.session.live, 1
+        others = (rule for rule in CUT_RULES if rule.forbid is not _prior_compaction)
+        if live.summary != 0 or any(rule.forbid(self.session, live)[place] for rule in others):
+            return self
+        legal, reason = self.legal.copy(), self.reason.copy()
+        legal[place], reason[place] = True, -1
+        return CutPoints(self.session, legal, reason, self.splits)
+
     def nearest(self, place: int) -> int | None:
-        """The legal place nearest to `place`, the earlier of two; None when no cut is legal."""
+        """Return the valid cut point nearest to `place`, the earlier of two; None if no cut is valid."""
         legal = np.flatnonzero(self.legal)
         return int(legal[np.argmin(np.abs(legal - place))]) if len(legal) else None
 
@@ -229,7 +270,7 @@ class CutPoints:
 
 
 def find_cuts(session: Session) -> CutPoints:
-    """The verdict on every place of the session's live view. Linear in its blocks.
+    """Check every place of the session's live view. Takes linear time in its blocks.
 
     >>> from inspector import read_session
     >>> call = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}

@@ -2,7 +2,6 @@
 
 It is a Claude Code session about a project that publishes tide tables, recorded with one automatic compaction
 that loses two things which have to be won back afterwards: `LOST_PATH` and `CONSTRAINT`.
-The tests hold what generates it.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ CONSTRAINT = "never touch data/almanac.json"
 
 @cache
 def read_demo() -> bytes:
-    """The session as a Claude Code file (about 1 MB of JSON lines), for those who want it on disk.
+    """Return the session as a Claude Code file (about 1 MB of JSON lines), for example to write it to disk.
 
-    Raises `ReadError` where Python was built without lzma, which unpacks it.
+    Raises `ReadError` if Python was built without lzma.
 
     >>> read_demo().count(b"\\n")
     560
@@ -48,6 +47,6 @@ def open_demo() -> Session:
     """The demo session. It takes about a tenth of a second the first time.
 
     >>> open_demo()
-    Session(claude-code, 560 records, 21 turns, 1 compaction, 0 unknown)
+    Session(claude-code, 560 records, 21 turns, 1 compaction, 1 clearing, 0 unknown)
     """
     return read_session(read_demo(), "the bundled session", "claude-code")

@@ -1,11 +1,11 @@
 """Every error this package raises on purpose. Each class takes values and writes its own sentence.
 
     InspectorError
-    ├── ArgumentError          an argument that is no such thing, told at the door; a TypeError too
+    ├── ArgumentError          an argument of the wrong type, checked at the call; also a TypeError
     ├── ReadError              the bytes are no session any reader understands
     │   ├── EmptySession       a transcript was recognised, but it holds no turn
     │   ├── UnreadFormat       the format is known, and no reader takes it, or not in this version
-    │   ├── ClaimedTwice       several readers take the file for theirs
+    │   ├── ClaimedTwice       several readers accept the file
     │   ├── SeveralSessions    the file holds more than one session, and none was named
     │   └── ManifestVersion    a session manifest newer than this package
     ├── CounterError           a token counter that does not exist, or whose ranks are missing or altered
@@ -15,17 +15,17 @@
     ├── PlanError              a saved plan that cannot be made again
     │   └── OtherSession       a plan, saved or not, or a ledger is of another session or moment
     ├── PatchError             a diff that does not belong to the context it is applied to
-    ├── RedactionError         whether a text holds a secret could not be told, so it is not handed on
+    ├── RedactionError         a text could not be checked for secrets, so it is not passed on
     ├── SummaryError           a model gave no summary that can be used
     │   ├── KeyMissing         the environment holds no key for the provider
     │   ├── RequestRefused     the provider refused the request, or could not be asked
-    │   └── AnswerRefused      an answer came that cannot stand for what it was to write up
-    ├── WriteConflict          somebody else writes, or has written, what was to be written
+    │   └── AnswerRefused      the answer is not usable as a summary
+    ├── WriteConflict          another writer changes, or has changed, the file to be written
     ├── EscapeError            a file's path leads out of the folder it belongs to
-    ├── LessonError            a lesson that cannot be read, or an expression that may not stand in one
-    ├── FigureError            a figure that nothing draws, or no plotly to draw it with
+    ├── LessonError            a lesson that cannot be read, or an expression that is not allowed in one
+    ├── FigureError            a figure of an unknown kind, or plotly is not installed
     ├── FrameError             no pandas to make a data frame with
-    └── Stopped                long work was told to stop before it was finished
+    └── Stopped                long work was stopped before it was finished
 
 An outcome is not an error: a plan that cannot reach its target is a `Plan` with `fits=False`.
 """
@@ -51,7 +51,7 @@ class InspectorError(Exception):
     >>> try:
     ...     count_tokens(read_session([{"role": "user", "content": "Go on."}]), "words")
     ... except InspectorError as error:
-    ...     print(type(error).__name__, error.known[0])
+    ...     print(type(error).__name__, error.known_names[0])
     CounterError o200k_base
     """
 
@@ -64,7 +64,7 @@ class InspectorError(Exception):
 
 
 class ArgumentError(InspectorError, TypeError):
-    """An argument of a public function is not what it takes.
+    """An argument of a public function has the wrong type.
 
     >>> from inspector import count_tokens
     >>> count_tokens("talk.json")
@@ -72,33 +72,35 @@ class ArgumentError(InspectorError, TypeError):
     inspector.errors.ArgumentError: count_tokens: session must be a Session, not the text 'talk.json'
     """
 
-    def __init__(self, call: str, argument: str, given: object, wanted: str) -> None:
-        self.call, self.argument, self.given, self.wanted = call, argument, given, wanted
-        super().__init__(call, argument, given, wanted)
+    def __init__(self, call: str, argument: str, value: object, expected: str) -> None:
+        self.call, self.argument, self.value, self.expected = call, argument, value, expected
+        super().__init__(call, argument, value, expected)
 
     def _sentence(self) -> str:
-        return f"{self.call}: {self.argument} must be {self.wanted}, not {_name_value(self.given)}"
+        return f"{self.call}: {self.argument} must be {self.expected}, not {_name_value(self.value)}"
 
 
 COUNT = "a number of tokens, whole and not below 0"
 
 
-def expect(call: str, **given: tuple[object, ...]) -> None:
-    """Raise `ArgumentError` unless each argument, given with the types it may have, has one of them.
+def expect(call: str, **arguments: tuple[object, ...]) -> None:
+    """Raise `ArgumentError` unless each argument has one of the types given with it.
 
-    None stands for itself. A boolean is no number, and whole numbers are numbers.
+    None in the types allows None. A boolean does not count as a number; a whole number does.
 
     >>> expect("pay", price=(1, float), by=(None, str, None))
     >>> expect("pay", price=(True, float))
     Traceback (most recent call last):
     inspector.errors.ArgumentError: pay: price must be a number, not True
     """
-    for argument, (value, *kinds) in given.items():
+    for argument, (value, *kinds) in arguments.items():
         if not any(_is_a(value, kind) for kind in kinds):
-            wanted = [_KINDS.get(kind) or f"a {kind.__name__}" for kind in kinds if isinstance(kind, type)]
+            kind_names = [
+                _KINDS.get(kind) or f"a {kind.__name__}" for kind in kinds if isinstance(kind, type)
+            ]
             if None in kinds:
-                wanted.append("None")
-            raise ArgumentError(call, argument, value, " or ".join(wanted))
+                kind_names.append("None")
+            raise ArgumentError(call, argument, value, " or ".join(kind_names))
 
 
 def expect_items(call: str, argument: str, value: object, *kinds: object) -> list[Any]:
@@ -121,9 +123,9 @@ def expect_items(call: str, argument: str, value: object, *kinds: object) -> lis
     return items
 
 
-def expect_count(call: str, **given: object) -> None:
+def expect_count(call: str, **arguments: object) -> None:
     """Raise `ArgumentError` unless each argument is a number of tokens."""
-    for argument, value in given.items():
+    for argument, value in arguments.items():
         if not _is_a(value, int) or int(str(value)) < 0:
             raise ArgumentError(call, argument, value, COUNT)
 
@@ -164,8 +166,8 @@ RECOGNISED = "recognised"
 class ReadError(InspectorError):
     """No reader understood the bytes.
 
-    `tried` holds (reader name, reason it refused) in the order they were asked. The sentence says what the
-    file is; the reason of a reader stands in it only where that reader was asked for by its name.
+    `tried` holds (reader name, reason it refused) in order. The message says what the file is; it includes a
+    reader's reason only if the caller named that reader.
 
     >>> from inspector import read_session
     >>> read_session(b"Dear diary", "diary.txt")
@@ -178,15 +180,15 @@ class ReadError(InspectorError):
         super().__init__(name, self.tried, detail)
 
     def _sentence(self) -> str:
-        # What refused it for what it is says nothing that the detail does not.
+        # These reasons repeat the detail.
         reasons = [reason for _, reason in self.tried if reason not in (self.detail, RECOGNISED)]
-        asked = f"{self.tried[0][0]}: {reasons[0]}" if len(self.tried) == 1 and reasons else ""
-        parts = [f"{self.name} is not a session this package can read", self.detail, asked]
+        single_reason = f"{self.tried[0][0]}: {reasons[0]}" if len(self.tried) == 1 and reasons else ""
+        parts = [f"{self.name} is not a session this package can read", self.detail, single_reason]
         return " — ".join(part for part in parts if part)
 
 
 class EmptySession(ReadError):
-    """The format was recognised, but nobody says anything in it.
+    """The format was recognised, but the file holds no message.
 
     >>> from inspector import read_session
     >>> read_session(b'{"type": "summary", "summary": "A talk", "leafUuid": "m1"}')
@@ -196,9 +198,9 @@ class EmptySession(ReadError):
     """
 
     def _sentence(self) -> str:
-        asked = ", ".join(reader for reader, _ in self.tried)
+        reader_names = ", ".join(reader for reader, _ in self.tried)
         more = f" ({self.detail})" if self.detail else ""
-        return f"{self.name} was recognised as {asked}, but it holds no turn{more}"
+        return f"{self.name} was recognised as {reader_names}, but it holds no turn{more}"
 
 
 class UnreadFormat(ReadError):
@@ -283,19 +285,19 @@ class CounterError(InspectorError):
     inspector.errors.CounterError: token counter 'words': no such counter; known counters: o200k_base, ...
     """
 
-    def __init__(self, name: str, reason: str, known: Iterable[str] = ()) -> None:
-        self.name, self.reason, self.known = name, reason, tuple(known)
-        super().__init__(name, reason, self.known)
+    def __init__(self, name: str, reason: str, known_names: Iterable[str] = ()) -> None:
+        self.name, self.reason, self.known_names = name, reason, tuple(known_names)
+        super().__init__(name, reason, self.known_names)
 
     def _sentence(self) -> str:
-        hint = f"; known counters: {', '.join(self.known)}" if self.known else ""
+        hint = f"; known counters: {', '.join(self.known_names)}" if self.known_names else ""
         return f"token counter {self.name!r}: {self.reason}{hint}"
 
 
 class PolicyError(InspectorError):
     """A policy, or a setting of one of its rules, cannot be used.
 
-    `known` are the names there are, and `meant` what was written in place of one; "" where that is `name`.
+    `known` lists the valid names. `meant` is the invalid name, or "" if that is `name`.
 
     >>> from inspector import find_policy
     >>> find_policy("fluee")
@@ -303,31 +305,33 @@ class PolicyError(InspectorError):
     inspector.errors.PolicyError: policy 'fluee': no such policy (did you mean 'flue'?); known: flue, ...
     """
 
-    def __init__(self, name: str, reason: str, known: Iterable[str] = (), meant: str = "") -> None:
-        self.name, self.reason, self.known, self.meant = name, reason, tuple(known), meant
-        super().__init__(name, reason, self.known, meant)
+    def __init__(self, name: str, reason: str, known_names: Iterable[str] = (), meant: str = "") -> None:
+        self.name, self.reason, self.known_names, self.meant = name, reason, tuple(known_names), meant
+        super().__init__(name, reason, self.known_names, meant)
 
     def _sentence(self) -> str:
-        hint = f"; known: {_list_names(self.known, self.meant or self.name)}" if self.known else ""
+        hint = (
+            f"; known: {_list_names(self.known_names, self.meant or self.name)}" if self.known_names else ""
+        )
         return f"policy {self.name!r}: {self.reason}{hint}"
 
 
 class PromptMissing(InspectorError):
-    """A prompt was asked for by a name that none has.
+    """No prompt has the requested name.
 
     >>> from inspector import ClaudeSummariser
     >>> ClaudeSummariser("claude-opus-4-5", prompt="haiku")
     Traceback (most recent call last):
-    inspector.errors.PromptMissing: prompt 'haiku': there is none of this name; known: checkpoint, ...
+    inspector.errors.PromptMissing: prompt 'haiku': no such prompt; known: checkpoint, ...
     """
 
-    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
-        self.name, self.known = name, tuple(known)
-        super().__init__(name, self.known)
+    def __init__(self, name: str, known_names: Iterable[str] = ()) -> None:
+        self.name, self.known_names = name, tuple(known_names)
+        super().__init__(name, self.known_names)
 
     def _sentence(self) -> str:
-        hint = f"; known: {', '.join(self.known)}" if self.known else ""
-        return f"prompt {self.name!r}: there is none of this name{hint}"
+        hint = f"; known: {', '.join(self.known_names)}" if self.known_names else ""
+        return f"prompt {self.name!r}: no such prompt{hint}"
 
 
 class EditError(InspectorError):
@@ -395,7 +399,7 @@ class PatchError(InspectorError):
 
 
 class RedactionError(InspectorError):
-    """Secrets could not be looked for, or one was found where none may be: nothing is written, or sent.
+    """A text could not be checked for secrets, or holds one that must not leave: nothing is written or sent.
 
     >>> print(RedactionError("it is nested too deeply", "sent"))
     Nothing was sent, because it may hold secrets: it is nested too deeply.
@@ -410,7 +414,7 @@ class RedactionError(InspectorError):
 
 
 class SummaryError(InspectorError):
-    """A model was to write a summary, and there is none that can be used. `used` is what was paid for it.
+    """A model wrote no usable summary. `used` is the usage that was paid for it.
 
     >>> error = SummaryError("unknown", "The model wrote no summary.")
     >>> str(error), error.kind, error.used
@@ -452,7 +456,7 @@ class RequestRefused(SummaryError):
 
 
 class AnswerRefused(SummaryError):
-    """An answer came, but it cannot stand for what it was to write up: none of it is kept. `kind` says why.
+    """A summariser's answer cannot be used as a summary and is discarded. `kind` is the reason:
 
     cut_off, empty, refusal, tool, interrupted, broken, too_long, unknown.
 
@@ -493,7 +497,7 @@ class EscapeError(InspectorError):
 
 
 class LessonError(InspectorError):
-    """A lesson cannot be read or shown. `line` counts the lines of its file from 1; 0 where none is known.
+    """A lesson cannot be read or shown. `line` counts the lines of its file from 1; 0 if unknown.
 
     >>> print(LessonError("the lesson has no title", line=1))
     line 1: the lesson has no title
@@ -516,17 +520,17 @@ class FigureError(InspectorError):
     inspector.errors.FigureError: figure 'pareto': no row of the table has facts and tokens
     """
 
-    def __init__(self, kind: str, reason: str, known: Iterable[str] = ()) -> None:
-        self.kind, self.reason, self.known = kind, reason, tuple(known)
-        super().__init__(kind, reason, self.known)
+    def __init__(self, kind: str, reason: str, known_names: Iterable[str] = ()) -> None:
+        self.kind, self.reason, self.known_names = kind, reason, tuple(known_names)
+        super().__init__(kind, reason, self.known_names)
 
     def _sentence(self) -> str:
-        hint = f"; known: {', '.join(self.known)}" if self.known else ""
+        hint = f"; known: {', '.join(self.known_names)}" if self.known_names else ""
         return f"figure {self.kind!r}: {self.reason}{hint}"
 
 
 class FrameError(InspectorError):
-    """A data frame was asked for, and pandas is not installed.
+    """A data frame was requested, but pandas is not installed.
 
     >>> print(FrameError("Facts"))
     pandas is not installed, so Facts makes no data frame: pip install pandas, or hand to_columns() to the
@@ -545,8 +549,8 @@ class FrameError(InspectorError):
 
 
 class Stopped(InspectorError):
-    """Long work was told to stop. Raise it from the `tell` of `count_tokens`, `replay` or `compare_policies`:
-    nothing is left half done.
+    """Long work was stopped. To stop `count_tokens`, `replay` or `compare_policies`, raise it from their
+    progress callback; no partial result remains.
 
     >>> str(Stopped())
     'Stopped before it was finished.'
@@ -561,7 +565,7 @@ _STOPPED: ContextVar[Callable[[], bool] | None] = ContextVar("stopped", default=
 
 @contextmanager
 def stopping(stopped: Callable[[], bool]) -> Iterator[None]:
-    """Let what is done here end as soon as nobody wants it any more: `stopped` is asked now and then."""
+    """Let `check_stopped` raise `Stopped` in this context as soon as `stopped` returns True."""
     before = _STOPPED.set(stopped)
     try:
         yield
@@ -570,8 +574,7 @@ def stopping(stopped: Callable[[], bool]) -> Iterator[None]:
 
 
 def check_stopped() -> None:
-    """Raise `Stopped` where nobody wants any more what is being worked out; for a loop that takes long and
-    has nobody to tell of its progress.
+    """Raise `Stopped` if the work of this context was cancelled. For a long loop without a progress callback.
 
     >>> with stopping(lambda: True):
     ...     check_stopped()
@@ -584,13 +587,13 @@ def check_stopped() -> None:
         raise Stopped
 
 
-def _list_names(known: Sequence[str], meant: str) -> str:
-    """The names nearest to what was meant, the first few where none is near; and how many more there are.
+def _list_names(known_names: Sequence[str], meant: str) -> str:
+    """List the names most similar to `meant`, or the first few, and the number of the others.
 
     >>> _list_names(["drop", "keep", "merge", "point", "shorten", "summarise"], "keeep")
     'keep, … and 5 more'
     """
-    if len(known) <= MOST_NAMES:
-        return ", ".join(known)
-    names = get_close_matches(meant, known, MOST_NAMES) or known[:MOST_NAMES]
-    return ", ".join([*names, f"… and {len(known) - len(names)} more"])
+    if len(known_names) <= MOST_NAMES:
+        return ", ".join(known_names)
+    names = get_close_matches(meant, known_names, MOST_NAMES) or known_names[:MOST_NAMES]
+    return ", ".join([*names, f"… and {len(known_names) - len(names)} more"])

@@ -1,7 +1,7 @@
 """DOOR: session files. A path in, a `Session` out, and back as a session manifest.
 
-A transcript is only ever read. A manifest is written beside its place and then moved there, so that the
-file is either the old one or the new one, whole.
+Transcripts are never modified. A manifest is written to a temporary file in the same folder and then moved,
+so a file is never incomplete.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from .formats.readers import (
 from .formats.whole_file import mode_of as mode_of
 from .formats.whole_file import write_new as write_new
 from .formats.whole_file import write_whole as write_whole
+from .kept_files import recall_judgements
 from .paths import check_regular, is_shown, open_regular, spell_out
 from .session.garbage import paused_gc
 from .session.provenance import FILE_MODE, file_mode_of
@@ -55,9 +56,10 @@ BEGINNING = 1 << 20
 def open_session(path: StrPath, format: str | None = None, part: str | None = None) -> Session:
     """Read the session in a file, in the format given or in the one that is recognised.
 
-    `part` names one session of an archive, as `open_sessions` lists them. Raises `ArgumentError` for a wrong
-    argument, `ReadError` if the file holds no session, `SeveralSessions` if it holds several and no `part` is
-    given, `EmptySession` if it holds no message, and `OSError` if it cannot be read.
+    `part` names one session of an archive, as `open_sessions` lists them. The session has the judgements that
+    its reader made on the screen. Raises `ArgumentError` for a wrong argument, `ReadError` if the file holds
+    no session, `SeveralSessions` if it holds several and no `part` is given, `EmptySession` if it holds no
+    message, and `OSError` if it cannot be read.
 
     >>> import json
     >>> from tempfile import TemporaryDirectory
@@ -70,11 +72,12 @@ def open_session(path: StrPath, format: str | None = None, part: str | None = No
     expect("open_session", format=(format, str, None), part=(part, str, None))
     place = find_place(path)
     if part is None and place.stat().st_size >= LARGE:
-        return FollowedFile(place, format, once=True).session
+        return recall_judgements(FollowedFile(place, format, once=True).session, place)
     data, name = unpack_part(_read_whole(place)[1], str(place), part, format)
     reader = find_reader(data, name, format)
     with named(reader, name):
-        return read_with_others(reader, data, place)
+        session = read_with_others(reader, data, place)
+    return recall_judgements(session, place) if part is None else session
 
 
 def read_with_others(reader: Reader, data: Data, place: Path) -> Session:
@@ -155,7 +158,7 @@ def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:
 
 
 def _read_whole(place: Path) -> tuple[FileStat, bytes]:
-    """Read a file. One whose beginning shows that it is not a session is refused before the rest is read."""
+    """Read a file. If its beginning shows that it is no session, it is refused without reading the rest."""
     # Not mapped into memory: if a mapped file is truncated meanwhile, the process is killed.
     with open_regular(place) as file:
         status = os.fstat(file.fileno())
@@ -169,7 +172,7 @@ def _read_whole(place: Path) -> tuple[FileStat, bytes]:
 
 
 def _find_log(place: Path, data: bytes) -> Path | None:
-    """Return the write-ahead log of a database, which may hold most of its content; None if there is none."""
+    """Return the write-ahead log of a database, which may hold most of its content, or None."""
     log = place.with_name(f"{place.name}-wal")
     if not data.startswith(MAGIC) or not log.is_file() or not 0 < log.stat().st_size <= MOST_BESIDE:
         return None
@@ -311,13 +314,13 @@ def read_plans_beside(home: str) -> dict[str, bytes]:
     """Read the plans in the folder of a session's file, by file name; {} for a session without a file."""
     if not home:
         return {}
-    found = {}
+    contents = {}
     folder = Path(home).expanduser().parent
     for place in list_matching(folder, "*.plan.json", MOST_PLANS):
         with suppress(OSError):
             if _is_small(place, folder, MOST_PLAN_BYTES):
-                found[place.name] = place.read_bytes()
-    return found
+                contents[place.name] = place.read_bytes()
+    return contents
 
 
 def find_planned(path: StrPath) -> tuple[Path, SavedPlan]:
@@ -339,7 +342,7 @@ def find_planned(path: StrPath) -> tuple[Path, SavedPlan]:
         except (InspectorError, OSError):
             continue
         return file, saved
-    raise PlanError(str(place), f"the session it was saved of, {saved.session.id}, does not lie beside it")
+    raise PlanError(str(place), f"its session, {saved.session.id}, is not in the same folder")
 
 
 def save_beside(plan: Plan, home: str = "") -> Path:
@@ -471,7 +474,7 @@ class FollowedFile:
         _keep_mode(self.session, self.path, *self._beside)
 
     def poll(self) -> Session | None:
-        """Read what is new. Return the session, or None if it has not changed since the last `poll`.
+        """Read new content. Return the session, or None if it has not changed since the last `poll`.
 
         Raises `OSError` if the file is gone and `ReadError` if it holds no session; `session` then stays.
         """
@@ -508,13 +511,13 @@ class FollowedFile:
 
     def _read_on(self) -> bool | None:
         """Read what was added. Return whether there is anything, or None if the file must be read again."""
-        growth, known = self._growth, self._status
-        if growth is None or known is None:
+        growth, status = self._growth, self._status
+        if growth is None or status is None:
             return None
         with open_regular(self.path) as file:
             now = _status(os.fstat(file.fileno()))
             # A file that changed without growing was not only appended to.
-            if now[:2] != known[:2] or now.size <= known.size:
+            if now[:2] != status[:2] or now.size <= status.size:
                 return None
             head = file.read(len(self._head))
             file.seek(growth.offset - len(self._mark))

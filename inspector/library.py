@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from importlib.metadata import version
@@ -28,17 +27,17 @@ from .formats.containers import ZSTD, unpack
 from .formats.json_document import HEAD
 from .formats.places import find_places
 from .formats.readers import list_holder_hooks
+from .formats.whole_file import write_whole
 from .mixins import Framed
-from .paths import open_regular, spell_out
+from .paths import find_cache_folder, open_regular, spell_out
 from .redaction.cut import cut_text, redact_text
 from .session.session import Session
 from .session.speakers import typed_words
-from .text import html_table, html_text, plural, printable, printed
+from .text import html_table, html_text, plural, printable, printed, text_table
 from .tokens.cost import price_session
 
 WORDS = 120
 """Characters of a title or a prompt that are stored."""
-SCHEMA = 2
 PATIENCE = 10.0
 
 
@@ -77,18 +76,18 @@ class FoundSession(NamedTuple):
 class FoundSessions(Framed, Sequence[FoundSession]):
     """Sessions of this machine, newest first; shown as a table."""
 
-    def __init__(self, found: Iterable[FoundSession]) -> None:
-        self._found = tuple(found)
+    def __init__(self, sessions: Iterable[FoundSession]) -> None:
+        self._sessions = tuple(sessions)
 
     @overload
     def __getitem__(self, at: int) -> FoundSession: ...
     @overload
     def __getitem__(self, at: slice) -> FoundSessions: ...
     def __getitem__(self, at: int | slice) -> FoundSession | FoundSessions:
-        return FoundSessions(self._found[at]) if isinstance(at, slice) else self._found[at]
+        return FoundSessions(self._sessions[at]) if isinstance(at, slice) else self._sessions[at]
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._sessions)
 
     def to_columns(self) -> dict[str, list[Any]]:
         """Return a row per session, with the fields of `FoundSession` as columns."""
@@ -96,26 +95,17 @@ class FoundSessions(Framed, Sequence[FoundSession]):
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the rows of the table. `HEADINGS` are its columns, the first is the row's number."""
-        return [(str(number), *_describe(session)) for number, session in enumerate(self._found)]
+        return [(str(number), *_describe(session)) for number, session in enumerate(self._sessions)]
 
     @printed
     def __repr__(self) -> str:
-        if not self._found:
+        if not self._sessions:
             return NONE_FOUND
-        rows = [HEADINGS, *self.rows()]
-        widths = [max(len(row[at]) for row in rows) for at in range(len(HEADINGS))]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if at in NUMBERS else cell.ljust(width)
-                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        ]
-        return "\n".join(lines)
+        return "\n".join(text_table([HEADINGS, *self.rows()], NUMBERS))
 
     def _repr_html_(self) -> str:
         """Return the table as HTML for a notebook. Transcript text is escaped."""
-        if not self._found:
+        if not self._sessions:
             return f"<p>{html_text(NONE_FOUND)}</p>"
         return html_table(HEADINGS, self.rows(), numbers=NUMBERS)
 
@@ -154,10 +144,11 @@ def sessions(
     files = sorted(_list_files(home), key=lambda file: file.modified, reverse=True)
     until = time.monotonic() + seconds
     folder = find_cache_folder() if index is None else None
-    stored = _Index(index or (folder and folder / "sessions.sqlite"))
-    rows = _read(files, stored, lambda: time.monotonic() < until)
+    path = index or (folder and folder / "sessions.msgpack")
+    new: Rows = {}
+    rows = _read(files, _load_index(path), new, lambda: time.monotonic() < until)
     listed = FoundSessions(islice(rows, None if newest is None else min(max(newest, 0), len(files))))
-    stored.save()
+    _save_index(path, new)
     return listed
 
 
@@ -186,9 +177,9 @@ def _list_files(home: str | os.PathLike[str] | None) -> Iterator[FoundSession]:
 
 
 def _walk(folder: str, pattern: Sequence[str]) -> Iterator[os.DirEntry[str]]:
-    """The files below a folder whose way matches, a name of the pattern for each step.
+    """Yield the files below a folder that match a pattern with one name per level.
 
-    What a link leads to may lie anywhere, so none is followed.
+    Links are not followed, because they may lead out of the folder.
     """
     try:
         with os.scandir(folder) as inside:
@@ -207,9 +198,9 @@ def _walk(folder: str, pattern: Sequence[str]) -> Iterator[os.DirEntry[str]]:
 
 
 class HolderSearch:
-    """Which sessions read other files as their own, as those of sub-agents; each session's file is read once.
+    """Find files that belong to another session, such as a sub-agent's. Reads each session's file once.
 
-    Such a file is no session of its own: what it tells is told, and charged, in the one that holds it.
+    Such a file is not a session of its own: its entries and costs are part of the session that includes it.
     """
 
     def __init__(self) -> None:
@@ -217,7 +208,7 @@ class HolderSearch:
         self._hooks = list_holder_hooks()
 
     def name_places(self, path: Path) -> list[str]:
-        """Patterns of where the session may lie that reads this file as its own; [] for any other file."""
+        """Return patterns of the paths of the session that includes this file; [] for any other file."""
         with suppress(OSError, InspectorError):
             if path.is_file():
                 with open_regular(path) as file:
@@ -229,7 +220,7 @@ class HolderSearch:
         return []
 
     def find(self, path: Path, patterns: Sequence[str] | None = None) -> Path | None:
-        """The session that reads this file as its own, of those in such places; None where there is none."""
+        """Return the session among these paths that includes this file, or None."""
         sought = self.name_places(path) if patterns is None else patterns
         here = path.resolve() if sought else path
         for place in map(Path.resolve, _find_places(path, sought)):
@@ -240,14 +231,14 @@ class HolderSearch:
     def _list_beside(self, place: Path) -> frozenset[Path]:
         if place not in self._beside:
             beside = frozenset[Path]()
-            with suppress(OSError, InspectorError):  # what is no session holds nothing
+            with suppress(OSError, InspectorError):  # not a session: it holds no other file
                 beside = frozenset(map(Path.resolve, list_beside(place)))
             self._beside[place] = beside
         return self._beside[place]
 
 
 def _find_places(path: Path, patterns: Iterable[str]) -> Iterator[Path]:
-    """The files in such places; none that a link leads to."""
+    """Yield the files that match the patterns. Links are not followed."""
     for pattern in patterns:
         for place in list_matching(path.parent, pattern):
             if place.is_file() and not place.is_symlink():
@@ -265,12 +256,14 @@ def _look(path: Path, patterns: Iterable[str]) -> list[list[Any]]:
 
 
 def _read(
-    files: Sequence[FoundSession], stored: _Index, in_time: Callable[[], bool]
+    files: Sequence[FoundSession], stored: Rows, new: Rows, in_time: Callable[[], bool]
 ) -> Iterator[FoundSession]:
-    """Yield the sessions with their data: from the index, or from the file while there is time."""
+    """Yield the sessions with their data: from the index, or from the file while there is time.
+
+    What was read from files is added to `new`."""
     search = HolderSearch()
     for file in files:
-        facts = stored.find(file)
+        facts = _find_stored(stored, file)
         if facts is not None and not _is_current(file.path, facts):
             facts = None
         if facts is None and in_time():
@@ -281,7 +274,7 @@ def _read(
             facts = _read_facts(file.path) if holder is None else {WITHIN: str(holder)}
             if patterns and holder is None:
                 facts[SOUGHT] = [patterns, states]
-            stored.add(file, facts)
+            new[os.fsencode(file.path)] = file.size, file.modified, json.dumps(facts)
         if facts is not None and WITHIN in facts:
             continue
         fields: dict[str, Any] = {"problem": UNREAD} if facts is None else facts
@@ -368,112 +361,36 @@ class _Facts(TypedDict, total=False):
     sought: list[Any]
 
 
-class _Index:
-    """Cache of the rows of session files, by path, size, time of change, and this package's version.
-
-    If another program has locked it, the listing works without it. A database that is broken or has another
-    schema is replaced. It is locked only while rows are read or written, not while session files are read.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._version = version("compaction-inspector")
-        self._rows: dict[bytes, tuple[int, float, str]] = {}
-        self._new: list[tuple[bytes, int, float, str, str]] = []
-        # One query for all rows: a query per file would take longer than the rest of a listing.
-        with self._open() as data:
-            if data is not None:
-                query = "select path, size, modified, facts from files where version = ?"
-                self._rows = {name: tuple(row) for name, *row in data.execute(query, (self._version,))}
-
-    def find(self, file: FoundSession) -> dict[str, Any] | None:
-        """Return the stored fields of a file; None if there are none, or if they are outdated or damaged."""
-        size, modified, text = self._rows.get(os.fsencode(file.path), (None, None, ""))
-        if (size, modified) != (file.size, file.modified):
-            return None
-        with suppress(msgspec.MsgspecError, ValueError, TypeError, RecursionError):
-            return dict(msgspec.json.decode(text, type=_Facts)) or None
-        return None
-
-    def add(self, file: FoundSession, facts: dict[str, Any]) -> None:
-        """Add the fields of a file, to be stored by `save`. Paths are bytes: a file name need not be text."""
-        row = (os.fsencode(file.path), file.size, file.modified, self._version, json.dumps(facts))
-        self._new.append(row)
-
-    def save(self) -> None:
-        """Store the added rows, if the index can be written now."""
-        if self._new:
-            with self._open() as data:
-                if data is not None:
-                    data.execute("begin immediate")
-                    data.executemany("insert or replace into files values (?, ?, ?, ?, ?)", self._new)
-                    data.execute("commit")
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection | None]:
-        """Open and close the database. An error of SQLite ends the block without an exception."""
-        data = None if self._path is None else _connect(self._path)
-        try:
-            with suppress(sqlite3.Error):
-                yield data
-        finally:
-            if data is not None:
-                data.close()
+Rows = dict[bytes, tuple[int, float, str]]
+"""The index: size, time of change and fields (JSON) of each file, by its path, which need not be text."""
 
 
-def find_cache_folder() -> Path | None:
-    """Return this package's folder in the user's cache folder, or None if the user has no home."""
-    from platformdirs import user_cache_path
+def _load_index(path: Path | None) -> Rows:
+    """Return the stored rows; none if the index is missing, broken, or by another version of this package."""
+    with suppress(OSError, msgspec.MsgspecError):
+        if path is not None:
+            named, rows = msgspec.msgpack.decode(path.read_bytes(), type=tuple[str, Rows])
+            return rows if named == version("compaction-inspector") else {}
+    return {}
 
-    with suppress(RuntimeError):
-        folder = user_cache_path("compaction-inspector")
-        return folder if folder.is_absolute() else None
-    return None
 
-
-def _connect(path: Path) -> sqlite3.Connection | None:
-    """Open the index, and create it if it is missing or broken. None if it cannot be used now."""
-    for _ in range(2):
+def _save_index(path: Path | None, new: Rows) -> None:
+    """Add rows to the index, if it can be written. It quotes prompts, so only the user may read it."""
+    if path is not None and new:
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            # It quotes prompts, so only the user may read it.
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        try:
-            data = sqlite3.connect(path, timeout=1, isolation_level=None)
-        except sqlite3.Error:
-            return None
-        try:
-            _check_schema(data)
-            return data
-        except sqlite3.Error as error:
-            data.close()
-            if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                return None  # another program has locked it and may be writing
-        with suppress(OSError):
-            path.unlink(missing_ok=True)
+            rows = (version("compaction-inspector"), _load_index(path) | new)
+            write_whole(path, msgspec.msgpack.encode(rows), 0o600)
+
+
+def _find_stored(rows: Rows, file: FoundSession) -> dict[str, Any] | None:
+    """Return the stored fields of a file; None if there are none, or if they are outdated or damaged."""
+    size, modified, text = rows.get(os.fsencode(file.path), (None, None, ""))
+    if (size, modified) != (file.size, file.modified):
+        return None
+    with suppress(msgspec.MsgspecError, ValueError, TypeError, RecursionError):
+        return dict(msgspec.json.decode(text, type=_Facts)) or None
     return None
-
-
-def _check_schema(data: sqlite3.Connection) -> None:
-    """Create the table in an empty database. Raises `sqlite3.Error` if the database has other tables."""
-    if _read_schema(data) == (0, frozenset()):
-        data.execute("begin immediate")
-        if _read_schema(data) == (0, frozenset()):  # not created by another listing meanwhile
-            data.execute(
-                "create table files "
-                "(path blob primary key, size integer, modified real, version text, facts text)"
-            )
-            data.execute(f"pragma user_version = {SCHEMA}")
-        data.execute("commit")
-    if _read_schema(data) != (SCHEMA, frozenset({"files"})):
-        raise sqlite3.DatabaseError("another schema")
-    data.execute("select path, size, modified, version, facts from files limit 1").fetchone()
-
-
-def _read_schema(data: sqlite3.Connection) -> tuple[int, frozenset[str]]:
-    (kind,) = data.execute("pragma user_version").fetchone()
-    rows = data.execute("select name from sqlite_master where type = 'table'")
-    return kind, frozenset(name for (name,) in rows)
 
 
 def dump_found(session: FoundSession) -> str:
@@ -481,17 +398,17 @@ def dump_found(session: FoundSession) -> str:
     return json.dumps({**session._asdict(), "path": str(session.path)})
 
 
-def summarise_found(found: FoundSessions) -> str:
-    """How many there are, in a sentence.
+def summarise_found(sessions: FoundSessions) -> str:
+    """Return a sentence with the number of sessions.
 
     >>> summarise_found(FoundSessions([]))
     'No session was found in the places where harnesses keep them.'
     """
-    if not found:
+    if not sessions:
         return NONE_FOUND
-    unread = sum(one.problem == UNREAD for one in found)
-    failed = sum(bool(one.problem) for one in found) - unread
-    parts = [plural(len(found), "session")]
+    unread = sum(session.problem == UNREAD for session in sessions)
+    failed = sum(bool(session.problem) for session in sessions) - unread
+    parts = [plural(len(sessions), "session")]
     parts += [f"{unread:,} not read yet"] if unread else []
     parts += [f"{failed:,} that cannot be opened"] if failed else []
     return f"{', '.join(parts)}."

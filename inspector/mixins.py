@@ -15,6 +15,7 @@ HOOKS = {
     "answer": "inspector.facts.asking:ask_facts",
     "answer why": "inspector.facts.asking:explain_question",
     "compactions": "inspector.facts.compactions:list_compactions",
+    "diff": "inspector.planning.diff.contexts:diff_plan",
     "explanation": "inspector.facts.explain:find_explanation",
     "facts": "inspector.facts.facts:find_facts",
     "fixes": "inspector.facts.fixes:find_fixes",
@@ -22,18 +23,18 @@ HOOKS = {
     "line": "inspector.planning.plan_words:write_line",
     "notes": "inspector.planning.plan_words:describe_plan",
     "part": "inspector.formats.parts:unpack_content",
-    "outside": "inspector.tokens.weighed_path:find_outside",
+    "outside": "inspector.tokens.prediction:find_not_in_file",
     "recipe": "inspector.planning.plan_words:write_recipe",
     "spec": "inspector.planning.plan_words:write_spec",
     "trace": "inspector.facts.trace:trace_plan",
     "why": "inspector.facts.explain:explain",
 }
-"""Verbs that people type on a value and that a file above it answers: where each stands, by name, so that
-nothing is imported before somebody asks. No other import goes up. The verb states the type of the answer."""
+"""Methods of values that functions of higher modules implement, by name: they are imported at the first call.
+There are no other imports of higher modules. The annotation of the method has the type of the result."""
 
 
 def ask(name: str, *arguments: Any, **options: Any) -> Any:
-    """What a file above answers; its module is imported when first asked."""
+    """Call a function of a higher module by name; the module is imported at the first call."""
     module, _, function = HOOKS[name].partition(":")
     return getattr(import_module(module), function)(*arguments, **options)
 
@@ -63,12 +64,11 @@ class Drawable(Printable):
     """Base of `Ledger`, `Plan`, `Run` and `Decay`."""
 
     def figure(self, kind: str = "", *, dark: bool = False) -> Any:
-        """A plotly figure, drawn as the workbench draws: "sections" of a ledger, "sections" (before and
-        after) or the "flow" of a plan, the "sawtooth" of a run, the "decay" of a decay. The first named is
-        what "" gives.
+        """Draw a plotly figure as in the workbench: "sections" of a ledger, "sections" (before and after) or
+        the "flow" of a plan, the "sawtooth" of a run, the "decay" of a decay. The default is the first kind.
 
-        Hovering tells exact numbers and where they come from. Raises `FigureError` for another kind, and
-        when plotly is not installed.
+        The tooltips have exact numbers and their sources. Raises `FigureError` for another kind, or if plotly
+        is not installed.
 
         >>> from inspector import count_tokens, make_plan, open_demo
         >>> session = open_demo()

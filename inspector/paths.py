@@ -80,3 +80,13 @@ def is_shown(place: Path, home: Path) -> bool:
 def read_texts(paths: Iterable[str]) -> dict[str, str]:
     """The texts of small files, by their paths."""
     return {path: Path(path).read_text("utf-8") for path in paths}
+
+
+def find_cache_folder() -> Path | None:
+    """Return this package's folder in the user's cache folder, or None if the user has no home."""
+    from platformdirs import user_cache_path
+
+    with suppress(RuntimeError):
+        folder = user_cache_path("compaction-inspector")
+        return folder if folder.is_absolute() else None
+    return None

@@ -1,7 +1,7 @@
-"""DOOR: what a reader owes, and what a lesson owes, as one call each for the tests of whoever writes one.
+"""DOOR: checks of readers and of lessons, one call each, for the tests of their authors.
 
-`check_lesson` and `check_reader` are what this package's own lessons and readers are held to. A page beside
-the sources, "A reader in 40 lines", shows a whole reader and its test.
+`check_lesson` and `check_reader` also check this package's own lessons and readers. The page "A reader in 40
+lines" shows a whole reader and its test.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from .formats.manifest import READER, dump_manifest
 from .formats.readers import READERS
 from .session.session import Session
 from .workbench.lessons.bundled import make_session
-from .workbench.lessons.lesson import SESSIONS, Changes, Lesson, read_lesson
-from .workbench.lessons.played_step import attempt, begin, draw, judge, tell
-from .workbench.model import WorkbenchModel
+from .workbench.lessons.exercise import SILENT, Charts, Exercise, LessonStage
+from .workbench.lessons.lesson import SESSIONS, Lesson, read_lesson
+from .workbench.lessons.tasks import build_check
 
 CUTS = 40
-"""Places at which each file is cut short."""
+"""The number of offsets at which each file is cut short."""
 MOST = 12
-"""So many faults are told."""
-_SAID = {"role": "user", "content": "Hello"}
+"""Maximum number of faults in an error message."""
+_MESSAGE = {"role": "user", "content": "Hello"}
 LOOK_ALIKES: tuple[tuple[str, bytes], ...] = (
     ("nothing", b""),
     ("blank lines", b"\n \n\t\n"),
@@ -49,22 +49,22 @@ LOOK_ALIKES: tuple[tuple[str, bytes], ...] = (
         b'{"level": "info", "message": "up"}\n{"level": "warn", "message": "down"}\n',
     ),
 )
-"""What no reader of any format may take for its own."""
+"""Contents that no reader may accept."""
 
 
 def check_reader(
     reader: Reader, files: Iterable[str | os.PathLike[str] | bytes], tokens: Mapping[str, int] | None = None
 ) -> None:
-    """Raise `AssertionError` with all faults of a reader, unless it does with each file what a reader owes.
+    """Raise `AssertionError` with all faults of a reader. Check for each file:
 
-    - It knows the file, no reader of this package takes it too, and it refuses what only looks like it.
-    - What it makes comes back from a session manifest as it was; of a file of lines each row is in one
-      entry, one note or among the corrupt; no two entries have one name.
-    - A file cut short anywhere opens as far as it goes or is refused with `ReadError`; one of lines that
-      grows is at any time what reading it anew gives.
-    - No row's usage counts twice. `tokens` are the sums by name of the file, counted by hand, where given.
+    - The reader accepts the file, no reader of this package does too, and it refuses similar contents.
+    - The session is unchanged after it was written to a manifest and read again. In a file of lines, each
+      row is in one entry, one note or among the corrupt. No two entries have the same id.
+    - A file that is cut short anywhere opens as far as it goes or is refused with `ReadError`. A growing file
+      of lines always gives the same session as a new reading.
+    - No row's usage counts twice. `tokens` are the sums by name of the file, counted by hand.
 
-    A file is a path, or its bytes. Raises `AssertionError` too where there is no file.
+    A file is a path, or its bytes. Raises `AssertionError` too if there is no file.
 
     >>> from inspector.demo import read_demo
     >>> from inspector.formats.readers import find_reader
@@ -75,8 +75,8 @@ def check_reader(
     for count, file in enumerate(files, 1):
         place = Path(f"file {count}" if isinstance(file, bytes) else file)
         name, data = place.name, file if isinstance(file, bytes) else place.read_bytes()
-        found = _check_file(reader, data, place, (tokens or {}).get(name))
-        faults += [f"{name}: {fault}" for fault in found]
+        messages = _check_file(reader, data, place, (tokens or {}).get(name))
+        faults += [f"{name}: {fault}" for fault in messages]
     faults += [
         f"it takes {name} for a session of its own"
         for name, data in LOOK_ALIKES
@@ -90,7 +90,7 @@ def check_reader(
 
 
 def _sniff(reader: Reader, data: bytes) -> str | None:
-    """What it says to the data; a failure is a reason too, told as such."""
+    """Return the reader's reason to refuse the data; an exception is a reason too."""
     try:
         return reader.sniff(data)
     except Exception as error:
@@ -145,17 +145,17 @@ def _check_session(session: Session, data: bytes, lines: bool) -> Iterator[str]:
 
 def _check_usage(session: Session, tokens: int | None) -> Iterator[str]:
     paid = [entry for entry in session.entries if entry.usage is not None and entry.usage.tokens]
-    for one, next_ in pairwise(paid):
-        shared = {s.line for s in one.sources} & {s.line for s in next_.sources}
-        if one.usage == next_.usage and (shared or one.model == next_.model):
-            yield f"entries {one.id!r} and {next_.id!r} have the same usage: a reply is counted twice"
+    for entry, next_ in pairwise(paid):
+        shared = {s.line for s in entry.sources} & {s.line for s in next_.sources}
+        if entry.usage == next_.usage and (shared or entry.model == next_.model):
+            yield f"entries {entry.id!r} and {next_.id!r} have the same usage: a reply is counted twice"
     total = sum(entry.usage.tokens for entry in paid if entry.usage is not None)
     if tokens is not None and total != tokens:
         yield f"its usages add up to {total:,} tokens, not to {tokens:,}"
 
 
 def _check_cuts(reader: Reader, data: bytes, place: Path) -> Iterator[str]:
-    """What it makes of the file cut short, and of one that grows."""
+    """Yield faults of reading the file cut short, and of following it while it grows."""
     growing = None if reader.start is None else IncrementalReader(reader)
     for end in sorted({*range(0, len(data), max(1, len(data) // CUTS)), len(data)}):
         anew: Session | None = None
@@ -169,12 +169,12 @@ def _check_cuts(reader: Reader, data: bytes, place: Path) -> Iterator[str]:
             growing.feed(data[growing.offset : end])
             with suppress(EmptySession):
                 if growing.make_session() != anew:
-                    yield f"grown to byte {end:,} it is another session than read anew"
+                    yield f"grown to byte {end:,} it differs from the session of the whole file"
                     return
 
 
 def _rename_keys(data: bytes) -> bytes | None:
-    """The file with another name for every field; None where it is no JSON."""
+    """Return the file with another name for every field; None if it is not JSON."""
 
     def rename(value: Any) -> Any:
         if isinstance(value, dict):
@@ -191,17 +191,16 @@ def _rename_keys(data: bytes) -> bytes | None:
 
 
 def check_lesson(lesson: str | os.PathLike[str], session: Session | None = None) -> None:
-    """Raise `AssertionError` with all faults of a lesson, unless every step does what a step owes.
+    """Raise `AssertionError` with all faults of a lesson. Check:
 
-    - It can be read, and each of its texts has its values.
-    - Each step comes about as it says, and its picture is another than that of the step before.
-    - Where something is asked, its solution is right; doing nothing, each of its tries and every other choice
-      is wrong, and is told why.
+    - It can be read, its texts have their values, and its checks are known.
+    - The solution of each question is right, and at least one other answer is wrong.
+    - Every wrong answer has feedback of its own.
 
-    `lesson` is a path or the text itself. `session` is by default the one it names, a path being looked for
-    beside the lesson.
+    `lesson` is a path or the text itself. `session` is by default the session that it names; a path is
+    relative to the lesson.
 
-    >>> check_lesson("---\\ntitle: Short\\n---\\n# One\\nThe plan leaves {wb.plan.after:k}.\\n")
+    >>> check_lesson("---\\ntitle: Short\\ngoal: Look.\\n---\\n# reveal: One\\nThe plan sends {after:k}.\\n")
     """
     text, folder = str(lesson), Path()
     if isinstance(lesson, os.PathLike) or "\n" not in text:
@@ -218,44 +217,34 @@ def check_lesson(lesson: str | os.PathLike[str], session: Session | None = None)
         raise AssertionError("\n".join([f"lesson {read.title}:", *faults[:MOST]]))
 
 
+def open_check(name: str, seed: int) -> Exercise:
+    """Build the question of a lesson's check on the session that a number generates, as the course asks it.
+
+    >>> question = open_check("most-turns", 1)
+    >>> question.judge(question.options[question.solution].key)
+    True
+    """
+    return build_check(name, seed, Charts())
+
+
 def _check_steps(lesson: Lesson, session: Session) -> Iterator[str]:
-    before: object = None
+    stage = LessonStage(lesson, session)
     for number, step in enumerate(lesson.steps, 1):
         where = f"step {number}, line {step.line}:"
-        model = WorkbenchModel(session, lesson.policy)
         try:
-            wanted = begin(lesson, number, model)
-            model.answer(wanted)
-            if changed := [name for name, value in wanted.items() if model.inputs[name] != value]:
-                yield f"{where} {', '.join(changed)} cannot be set as the step says"
-            drawn = draw(model, step.play)
-            if drawn == before:
-                yield f"{where} its picture is that of the step before"
-            before = drawn
-            tell(lesson, number, model)
-            if step.check:
-                yield from (f"{where} {fault}" for fault in _check_question(lesson, number, session))
+            if step.kind == "check":
+                build_check(step.title, 0, Charts())
+            exercise = stage.build_step(step).get("exercise")
         except InspectorError as error:
             yield f"{where} {error}"
-
-
-def _check_question(lesson: Lesson, number: int, session: Session) -> Iterator[str]:
-    step = lesson.steps[number - 1]
-
-    def judged(changes: Changes) -> tuple[bool, str]:
-        model = WorkbenchModel(session, lesson.policy)
-        tried = attempt(changes, lesson, number, model)
-        model.answer(tried.inputs)
-        return judge(lesson, number, model, tried.place, tried.answer)
-
-    right, words = judged(step.solve)
-    if not right:
-        yield f"its solution is refused: {words}"
-    others = [{"answer": choice} for choice in step.choices if choice != step.solve.get("answer")]
-    for wrong in ({}, *step.tries, *others):
-        what = "; ".join(f"{name} = {value}" for name, value in wrong.items()) or "doing nothing"
-        right, words = judged(wrong)
-        if right:
-            yield f"{what} is taken for right"
-        elif not words:
-            yield f"{what} is wrong, and nothing is said about it"
+            continue
+        if exercise is None:
+            continue
+        solution = exercise.options[exercise.solution]
+        if not solution.right:
+            yield f"{where} its solution is refused: {solution.says}"
+        if all(option.right for option in exercise.options):
+            yield f"{where} every answer is right"
+        silent = [option.label for option in exercise.options if not option.right and option.says == SILENT]
+        if silent:
+            yield f"{where} nothing is said about {', '.join(silent[:3])}"

@@ -8,7 +8,7 @@ are written as their code points.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import wraps
 from html import escape
 from typing import Any
@@ -156,8 +156,8 @@ _WIDEST = 24  # characters examined on each side of an offset for a number
 
 def _cuts_number(text: str, at: int) -> bool:
     """Whether an offset is inside a number, next to a separator of its digits: "1,|200", "3|.5"."""
-    left, right = text[at - 1 : at], text[at : at + 1]
-    if not (left.isdigit() and right in _MARKS) and not (left in _MARKS and right.isdigit()):
+    before, after = text[at - 1 : at], text[at : at + 1]
+    if not (before.isdigit() and after in _MARKS) and not (before in _MARKS and after.isdigit()):
         return False
     near = _NUMBER.finditer(text, max(0, at - _WIDEST), at + _WIDEST)
     return any(number.start() < at < number.end() for number in near)
@@ -180,6 +180,31 @@ def html_text(text: str) -> str:
     if "\\" not in text and text.count("$") < 2:
         return escaped
     return _DELIMITER.sub(r"<span>\g<0></span>", escaped)
+
+
+def text_table(rows: Sequence[Sequence[str]], numbers: Container[int] = ()) -> list[str]:
+    """Format a table as lines, its columns aligned.
+
+    Args:
+        rows: The cells of each row, the headings first.
+        numbers: The columns that are aligned to the right.
+
+    >>> text_table([("", "calls"), ("input", "7")], numbers=[1])
+    ['       calls', 'input      7']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if at in numbers else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def html_lines(lines: Iterable[str]) -> str:
+    """Format lines of text for a notebook."""
+    return "".join(f"<div>{html_text(line)}</div>" for text in lines for line in printable(text).splitlines())
 
 
 def html_table(
@@ -207,9 +232,7 @@ def html_table(
 
     head = "".join(f"<th>{html_text(heading)}</th>" for heading in headings)
     body = "".join(f"<tr>{''.join(cell(at, text) for at, text in enumerate(row))}</tr>" for row in rows)
-    above, below = (
-        "".join(f"<div>{html_text(line)}</div>" for line in printable(lines).splitlines()) for lines in around
-    )
+    above, below = (html_lines(lines.splitlines()) for lines in around)
     return f"{above}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"
 
 
@@ -222,13 +245,13 @@ def utf16_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def plural(number: int, one: str, many: str = "") -> str:
+def plural(number: int, singular: str, plural_form: str = "") -> str:
     """Format a number with its noun and, if needed, a verb. `many` is the plural if it is not `one` + "s".
 
     >>> plural(1, "turn"), plural(1_200, "turn"), plural(2, "entry has", "entries have")
     ('1 turn', '1,200 turns', '2 entries have')
     """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {singular if number == 1 else plural_form or singular + 's'}"
 
 
 def join_words(words: Sequence[str], last: str = "and") -> str:
@@ -272,7 +295,7 @@ def error_sentence(error: BaseException, file: bool = True) -> str:
 
 
 def draw_bar(now: int, was: int, most: int) -> str:
-    """Return a bar of at most 40 signs: what stays of a size, and what of it goes.
+    """Return a bar of at most 40 signs for the remaining and the removed part of a size.
 
     >>> draw_bar(10, 20, 40)
     '██████████░░░░░░░░░░'

@@ -13,7 +13,8 @@ export const makeTypes = async () => {
     ignoreMinAndMaxItems: false,
     style: { printWidth: 110, arrowParens: "avoid" },
   });
-  return `${types}\n${makeTable(outcomes)}`;
+  // A comment of one sentence takes one line.
+  return `${types.replace(/\/\*\*\n *\* (.*)\n *\*\//g, "/** $1 */")}\n${makeTable(outcomes)}`;
 };
 
 /** The table of the outcomes of facts, which is data and no type. */

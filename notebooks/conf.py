@@ -22,6 +22,7 @@ sys.path.insert(0, str(HERE))
 from reference import write_reference  # noqa: E402
 
 import inspector  # noqa: E402
+from inspector.workbench.lessons.commands import write_course  # noqa: E402
 
 write_reference(HERE / "reference")
 
@@ -30,7 +31,7 @@ author = project_copyright = "the compaction-inspector authors"
 version = release = inspector.__version__
 
 extensions = ["myst_nb"]
-exclude_patterns = ["images", "**.ipynb_checkpoints"]
+exclude_patterns = ["images", "course", "**.ipynb_checkpoints"]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
@@ -118,7 +119,7 @@ def missing_files(site: Path) -> Iterator[str]:
 
 
 def check_files(app: Any, error: Exception | None) -> None:
-    """Sphinx knows its own links and images; what stands in a page as HTML is checked here."""
+    """Sphinx knows its own links and images; HTML in a page is checked here."""
     if error is None and app.builder.name == "html":
         missing = sorted(set(missing_files(Path(app.outdir))))
         if missing:
@@ -126,9 +127,10 @@ def check_files(app: Any, error: Exception | None) -> None:
 
 
 def write_demo(app: Any, error: Exception | None) -> None:
-    """The demo session as a page beside the others: it opens without Python and without network."""
+    """The demo session and the lessons as pages: they open without Python and without network."""
     if error is None and app.builder.name == "html":
         inspector.export_html(inspector.open_demo(), Path(app.outdir) / "demo.html")
+        write_course(Path(app.outdir) / "course", "../demo.html")
 
 
 def setup(app: Any) -> None:

@@ -35,7 +35,7 @@ TITLE = "inspector: the names that most people need"
 
 
 def write_reference(folder: Path) -> None:
-    """Writes the pages into the folder; what has not changed is left alone, so that a build reads it once."""
+    """Writes the pages into the folder; unchanged files are not written, so that a build reads them once."""
     pages = {
         "policies.md": "\n".join(_policies()),
         "rules.md": "\n".join(_rules()),
@@ -109,7 +109,7 @@ def _settings(rule: type[Rule]) -> Iterator[tuple[str, str, str, str]]:
     """Name, default, choices and meaning of each setting of a rule."""
     for name, field in rule.model_fields.items():
         if name not in ("kind", "enabled"):
-            choices = [repr(each) for each in get_args(field.annotation) if isinstance(each, str)]
+            choices = [repr(value) for value in get_args(field.annotation) if isinstance(value, str)]
             yield f"`{name}`", f"`{field.default!r}`", ", ".join(choices), field.description or ""
 
 
@@ -119,7 +119,7 @@ def _policies() -> Iterator[str]:
     yield (
         "As shipped: source, trigger, rules with their settings ([every rule](rules.md) has its own), and"
         f" what is lost at the {board['compactions']} moments of [the benchmark](../benchmark.md)"
-        f" ({board['date']}, {board['commit']}), with a deterministic stand-in where a model would be"
+        f" ({board['date']}, {board['commit']}), with a deterministic placeholder if a model would be"
         " asked.\n"
     )
     measured = {row["policy"]: row for row in board["policies"]}
@@ -129,19 +129,19 @@ def _policies() -> Iterator[str]:
 
 
 def _loss(row: dict[str, Any]) -> str:
-    """What a policy loses on the benchmark, each share with its interval."""
-    kept, user, left = (
+    """Return the shares that a policy loses on the benchmark, with their intervals."""
+    lost, user, remaining = (
         "{:.0%} ({:.0%}–{:.0%})".format(*shares)
         for shares in (_rest(row["kept"]), _rest(row["user"]), row["left"])
     )
     return (
-        f"**Lost on the benchmark.** {kept} of the facts, {user} of those that the user said first; {left} of"
-        " the tokens are left."
+        f"**Lost on the benchmark.** {lost} of the facts, {user} of those that the user said first; "
+        f"{remaining} of the tokens are left."
     )
 
 
 def _rest(share: list[float]) -> tuple[float, float, float]:
-    """What a share and its interval leave of the whole."""
+    """Return the rest of a share and of its interval."""
     return 1 - share[0], 1 - share[2], 1 - share[1]
 
 
@@ -176,7 +176,7 @@ def _rules() -> Iterator[str]:
         used = [
             f"[{policy.name}](#{policy.name})"
             for policy in POLICIES
-            if any(one.kind == kind for one in policy.rules)
+            if any(rule.kind == kind for rule in policy.rules)
         ]
         yield f"(rule-{kind})="
         yield f"## {kind}\n"
@@ -189,16 +189,18 @@ def _rules() -> Iterator[str]:
 
 def _lint() -> Iterator[str]:
     yield "# Every lint code\n"
-    rows = [(one.code, one.name, one.severity, one.sentence, one.example) for one in LINT_CODES.values()]
-    yield from _table(("code", "name", "severity", "what it looks for", "as it may read"), rows)
+    rows = [
+        (code.code, code.name, code.severity, code.sentence, code.example) for code in LINT_CODES.values()
+    ]
+    yield from _table(("code", "name", "severity", "finding", "as it may read"), rows)
 
 
 def _wire() -> Iterator[str]:
     yield "# Every check of a request\n"
     yield "What `check_request` and `check_context` look for: the rules of Anthropic's Messages API.\n"
     rows = [
-        (f"`{one.__name__.removeprefix('find_')}`", (one.__doc__ or "").strip().split("\n\n")[0])
-        for one in CHECKS
+        (f"`{check.__name__.removeprefix('find_')}`", (check.__doc__ or "").strip().split("\n\n")[0])
+        for check in CHECKS
     ]
     yield from _table(("check", "what it refuses"), rows)
 
@@ -215,11 +217,11 @@ def _formats() -> Iterator[str]:
         read = reader.read.func if isinstance(reader.read, partial) else reader.read
         about = (inspect.getdoc(inspect.getmodule(read)) or "").split("\n\n")[0]
         rows.append((f"`{reader.name}`", reader.title, about, "yes" if reader.start else ""))
-    yield from _table(("format", "what it is called", "what a file holds", "followed while it grows"), rows)
+    yield from _table(("format", "harness", "content of a file", "followed while it grows"), rows)
     yield "Where `sessions()` looks:\n"
     yield from _table(
         ("harness", "places"),
-        [(name, ", ".join(f"`{one}`" for one in dict.fromkeys(where))) for name, where in places.items()],
+        [(name, ", ".join(f"`{place}`" for place in dict.fromkeys(where))) for name, where in places.items()],
     )
 
 
@@ -249,7 +251,7 @@ def _names(module: str, stub: Path, title: str) -> Iterator[str]:
             yield f"## {comment[0].upper()}{comment[1:]}\n"
         for alias in node.names:
             if module != "inspector" and alias.name in inspector.__all__:
-                yield f"- {{py:obj}}`inspector.{alias.name}` stands at the top of the package.\n"
+                yield f"- {{py:obj}}`inspector.{alias.name}` is at the top of the package.\n"
             else:
                 yield from _name(f"{module}.{alias.name}", getattr(import_module(module), alias.name))
 

@@ -1,7 +1,5 @@
 """Which statements of the published descriptions no test carries yet: `python -m tests.checklist`.
 
-`--mutants [ROW ...]` tries, beside that, whether the tests of a row notice its opposite: see `row_mutants`.
-
 The statements are `checklist.toml`. A test proves one by carrying its id in its name: `test_S0_12_…` in
 Python, `S0-12` in a front-end test's words. The exit code is 1 while a row that is for code to prove has no
 test, or a test names a row that does not exist.
@@ -155,10 +153,6 @@ def main() -> int:
     rows = read_rows(ROWS.read_text("utf-8"))
     carriers = find_carriers(list_files())
     report = judge(rows, carriers)
-    if "--mutants" in sys.argv[1:]:
-        from tests import row_mutants  # late: it reads this module's rows
-
-        return row_mutants.main(rows, carriers, list_files(), sys.argv[sys.argv.index("--mutants") + 1 :])
     print("\n".join(describe(report, rows, carriers)))
     return 0 if report.passes else 1
 

@@ -1,6 +1,6 @@
-"""Hypothesis repeats itself: two runs of one commit try the same examples.
+"""Hypothesis repeats itself: two runs of one commit try the same 30 examples of each law.
 
-`HYPOTHESIS_PROFILE=explore` tries new ones, and more of them.
+`HYPOTHESIS_PROFILE=explore` tries 2,000 new ones.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, settings
 
 from tests.loopback import KEY, Loopback
 from tests.quick_imports import skip_grammar
@@ -30,16 +30,14 @@ gc.set_threshold(50_000, 20, 20)
 LONGEST = ("test_conformance.py", "test_engine.py", "test_history.py")
 
 settings.register_profile(
-    "repeat", derandomize=True, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "repeat",
+    derandomize=True,
+    deadline=None,
+    max_examples=30,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("explore", deadline=None, max_examples=2000)
-# For mutants: the first failure is enough, however large the example.
-settings.register_profile(
-    "once",
-    settings.get_profile("repeat"),
-    phases=(Phase.explicit, Phase.generate),
-    report_multiple_bugs=False,
-)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
 

@@ -17,7 +17,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from statistics import median
-from typing import Any, Protocol
+from typing import Protocol
 
 ROOT = Path(__file__).resolve().parents[1]
 PREDICTIONS = ROOT / "tests" / "cases" / "predictions.tsv"
@@ -60,32 +60,32 @@ def _wrap(text: str) -> str:
 
 
 def tell_predictions() -> str:
-    """How far predictions of the context after a compaction are off."""
-    *rows, last = PREDICTIONS.read_text("utf-8").splitlines()
-    table = list(csv.DictReader(rows, delimiter="\t"))
-    errors = [abs(float(row["error"].rstrip(" %"))) for row in table]
-    near = sum(error <= 15 for error in errors)
-    held = sum(int(row["low"]) <= int(row["reported"]) <= int(row["high"]) for row in table)
-    unwarned = sum(error > 30 and row["warned"] != "yes" for error, row in zip(errors, table, strict=True))
-    weighed = sorted(
-        error
-        for error, row in zip(errors, table, strict=True)
-        if int(row["reported"]) > HANDFUL and "--generated" not in row["file"]
-    )
-    close = sum(error <= 15 for error in weighed)
-    worst = max(zip(errors, table, strict=True), key=lambda pair: pair[0])
-    found = re.fullmatch(r"median (\S+) %, p90 (\S+) %, worst (\S+) %, (\d+) compactions", last)
-    if found is None:
-        raise ValueError(f"{PREDICTIONS} ends with no sum of its errors")
+    """How far predictions of the context after a compaction are off. Each compaction counts once."""
+    table = csv.DictReader(PREDICTIONS.read_text("utf-8").splitlines()[:-1], delimiter="\t")
+    weighed = [row for row in table if int(row["reported"]) > HANDFUL and "--generated" not in row["file"]]
+    rows = list({(row["kind"], row["reported"]): row for row in weighed}.values())
+    groups: dict[str, list[float]] = {}
+    for row in rows:
+        ours = row["file"].startswith(("claude-code", "growth-series"))
+        made = "of Claude Code" if ours else "of Codex, Flue and pi"
+        name = f"compactions {made}" if row["kind"] == "compact" else "clearings of outputs"
+        groups.setdefault(name, []).append(abs(float(row["error"].rstrip(" %"))))
+    parts = [
+        f"{len(errors)} {name} {median(errors):.1f} % in the middle, {_ninth(errors):.1f} % for nine of ten"
+        for name, errors in sorted(groups.items())
+    ]
+    held = sum(int(row["low"]) <= int(row["reported"]) <= int(row["high"]) for row in rows)
     return _wrap(
-        f"What a context weighs after a compaction, predicted for the {found[4]} that shared real sessions "
-        f"record and compared with the provider's next request: the median error is {found[1]} %, nine of "
-        f"ten are within {found[2]} %, {near} of {found[4]} within 15 %, and the worst is {found[3]} % (of "
-        f"{int(worst[1]['reported']):,} tokens). {held} of {found[4]} lie in the stated range; "
-        f"{unwarned or 'none'} of those more than 30 % off came without a warning. Of the {len(weighed)} "
-        f"that a provider weighed (the others are generated, or of {HANDFUL:,} tokens at most) {close} are "
-        f"within 15 %, with a median of {median(weighed):.1f} % (`make predictions`)."
+        f"The size of a context after a compaction, predicted for the {len(rows)} distinct ones that shared "
+        "real sessions record and compared with the provider's next request (repeats, generated files and "
+        f"contexts of at most {HANDFUL:,} tokens left out). The errors: of {'; of '.join(parts)}. "
+        f"{held} of {len(rows)} lie in the stated range (`make predictions`)."
     )
+
+
+def _ninth(errors: list[float]) -> float:
+    """Return the error that nine of ten do not exceed."""
+    return sorted(errors)[-(-9 * len(errors) // 10) - 1]
 
 
 def tell_stated() -> str:
@@ -135,7 +135,7 @@ def tell_accuracy() -> str:
 def tell_typed() -> str:
     """How well rules and choices that people typed are found."""
     halves = {
-        "clean": "by patterns: the clean half, which nobody read",
+        "clean": "by patterns: the clean half, which no developer read",
         "dev": "by patterns: the half for development",
         "clean-read": "by a model that is asked: the clean half",
         "dev-read": "by a model that is asked: the half for development",
@@ -179,7 +179,7 @@ def tell_recorded() -> str:
     files, errors, rules = (groups[name] for name in ("files changed", "errors", "the user's rules"))
     return _wrap(
         f"{board['compactions'] - board['sealed']} compactions recorded in real sessions, with a summary "
-        f"that can be read, keep {row['kept'][0]:.0%} of the facts that stood before them, and "
+        f"that can be read, keep {row['kept'][0]:.0%} of the facts before them, and "
         f"{row['user'][0]:.0%} of those that the user stated first ([benchmark](notebooks/benchmark.md): "
         f"{board['date']}, {board['commit']}). For {_count_summaries()} of them a summary was written "
         f"without a model too: the recorded ones keep {files[1]} of {files[0]} changed files, {errors[1]} of "
@@ -201,53 +201,6 @@ def tell_summaries() -> str:
     )
 
 
-def _share(kept: int, of: int) -> str:
-    """Write a share; only all of something is 100%."""
-    return f"{min(round(100 * kept / of), 99 if kept < of else 100)}%"
-
-
-def tell_yardsticks() -> str:
-    """What is kept on the benchmarks of others."""
-    board = json.loads(LEADERBOARD.read_text("utf-8"))
-    rows = [
-        [
-            row["yardstick"],
-            row["policy"],
-            f"{row['cap']:.0%}"
-            if "cap" in row
-            else "as recorded"
-            if row["yardstick"] == "claimkeep"
-            else "–",
-            f"{row['kept'][0]:,} of {row['kept'][1]:,}",
-            _share(*row["kept"]),
-        ]
-        for row in _pick_yardsticks(board["yardsticks"])
-    ]
-    lines = [
-        f"Measured on {board['date']} at `{board['commit']}` by `make benchmark`:",
-        "",
-        "| yardstick | policy, or what wrote the text | size | kept | |",
-        "|---|---|---|---|---|",
-        *("| " + " | ".join(row) + " |" for row in rows),
-    ]
-    return "\n".join(lines)
-
-
-def _pick_yardsticks(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The best row of each yardstick and size, beside the kit's own compressor or the recorded summary."""
-    best: dict[tuple[str, Any], dict[str, Any]] = {}
-    for row in rows:
-        key = row["yardstick"], row.get("cap")
-        if key not in best or row["kept"][0] > best[key]["kept"][0]:
-            best[key] = row
-    for row in rows:
-        if row is best[row["yardstick"], row.get("cap")] or row["policy"] in (
-            "recorded",
-            "semantic-checklist",
-        ):
-            yield row
-
-
 FIGURES: dict[str, Callable[[], str]] = {
     "accuracy": tell_accuracy,
     "predictions": tell_predictions,
@@ -255,7 +208,6 @@ FIGURES: dict[str, Callable[[], str]] = {
     "stated": tell_stated,
     "summaries": tell_summaries,
     "typed": tell_typed,
-    "yardsticks": tell_yardsticks,
 }
 
 

@@ -7,6 +7,7 @@ nobody else's. As a plugin, `-p tests.kernels`, this holds for every notebook th
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import weakref
@@ -17,6 +18,7 @@ import pytest
 import zmq
 from jupyter_client.manager import KernelManager
 
+os.environ.setdefault("TQDM_DISABLE", "1")  # a bar in an output depends on the machine's speed
 LONGEST = 103  # characters of a socket's path, on the strictest of systems
 SOCKET = "/kernel-01234567-0123-0123-0123-0123456789ab-ipc-5"
 

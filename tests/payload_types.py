@@ -25,7 +25,7 @@ from inspector.workbench.payloads.summary import SendingReply
 from inspector.workbench.queries import QUERIES
 
 FILE = Path(__file__).parent / "cases" / "wire" / "payloads.schema.json"
-SHOWN = ("name", "label", "sentence", "group", "colour", "sign")
+SHOWN = ("name", "label", "sentence", "colour", "sign")
 """What the front end needs of an outcome; sentences about a fact are written in Python."""
 TRAITS: dict[str, type[Payload]] = {"scene": ScenePayload, "plan": PlanPayload, "run": RunPayload}
 

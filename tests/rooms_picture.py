@@ -26,7 +26,8 @@ COLUMNS = {
     "policies": (2, 2),
     "tokens": (1, 2),
     "corpus": (0, 0),
-    "jupyter": (1, 2),
+    "jupyter": (1, 1),
+    "hooks": (2, 2),
 }
 WIDTH, GAP, BETWEEN, PAD = 920, 16, 26, 14
 LINE, NAME, SMALL = 17, 15, 12.5

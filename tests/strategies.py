@@ -381,7 +381,7 @@ class Play:
             blocks=(*loop.before, *calls, *loop.after),
             usage=loop.usage,
             model="demo-1",
-            provider="demo",
+            provider="anthropic",
             stop_reason=loop.stop or ("toolUse" if calls else "stop"),
             error="prompt is too long" if loop.stop == "error" else None,
         )

@@ -73,21 +73,6 @@ def test_the_action_plans_a_policy_and_leaves_codes_out(folder: Path) -> None:
     )
 
 
-def test_the_action_says_when_nothing_could_be_looked_at(folder: Path) -> None:
-    done = run_action(folder, files="*.none")
-    assert (done.returncode, "no file matches" in done.stdout) == (2, True)
-    (folder / "bad.jsonl").write_text("nothing", "utf-8")
-    assert run_action(folder, files="bad.jsonl inner/*.jsonl").returncode == 2
-
-
-def test_what_stands_in_a_name_is_no_command(folder: Path) -> None:
-    (folder / "a demo.jsonl").unlink()
-    (folder / "inner" / "short.jsonl").rename(folder / "$(touch broken).jsonl")
-    assert run_action(folder, files="*.jsonl", policy="$(touch broken)").returncode == 2
-    run_action(folder, files="*.jsonl", ignore="`touch broken`")
-    assert not (folder / "broken").exists()
-
-
 def test_the_hook_looks_at_every_file_it_is_given(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, *command = shlex.split(HOOK["entry"])
     short, demo = str(folder / "inner" / "short.jsonl"), str(folder / "a demo.jsonl")

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inspector.errors import PolicyError
 from inspector.files import save_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
@@ -161,37 +160,11 @@ def test_S0_3_the_fill_is_told_turn_by_turn() -> None:
     assert ends == [ends[0] * (n + 1) for n in range(4)]
 
 
-@pytest.mark.parametrize(("words", "overflows"), [(3000, 4), (6000, 2), (1600, 7)])
-def test_S0_3_the_product_names_the_turn_that_overflows(words: int, overflows: int) -> None:
-    session = chain(*(entry for n in range(8) for entry in turn(n, output="word " * words)))
-    never = {"name": "never", "trigger": {"enabled": False}}
-    run = replay(session, never, {"provider": "accepts"}, ledger=count(session), window=WINDOW)
-    (finding,) = [finding for finding in run.findings if finding.kind == "above_window"]
-    assert f"first in turn {overflows}," in finding.sentence
-    assert finding.sentence in repr(run)
-    # The request in which it happens is that of the turn it names, and none before was too large.
-    assert int(run.turn[finding.step]) == overflows - 1
-    assert run.sent[finding.step] > WINDOW >= run.sent[: finding.step].max()
-
-
-def test_S0_3_nothing_is_named_where_nothing_overflows() -> None:
-    session = talk(8)
-    never = {"name": "never", "trigger": {"enabled": False}}
-    run = replay(session, never, ledger=count(session), window=WINDOW)
-    assert "above_window" not in {finding.kind for finding in run.findings}
-
-
 @pytest.mark.parametrize("share", [0.5, 0.8, 0.9, 1.0])
 def test_S0_13_the_boundary_moves_with_the_share(share: float) -> None:
     trigger = find_policy(POLICY).configured({"trigger.ratio": share}).trigger
     boundary = round(WINDOW * share)
     assert [trigger.fires(boundary - 1, WINDOW), trigger.fires(boundary, WINDOW)] == [False, True]
-
-
-@pytest.mark.parametrize("share", [0, -0.1, 1.01])
-def test_S0_13_a_share_outside_of_0_to_1_is_refused(share: float) -> None:
-    with pytest.raises(PolicyError, match=r"trigger\.ratio"):
-        find_policy(POLICY).configured({"trigger.ratio": share})
 
 
 # -- what is kept and what is not -------------------------------------------------------------------------

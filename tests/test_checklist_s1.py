@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from inspector.files import open_session, save_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.planner import make_plan
-from inspector.policies.registry import POLICIES, find_policy
+from inspector.policies.registry import find_policy
 from inspector.policies.trigger import Trigger
 from inspector.replays.engine import replay
 from inspector.session.blocks import Text
@@ -77,18 +75,6 @@ def test_S1_34_only_messages_change() -> None:
     kept = ("system", "tools", "provided", "extra", "model", "window", "id")
     assert [getattr(after, name) for name in kept] == [getattr(session, name) for name in kept]
     assert shown(live_context(after, count(after))) != blocks_of(session)
-
-
-@pytest.mark.parametrize("name", [policy.name for policy in POLICIES])
-def test_S1_36_S1_37_a_strategy_is_chosen_by_name_and_held_to_the_same_rules(name: str) -> None:
-    assert find_policy(name).name == name
-    assert len(POLICIES) >= 2
-    session = talk(8)
-    plan = plan_of(session, name)
-    context = build_context(session, plan)
-    assert check_context(context, awaits_user=True) == ()
-    thoughts = [block for block in shown(context) if block.kind == "reasoning"]
-    assert all(any(block is mine for mine in blocks_of(session)) for block in thoughts)
 
 
 def test_S1_37_two_strategies_decide_differently() -> None:

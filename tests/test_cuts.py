@@ -60,19 +60,6 @@ def test_S4_77_a_cut_between_a_call_and_its_output_would_orphan_the_output() -> 
     assert "unexpected tool_use_id" in find_cuts(session)[2].sentence
 
 
-def test_outputs_of_one_message_stay_together() -> None:
-    session = build(user(), call("a", "b", "c"), answer("a"), answer("b"), answer("c"), say())
-    assert verdicts(session)[2:5] == ["orphan-output", "inside-batch", "inside-batch"]
-    assert verdicts(session)[5] == "legal"
-
-
-def test_words_between_a_call_and_its_output_hold_the_place_too() -> None:
-    assert verdicts(build(user(), call("a"), user("wait"), answer("a"), say()))[2:4] == [
-        "orphan-output",
-        "orphan-output",
-    ]
-
-
 def test_an_output_after_other_replies_stays_with_its_call_where_the_provider_takes_that() -> None:
     """OpenAI's Responses API, which Codex uses, accepts that; Anthropic only in the next message."""
     late = build(user(), call("A", "B"), answer("B"), say("B is here"), answer("A"), say(), user())
@@ -83,20 +70,6 @@ def test_an_output_after_other_replies_stays_with_its_call_where_the_provider_ta
     assert codex.live.lone.tolist() == []
     plan = make_plan(codex, count_tokens(codex), "pi", {"cut": "e1"})
     assert [piece.block.kind for piece in build_context(codex, plan).pieces].count("tool_output") == 2
-
-
-def test_calls_nobody_answered_hold_nothing_back() -> None:
-    assert verdicts(build(user(), call("a"), user("stop"), say())) == [
-        "nothing-before",
-        "legal",
-        "legal",
-        "legal",
-        "legal",
-    ]
-
-
-def test_an_output_whose_call_is_gone_opens_nothing() -> None:
-    assert verdicts(build(user(), answer("x"), say()))[1] == "lone-output"
 
 
 def test_a_reasoning_loop_that_waits_for_its_reply_stays_whole() -> None:
@@ -123,26 +96,9 @@ def test_nothing_before_the_recorded_summary_can_be_compacted_again() -> None:
     ]
 
 
-def test_unknown_roles_open_no_context() -> None:
-    assert (
-        verdicts(build(user(), Entry(id="", role="robot", blocks=(Text(text="?"),)), say()))[1]
-        == "unknown-role"
-    )
-
-
-def test_a_cut_inside_a_turn_says_that_it_splits_it() -> None:
-    cuts = find_cuts(build(user(), say(), say(), user(), say()))
-    assert [point.splits_turn for point in cuts] == [False, True, True, False, True, False]
-
-
 @pytest.mark.parametrize(("place", "nearest"), [(0, 1), (2, 1), (3, 3), (4, 4)])
 def test_the_nearest_legal_place(place: int, nearest: int) -> None:
     assert find_cuts(build(user(), call("a"), answer("a"), say())).nearest(place) == nearest
-
-
-def test_an_empty_context_has_one_place_and_no_legal_cut() -> None:
-    cuts = find_cuts(Session(format="test"))
-    assert (len(cuts), cuts.nearest(0)) == (1, None)
 
 
 def test_a_place_is_found_by_the_entry_that_it_keeps_and_an_unknown_one_is_named() -> None:

@@ -18,12 +18,12 @@ ANSWERS: dict[str, tuple[str, list[str], str]] = {
     "01": ('my_cut = ""', ['"4703f6f3-8a6e-4f06-a382-6f9a521ae02a"'], f'"{END}"'),
     "02": ('fewest, keeps_most = "", None', ['"flue", False', '"codex", True'], '"codex", False'),
     "03": ("price = None", ["0", "50", "52"], "51"),
-    "04": ('best = ""', ['"codex"', '"nobody"'], '"pi"'),
+    "04": ('best = ""', ['"codex"', '"pi"'], '"claude-code"'),
     "05": ("most = None", ["1", "7"], "8"),
     "06": ('cheapest = ""', ['"flue"', '"nobody"'], '"mini-claude-code"'),
     "07": ('code = ""', ['"CI001"', '"CI999"'], '"CI006"'),
     "08": ("requests = None", ["2", "4"], "3"),
-    "09": ('answer = "flue"', ['"flue"', '"nobody"'], '"claude-code"'),
+    "09": ('answer = "flue"', ['"flue"', '"nobody"'], '"codex"'),
 }
 """Read off what each notebook shows above its exercise: tables, figures, and the text."""
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.figures import ACCURACY, FIGURES, PLACE, fill_page, find_pages, write_scores
-from tests.labelled import Score
+from tests.figures import FIGURES, PLACE, fill_page, find_pages
 
 
 def test_every_page_states_the_figures_of_the_committed_tables() -> None:
@@ -30,12 +29,3 @@ def test_a_stale_figure_is_replaced_and_an_unknown_one_refused() -> None:
     assert "rules 1.00 / 1.00" not in filled and FIGURES["typed"]() in filled
     with pytest.raises(KeyError, match="weather"):
         fill_page("<!-- figure: weather -->\n<!-- end -->")
-
-
-def test_scores_are_written_as_the_table_holds_them() -> None:
-    head, *rows = (line.split("\t") for line in ACCURACY.read_text("utf-8").splitlines())
-    (line,) = write_scores("held", {"file": Score(labelled=4, found=3, matched=2)})
-    assert dict(zip(head, line.split("\t"), strict=True)) == {
-        "labels": "held", "kind": "file", "labelled": "4", "found": "3", "matched": "2"
-    }  # fmt: skip
-    assert {row[0] for row in rows} == {"held", "clean", "dev", "clean-read", "dev-read"}

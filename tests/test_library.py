@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sqlite3
-import subprocess
-import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,8 +12,7 @@ import pytest
 from inspector import open_session, price_session, sessions
 from inspector.cli import main
 from inspector.demo import read_demo
-from inspector.formats.places import PLACES, find_places
-from inspector.library import FoundSessions, dump_found, find_files
+from inspector.library import FoundSessions
 from tests.shared import SHARED, needs_shared
 
 SAID = "draw <b>the</b> & tide"
@@ -122,12 +117,6 @@ def test_an_index_that_is_broken_or_foreign_is_made_anew(home: Path, content: by
     assert [one.turns for one in list_all(home, seconds=0)] == [1, 21, 0], "it is kept"
 
 
-def test_it_is_done_without_an_index_that_cannot_be_written(home: Path) -> None:
-    (home / "taken").write_bytes(b"a file, no folder")
-    listed = sessions(home=home, index=home / "taken" / "index", seconds=PATIENT)
-    assert [session.turns for session in listed] == [1, 21, 0]
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps rights elsewhere")
 def test_the_index_is_for_its_owner_alone(home: Path) -> None:
     list_all(home)
@@ -138,71 +127,6 @@ def test_links_are_not_followed(home: Path, tmp_path: Path) -> None:
     secret = write(tmp_path, "elsewhere/secret.jsonl", small("a secret"), 9_000_000)
     (home / ".claude/projects/-tidepool/link.jsonl").symlink_to(secret)
     assert [one.path.name for one in list_all(home)] == ["small.jsonl", "demo.jsonl", "broken.jsonl"]
-
-
-def test_a_folder_that_is_a_link_is_not_entered(home: Path, tmp_path: Path) -> None:
-    write(tmp_path, "elsewhere/secret.jsonl", small("a secret"), 9_000_000)
-    (home / ".claude/projects/-linked").symlink_to(tmp_path / "elsewhere")
-    assert [one.path.name for one in list_all(home)] == ["small.jsonl", "demo.jsonl", "broken.jsonl"]
-    assert not any("-linked" in str(path) for path in find_files(home))
-
-
-def test_a_place_that_is_a_link_itself_is_where_it_leads(home: Path, tmp_path: Path) -> None:
-    """People keep their settings elsewhere; the harness itself follows this link."""
-    shutil.move(home / ".claude", tmp_path / "dotfiles")
-    (home / ".claude").symlink_to(tmp_path / "dotfiles")
-    listed = list_all(home)
-    assert [session.path.name for session in listed] == ["small.jsonl", "demo.jsonl", "broken.jsonl"]
-    assert listed[0].path.parents[2] == tmp_path / "dotfiles"
-
-
-ODD_ROWS = [
-    '{"evil": 1}',
-    '{"title": 1',
-    '{"title": 1}',
-    '{"project": null}',
-    '{"turns": "many"}',
-    '{"cost": "much"}',
-    '{"problem": {}}',
-    '{"within": 5}',
-    '{"sought": 5}',
-]
-
-
-@pytest.mark.parametrize("facts", ["no JSON", "[]", "[" * 50_000, *ODD_ROWS])
-def test_a_row_of_the_index_that_means_nothing_is_read_anew(home: Path, facts: str) -> None:
-    before = list_all(home)
-    with sqlite3.connect(home / "index.sqlite") as data:
-        data.execute("update files set facts = ?", (facts,))
-    data.close()
-    assert list(list_all(home)) == list(before)
-
-
-def test_an_index_of_another_version_is_read_anew_and_a_plain_file_counts_before_its_packed_one(
-    home: Path,
-) -> None:
-    list_all(home)
-    with sqlite3.connect(home / "index.sqlite") as data:
-        data.execute("update files set version = '0.0.1'")
-    data.close()
-    assert {one.problem for one in list_all(home, seconds=0)} == {"not read yet"}
-    for ending in ("", ".zst"):
-        write(home, f".codex/sessions/2026/01/02/rollout-a.jsonl{ending}", b"x", 5_000_000)
-    names = [one.path.name for one in list_all(home)]
-    assert names[0] == "rollout-a.jsonl"
-    assert len(names) == 4
-
-
-def test_a_variable_moves_a_place(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    moved = tmp_path / "moved"
-    shutil.move(home / ".claude", moved)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(moved))
-    for name in ("CODEX_HOME", "PI_CODING_AGENT_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    listed = sessions(index=tmp_path / "index", seconds=PATIENT)
-    assert [session.path.name for session in listed] == ["small.jsonl", "demo.jsonl", "broken.jsonl"]
-    assert listed[0].path.is_relative_to(moved)
 
 
 def test_the_command_lists_them(
@@ -235,117 +159,3 @@ def test_real_sessions_are_listed_as_they_open(tmp_path: Path) -> None:
 
 
 # Names, locks and users of any kind
-
-
-NAMES = [
-    b"caf\xe9.jsonl",
-    b"\xff\xfe.jsonl",
-    "naïve 日本.jsonl".encode(),
-    b"esc\x1b[31m.jsonl",
-    b"a\nb.jsonl",
-]
-
-
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="their file systems hold names of text alone")
-@pytest.mark.parametrize("name", NAMES)
-def test_a_file_of_any_name_is_listed_and_known_again(home: Path, name: bytes) -> None:
-    place = os.fsencode(home / ".claude/projects/-tidepool") + b"/" + name
-    with open(place, "wb") as file:
-        file.write(small("as named"))
-    os.utime(place, (5_000_000, 5_000_000))
-    for seconds in (PATIENT, 0.0):  # the second time from the index
-        first, *others = list_all(home, seconds=seconds)
-        assert (os.fsencode(first.path), first.title, first.problem) == (place, "as named", "")
-        assert [other.turns for other in others] == [1, 21, 0]
-    assert first.open().turns
-    row = json.loads(dump_found(first))
-    assert os.fsencode(row["path"]) == place
-
-
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="their file systems hold names of text alone")
-def test_a_folder_of_any_name_is_listed_by_the_command(home: Path) -> None:
-    folder = os.fsencode(home / ".claude/projects") + b"/-caf\xe9"
-    os.mkdir(folder)
-    with open(folder + b"/s.jsonl", "wb") as file:
-        file.write(small("in a folder"))
-    done = subprocess.run(
-        [sys.executable, "-m", "inspector.cli", "sessions"],
-        env={**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "in a folder" in done.stdout
-
-
-@pytest.mark.parametrize("lock", ["begin exclusive", "begin immediate"])
-def test_an_index_that_another_program_holds_is_neither_used_nor_changed(home: Path, lock: str) -> None:
-    list_all(home)
-    index = home / "index.sqlite"
-    before = index.read_bytes()
-    write(home, ".claude/projects/-tidepool/new.jsonl", small("new"), 5_000_000)
-    with closing(sqlite3.connect(index, isolation_level=None)) as other:
-        other.execute(lock)
-        assert [session.title for session in list_all(home)][:2] == ["new", SAID]
-        other.execute("rollback")
-    assert index.read_bytes() == before
-    assert [session.turns for session in list_all(home)] == [1, 1, 21, 0]
-
-
-def test_an_index_that_is_only_being_created_is_left_to_its_creator(home: Path) -> None:
-    with closing(sqlite3.connect(home / "index.sqlite", isolation_level=None)) as other:
-        other.execute("begin exclusive")
-        other.execute("create table files (path blob primary key)")
-        assert [session.turns for session in list_all(home)] == [1, 21, 0]
-        other.execute("commit")
-        assert [name for (name,) in other.execute("select name from sqlite_master where type = 'table'")] == [
-            "files"
-        ]
-
-
-def test_listings_side_by_side_all_end_well(home: Path) -> None:
-    """Each process reads for longer than SQLite waits for a lock."""
-    for number in range(24):
-        write(home, f".claude/projects/-p/s{number}.jsonl", read_demo(), 5_000_000 + number)
-    environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
-    command = [sys.executable, "-m", "inspector.cli", "sessions", "--json"]
-    running = [
-        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for _ in range(4)
-    ]
-    for process in running:
-        output, errors = process.communicate()
-        assert (process.returncode, errors, len(output.splitlines())) == (0, b"", 27)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such users")
-@pytest.mark.parametrize("command", [["sessions"], ["sessions", "--json"], ["scan", "--policy", "flue"]])
-def test_a_user_without_a_home_has_no_sessions_and_no_traceback(tmp_path: Path, command: list[str]) -> None:
-    """Containers run under a user id that the system does not know, without HOME."""
-    code = (
-        "import pwd, sys\n"
-        "def unknown(user): raise KeyError(user)\n"
-        "pwd.getpwuid = unknown\n"
-        "from inspector.cli import main\n"
-        f"sys.exit(main({command}))"
-    )
-    names = ("PATH", "PYTHONPATH")
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={name: value for name, value in os.environ.items() if name in names},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert list(tmp_path.iterdir()) == [], "nothing is written into the working folder"
-    if command == ["sessions"]:
-        assert done.stdout == "No session was found in the places where harnesses keep them.\n"
-
-
-def test_a_user_without_a_home_has_the_places_that_variables_name(home: Path) -> None:
-    assert find_places({"CLAUDE_CONFIG_DIR": f"{home}/.claude"}, None) == [
-        (PLACES[0], f"{home}/.claude/projects")
-    ]

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import stat
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from zipfile import ZipFile
@@ -22,7 +18,6 @@ from inspector import (
     make_plan,
     open_session,
     open_sessions,
-    read_session,
     reopen_session,
     save_compaction,
     save_plan,
@@ -30,14 +25,10 @@ from inspector import (
     scan,
 )
 from inspector.cli import main
-from inspector.corpus import save_scan
 from inspector.demo import read_demo
 from inspector.files import FollowedFile, save_beside, save_export, write_beside
-from inspector.formats.whole_file import remove_stale, write_whole
 from inspector.planning.plan import Plan
 from inspector.session.session import Session
-from inspector.summaries.store import undo_compaction
-from tests.work import PATIENCE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
 
@@ -82,12 +73,7 @@ WRITERS: dict[str, Callable[[Path, Path], object]] = {
     "save_compaction": lambda source, out: save_compaction(
         compact(open_session(source), "flue"), out / "store"
     ),
-    "undo": lambda source, out: (
-        save_compaction(compact(open_session(source), "flue"), out / "store"),
-        undo_compaction(out / "store"),
-    ),
     "scan": write_scan,
-    "save_scan": lambda source, out: save_scan(scan(source, "flue", workers=0), out / "rows.jsonl"),
 }
 
 
@@ -110,16 +96,6 @@ def test_what_is_written_beside_a_session_has_its_permissions(tmp_path: Path) ->
     assert mode(write_beside("new.jsonl", b"{}", str(source))) == 0o600
 
 
-def test_of_several_sources_the_strictest_counts(tmp_path: Path) -> None:
-    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
-    first.write_bytes(read_demo())
-    second.write_text(json.dumps([{"role": "user", "content": "Ship it."}]))
-    first.chmod(0o640)
-    second.chmod(0o604)
-    scan([first, second], "flue", into=tmp_path / "rows.jsonl", workers=0)
-    assert mode(tmp_path / "rows.jsonl") == 0o600
-
-
 def test_a_file_that_is_replaced_grants_no_more_than_before_or_than_its_source(tmp_path: Path) -> None:
     session, target = open_session(make_source(tmp_path, 0o600)), tmp_path / "s.json"
     target.write_bytes(b"")
@@ -135,61 +111,3 @@ def test_a_session_of_an_archive_has_the_permissions_of_the_archive(tmp_path: Pa
     save_session(open_sessions(tmp_path / "both.zip")[0].open(), tmp_path / "a.json")
     save_session(open_session(tmp_path / "both.zip", part="b.jsonl"), tmp_path / "b.json")
     assert [mode(tmp_path / name) for name in ("a.json", "b.json")] == [0o600, 0o600]
-
-
-def test_a_session_of_no_file_is_written_as_the_system_has_it(tmp_path: Path) -> None:
-    save_session(read_session([{"role": "user", "content": "Hi"}]), tmp_path / "s.json")
-    (tmp_path / "usual").write_bytes(b"")
-    assert mode(tmp_path / "s.json") == mode(tmp_path / "usual") == 0o644
-
-
-WRITING = """
-import sys
-from pathlib import Path
-from inspector.files import write_whole
-print("ready", flush=True)
-while True:
-    write_whole(Path(sys.argv[1]), b"x" * 30_000_000, 0o600)
-"""
-
-
-def test_a_killed_writer_leaves_no_litter_after_the_next_write(tmp_path: Path) -> None:
-    """Until the next write, its temporary file is as private as the file it was to become."""
-    # A kill between two writes leaves nothing, so several writers are killed.
-    count = 0
-    for _ in range(20):
-        writer = subprocess.Popen(
-            [sys.executable, "-c", WRITING, str(tmp_path / "big")], stdout=subprocess.PIPE
-        )
-        assert writer.stdout is not None
-        with writer.stdout:
-            writer.stdout.readline()
-            end = time.monotonic() + PATIENCE
-            while not (files := list(tmp_path.glob(".*.tmp"))):
-                assert time.monotonic() < end, "the writer writes nothing"
-            writer.send_signal(signal.SIGKILL)
-            writer.wait()
-        remaining = [path for path in files if path.exists()]
-        count += len(remaining)
-        assert all(mode(path) == 0o600 for path in remaining)
-        if count >= 2:
-            break
-    assert count
-    session = open_session(make_source(tmp_path, 0o600))
-    save_session(session, tmp_path / "other.json")
-    assert not list(tmp_path.glob(".*.tmp"))
-
-
-def test_a_writer_that_lives_keeps_its_temporary_file(tmp_path: Path) -> None:
-    writer = subprocess.Popen([sys.executable, "-c", WRITING, str(tmp_path / "big")], stdout=subprocess.PIPE)
-    assert writer.stdout is not None
-    try:
-        writer.stdout.readline()
-        for _ in range(30):
-            write_whole(tmp_path / "small", b"x")
-            remove_stale(tmp_path)
-            assert writer.poll() is None, "the other writer lost its file"
-    finally:
-        writer.kill()
-        writer.wait()
-        writer.stdout.close()

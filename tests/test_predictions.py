@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .predictions.__main__ import main
-from .predictions.measure import find_predictions, read_reported, summarise, write_rows
+from .predictions.measure import find_predictions, write_rows
 from .predictions.stated import find_stated, write_stated
 from .shared import SHARED, needs_shared
 
@@ -97,55 +96,3 @@ def test_what_a_file_states_is_not_looked_at_for_ours(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("27000", "9000"))
     (other,) = find_stated(write_claude_code(tmp_path, 90_000))
     assert (other.stated, other.ours) == (27_000, one.ours)
-
-
-def test_the_provider_is_read_from_raw_rows(tmp_path: Path) -> None:
-    path = write_claude_code(tmp_path, 21_000)
-    told = read_reported(path)
-    assert told[2] == 21_000 and max(told.values()) == 20_000 + 1000 + 1040 * 5 and len(told) == 7
-
-
-def test_codex_and_opencode_are_measured_too(tmp_path: Path) -> None:
-    """Codex tells usage in an event after the reply, and its own estimate right after a compaction."""
-
-    def event(last: int, total: int) -> dict[str, object]:
-        usage = {"last_token_usage": {"input_tokens": last}, "total_token_usage": {"input_tokens": total}}
-        return {"type": "event_msg", "payload": {"type": "token_count", "info": usage}}
-
-    said = {"type": "response_item", "payload": {"type": "message", "role": "assistant"}}
-    asked = {"type": "response_item", "payload": {"type": "message", "role": "user"}}
-    answered = {"type": "response_item", "payload": {"type": "function_call_output"}}
-    rows = [
-        asked,
-        said,
-        answered,
-        event(900, 900),
-        event(900, 900),
-        asked,
-        event(0, 900),
-        said,
-        event(70, 970),
-    ]
-    path = tmp_path / "rollout.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    assert read_reported(path) == {2: 900, 8: 70}
-    tokens = {"input": 5, "output": 9, "cache": {"read": 30, "write": 2}}
-    messages = [{"info": {"role": role, "tokens": tokens}} for role in ("user", "assistant")]
-    document = tmp_path / "export.json"
-    document.write_text(json.dumps({"info": {}, "messages": messages}), "utf-8")
-    assert read_reported(document) == {2: 37}
-
-
-@needs_shared
-def test_codex_s_sealed_summaries_are_in_the_range() -> None:
-    found = list(find_predictions(SHARED / "sessions" / "codex--agentv"))
-    assert len(found) == 5
-    assert all(p.holds and p.warned and abs(p.error) < 0.06 for p in found)
-
-
-def test_the_last_line_sums_up_the_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(write_claude_code(tmp_path, 21_000))]) == 0
-    shown = capsys.readouterr().out.splitlines()
-    assert len(shown) == 3 and shown[-1].startswith("median ") and shown[-1].endswith("1 compactions")
-    assert summarise([]) == "no recorded compaction with a request after it, 0 compactions"
-    assert main([]) == 2 and main([str(tmp_path / "none")]) == 2

@@ -17,9 +17,7 @@ from pathlib import Path
 import pytest
 
 import inspector
-from inspector.policies import list_rules
 from inspector.policies.registry import list_policies
-from inspector.policies.rules import kind_of
 from tests.loopback import Loopback
 from tests.shared import SHARED, needs_shared
 
@@ -31,10 +29,9 @@ PAGES = [
 ]
 REAL = SHARED / "sessions" / "claude-code--context-evaluator" / "cc-1compact-417l.jsonl"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+PRINTED = re.compile(r"^```python\n(.*?)^```\n\s*^```text\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+"""A block that prints something, and what the page prints below it."""
 SHOWN = re.compile(r"^(\w[\w.]*) +# (\w+\(.*\))$", re.MULTILINE)
-
-
-PRINTED = re.compile(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def find_blocks(pages: list[Path]) -> list[tuple[str, str]]:
@@ -83,53 +80,26 @@ def test_every_block_of_the_readme_runs_as_printed(provider: Loopback) -> None:
     assert not provider.asked
 
 
-def test_every_block_of_the_guide_runs_as_printed(provider: Loopback) -> None:
+def test_every_block_of_the_guide_runs_as_printed(
+    provider: Loopback, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And a block of text right below one holds what it prints."""
     names: dict[str, object] = {"__name__": "guide"}
     blocks = find_blocks(PAGES)
     assert len(blocks) > 10
-    values = dict(pair for where, block in blocks for pair in run(block, where, names))
+    below = dict(pair for page in PAGES for pair in PRINTED.findall(page.read_text("utf-8")))
+    assert below, "a page shows what its blocks print"
+    values: dict[str, object] = {}
+    for where, block in blocks:
+        capsys.readouterr()
+        values |= dict(run(block, where, names))
+        if block in below:
+            assert capsys.readouterr().out == below[block], where
     printed = SHOWN.findall("\n".join(block for _, block in blocks))
     assert [expression for expression, _ in printed] == ["session"]
     for expression, text in printed:
         assert re.fullmatch(re.escape(text).replace("…", ".*"), repr(values[expression]))
     assert provider.asked, "the guide has a model asked, and nothing was"
-
-
-SEEDS = sorted(GUIDE.glob("seeds-*.md"))
-
-
-def test_what_a_page_of_a_published_description_prints_is_what_it_shows(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    names: dict[str, object] = {"__name__": "guide"}
-    assert len(SEEDS) == 5
-    for page in [page for page in PAGES if page in SEEDS]:
-        blocks = BLOCK.findall(text := page.read_text("utf-8"))
-        shown = PRINTED.findall(text)
-        assert [block for block, _ in shown] == blocks, f"{page.name}: every cell shows what it prints"
-        for block, printed in shown:
-            run(block, page.name, names)
-            assert capsys.readouterr().out == printed, page.name
-
-
-@pytest.mark.parametrize("page", SEEDS, ids=lambda page: page.stem)
-def test_the_terms_beside_a_description_s_own_are_those_of_the_package(page: Path) -> None:
-    """Rules, settings, events and public functions that the middle column of a table names."""
-    kinds = {kind_of(rule) for rule in list_rules()}
-    parts = {part.kind: set(type(part).model_fields) for policy in list_policies() for part in policy.parts}
-    cells = " ".join(
-        row.split("|")[2] for row in page.read_text("utf-8").splitlines() if row.startswith("| ")
-    )
-    terms = re.findall(r"`([a-z][\w.-]*)", cells)
-    assert len(terms) > 5
-    for term in terms:
-        owner, _, name = term.partition(".")
-        if owner in parts and name:
-            assert name in parts[owner], term
-        elif owner in ("summaries", "policies", "tokens") and name:
-            assert hasattr(getattr(inspector, owner), name), term
-        elif "-" in term and not term.startswith("drop-old-outputs"):
-            assert term in kinds or term in {policy.name for policy in list_policies()}, term
 
 
 @needs_shared
@@ -174,15 +144,6 @@ def test_every_link_between_the_pages_leads_somewhere() -> None:
 
 def test_the_guide_holds_every_page_there_is() -> None:
     assert {page.name for page in PAGES} == {page.name for page in GUIDE.glob("*.md")} - {"index.md"}
-
-
-def test_old_names_are_gone_from_what_people_read() -> None:
-    notebooks = ROOT / "notebooks"
-    for page in [README, *PAGES, *notebooks.glob("*.ipynb"), *notebooks.glob("*.md")]:
-        text = page.read_text("utf-8")
-        for old, new in inspector._RENAMED.items():
-            call = rf"(?:\binspector\.|from inspector import [^\n]*\b|`){old}\b(?=[`(,\s\\\[.])"
-            assert not re.search(call, text), f"{page.name}: {old} is {new} now"
 
 
 def test_S0_83_no_memory_system_is_promised_and_nothing_is_remembered_unless_a_file_holds_it() -> None:

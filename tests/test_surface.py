@@ -34,11 +34,6 @@ def test_every_public_name_can_be_had_and_says_what_it_is(name: str) -> None:
         assert not value.__doc__.startswith(f"{name}(")
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'squeeze'"):
-        inspector.squeeze  # noqa: B018
-
-
 def test_importing_the_package_imports_nothing_heavy() -> None:
     heavy = "{'numpy', 'pydantic', 'anywidget', 'tiktoken'}"
     code = f"import sys, inspector; print(sorted({heavy} & set(sys.modules)))"
@@ -86,22 +81,6 @@ def test_every_public_callable_has_an_example_of_its_use() -> None:
         if callable(value) and not shows_itself(name, docstring):
             without.append(f"{facade}.{name}")
     assert without == []
-
-
-@pytest.mark.parametrize(
-    ("docstring", "shown"),
-    [
-        ("Fold a sheet.\n\n>>> fold(2)\n4\n", True),
-        ("Fold a sheet.\n\n>>> sheet\nfold(2)\n", True),
-        ("Fold a sheet: fold(2) is 4.\n\n>>> unfold(4)\n2\n", False),
-        ("Fold a sheet.\n\n>>> fold(2)  # doctest: +SKIP\n4\n", False),
-        (None, False),
-    ],
-)
-def test_an_example_of_something_else_and_one_that_is_not_run_are_none(
-    docstring: str | None, shown: bool
-) -> None:
-    assert shows_itself("fold", docstring) == shown
 
 
 @pytest.mark.parametrize("name", sorted(inspector._OLD))

@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inspector.errors import EmptySession, ReadError, SeveralSessions
-from inspector.files import FollowedFile, open_session, save_session
+from inspector.errors import ReadError, SeveralSessions
+from inspector.files import FollowedFile, save_session
 from inspector.formats.readers import read_session
 
 ROW = b'{"type": "user", "uuid": "u1", "parentUuid": null, "message": {"content": "Hello"}}\n'
@@ -270,16 +270,3 @@ def test_a_file_that_becomes_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     assert followed.session.records == 1
     with pytest.raises(FileExistsError, match="is not written over"):
         save_session(followed.session, path)
-
-
-def test_a_row_that_is_not_utf_8_is_the_reason_why_nothing_is_said() -> None:
-    with pytest.raises(EmptySession, match="line 1 cannot be read: not UTF-8 at byte 78"):
-        read_session(LATIN)
-    with pytest.raises(EmptySession, match="line 2 cannot be read"):
-        read_session(b'{"type": "summary", "summary": "x", "leafUuid": "u"}\n' + LATIN)
-
-
-def test_a_session_opened_once_more_is_the_same(tmp_path: Path) -> None:
-    path = tmp_path / "session.jsonl"
-    path.write_bytes(TWO)
-    assert open_session(path) == read_session(TWO)

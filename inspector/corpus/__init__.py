@@ -1,10 +1,10 @@
 """Many sessions at once: what compactions lose across folders, and which policy loses least.
 
-Start with `scanning.py`, which drives it: `sources.py` finds the files, `worker.py` measures one in a
-process of its own, `row_store.py` keeps the rows. `columns.py` says what a row is, `measure.py` makes those
-of one session, `scan_table.py` adds them up by policy, `aftermath.py` what followed recorded compactions by
-harness, `resample.py` tells how sure a share is, `advice.py` which policy to take, `regressions.py` compares
-two scans, `pareto.py` draws one. `compressor.py` lends a policy to other people's benchmarks.
+Start with `scanning.py`, which runs a scan: `sources.py` finds the files, `worker.py` measures each in a
+separate process, `row_store.py` stores the rows. `columns.py` describes a row, `measure.py` measures one
+session, `scan_table.py` sums rows by policy, `aftermath.py` sums what followed recorded compactions by
+harness, `resample.py` estimates the uncertainty of a share, `advice.py` chooses a policy, `regressions.py`
+compares two scans, `pareto.py` draws one.
 """
 
 from lazy_loader import attach_stub

@@ -1,14 +1,11 @@
 from .advice import Advice as Advice
 from .aftermath import AftermathRow as AftermathRow
-from .compressor import CompressedText as CompressedText
-from .compressor import Compressor as Compressor
 from .measure import Limits as Limits
 from .measure import measure_session as measure_session
 from .pareto import draw_pareto as draw_pareto
 from .regressions import Regression as Regression
 from .regressions import compare_scans as compare_scans
 from .row_store import open_scan as open_scan
-from .row_store import save_scan as save_scan
 from .scan_table import PolicyRow as PolicyRow
 from .scan_table import ScanTable as ScanTable
 from .scanning import expand_grid as expand_grid

@@ -1,7 +1,7 @@
-"""What followed recorded compactions, by the harness's version and by what set them off.
+"""Sum what followed recorded compactions, by the harness's version and the trigger.
 
-In go the rows of a scan, out come sums: what had to be read, run, met or said again, and how far it was to
-the next changed file. They are what happened after, not because of, a compaction.
+The input is the rows of a scan. The sums count what was re-read, re-run, repeated or restated, and the
+distance to the next changed file. They describe what happened after a compaction, not because of it.
 """
 
 from __future__ import annotations
@@ -28,14 +28,22 @@ HEADINGS = (
 
 
 class AftermathRow(NamedTuple):
-    """The recorded compactions of one version of a harness that had one trigger.
+    """The recorded compactions of one version of a harness with one trigger.
 
-    harness, version, trigger    as the files tell them; "" where they do not
-    sessions, compactions        how many there are
-    read_again, run_again, met_again, said_again   files, commands, errors and rules that were needed again
-    tokens                       tokens paid again for what was needed again
-    edit_replies, edit_tokens    medians until the model next changed a file; None where it never did
-    unedited                     compactions after which it changed none
+    Attributes:
+        harness: The harness.
+        version: Its version; "" if unknown.
+        trigger: The trigger; "" if unknown.
+        sessions: The number of sessions.
+        compactions: The number of compactions.
+        read_again: Files that were re-read.
+        run_again: Commands that were re-run.
+        met_again: Errors that occurred again.
+        said_again: Rules that the user restated.
+        tokens: Tokens paid again for facts that were needed again.
+        edit_replies: Median number of replies until the model next changed a file; None if it never did.
+        edit_tokens: Median number of tokens until then.
+        unedited: Compactions after which it changed no file.
 
     >>> needed = {"read_again": 9, "run_again": 1, "met_again": 0, "said_again": 1}
     >>> edits = {"edit_replies": 3.0, "edit_tokens": 5_200, "unedited": 0}
@@ -60,7 +68,7 @@ class AftermathRow(NamedTuple):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The row as text, a cell for each of HEADINGS."""
+        """The row as text, one cell for each of HEADINGS."""
         shares = (self.read_again, self.run_again, self.met_again, self.said_again)
         edit = ("–" if value is None else f"{value:,.0f}" for value in (self.edit_replies, self.edit_tokens))
         return (
@@ -75,8 +83,8 @@ class AftermathRow(NamedTuple):
 
 
 def sum_aftermath(rows: Iterable[Row]) -> list[AftermathRow]:
-    """A row for each harness, version and trigger, in that order. Rows without a measure of what was needed
-    again are left out.
+    """Return a row for each harness, version and trigger, in that order. Rows without a count of facts needed
+    again are ignored.
 
     >>> from inspector import open_demo
     >>> from inspector.corpus.columns import fill_row

@@ -1,83 +1,81 @@
-"""What a row of a scan is: its columns in order, and how a row is filled in and told apart from others."""
+"""The columns of a row of a scan, in order; filling, reading and counting rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..facts.outcomes import IN_FULL, OUTCOMES, read_outcome
+from ..facts.outcomes import IN_FULL, OUTCOMES
 
 Row = dict[str, Any]
-"""One session × one policy × one moment: every column of COLUMNS, None where it was not measured or is not
-known."""
+"""One session × one policy × one point in time: every column of COLUMNS, None if it was not measured or is
+unknown."""
 
 COLUMNS: dict[str, str] = {
-    "file": "where the session lies",
-    "part": "which session of an archive; empty for a file that is one session",
+    "file": "path or address of the file",
+    "part": "name of the session in an archive; empty for a file that is one session",
     "digest": "SHA-256 of the file, in 32 hexadecimal digits",
     "bytes": "size of the file",
-    "format": "the reader that took it, which is its harness",
-    "version": "the harness's version, by the file",
+    "format": "the reader, which names the harness",
+    "version": "the harness's version, from the file",
     "session": "the session's own id",
-    "model": "the model that answers at this moment",
-    "policy": "the policy; `recorded` is what the file says was done",
+    "model": "the model that answers at this point",
+    "policy": "the policy; `recorded` for what the file records",
     "policy_hash": "the policy's content in 16 hexadecimal digits",
-    "moment": "1 is right before the first recorded compaction; 0 the fullest moment of a file without one",
+    "moment": "number of the recorded compaction that follows; 0 for the fullest point of a file without one",
     "copied_from": "the session that a fork copied this compaction from",
-    "at": "the last entry of this moment",
+    "at": "the last entry of the context",
     "turn": "turns so far",
-    "trigger": "what set the recorded compaction off, by the file",
-    "evidence": "recorded, planned, or inferred where the recorded summary cannot be read",
+    "trigger": "what triggered the recorded compaction, from the file",
+    "evidence": "recorded, planned, or inferred if the recorded summary is encrypted",
     "window": "the model's window in tokens",
     "before": "tokens of the request before, on the provider's scale",
-    "after": "the same after",
-    "after_low": "the least that `after` may be",
-    "after_high": "the most that `after` may be",
-    "floor": "the least that the policy leaves at any legal cut: above its trigger it fires for ever",
+    "after": "the same after the compaction",
+    "after_low": "lowest possible value of `after`",
+    "after_high": "highest possible value of `after`",
+    "floor": "smallest result over all valid cuts; above its trigger, the policy would always fire",
     "fires": "whether the policy's own trigger would have fired here",
-    "again": "whether it would fire again at once on what is left",
-    "acts": "whether anything is taken away or rewritten",
+    "again": "whether it would fire again immediately on the result",
+    "acts": "whether anything is removed or rewritten",
     "summaries": "summaries that a model would have to write",
-    "rewritten": "tokens of `after` that stand in no unchanged prefix",
+    "rewritten": "tokens of `after` outside of the unchanged prefix",
     "pays_after": "requests until the rewritten cache has paid for itself; None for never",
-    "cost_before": "one request as the context stands, all of it read from the cache, in `currency`",
+    "cost_before": "one request with the context before, all of it read from the cache, in `currency`",
     "cost_first": "the first request after: the prefix read, the rest written to the cache for 5 minutes",
     "cost_next": "each request after that",
     "currency": "of the costs",
     "stood": "facts that could be read before",
     "kept": "of these, verbatim, quoted or paraphrased after",
     "pointed": "of these, only a pointer to them",
-    "unknown": "of these, what a summary that nobody can read may hold or not",
-    "superseded": "values that the user had replaced before, told by a summary all the same",
-    "regrets": "facts that a recorded compaction took away and that were needed again",
-    "regret_tokens": "tokens paid for them once more",
-    "regret_cost": "what these cost at least, in `currency`",
-    "read_again": "of the facts needed again, files that were read once more",
-    "run_again": "commands that were run once more, with the same answer",
-    "met_again": "errors that were met once more",
+    "unknown": "of these, facts that an encrypted summary may contain",
+    "superseded": "values that the user replaced earlier, but that a summary still contains",
+    "regrets": "facts that a recorded compaction removed and that were needed again",
+    "regret_tokens": "tokens paid for them again",
+    "regret_cost": "lower bound of their cost, in `currency`",
+    "read_again": "of the facts needed again, files that were re-read",
+    "run_again": "commands that were re-run, with the same output",
+    "met_again": "errors that occurred again",
     "said_again": "rules that the user had to repeat",
     "edit_replies": "replies of the model after a recorded compaction until it changed a file",
-    "edit_tokens": "tokens that came between, by the ledger's counter",
+    "edit_tokens": "tokens in between, by the ledger's counter",
     "cache_rebuilds": "{cause: [times, tokens sent again, cost above reading them]} of the whole file",
-    "sections": "{section: [tokens before, after]}; the parts that are not in the file among them",
+    "sections": "{section: [tokens before, after]}; including the parts that are not in the file",
     "facts": "{kind/speaker: [facts of each outcome in COUNTED, which are all but superseded]}",
     "findings": "{code of lint: findings}",
-    "error": "why nothing, or not all, was measured",
-    "seconds": "time the file took; the one column in which two scans of the same may differ",
-    "method": "what measured it: version, counter and measures",
+    "error": "why nothing, or not everything, was measured",
+    "seconds": "time for the file; the only column that may differ in a second scan of the same file",
+    "method": "version, counter and measures",
     "rows": "rows of this file under this policy",
 }
-"""Every column of a row in order, and what stands in it."""
+"""Every column of a row in order, with its meaning."""
 COUNTED = tuple(name for name in OUTCOMES if name != "superseded")
 """The outcomes that the column `facts` counts, in order."""
-_FIRST_COUNTED = ("verbatim", "restated", "pointed to", "weakened", "lost", "unknown")
-"""The same in files of versions that knew six."""
 
 Key = tuple[str, str, str]
 
 
 def fill_row(row: Row) -> Row:
-    """A row with every column in its place."""
+    """Return a row with every column, in order."""
     return {name: row.get(name) for name in COLUMNS}
 
 
@@ -90,31 +88,9 @@ def sum_kept(counts: Sequence[int]) -> int:
     return sum(count for name, count in zip(COUNTED, counts, strict=True) if name in IN_FULL)
 
 
-def read_row(row: Row) -> Row:
-    """Return a row of a saved scan with the present names of columns and outcomes.
-
-    Args:
-        row: A row as this version or an older one wrote it.
-
-    >>> read_row({"stale": 1, "facts": {"file/user": [1, 2, 0, 0, 4, 0]}})
-    {'superseded': 1, 'facts': {'file/user': [1, 2, 0, 0, 0, 0, 0, 0, 4, 0]}}
-    """
-    row = {read_outcome(name): value for name, value in row.items() if name != "rules_broken"}  # in old scans
-    if isinstance(facts := row.get("facts"), dict):
-        row["facts"] = {name: _read_counts(counts) for name, counts in facts.items()}
-    return row
-
-
-def _read_counts(counts: Any) -> Any:
-    if not isinstance(counts, list) or len(counts) != len(_FIRST_COUNTED):
-        return counts
-    told = {read_outcome(name): count for name, count in zip(_FIRST_COUNTED, counts, strict=True)}
-    return [told.get(name, 0) for name in COUNTED]
-
-
 def complete_keys(rows: Iterable[Row]) -> set[Key]:
-    """(digest, method, hash of the policy) of which every row is there. A file that failed as a whole has
-    the policy ""."""
+    """Return (digest, method, policy hash) of policies that have all rows. The policy of a file that failed
+    as a whole is ""."""
     there: dict[Key, set[tuple[Any, Any]]] = {}
     many: dict[Key, int] = {}
     for row in rows:
@@ -125,7 +101,7 @@ def complete_keys(rows: Iterable[Row]) -> set[Key]:
 
 
 def count_rows(rows: list[Row]) -> list[Row]:
-    """The rows of one file, each with the number of those that share its policy."""
+    """Return the rows of one file, each with the number of rows of its policy."""
     many: dict[str, int] = {}
     for row in rows:
         name = row.get("policy_hash") or ""

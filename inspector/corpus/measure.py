@@ -1,10 +1,10 @@
-"""The rows of one session: what each of its compactions, recorded or planned, keeps, loses and costs.
+"""Measure one session: what each of its compactions, recorded or planned, keeps, loses and costs.
 
-A row is one session × one policy × one moment. The moments are those right before each compaction that the
-file records, and where it records none the moment when the context was fullest. At a recorded one the first
-row tells what the file says was done ("recorded"), and every policy is planned at the same place, so that
-they are compared on the same facts. Nothing is asked of a model: where a policy would have one write a
-summary the deterministic stand-in is read, and the row's evidence is "planned".
+A row is one session × one policy × one point in time. The points are those before each recorded compaction;
+in a session without compactions, the point at which the context was fullest. At a recorded compaction, the
+first row describes what the harness did ("recorded"), and every policy is planned at the same point, so that
+all are compared on the same facts. No model is called: the deterministic placeholder replaces a policy's
+summary, and the row's evidence is "planned".
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ CHANGES = [OPERATIONS.index(done) for done in ("created", "edited", "deleted")]
 
 
 class Limits(NamedTuple):
-    """What one file may take: seconds of time, and bytes of memory of the process that measures it.
+    """Limits for one file: seconds, and bytes of memory of the process that measures it.
 
-    0 is no limit. The limit of memory holds in the processes that `scan` starts itself, on Linux and macOS.
+    0 is no limit. The memory limit applies to processes that `scan` starts itself, on Linux and macOS.
 
     >>> Limits(seconds=60)  # for scan("transcripts/", limits=…)
     Limits(seconds=60, memory=4294967296)
@@ -143,15 +143,15 @@ def _measure_recorded(
     assert entry is not None
     try:
         plan = make_plan(moment, ledger, RECORDED.name, reason="manual")
-        told = _tell_plan(plan)
+        plan_fields = _tell_plan(plan)
     except InspectorError:
-        # What the harness did cannot always be said as a plan: a cut that is none of ours, say.
-        told = {}
-    told |= _tell_sizes(session, ledger, entry.id)
+        # Some recorded compactions cannot be described as a plan, for instance because of their cut.
+        plan_fields = {}
+    plan_fields |= _tell_sizes(session, ledger, entry.id)
     boundary = entry.boundary
-    row = _tell_moment(number, moment, RECORDED) | told
+    row = _tell_moment(number, moment, RECORDED) | plan_fields
     row |= {"evidence": trace.scene.tier, "trigger": None if boundary is None else boundary.trigger}
-    row["fires"] = row["again"] = None  # what a harness did needs no trigger of ours
+    row["fires"] = row["again"] = None  # a harness does not use our triggers
     if "facts" in chosen:
         row |= count_facts(trace) | _find_first_edit(entry.id, session, ledger)
     if "findings" in chosen:
@@ -162,7 +162,7 @@ def _measure_recorded(
 
 
 def _tell_sizes(session: Session, ledger: Ledger, entry: str) -> Row:
-    """How full the context was around a recorded compaction; None for both at the beginning of a file."""
+    """Return the tokens around a recorded compaction; None for both at the beginning of a file."""
     before, after = find_recorded_sizes(session, ledger, entry)
     if before is None:
         return {"before": None, "after": None}
@@ -175,12 +175,12 @@ def _tell_sizes(session: Session, ledger: Ledger, entry: str) -> Row:
 
 
 def _tell_aftermath(entry: str, regrets: Sequence[Regret]) -> Row:
-    """What was needed again after a recorded compaction."""
-    mine = [one for one in regrets if one.entry == entry]
-    again = Counter(one.fact.kind for one in mine)
-    tokens, money = sum_regret(mine)
+    """Count what was needed again after a recorded compaction."""
+    own_regrets = [regret for regret in regrets if regret.entry == entry]
+    again = Counter(regret.fact.kind for regret in own_regrets)
+    tokens, money = sum_regret(own_regrets)
     return {
-        "regrets": len(mine),
+        "regrets": len(own_regrets),
         "regret_tokens": tokens,
         "regret_cost": None if money is None else float(money.amount),
         **{column: again[kind] for kind, column in AGAIN.items()},
@@ -188,8 +188,8 @@ def _tell_aftermath(entry: str, regrets: Sequence[Regret]) -> Row:
 
 
 def _find_first_edit(entry: str, session: Session, ledger: Ledger) -> Row:
-    """How far it is from a recorded compaction to the next file that the model changes, or to the next
-    compaction, which ends the search."""
+    """Return the distance from a recorded compaction to the next file that the model changes; None if another
+    compaction comes first."""
     facts, path = session.facts, session.trail
     place = session.path_index
     start = int(place[session.index[entry]])
@@ -268,27 +268,27 @@ def _tell_plan(plan: Plan) -> Row:
 
 
 def _find_floor(plan: Plan) -> int:
-    """The least that the policy leaves, wherever it might cut; where no cut is legal, what it leaves."""
+    """Return the smallest result over all valid cut points; without one, the planned result."""
     total = plan.cut_table.total
     return int(total[total >= 0].min(initial=plan.after))
 
 
 def _charge(price: Price | None, read: int, written: int) -> float | None:
-    return None if price is None else float(price.charge(0, read, written, 0).total)
+    return None if price is None else float(price.charge(0, read, written, 0))
 
 
 def count_facts(trace: Trace) -> Row:
-    """What became of the facts that stood: in all, and by kind and by who said it first.
+    """Count the outcomes of the facts before a compaction: in all, and by kind and first speaker.
 
-    `facts` is {"kind/speaker": [facts of each outcome in COUNTED]}. If a summary cannot be read, what it may
-    hold is unknown, and neither kept nor absent. A value that the user had replaced is none of them;
-    `superseded` counts those that a summary tells all the same.
+    `facts` is {"kind/speaker": [facts of each outcome in COUNTED]}. The outcomes under an unreadable summary
+    are unknown, neither kept nor absent. Values that the user replaced earlier are not counted; `superseded`
+    counts those that a summary still contains.
     """
     facts = facts_of(trace)
-    stood = trace.stood & (trace.outcome != CODE["superseded"])
-    number, kind = trace.number[stood], trace.kind[stood].astype(np.int64)
+    is_present = trace.stood & (trace.outcome != CODE["superseded"])
+    number, kind = trace.number[is_present], trace.kind[is_present].astype(np.int64)
     by = facts.by[facts.offset[:-1]][number].astype(np.int64)
-    outcome = trace.outcome[stood].astype(np.int64)
+    outcome = trace.outcome[is_present].astype(np.int64)
     shape = len(KINDS), len(BY), len(CODE)
     tally = np.bincount(np.ravel_multi_index((kind, by, outcome), shape), minlength=int(np.prod(shape)))
     table = tally.reshape(shape)[:, :, [CODE[name] for name in COUNTED]]
@@ -304,13 +304,13 @@ def count_facts(trace: Trace) -> Row:
 
 
 def facts_of(trace: Trace) -> Facts:
-    """The facts that a trace is of: those of its moment's path."""
+    """Return the facts of a trace: those on the path at its point in time."""
     facts: Facts = trace.traced[0].fact.facts if len(trace) else trace.scene.session.facts
     return facts
 
 
 def _count_findings(trace: Trace, plan: Plan | None) -> dict[str, int]:
     counts: dict[str, int] = {}
-    for finding in check_trace(trace, plan):
+    for finding in check_trace(trace, trace.scene.session, plan):
         counts[finding.code] = counts.get(finding.code, 0) + 1
     return dict(sorted(counts.items()))

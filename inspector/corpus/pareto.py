@@ -1,7 +1,7 @@
-"""What each policy leaves and what it keeps over many sessions, as a plotly figure.
+"""A plotly figure of the tokens that each policy leaves and the facts that it keeps over many sessions.
 
-To the left is little left, up is much kept. A line joins the policies that no other one beats in both. The
-bars are 95 % of the draws of whole sessions.
+Few tokens left are on the left, many facts kept at the top. A line joins the policies that no other one beats
+in both. The bars are 95 % of the draws of whole sessions.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import FigureError, expect
 from ..text import plural
-from ..workbench.charts.style import make_template, plain
+from ..workbench.charts.style import load_plotly, make_template, plain
 from ..workbench.palette import colour
 from .scan_table import PolicyRow, ScanTable
 
@@ -18,9 +18,9 @@ HIGH, WIDE = 440, 760
 
 
 def draw_pareto(table: ScanTable, *, title: str = "", dark: bool = False) -> Any:
-    """Facts kept against tokens left, a mark for each policy; what was recorded is a diamond.
+    """Draw facts kept against tokens left, a mark for each policy; the recorded one is a diamond.
 
-    Raises `FigureError` for a table without facts, and without plotly.
+    Raises `FigureError` if the table has no facts, or plotly is not installed.
 
     >>> from inspector import open_demo
     >>> from inspector.corpus.columns import fill_row
@@ -34,59 +34,55 @@ def draw_pareto(table: ScanTable, *, title: str = "", dark: bool = False) -> Any
     rows = list_drawn(table)
     if not rows:
         raise FigureError("pareto", "no row of the table has facts and tokens")
-    try:
-        from plotly.graph_objects import Figure
-    except ImportError as error:
-        reason = "it is drawn by plotly, which is not installed (pip install 'compaction-inspector[lab]')"
-        raise FigureError("pareto", reason) from error
-    figure = Figure()
-    front = sorted((row for row in rows if row.front), key=_left)
+    figure = load_plotly("pareto").Figure()
+    front = sorted((row for row in rows if row.front), key=_share_left)
     if front:
         figure.add_scatter(
-            x=list(map(_left, front)),
-            y=list(map(_kept, front)),
+            x=list(map(_share_left, front)),
+            y=list(map(_share_kept, front)),
             mode="lines",
             line={"color": colour("line", dark), "width": 2},
             name="no other policy beats it in both",
             hoverinfo="skip",
         )
     for evidence, hue, mark in (("planned", "user", "circle"), ("recorded", "compacted", "diamond")):
-        mine = [row for row in rows if row.evidence == evidence]
-        if mine:
-            figure.add_scatter(**_marks(mine, evidence, colour(hue, dark), colour("line", dark), mark))
+        group = [row for row in rows if row.evidence == evidence]
+        if group:
+            figure.add_scatter(**_marks(group, evidence, colour(hue, dark), colour("line", dark), mark))
     many = plural(max(row.sessions for row in rows), "session")
     named = title or f"Facts kept against tokens left, over {many}"
     figure.update_layout(template=make_template(dark), height=HIGH, width=WIDE, title={"text": plain(named)})
     figure.update_xaxes(title={"text": "tokens left, share of those before"}, tickformat=".0%")
-    figure.update_yaxes(
-        title={"text": "facts that stand in full after"}, tickformat=".0%", rangemode="tozero"
-    )
+    figure.update_yaxes(title={"text": "facts kept in full"}, tickformat=".0%", rangemode="tozero")
     return figure
 
 
 def list_drawn(table: ScanTable, evidence: str = "") -> list[PolicyRow]:
-    """The policies that have a mark, of one sort of evidence or of all, in the order of the marks."""
+    """Return the policies with a mark, of one kind of evidence or of all, in the order of the marks."""
     rows = [row for row in table.by_policy() if row.kept.share is not None and row.left.share is not None]
     return [row for row in rows if evidence in ("", row.evidence)]
 
 
-def _left(row: PolicyRow) -> float:
+def _share_left(row: PolicyRow) -> float:
     return row.left.share or 0.0
 
 
-def _kept(row: PolicyRow) -> float:
+def _share_kept(row: PolicyRow) -> float:
     return row.kept.share or 0.0
 
 
 def _marks(rows: list[PolicyRow], name: str, hue: str, dim: str, mark: str) -> dict[str, Any]:
-    # Names of policies that lie together would hide each other: the highest of a cluster is written out.
+    # Overlapping names would be unreadable: only the name of the highest policy of a cluster is shown.
     shown: list[PolicyRow] = []
-    for row in sorted(rows, key=lambda row: (not row.front, -_kept(row))):
-        if all(abs(_left(row) - _left(o)) > 0.09 or abs(_kept(row) - _kept(o)) > 0.045 for o in shown):
+    for row in sorted(rows, key=lambda row: (not row.front, -_share_kept(row))):
+        if all(
+            abs(_share_left(row) - _share_left(o)) > 0.09 or abs(_share_kept(row) - _share_kept(o)) > 0.045
+            for o in shown
+        ):
             shown.append(row)
     return {
-        "x": list(map(_left, rows)),
-        "y": list(map(_kept, rows)),
+        "x": list(map(_share_left, rows)),
+        "y": list(map(_share_kept, rows)),
         "mode": "markers+text",
         "name": name,
         "text": [plain(row.policy, 28) if row in shown else "" for row in rows],
@@ -103,12 +99,14 @@ def _marks(rows: list[PolicyRow], name: str, hue: str, dim: str, mark: str) -> d
     }
 
 
-def _bars(found: list[Any], hue: str) -> dict[str, Any]:
+def _bars(intervals: list[Any], hue: str) -> dict[str, Any]:
     return {
         "type": "data",
         "symmetric": False,
-        "array": [0 if one.high is None else one.high - one.share for one in found],
-        "arrayminus": [0 if one.low is None else one.share - one.low for one in found],
+        "array": [0 if interval.high is None else interval.high - interval.share for interval in intervals],
+        "arrayminus": [
+            0 if interval.low is None else interval.share - interval.low for interval in intervals
+        ],
         "thickness": 1,
         "width": 3,
         "color": hue,

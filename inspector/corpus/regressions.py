@@ -1,4 +1,4 @@
-"""Two scans compared: what the newer one does worse on the same sessions, under the same policies."""
+"""Compare two scans: what the newer one does worse in the same sessions, under the same policies."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .columns import Row
 from .scan_table import ScanTable
 
 Place = tuple[str, str, str, int]
-KEPT, LEFT = 0.02, 0.05
+MOST_DROP, MOST_RISE = 0.02, 0.05
 
 
 class Regression(NamedTuple):
-    """What got worse: `what` of "facts kept", "tokens left", "fires again" or "errors", `was` and `now`, and
-    over how many moments that both scans measured.
+    """A regression: `what` is "facts kept", "tokens left", "fires again" or "errors", with its values `was`
+    and `now`, over the number of `moments` that both scans measured.
 
     >>> Regression("flue", "facts kept", was=0.8, now=0.6, moments=12).sentence
     'flue: facts kept 80.0% → 60.0% over 12 moments'
@@ -30,20 +30,25 @@ class Regression(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The same for people."""
+        """A sentence about the regression."""
         form = ".1%" if self.what in ("facts kept", "tokens left") else ",.0f"
         over = plural(self.moments, "moment")
         return f"{self.policy}: {self.what} {self.was:{form}} → {self.now:{form}} over {over}"
 
 
 def compare_scans(
-    old: ScanTable, new: ScanTable, *, kept: float = KEPT, left: float = LEFT
+    old: ScanTable, new: ScanTable, *, kept: float = MOST_DROP, left: float = MOST_RISE
 ) -> tuple[Regression, ...]:
-    """What the new scan does worse than the old one, at the moments that both measured.
+    """Return what the new scan does worse than the old one at the points that both measured.
 
-    `kept` is by how much the share of facts kept may fall, `left` by how much the share of tokens left may
-    rise, before that is a regression; a moment at which a policy now fires again on what it left, or cannot
-    be planned, always is one. Policies are matched by name, sessions by content.
+    A policy that now fires again on its own result, or cannot be planned, is always a regression. Policies
+    are matched by name, sessions by content.
+
+    Args:
+        old: The older scan.
+        new: The newer scan.
+        kept: By how much the share of facts kept may fall.
+        left: By how much the share of tokens left may rise.
 
     >>> from inspector.corpus.columns import fill_row
     >>> def table(kept):
@@ -57,15 +62,15 @@ def compare_scans(
     policies: dict[str, list[Place]] = {}
     for place in before.keys() & after.keys():
         policies.setdefault(place[2], []).append(place)
-    found: list[Regression] = []
+    regressions: list[Regression] = []
     for policy, places in sorted(policies.items()):
         pairs = [(before[place], after[place]) for place in places]
-        found += _compare(policy, pairs, kept, left)
-    return tuple(found)
+        regressions += _compare(policy, pairs, kept, left)
+    return tuple(regressions)
 
 
 def count_common(old: ScanTable, new: ScanTable) -> int:
-    """Moments under a policy that both scans measured."""
+    """Return the number of points under a policy that both scans measured."""
     return len(_index(old).keys() & _index(new).keys())
 
 
@@ -77,7 +82,9 @@ def _index(table: ScanTable) -> dict[Place, Row]:
     }
 
 
-def _compare(policy: str, pairs: list[tuple[Row, Row]], kept: float, left: float) -> Iterable[Regression]:
+def _compare(
+    policy: str, pairs: list[tuple[Row, Row]], most_drop: float, most_rise: float
+) -> Iterable[Regression]:
     many = len(pairs)
     failed = [sum(bool(pair[at]["error"]) for pair in pairs) for at in (0, 1)]
     if any(new["error"] and not old["error"] for old, new in pairs):
@@ -85,11 +92,11 @@ def _compare(policy: str, pairs: list[tuple[Row, Row]], kept: float, left: float
     good = [pair for pair in pairs if not pair[0]["error"] and not pair[1]["error"]]
     read = [pair for pair in good if None not in (pair[0]["stood"], pair[1]["stood"])]
     was, now = (_share(read, at, "kept", "stood") for at in (0, 1))
-    if read and was - now > kept:
+    if read and was - now > most_drop:
         yield Regression(policy, "facts kept", was, now, len(read))
     sized = [pair for pair in good if None not in (pair[0]["before"], pair[1]["before"])]
     was, now = (_share(sized, at, "after", "before") for at in (0, 1))
-    if sized and now - was > left:
+    if sized and now - was > most_rise:
         yield Regression(policy, "tokens left", was, now, len(sized))
     if any(new["again"] and old["again"] is False for old, new in good):
         again = [sum(bool(pair[at]["again"]) for pair in good) for at in (0, 1)]

@@ -1,4 +1,4 @@
-"""DOOR: the rows of a scan in a file of JSON lines, which grows by a file's rows at a time."""
+"""DOOR: store the rows of a scan in a file of JSON lines, which grows by the rows of a file at a time."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import EditError, InspectorError
-from ..files import mode_of, write_new
+from ..errors import EditError
+from ..files import mode_of
 from ..formats.whole_file import strictest
-from ..text import printable_tree
-from .columns import COLUMNS, Key, Row, complete_keys, read_row
-from .scan_table import ScanTable, flatten_row
+from .columns import COLUMNS, Key, Row, complete_keys
+from .scan_table import ScanTable
 
 
 def open_scan(path: str | os.PathLike[str]) -> ScanTable:
-    """The table that a file of JSON lines holds, as `scan` wrote it into one. Raises `OSError` and
-    `InspectorError` for what is none.
+    """Read the table in a file of JSON lines that `scan` wrote. Raises `OSError`, or `InspectorError` for
+    other files.
 
     >>> from tempfile import TemporaryDirectory
     >>> from inspector.corpus import scan
@@ -37,49 +35,17 @@ def open_scan(path: str | os.PathLike[str]) -> ScanTable:
     return ScanTable(store.rows, len(files))
 
 
-def save_scan(table: ScanTable, path: str | os.PathLike[str]) -> None:
-    """Write a table into a new file: Parquet for a name that ends in .parquet (by pyarrow, the extra
-    `scout`), else JSON lines. Raises `FileExistsError` where a file stands already.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> from inspector.corpus.columns import fill_row
-    >>> table = ScanTable(lambda: [fill_row({"file": "a.jsonl", "policy": "flue", "kept": 8})], 1)
-    >>> with TemporaryDirectory() as folder:
-    ...     save_scan(table, Path(folder, "rows.jsonl"))
-    ...     print(list(open_scan(Path(folder, "rows.jsonl"))) == list(table))
-    True
-    """
-    target = Path(path)
-    if target.suffix != ".parquet":
-        content = list(table)
-        write_new(target, b"".join(map(_dump, content)), _mode_of_sources(content))
-        return
-    try:
-        pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError as error:
-        reason = "Parquet is written by pyarrow (pip install 'compaction-inspector[scout]')"
-        raise InspectorError(f"{target}: {reason}") from error
-    mode = _mode_of_sources(table)
-    rows = [flatten_row(row) for row in table]
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    # File names may contain lone surrogates, which Parquet cannot store.
-    columns = {name: [printable_tree(row.get(name)) for row in rows] for name in names}
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.table(columns), sink)
-    write_new(target, sink.getvalue().to_pybytes(), mode)
-
-
 def _mode_of_sources(rows: Iterable[Row]) -> int | None:
     """Return the permissions that all measured files grant, as far as they are known."""
     return mode_of(*dict.fromkeys(str(row["file"]) for row in rows))
 
 
 BEGINS = b'{"file": '
-"""What every row begins with, and so whatever a torn one has left of itself."""
+"""Prefix of every row, and of what is left of an incomplete one."""
 
 
 class RowStore:
-    """A file of JSON lines that rows are added to; a last line that was torn is dropped."""
+    """A file of JSON lines to which rows are added. An incomplete last line is removed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -98,9 +64,9 @@ class RowStore:
             begin = file.readline(len(BEGINS))
         first = next(self.rows(), None)
         if first is None and BEGINS.startswith(begin):
-            first = dict.fromkeys(COLUMNS)  # its only line was torn
+            first = dict.fromkeys(COLUMNS)  # its only line is incomplete
         if first is None or first.keys() != COLUMNS.keys():
-            raise EditError("into", str(self.path), "it holds something else than the rows of a scan")
+            raise EditError("into", str(self.path), "its content is not the rows of a scan")
         with self.path.open("r+b") as file:
             end = file.seek(0, os.SEEK_END)
             back = min(end, 1 << 22)
@@ -110,7 +76,7 @@ class RowStore:
                 file.truncate(end - back + tail.rfind(b"\n") + 1)
 
     def rows(self) -> Iterator[Row]:
-        """Every row that is whole."""
+        """Yield every complete row."""
         if not self.path.exists():
             return
         with self.path.open("rb") as file:
@@ -120,23 +86,23 @@ class RowStore:
                 try:
                     row = json.loads(line)
                 except ValueError:
-                    raise EditError("into", str(self.path), "a line of it is no JSON") from None
+                    raise EditError("into", str(self.path), "one of its lines is not JSON") from None
                 if not isinstance(row, dict):
-                    raise EditError("into", str(self.path), "it holds something else than the rows of a scan")
-                yield read_row(row)
+                    raise EditError("into", str(self.path), "its content is not the rows of a scan")
+                yield row
 
     def complete(self) -> set[Key]:
-        """What is there in full."""
+        """Return the keys of the policies and files that are complete."""
         return complete_keys(self.rows())
 
     def select(self, digests: set[str], policies: set[str], method: str) -> Iterator[Row]:
-        """The rows of these files, policies and method, each once."""
-        seen = set[tuple[Any, ...]]()
+        """Yield the rows of these files, policies and method, without duplicates."""
+        read_names = set[tuple[Any, ...]]()
         for row in self.rows():
-            mine = row["digest"] in digests and (row["policy_hash"] or "") in policies
+            is_wanted = row["digest"] in digests and (row["policy_hash"] or "") in policies
             name = (row["digest"], row["part"], row["policy_hash"], row["moment"])
-            if mine and row["method"] == method and name not in seen:
-                seen.add(name)
+            if is_wanted and row["method"] == method and name not in read_names:
+                read_names.add(name)
                 yield row
 
     def add(self, rows: Iterable[Row]) -> None:

@@ -1,4 +1,4 @@
-"""What a scan found, as a table: its rows, and for each policy what it leaves and keeps over all sessions."""
+"""The results of a scan as a table: its rows, and sums over all sessions for each policy."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from ..mixins import Framed
-from ..text import html_table, join_words, plural, printed
-from .advice import Advice, Candidate, choose_policy
+from ..text import html_lines, html_table, join_words, plural, printed, text_table
+from .advice import Advice, choose_policy
 from .aftermath import HEADINGS as AFTERMATH_HEADINGS
 from .aftermath import AftermathRow, sum_aftermath
 from .columns import COLUMNS, Row, sum_kept
@@ -18,33 +18,36 @@ from .resample import Interval, Shares, resample_share
 HEADINGS = ("policy", "compactions", "tokens left", "facts kept", "of the user's", "fires again", "errors")
 SEALED = "inferred"
 NESTED = ("sections", "facts", "findings", "cache_rebuilds")
-"""Columns that hold a table of their own."""
+"""Columns that contain a table."""
 USER = "/user"
 Moments = Literal["recorded", "fullest"]
 NOTES = (
     (
-        "Facts kept: of those that could be read before, the share that stands in full after; in brackets "
-        "95 % of 2,000 draws of whole sessions. A policy's summary is the deterministic stand-in."
+        "Facts kept: of those that could be read before, the share that is there in full after; in brackets "
+        "95 % of 2,000 draws of whole sessions. A policy's summary is the deterministic placeholder."
     ),
     "→ marks a policy that no other one beats in both tokens left and facts kept.",
 )
 
 
 class PolicyRow(NamedTuple):
-    """One policy over all sessions, at moments of one sort.
+    """One policy over all sessions, at recorded compactions or at the fullest points of the sessions.
 
-    sessions, compactions   in how many it was planned, or recorded, at how many moments
-    sealed    moments whose recorded summary nobody can read: they are left out of every policy's `kept`
-    left      share of the tokens before that stand after, with its interval by session
-    kept      share of the facts that stood which stand in full after
-    user      the same of the facts that the user said first
-    before, after   tokens, all moments added up
-    again     share of the moments at which the policy would fire again at once on what is left
-    cost_first, cost_next   mean dollars of the first request after, and of each later one; None without
-              a price
-    regret_tokens   tokens paid again for what a recorded compaction took away; None of a planned one
-    front     no other policy leaves as little and keeps as much, with one of the two better
-    errors    moments where it could not be planned
+    Attributes:
+        policy: The policy; "recorded" for what the harnesses did.
+        evidence: "recorded" or "planned".
+        sessions: The number of sessions.
+        compactions: The number of compactions, recorded or planned.
+        sealed: The number of recorded summaries that are encrypted. They are excluded from every policy's
+            `kept`.
+        left: The share of the tokens that remain, with its interval by session.
+        kept: The share of the facts that are there in full after the compaction.
+        user: The same share of the facts that the user said first.
+        before: The sum of the tokens before.
+        after: The sum of the tokens after.
+        again: The share of the points at which the policy would fire again on the result.
+        front: Whether no other policy is as good in both `left` and `kept`, and better in one.
+        errors: The number of points at which the policy could not be planned.
 
     >>> from inspector.corpus.columns import fill_row
     >>> one = {"digest": "a", "moment": 1, "policy": "flue", "evidence": "planned", "facts": {}}
@@ -65,26 +68,18 @@ class PolicyRow(NamedTuple):
     before: int
     after: int
     again: float | None
-    cost_first: float | None
-    cost_next: float | None
-    regret_tokens: int | None
     front: bool
     errors: int
 
 
-class _Shown(NamedTuple):
-    """A table as text: what stands over it, and how many of its columns are names."""
-
-    head: str
-    headings: Sequence[str]
-    cells: list[tuple[str, ...]]
-    names: int = 1
+TextTable = tuple[str, Sequence[str], list[tuple[str, ...]], int]
+"""A table to show: the line above it, its headings, its cells, and the number of columns with names."""
 
 
 class ScanTable(Framed):
-    """The rows of a scan. Iterating gives them one after another, from the file where there is one.
+    """The rows of a scan. Iterating yields them in order, from the file if there is one.
 
-    `files` is how many files were asked for, `left_out` the policies that no other process could know.
+    `files` is the number of files, `left_out` the policies whose rules other processes cannot know.
 
     >>> from inspector.corpus.columns import fill_row
     >>> one = {"digest": "a", "moment": 1, "evidence": "planned", "before": 100, "stood": 10, "facts": {}}
@@ -107,15 +102,16 @@ class ScanTable(Framed):
 
     @property
     def errors(self) -> list[Row]:
-        """The rows that say that something could not be measured, a file's as a whole first."""
+        """The rows with errors, those of whole files first."""
         return sorted((row for row in self if row["error"]), key=lambda row: bool(row["policy"]))
 
     def by_policy(self, moments: Moments | None = None) -> list[PolicyRow]:
-        """A row for each policy: what was recorded first, then who keeps the largest share of the facts.
+        """Return a row for each policy: the recorded one first, then the others by facts kept.
 
-        `moments` are those right before the "recorded" compactions, where every policy is asked for what a
-        harness really did, or the "fullest" of the sessions that record none; None takes the recorded ones
-        where there are some. The two are never added up.
+        Args:
+            moments: "recorded" for the points before recorded compactions, at which every policy is planned
+                and compared with the harness; "fullest" for sessions without compactions; None for the
+                recorded ones if there are any. The two are never added up.
         """
         if not self._by_policy:
             self._by_policy = self._sum_up()
@@ -129,34 +125,42 @@ class ScanTable(Framed):
                 group = sums["recorded" if row["moment"] else "fullest"]
                 group.setdefault(name, _PolicySums(name)).add(row, _place(row) in sealed)
         self._shares = {
-            moments: {name: one.shares for name, one in mine.items()} for moments, mine in sums.items()
+            moments: {name: policy.shares for name, policy in by_name.items()}
+            for moments, by_name in sums.items()
         }
-        return {moments: _order([one.finish() for one in mine.values()]) for moments, mine in sums.items()}
+        return {
+            moments: _order([policy.finish() for policy in by_name.values()])
+            for moments, by_name in sums.items()
+        }
 
     def advise(self, budget: float | None = None, moments: Moments | None = None) -> Advice | None:
-        """Which planned policy keeps most of the facts in at most this share of the tokens, and how surely.
+        """Return the planned policy that keeps most facts within a budget of tokens, and its uncertainty.
 
-        Without a `budget` it is what the recorded compactions left, or the briefest policy where that is
-        more, and half of the tokens where none is recorded. `moments` as in `by_policy`. None where no policy
-        is that brief, or none was measured.
+        Args:
+            budget: The share of the tokens. By default, the share that recorded compactions left, or that of
+                the briefest policy if it is larger; half of the tokens if there are no recorded compactions.
+            moments: As in `by_policy`.
+
+        Returns:
+            None if no policy fits the budget, or none was measured.
         """
         rows = self.by_policy(moments)
         chosen: Moments = moments or ("recorded" if self._by_policy["recorded"] else "fullest")
         shares = self._shares[chosen]
         candidates = [
-            Candidate(row.policy, row.left.share, row.kept.share, shares[row.policy])
+            (row.policy, row.left.share, row.kept.share, shares[row.policy])
             for row in rows
             if row.evidence == "planned" and row.left.share is not None and row.kept.share is not None
         ]
         if budget is None:
             recorded = [row.left.share for row in rows if row.evidence == "recorded"]
-            least = min((one.left for one in candidates), default=0.0)
+            least = min((left for _, left, *_ in candidates), default=0.0)
             budget = 0.5 if not recorded or recorded[0] is None else max(recorded[0], least)
         return choose_policy(candidates, budget)
 
     def aftermath(self) -> list[AftermathRow]:
-        """What followed the recorded compactions, by harness, version and trigger: what was read, run, met
-        and said again, and how far it was to the next changed file."""
+        """Return what followed recorded compactions, by harness, version and trigger: re-reads, re-runs,
+        repeated errors and rules, and the distance to the next changed file."""
         return sum_aftermath(self._list_originals())
 
     def _list_originals(self) -> Iterator[Row]:
@@ -182,7 +186,7 @@ class ScanTable(Framed):
         return copies
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """Every row as columns, for a data frame. Of what is a table of its own each entry has a column:
+        """Return all rows as columns for a data frame. Each entry of a nested table has its own column:
         "sections.user.after", "facts.file/user.kept", "findings.CI001", "cache_rebuilds.expired.cost"."""
         rows = [flatten_row(row) for row in self]
         names = list(dict.fromkeys(name for row in rows for name in row))
@@ -191,51 +195,37 @@ class ScanTable(Framed):
     @printed
     def __repr__(self) -> str:
         lines = [self.headline]
-        for table in self._tables():
-            rows = [table.headings, *table.cells]
-            wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-            lines += ["", table.head]
-            for row in rows:
-                cells = enumerate(zip(row, wide, strict=True))
-                words = (c.ljust(w) if at < table.names else c.rjust(w) for at, (c, w) in cells)
-                lines.append("  ".join(words).rstrip())
+        for head, headings, cells, names in self._tables():
+            lines += ["", head, *text_table([headings, *cells], range(names, len(headings)))]
         return "\n".join([*lines, "", *self.notes])
 
     def _repr_html_(self) -> str:
-        """The same tables as HTML, for a notebook."""
-        shown = [*self._tables()] or [_Shown("", HEADINGS, [])]
-        last = len(shown) - 1
-        return "".join(
-            html_table(
-                table.headings,
-                table.cells,
-                numbers=range(table.names, len(table.headings)),
-                around=(
-                    table.head if at else f"{self.headline}\n{table.head}",
-                    "\n".join(self.notes) if at == last else "",
-                ),
-            )
-            for at, table in enumerate(shown)
-        )
+        """Return the same tables as HTML, for a notebook."""
+        shown: list[TextTable] = [*self._tables()] or [("", HEADINGS, [], 1)]
+        tables = [
+            html_table(headings, cells, numbers=range(names, len(headings)), around=(head, ""))
+            for head, headings, cells, names in shown
+        ]
+        return html_lines([self.headline]) + "".join(tables) + html_lines(self.notes)
 
-    def _tables(self) -> Iterator[_Shown]:
-        if told := self.by_policy("recorded"):
-            compactions = max(row.compactions + row.errors for row in told)
-            sessions = plural(max(row.sessions for row in told), "session")
+    def _tables(self) -> Iterator[TextTable]:
+        if rows := self.by_policy("recorded"):
+            compactions = max(row.compactions + row.errors for row in rows)
+            sessions = plural(max(row.sessions for row in rows), "session")
             head = f"Right before {plural(compactions, 'recorded compaction')} of {sessions}"
-            yield _Shown(head, HEADINGS, [_cells(row) for row in told])
-        if told := self.by_policy("fullest"):
+            yield head, HEADINGS, [_cells(row) for row in rows], 1
+        if rows := self.by_policy("fullest"):
             many = plural(
-                max(row.sessions for row in told), "session that records none", "sessions that record none"
+                max(row.sessions for row in rows), "session that records none", "sessions that record none"
             )
-            yield _Shown(f"At the fullest moment of {many}", HEADINGS, [_cells(row) for row in told])
+            yield f"At the fullest moment of {many}", HEADINGS, [_cells(row) for row in rows], 1
         if after := self.aftermath():
             head = "After the recorded compactions, until the next"
-            yield _Shown(head, AFTERMATH_HEADINGS, [row.cells for row in after], names=3)
+            yield head, AFTERMATH_HEADINGS, [row.cells for row in after], 3
 
     @property
     def headline(self) -> str:
-        """What was scanned, in a line."""
+        """One line that says what was scanned."""
         sessions = len({(row["digest"], row["part"]) for row in self if row["policy"]})
         failed = sum(1 for row in self.errors if not row["policy"])
         bad = f"; {plural(failed, 'file')} could not be measured" if failed else ""
@@ -243,7 +233,7 @@ class ScanTable(Framed):
 
     @property
     def notes(self) -> list[str]:
-        """What one has to know to read the tables."""
+        """Explanations for readers of the tables."""
         notes = [*NOTES]
         if sealed := max((row.sealed for row in self.by_policy("recorded")), default=0):
             notes.append(
@@ -266,15 +256,15 @@ class ScanTable(Framed):
 
 
 def flatten_row(row: Row) -> Row:
-    """A row whose every value is plain."""
+    """Return a row with only plain values."""
     flat = {name: row[name] for name in COLUMNS if name not in NESTED}
     for name, (was, now) in (row["sections"] or {}).items():
         flat |= {f"sections.{name}.before": was, f"sections.{name}.after": now}
     for name, counts in (row["facts"] or {}).items():
         flat |= {f"facts.{name}.stood": sum(counts), f"facts.{name}.kept": sum_kept(counts)}
     for cause, (times, tokens, cost) in (row["cache_rebuilds"] or {}).items():
-        told = {"times": times, "tokens": tokens, "cost": cost}
-        flat |= {f"cache_rebuilds.{cause}.{name}": value for name, value in told.items()}
+        rebuild = {"times": times, "tokens": tokens, "cost": cost}
+        flat |= {f"cache_rebuilds.{cause}.{name}": value for name, value in rebuild.items()}
     flat |= {f"findings.{code}": many for code, many in (row["findings"] or {}).items()}
     return flat
 
@@ -290,46 +280,38 @@ class _PolicySums:
         self.policy = policy
         self.sessions: dict[tuple[str, str], list[int]] = {}
         self.many = Counter[str]()
-        self.first = self.next = 0.0
-        self.regret: int | None = None
 
     def add(self, row: Row, sealed: bool) -> None:
-        mine = self.sessions.setdefault((row["digest"], row["part"] or ""), [0] * 6)
+        sums = self.sessions.setdefault((row["digest"], row["part"] or ""), [0] * 6)
         if row["error"]:
             self.many["errors"] += 1
             return
         self.many["compactions"] += 1
         if row["before"] is not None and row["after"] is not None:
-            mine[0] += row["before"]
-            mine[1] += row["after"]
+            sums[0] += row["before"]
+            sums[1] += row["after"]
         if sealed:
             self.many["sealed"] += 1
         elif row["stood"] is not None:
-            mine[2] += row["stood"]
-            mine[3] += row["kept"]
-            said = [counts for name, counts in row["facts"].items() if name.endswith(USER)]
-            mine[4] += sum(map(sum, said))
-            mine[5] += sum(map(sum_kept, said))
+            sums[2] += row["stood"]
+            sums[3] += row["kept"]
+            user_counts = [counts for name, counts in row["facts"].items() if name.endswith(USER)]
+            sums[4] += sum(map(sum, user_counts))
+            sums[5] += sum(map(sum_kept, user_counts))
         if row["again"] is not None:
             self.many["fired"] += 1
             self.many["again"] += row["again"]
-        if row["cost_first"] is not None and row["currency"] == "USD":
-            self.many["priced"] += 1
-            self.first += row["cost_first"]
-            self.next += row["cost_next"]
-        if row["regret_tokens"] is not None:
-            self.regret = (self.regret or 0) + row["regret_tokens"]
 
     @property
     def shares(self) -> Shares:
-        """{session: (facts kept, facts that stood)}."""
+        """Facts kept and facts before, by session."""
         return {f"{digest} {part}": (s[3], s[2]) for (digest, part), s in self.sessions.items()}
 
     def finish(self) -> PolicyRow:
-        before, after, stood, kept, said, said_kept = zip(
+        before, after, facts, facts_kept, user_facts, user_kept = zip(
             *(self.sessions[name] for name in sorted(self.sessions)), strict=True
         )
-        many, priced = self.many, self.many["priced"]
+        many = self.many
         return PolicyRow(
             policy=self.policy,
             evidence="recorded" if self.policy == "recorded" else "planned",
@@ -337,23 +319,20 @@ class _PolicySums:
             compactions=many["compactions"],
             sealed=many["sealed"],
             left=resample_share(after, before),
-            kept=resample_share(kept, stood),
-            user=resample_share(said_kept, said),
+            kept=resample_share(facts_kept, facts),
+            user=resample_share(user_kept, user_facts),
             before=sum(before),
             after=sum(after),
             again=many["again"] / many["fired"] if many["fired"] else None,
-            cost_first=self.first / priced if priced else None,
-            cost_next=self.next / priced if priced else None,
-            regret_tokens=self.regret,
             front=False,
             errors=many["errors"],
         )
 
 
-def _order(made: list[PolicyRow]) -> list[PolicyRow]:
-    told = [row._replace(front=_is_front(row, made)) for row in made]
-    told.sort(key=lambda row: (row.policy != "recorded", -(row.kept.share or 0), row.after, row.policy))
-    return told
+def _order(rows: list[PolicyRow]) -> list[PolicyRow]:
+    ordered = [row._replace(front=_is_front(row, rows)) for row in rows]
+    ordered.sort(key=lambda row: (row.policy != "recorded", -(row.kept.share or 0), row.after, row.policy))
+    return ordered
 
 
 def _is_front(row: PolicyRow, others: Iterable[PolicyRow]) -> bool:

@@ -1,15 +1,14 @@
-"""DOOR: many files measured side by side, the rows written as they come.
+"""DOOR: measure many files in parallel, and write their rows as they are ready.
 
-The unit is one file: its address and the policies go to a worker, a few rows come back. What was measured is
-known by the file's content, the policy's content and this package's version, so a scan that was ended, or
-done before, goes on where it stopped.
+The unit of work is a file: its address and the policies are sent to a worker, which returns a few rows.
+Results are identified by the content of the file and of the policy, and the version of this package, so a
+scan that was interrupted or done before is continued.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -18,7 +17,8 @@ from hashlib import sha256
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from threading import Event
+from typing import Any
 
 from ..errors import ArgumentError, PolicyError, expect, expect_items
 from ..paths import spell_out
@@ -26,30 +26,25 @@ from ..policies.builtin.recorded import RECORDED
 from ..policies.policy import Policy, rename_settings
 from ..policies.registry import find_policy, list_policies
 from ..policies.rules import is_own
+from ..progress import show_progress
 from .columns import Key, Row
 from .measure import MEASURES, USUAL, USUAL_LIMITS, Limits, Measure, hash_policy
 from .row_store import RowStore
 from .scan_table import ScanTable
 from .sources import Sources, list_files
-from .worker import Helpers, digest_file, measure_here, measure_task, tell_failure
+from .worker import Helper, digest_file, measure_here, measure_task, tell_failure
 
 AHEAD = 2
-"""Tasks for each worker that are handed out before the first is back."""
+"""Tasks submitted for each worker before the first one is finished."""
 
 LEAST = 16
-"""Workers that another executor is taken to have, at least."""
+"""Assumed minimum number of workers of another executor."""
 
-Tell = Callable[[float], None]
+Report = Callable[[float], None]
 
 
-class FileTask(NamedTuple):
-    """A file to measure."""
-
-    address: str
-    size: int
-    digest: str
-    policies: tuple[Policy, ...]
-    recorded: bool
+Task = dict[str, Any]
+"""The description of a file for a worker, as JSON: its address, the policies and the measures."""
 
 
 def scan(
@@ -63,26 +58,34 @@ def scan(
     workers: int | None = None,
     executor: Executor | None = None,
     limits: Limits = USUAL_LIMITS,
-    tell: Tell | None = None,
+    tell: Report | None = None,
 ) -> ScanTable:
     """Measure many sessions under many policies: one row per session × policy × compaction.
 
-    `sources` are files, folders (searched to the bottom; links are not followed), what `sessions()` lists, or
-    addresses that fsspec reads ("s3://…"); None takes the sessions of this machine. `policies` are by default
-    all that are known, but those whose rules another process cannot know, which the table names. `measures`
-    are of "facts" (what survives, by kind and speaker), "regret" (what a recorded compaction made necessary
-    again) and "findings" (lint; slow); `recorded` adds the rows of what the files say was done. The columns
-    are those of `columns.py`.
+    The columns are described in `columns.py`.
 
-    `into` is a file of JSON lines that rows are added to as they come, and read from: a second scan measures
-    only what is not there yet, and a scan that was ended loses at most the files in work. Without it the rows
-    are kept in memory. `workers` are processes, by default one for each processor; 0 measures in this
-    process, without limits and with policies of rules that are written in the notebook. `executor` is any of
-    `concurrent.futures`, such as Dask's `client.get_executor()`: addresses and policies travel, never
-    sessions. `limits` are for one file, and cost it its row. `tell` gets the share that is done, from 0 to 1;
-    what it raises (`Stopped`) ends the scan, as an interrupt does.
+    Args:
+        sources: Files, folders (searched recursively; links are not followed), results of `sessions()`, or
+            addresses for fsspec ("s3://…"). None for the sessions of this machine.
+        policies: By default all known policies, except those whose rules another process cannot know; the
+            table names these.
+        into: A file of JSON lines to which rows are added, and from which they are read: a second scan
+            measures only what is missing, and an interrupted one loses at most the files in progress.
+            Without it, rows are kept in memory.
+        measures: Of "facts" (what survives, by kind and speaker), "regret" (what was needed again after a
+            recorded compaction) and "findings" (lint; slow).
+        recorded: Whether to add rows for the compactions that the files record.
+        counter: The token counter.
+        workers: The number of processes, by default one per processor. 0 measures in this process, without
+            limits, and allows policies with rules defined in a notebook.
+        executor: An executor of `concurrent.futures`, such as Dask's `client.get_executor()`. It is sent
+            addresses and policies, never sessions.
+        limits: Limits for one file. A file that exceeds them gets a row with the error.
+        tell: Called with the share that is done, from 0 to 1; by default a notebook or a terminal shows a
+            bar. An exception it raises (`Stopped`) ends the scan, like an interrupt.
 
-    Raises `PolicyError` for a policy that does not exist, or whose rules another process cannot know.
+    Raises:
+        PolicyError: A policy does not exist, or another process cannot know its rules.
 
     >>> from tempfile import TemporaryDirectory
     >>> from pathlib import Path
@@ -104,47 +107,55 @@ def scan(
     )
     store = None if into is None else RowStore(spell_out(into, "scan", "into"))
     own = None if into is None else os.path.realpath(into)
-    found = [one for one in list_files(sources) if os.path.realpath(one[0]) != own]
+    files = [item for item in list_files(sources) if os.path.realpath(item[0]) != own]
     here = workers == 0 and executor is None
     left_out: tuple[str, ...] = ()
     if not here and policies is None:
-        left_out = tuple(one.name for one in chosen if not is_portable(one))
-        chosen = tuple(one for one in chosen if one.name not in left_out)
+        left_out = tuple(item.name for item in chosen if not is_portable(item))
+        chosen = tuple(item for item in chosen if item.name not in left_out)
     elif not here:
         check_portable(chosen)
-    kept: list[Row] = []
-    known = set[Key]() if store is None else store.complete()
+    memory_rows: list[Row] = []
+    complete = set[Key]() if store is None else store.complete()
     digests: dict[str, str] = {}
-    units = _find_units(found, chosen, recorded, known, method, digests)
-    pool = executor
+    common = {"method": method, "measures": list(named), "counter": counter}
+    tasks = _find_tasks(files, chosen, recorded, complete, common, digests)
     many = max(workers or os.cpu_count() or 1, 1)
-    if pool is None:
-        pool = _InPlace() if here else ThreadPoolExecutor(many)
-    ahead = 1 if here else AHEAD * max(many, 1 if executor is None else LEAST)
-    task = partial(_task, measures=named, counter=counter, method=method)
-    helpers = Helpers() if executor is None else None
-    run = (
-        partial(_run_here, policies=chosen) if here else partial(measure_task, limits=limits, helpers=helpers)
+    helpers, stopped = list[Helper](), Event()
+    pool = executor
+    with show_progress("scan", tell) as tell:
+        if here:
+            rows_of_files = _measure_in_turn(tasks, chosen, len(files), tell)
+        else:
+            pool = pool or ThreadPoolExecutor(many)
+            run = partial(measure_task, limits=limits)
+            if executor is None:
+                run = partial(run, helpers=helpers, stopped=stopped)
+            ahead = AHEAD * max(many, 1 if executor is None else LEAST)
+            rows_of_files = _hand_out(tasks, pool, run, ahead, len(files), tell)
+        try:
+            for rows in rows_of_files:
+                if store is None:
+                    memory_rows += rows
+                else:
+                    store.add(rows)
+        finally:
+            stopped.set()
+            for helper in helpers:
+                helper.close()
+            if executor is None and pool is not None:
+                pool.shutdown(cancel_futures=True)
+    policy_hashes = (
+        {hash_policy(item) for item in chosen} | ({hash_policy(RECORDED)} if recorded else set()) | {""}
     )
-    try:
-        for rows in _hand_out(units, pool, run, task, ahead, len(found), tell):
-            if store is None:
-                kept += rows
-            else:
-                store.add(rows)
-    finally:
-        if helpers is not None:
-            helpers.stop()
-            pool.shutdown(cancel_futures=True)
-    mine = {hash_policy(one) for one in chosen} | ({hash_policy(RECORDED)} if recorded else set()) | {""}
     if store is None:
-        order = {one.name: at for at, one in enumerate((RECORDED, *chosen))}
-        kept.sort(
+        order = {item.name: at for at, item in enumerate((RECORDED, *chosen))}
+        memory_rows.sort(
             key=lambda row: (row["file"], row["part"] or "", order.get(row["policy"], 0), row["moment"] or 0)
         )
-        return ScanTable(lambda: kept, len(found), left_out)
-    wanted = set(digests.values())
-    return ScanTable(partial(store.select, wanted, mine, method), len(found), left_out)
+        return ScanTable(lambda: memory_rows, len(files), left_out)
+    wanted_digests = set(digests.values())
+    return ScanTable(partial(store.select, wanted_digests, policy_hashes, method), len(files), left_out)
 
 
 def sweep(
@@ -153,10 +164,10 @@ def sweep(
     grid: Mapping[str, Sequence[Any]],
     **scanning: Any,
 ) -> ScanTable:
-    """`scan` of policies under every combination of settings; `scanning` is what `scan` takes.
+    """Scan policies with every combination of settings; `scanning` is passed to `scan`.
 
-    Of several policies each is planned with the settings that it has; one that has none of them stands as it
-    is, to be compared with.
+    Each policy gets the settings that it has. A policy without any of them is included unchanged, for
+    comparison.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -171,9 +182,9 @@ def sweep(
 def expand_grid(
     policies: str | Policy | Sequence[str | Policy], grid: Mapping[str, Sequence[Any]]
 ) -> list[Policy]:
-    """Each policy once for every combination of those settings that it has, named by them.
+    """Return each policy with every combination of the settings that it has, named by them.
 
-    Raises `PolicyError` for a setting that no policy has, and for a value that cannot be.
+    Raises `PolicyError` for a setting that no policy has, and for invalid values.
 
     >>> made = expand_grid(["codex", "flue"], {"keep-recent-tokens.tokens": [8000]})
     >>> [one.name for one in made]
@@ -182,44 +193,22 @@ def expand_grid(
     named = [policies] if isinstance(policies, str | Policy) else [*policies]
     if not named:
         raise PolicyError("", "a sweep needs a policy")
-    bases = [find_policy(one) for one in named]
+    bases = [find_policy(policy) for policy in named]
     own = {base.name: [key for key in grid if _has_part(base, key, grid)] for base in bases}
-    made = []
+    expanded = []
     for base in bases:
-        # A setting of no policy is told by the first, with what it has.
+        # The first policy raises the error for a setting that none has.
         keys = [key for key in grid if key in own[base.name] or not any(key in keys for keys in own.values())]
         for values in product(*(grid[key] for key in keys)):
             settings = dict(zip(keys, values, strict=True))
-            told = ",".join(f"{key}={value}" for key, value in settings.items())
-            name = f"{base.name}[{told}]" if told else base.name
-            made.append(base.configured(settings).model_copy(update={"name": name}))
-    return made
-
-
-def read_swept(name: str) -> tuple[str, dict[str, Any]]:
-    """The policy and the settings that a name made by `expand_grid` tells; any other name has none.
-
-    >>> read_swept("flue[keep-recent-tokens.tokens=8000,trigger.enabled=False]")
-    ('flue', {'keep-recent-tokens.tokens': 8000, 'trigger.enabled': False})
-    >>> read_swept("flue")
-    ('flue', {})
-    """
-    policy, bracket, told = name.removesuffix("]").partition("[")
-    if not bracket or not name.endswith("]"):
-        return name, {}
-    pairs = (pair.partition("=") for pair in told.split(","))
-    return policy, {key: _read_setting(value) for key, _, value in pairs}
-
-
-def _read_setting(text: str) -> Any:
-    try:
-        return literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
+            suffix = ",".join(f"{key}={value}" for key, value in settings.items())
+            name = f"{base.name}[{suffix}]" if suffix else base.name
+            expanded.append(base.configured(settings).model_copy(update={"name": name}))
+    return expanded
 
 
 def _has_part(policy: Policy, key: str, grid: Mapping[str, Sequence[Any]]) -> bool:
-    """Whether a setting is about a rule or another part of a policy, or about a rule that the grid adds."""
+    """Return whether a setting concerns a rule or part of the policy, or a rule that the grid adds."""
     (key,) = rename_settings({key: None})
     kind = key.partition(".")[0]
     has = {part.kind for part in (*policy.fixed_parts, *policy.rules)}
@@ -241,16 +230,16 @@ def _find_policies(policies: Any) -> tuple[Policy, ...]:
 
 
 def check_portable(policies: Iterable[Policy]) -> None:
-    """Raise `PolicyError` for a policy that another process could not read from its JSON."""
+    """Raise `PolicyError` for a policy that another process cannot read from its JSON."""
     for policy in policies:
         if not is_portable(policy):
             own = [rule.kind for rule in policy.rules if is_own(type(rule))]
             what = f"its rule {own[0]!r} is" if own else "it is"
-            raise PolicyError(policy.name, f"{what} known to this process alone: scan with workers=0")
+            raise PolicyError(policy.name, f"{what} known only to this process: scan with workers=0")
 
 
 def is_portable(policy: Policy) -> bool:
-    """Whether another process reads the same policy from its JSON: no rule of it is known here alone."""
+    """Return whether another process reads the same policy from its JSON: no rule is defined only here."""
     own = any(is_own(type(rule)) for rule in policy.rules)
     return not own and find_policy(_carry(policy)) == policy.settled()
 
@@ -260,17 +249,17 @@ def _carry(policy: Policy) -> dict[str, Any]:
     return data
 
 
-def _find_units(
+def _find_tasks(
     files: Sequence[tuple[str, int]],
     policies: Sequence[Policy],
     recorded: bool,
     measured: set[Key],
-    method: str,
+    common: Task,
     digests: dict[str, str],
-) -> Iterator[FileTask | None]:
+) -> Iterator[Task | None]:
     """Yield a task for each file, or None if nothing is left to measure. Equal files are measured once."""
     hashes = {hash_policy(policy): policy for policy in policies}
-    planned = set[str]()
+    planned, method = set[str](), common["method"]
     for address, size in files:
         digest = digests[address] = _digest(address)
         if digest in planned or (digest, method, "") in measured:
@@ -281,7 +270,8 @@ def _find_units(
         # Recorded compactions are measured together with the first policies.
         first = len(missing) == len(hashes)
         if missing or not hashes:
-            yield FileTask(address, size, digest, tuple(missing), recorded and first)
+            own = {"file": address, "digest": digest, "bytes": size, "recorded": recorded and first}
+            yield {**own, "policies": [_carry(policy) for policy in missing], **common}
         else:
             yield None
 
@@ -297,73 +287,55 @@ def _digest(address: str) -> str:
     return sha256(address.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _task(unit: FileTask, measures: Sequence[str], counter: str, method: str) -> dict[str, Any]:
-    return {
-        "file": unit.address,
-        "digest": unit.digest,
-        "bytes": unit.size,
-        "method": method,
-        "policies": [_carry(one) for one in unit.policies],
-        "recorded": unit.recorded,
-        "measures": list(measures),
-        "counter": counter,
-    }
-
-
-def _run_here(task: dict[str, Any], policies: Sequence[Policy]) -> list[Row]:
-    names = {one["name"] for one in task["policies"]}
-    return measure_here(task, [one for one in policies if one.name in names])
+def _measure_in_turn(
+    tasks: Iterator[Task | None], policies: Sequence[Policy], total: int, report: Report | None
+) -> Iterator[list[Row]]:
+    """Measure each file in this process, by the policies themselves, and yield its rows."""
+    for done, task in enumerate(tasks, 1):
+        if task is not None:
+            names = {policy["name"] for policy in task["policies"]}
+            yield measure_here(task, [policy for policy in policies if policy.name in names])
+        if report is not None:
+            report(done / total)
+    if report is not None:
+        report(1.0)
 
 
 def _hand_out(
-    units: Iterator[FileTask | None],
+    tasks: Iterator[Task | None],
     pool: Executor,
-    run: Callable[[dict[str, Any]], list[Row]],
-    task: Callable[[FileTask], dict[str, Any]],
+    run: Callable[[Task], list[Row]],
     ahead: int,
     total: int,
-    tell: Tell | None,
+    report: Report | None,
 ) -> Iterator[list[Row]]:
-    """Rows file by file as they are ready; never more than a few tasks are out at once. A file without a task
-    is done."""
-    out: dict[Future[list[Row]], dict[str, Any]] = {}
-    done = 0
-    more = True
+    """Yield the rows of each file when they are ready, with a few submitted tasks at a time. A file without a
+    task counts as done."""
+    out: dict[Future[list[Row]], Task] = {}
+    done, more = 0, True
     try:
         while more or out:
             while more and len(out) < ahead:
-                try:
-                    unit = next(units)
-                except StopIteration:
-                    more = False
-                    break
-                if unit is None:
+                task = next(tasks, {})
+                if task:
+                    out[pool.submit(run, task)] = task
+                elif task is None:
                     done += 1
-                    continue
-                asked = task(unit)
-                out[pool.submit(run, asked)] = asked
+                else:
+                    more = False
             ready, _ = wait(out, return_when=FIRST_COMPLETED) if out else (set(), None)
             for future in ready:
-                asked = out.pop(future)
+                task = out.pop(future)
                 try:
                     rows = future.result()
-                except Exception as error:  # an executor's own failure: the file's row says so
-                    rows = tell_failure(asked, f"{type(error).__name__}: {error}")
+                except Exception as error:  # a failure of the executor becomes the file's error
+                    rows = tell_failure(task, f"{type(error).__name__}: {error}")
                 yield rows
                 done += 1
-                if tell is not None:
-                    tell(min(done / max(total, 1), 1.0))
-        if tell is not None:
-            tell(1.0)
+                if report is not None:
+                    report(min(done / max(total, 1), 1.0))
+        if report is not None:
+            report(1.0)
     finally:
         for future in out:
             future.cancel()
-
-
-class _InPlace(Executor):
-    """Does what is submitted at once, in this thread."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future

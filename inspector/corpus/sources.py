@@ -1,4 +1,4 @@
-"""DOOR: which files a scan is of: a folder's to the bottom, this machine's sessions, or addresses."""
+"""DOOR: find the files for a scan: all in a folder, this machine's sessions, or addresses."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SUFFIXES = frozenset(
     {".jsonl", ".json", ".eval", ".zip", ".db", ".sqlite", ".vscdb", ".trajectory", ".traj", ".parquet"}
 )
 PACKED = frozenset({".gz", ".zst", ".xz", ".bz2"})
-"""What a file of a folder ends in to be tried as a session."""
+"""Suffixes of files in a folder that are tried as sessions."""
 
 Sources = str | os.PathLike[str] | FoundSession | Iterable[str | os.PathLike[str] | FoundSession]
 
 
 def list_files(sources: Sources | None) -> list[tuple[str, int]]:
-    """Every file that is meant with its size, the largest first: the long ones do not come last."""
+    """Return every file with its size, the largest first, so that long tasks do not start last."""
     if sources is None:
         # A file that is not in the index yet may belong to a sub-agent.
         return _sort(_leave_out_held({str(file.path): file.size for file in sessions(seconds=0)}))
@@ -38,8 +38,8 @@ def list_files(sources: Sources | None) -> list[tuple[str, int]]:
     return _sort(sizes)
 
 
-def _sort(found: dict[str, int]) -> list[tuple[str, int]]:
-    return sorted(found.items(), key=lambda item: (-item[1], item[0]))
+def _sort(sizes: dict[str, int]) -> list[tuple[str, int]]:
+    return sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _list_path(path: Path) -> dict[str, int]:
@@ -64,11 +64,11 @@ def _list_path(path: Path) -> dict[str, int]:
     return _leave_out_held(sizes)
 
 
-def _leave_out_held(found: dict[str, int]) -> dict[str, int]:
-    """The files without those of sub-agents that are read in a session that is one of them."""
-    search, known = HolderSearch(), set(map(os.path.realpath, found))
+def _leave_out_held(sizes: dict[str, int]) -> dict[str, int]:
+    """Remove files of sub-agents that are read with another of these files."""
+    search, paths = HolderSearch(), set(map(os.path.realpath, sizes))
     return {
         name: size
-        for name, size in found.items()
-        if (holder := search.find(Path(name))) is None or str(holder) not in known
+        for name, size in sizes.items()
+        if (holder := search.find(Path(name))) is None or str(holder) not in paths
     }

@@ -1,9 +1,9 @@
-"""DOOR: one file measured in a process of its own, which a limit can end without harm to anything else.
+"""DOOR: measure each file in a separate process, which a limit can end without affecting others.
 
-A task is a dict that JSON can carry: an address, policies and what to measure, never a session. Whoever calls
-`measure_task` has a helper process for its thread, kept for the tasks that follow; one that takes longer than
-its limit is killed, and one that dies is started again once. So a file that hangs or takes all the memory
-costs one row, under any executor.
+A task is a dict for JSON: an address, policies and measures, never a session. Each thread that calls
+`measure_task` has a helper process, which is reused for later tasks. A helper that exceeds its time limit is
+killed, and one that dies is restarted once. So a file that hangs or uses all memory costs one row, under any
+executor.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from threading import Event
 from typing import Any, BinaryIO
 
 from ..errors import InspectorError, SeveralSessions, Stopped
@@ -35,42 +36,23 @@ _own = threading.local()
 TRIES = 2
 
 
-class Helpers:
-    """The helper processes of one scan, to be ended with it: what they have in work is of no use then."""
-
-    def __init__(self) -> None:
-        self.stopped = False
-        self._lock = threading.Lock()
-        self._all: list[Helper] = []
-
-    def add(self, helper: Helper) -> None:
-        """Take one more, which ends at once where all have ended."""
-        with self._lock:
-            self._all.append(helper)
-            if self.stopped:
-                helper.close()
-
-    def stop(self) -> None:
-        """End all of them, and those to come."""
-        with self._lock:
-            self.stopped = True
-            for helper in self._all:
-                helper.close()
-
-
 def measure_task(
-    task: dict[str, Any], limits: Limits = USUAL_LIMITS, helpers: Helpers | None = None
+    task: dict[str, Any],
+    limits: Limits = USUAL_LIMITS,
+    helpers: list[Helper] | None = None,
+    stopped: Event | None = None,
 ) -> list[Row]:
-    """The rows of the file that a task names, measured in this thread's helper process.
+    """Measure the file of a task in this thread's helper process, and return its rows.
 
-    What goes wrong with the file is its row's `error`; nothing is raised for it. `helpers` is told of the
-    process.
+    Failures become the `error` of the file's row; nothing is raised. A new process is added to `helpers`, and
+    ended immediately once `stopped` is set.
     """
     died = ""
     for _ in range(TRIES):
-        if helpers is not None and helpers.stopped:
-            return tell_failure(task, str(Stopped()))
         helper = _find_helper(limits, helpers)
+        if stopped is not None and stopped.is_set():
+            helper.close()
+            return tell_failure(task, str(Stopped()))
         try:
             rows = helper.ask(task, limits.seconds)
         except EOFError:
@@ -85,14 +67,14 @@ def measure_task(
 
 
 def measure_here(task: dict[str, Any], policies: Sequence[Policy] | None = None) -> list[Row]:
-    """The same in this process, without limits: the rows of a file, or one row that says what went wrong."""
+    """Measure the file of a task in this process, without limits: its rows, or one row with the error."""
     start = time.perf_counter()
     try:
-        found = [find_policy(one) for one in task["policies"]] if policies is None else policies
-        rows = [row for part, session in _open(task) for row in _measure(part, session, task, found)]
+        chosen = [find_policy(policy) for policy in task["policies"]] if policies is None else policies
+        rows = [row for part, session in _open(task) for row in _measure(part, session, task, chosen)]
     except (InspectorError, OSError, MemoryError) as error:
         return tell_failure(task, f"{type(error).__name__}: {str(error) or 'out of memory'}")
-    except Exception as error:  # one bad file must not take the scan with it
+    except Exception as error:  # a faulty file must not end the scan
         return tell_failure(task, f"{type(error).__name__}: {error}")
     seconds = round(time.perf_counter() - start, 3)
     return count_rows([_address(task) | row | {"seconds": seconds} for row in rows])
@@ -129,24 +111,24 @@ def _redact(row: Row) -> Row:
 
 
 def find_version(session: Session) -> str | None:
-    """The harness's version as the file tells it."""
-    told = session.extra.get("version")
-    return str(told) if isinstance(told, str | int | float) else None
+    """Return the harness's version from the file."""
+    label = session.extra.get("version")
+    return str(label) if isinstance(label, str | int | float) else None
 
 
 def _open(task: dict[str, Any]) -> list[tuple[str, Session]]:
-    """Every session of a file with its name there, "" for a file that is one session."""
+    """Return every session of a file with its name, "" if the file is one session."""
     address = task["file"]
     if "://" in address:
         return [("", read_session(read_address(address), address.rsplit("/", 1)[-1]))]
     try:
         return [("", open_session(address))]
     except SeveralSessions:
-        return [(one.name, one.open()) for one in open_sessions(address)]
+        return [(stored.name, stored.open()) for stored in open_sessions(address)]
 
 
 def read_address(address: str) -> bytes:
-    """The bytes at an address of fsspec's, such as "s3://bucket/a.jsonl". Raises `InspectorError` without
+    """Read the bytes at an address of fsspec, such as "s3://bucket/a.jsonl". Raises `InspectorError` without
     fsspec."""
     try:
         import fsspec  # type: ignore[import-untyped]
@@ -159,21 +141,21 @@ def read_address(address: str) -> bytes:
 
 
 def digest_file(path: str) -> str:
-    """SHA-256 of a file's content, in 32 hexadecimal digits."""
-    found = sha256()
+    """Return the SHA-256 of a file's content, as 32 hexadecimal digits."""
+    digest = sha256()
     with Path(path).open("rb") as file:
         while chunk := file.read(1 << 20):
-            found.update(chunk)
-    return found.hexdigest()[:32]
+            digest.update(chunk)
+    return digest.hexdigest()[:32]
 
 
 class Helper:
-    """A process that measures one file after another, asked by lines of JSON."""
+    """A process that measures files one by one; requests are lines of JSON."""
 
     def __init__(self, memory: int) -> None:
         self.memory = memory
         command = [sys.executable, "-m", "inspector.corpus.worker", str(memory)]
-        # One of many processes needs no thread of NumPy's for every core, each with its share of the memory.
+        # Several processes share the processors and memory: NumPy gets one thread in each.
         environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
         self._process = subprocess.Popen(
             command,
@@ -184,7 +166,7 @@ class Helper:
         )
 
     def ask(self, task: dict[str, Any], seconds: float) -> list[Row] | None:
-        """The rows; None when the time was up. Raises `EOFError` when the process ended."""
+        """Return the rows; None if the time was up. Raises `EOFError` if the process ended."""
         timer = threading.Timer(seconds, self._process.kill) if seconds else None
         start = time.monotonic()
         assert self._process.stdin is not None
@@ -209,40 +191,40 @@ class Helper:
         raise EOFError
 
     def tell_end(self) -> str:
-        """How the process ended."""
+        """Return a sentence that says how the process ended."""
         code = self._process.wait()
         why = f"by signal {-code}" if code < 0 else f"with exit code {code}"
         return f"WorkerDied: the process that measured it ended {why}, {TRIES} times"
 
     def is_alive(self) -> bool:
-        """Whether it can be asked again."""
+        """Return whether the process is running."""
         return self._process.poll() is None
 
     def close(self) -> None:
-        """End it: it has nothing to lose."""
+        """End the process. It has no state to save."""
         self._process.kill()
         self._process.wait()
 
     def __del__(self) -> None:
         with suppress(Exception):
             self.close()
-            # Not in `close`: another thread may be reading there until the process has ended.
+            # Not in `close`: another thread may be reading from the pipe until the process has ended.
             for pipe in (self._process.stdin, self._process.stdout):
                 if pipe is not None:
                     pipe.close()
 
 
-def _find_helper(limits: Limits, helpers: Helpers | None) -> Helper:
+def _find_helper(limits: Limits, helpers: list[Helper] | None) -> Helper:
     helper: Helper | None = getattr(_own, "helper", None)
     if helper is None or helper.memory != limits.memory or not helper.is_alive():
         helper = _own.helper = Helper(limits.memory)
         if helpers is not None:
-            helpers.add(helper)
+            helpers.append(helper)
     return helper
 
 
 def serve(tasks: BinaryIO, answers: BinaryIO, memory: int) -> None:
-    """Answer tasks, a line each, until there are no more."""
+    """Answer tasks, one per line, until the input ends."""
     if memory:
         with suppress(ImportError, ValueError, OSError):
             import resource
@@ -255,7 +237,7 @@ def serve(tasks: BinaryIO, answers: BinaryIO, memory: int) -> None:
 
 
 if __name__ == "__main__":
-    # Whatever a library prints must not stand between the answers.
+    # Output that a library prints must not be mixed with the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     serve(sys.stdin.buffer, answers, int(sys.argv[1]))

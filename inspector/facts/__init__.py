@@ -1,8 +1,8 @@
-"""What a session says that may have to be remembered, what a compaction leaves of it, and why.
+"""The facts of a session, their outcomes after a compaction, and the reasons.
 
-Start with `facts.py` (what is said; the finders stand in `extract/`), then `trace.py` (what becomes of it).
-`explain.py` words the reason, `fixes.py` proves and prices what would have kept it, `keep.py` pins several,
-`regret.py` what was needed again, `grounding.py` what a summary invents, `lint/` turns it into findings.
+Start with `facts.py` (the facts; the finders are in `extract/`), then `trace.py` (their outcomes).
+`explain.py` words the reasons, `fixes.py` verifies and prices edits that keep a fact, `keep.py` pins several,
+`regret.py` finds what was needed again, `grounding.py` what a summary invents, `lint/` reports findings.
 """
 
 from lazy_loader import attach_stub

@@ -1,4 +1,4 @@
-"""Answer what a person asks about a session in their own words: where it was said, and what became of it."""
+"""Answer a question about a session in a person's own words: where it was said, and its outcome."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from .traced import TracedFact
 _LEAST = 0.34
 """The least share of a question's weight that makes a line an answer."""
 _MOST_OUTPUT = 16_000_000
-"""Characters of tool outputs that are searched, the latest; what people and models said is searched whole."""
+"""Characters of the latest tool outputs that are searched; the text of people and models is searched
+whole."""
 _SEARCHED: Memo[Remaining] = Memo(2)
 
 
@@ -83,7 +84,7 @@ class FactMatches(Framed, Sequence[FactMatch]):
     @property
     def said(self) -> bool:
         """Whether the session says what was asked for."""
-        return bool(self) and self[0].share >= _SAID
+        return bool(self) and self[0].share >= _MIN_SHARE
 
     def to_columns(self) -> dict[str, list[Any]]:
         """Return a row per match: kind, text, turn, speaker, share and block."""
@@ -110,7 +111,7 @@ class FactMatches(Framed, Sequence[FactMatch]):
         )
 
 
-_SAID, _NEAREST = 0.6, 3
+_MIN_SHARE, _NEAREST = 0.6, 3
 
 
 def ask_facts(session: Session, question: str, most: int = 5) -> FactMatches:
@@ -130,8 +131,8 @@ def ask_facts(session: Session, question: str, most: int = 5) -> FactMatches:
     """
     expect("find_facts", session=(session, Session), question=(question, str), most=(most, int))
     result = [_match_fact(session, fact) for fact in _find_named(session, question)][:most]
-    known = {item.ref for item in result}
-    lines = [line for line in find_lines(_everything(session), question, most) if line.ref not in known]
+    seen_refs = {item.ref for item in result}
+    lines = [line for line in find_lines(_everything(session), question, most) if line.ref not in seen_refs]
     close = [line for line in lines if line.share >= _LEAST]
     nearest = close if close or result else lines[:_NEAREST]
     result += [_match_line(session, line) for line in nearest[: most - len(result)]]
@@ -140,14 +141,14 @@ def ask_facts(session: Session, question: str, most: int = 5) -> FactMatches:
 
 def _find_named(session: Session, question: str) -> Iterator[Fact]:
     """The facts that a question names: its form, a path by its end."""
-    seen = set[int]()
+    numbers = set[int]()
     for form in spell_fact(question, session.cwd):
         for fact in session.facts.every:
             named = fact.form == form or (
                 fact.kind == "file" and "." in form and fact.form.endswith("/" + form)
             )
-            if named and fact.number not in seen and len(fact):
-                seen.add(fact.number)
+            if named and fact.number not in numbers and len(fact):
+                numbers.add(fact.number)
                 yield fact
 
 
@@ -193,7 +194,7 @@ def _everything(session: Session) -> Remaining:
 
 
 def explain_question(session: Session, question: str) -> str:
-    """Explain what became of what a question means, in the recorded compaction that harmed it most.
+    """Explain the outcome of the subject of a question, in the recorded compaction that harmed it most.
 
     Args:
         session: The session.

@@ -1,6 +1,6 @@
 """Words of which some begin others: the ids of commits in several lengths, the ends of paths read backwards.
 
-In go words in alphabetical order, out come their places: those that begin alike stand together.
+Takes words in alphabetical order, in which words with the same beginning are adjacent, and returns places.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _LAST = chr(0x10FFFF)
 
 
 def find_beginning(words: Sequence[str], beginning: str) -> slice:
-    """Where those stand that begin so.
+    """Find the words with a beginning.
 
     >>> find_beginning(["ab", "abc", "abd", "b"], "ab")
     slice(0, 3, None)
@@ -24,7 +24,7 @@ def find_beginning(words: Sequence[str], beginning: str) -> slice:
 def find_longest(words: Sequence[str], short: Sequence[bool] | None = None) -> dict[int, int]:
     """Of words that begin another one the place of the longest, if all that begin with them begin that one.
 
-    `short` (bool per word) tells which may be another's beginning; None for all.
+    `short` (bool per word) marks those that may be another's beginning; None for all.
 
     >>> find_longest(["9f", "9f5", "9f5a", "a1", "a12", "a13"])
     {1: 2, 0: 2}
@@ -41,7 +41,7 @@ def find_longest(words: Sequence[str], short: Sequence[bool] | None = None) -> d
 
 
 def read_backwards(path: str) -> str:
-    """A path by which those stand together that end alike, in whole parts.
+    """Return a sort key that groups paths with the same end, in whole parts.
 
     >>> read_backwards("src/a.py"), read_backwards("/app/src/a.py").startswith(read_backwards("src/a.py"))
     ('yp.a/crs/', True)

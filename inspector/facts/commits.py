@@ -1,9 +1,9 @@
-"""Ids of commits: what may be one, and the lengths in which one is written.
+"""Ids of commits: the words that may be one, and the lengths in which one is written.
 
 Git shortens the 40 digits of an id to seven or more, and people to as many as they like. Two words are taken
 for one commit when the longer begins with the shorter. That holds because ids are random: seven digits that
-are equal by chance are one in 268 million. So what somebody made up is no id here: digits that count up
-(`abc1234`, `a1b2c3d`), as examples and tests have them, begin alike for other reasons. Five of the first
+are equal by chance are one in 268 million. So an invented id does not count: digits that count up
+(`abc1234`, `a1b2c3d`), as in examples and tests, begin alike for other reasons. Five of the first
 seven digits have to: of the ids that Git gives that is one in some four thousand, which is then known only in
 the length in which it is written.
 """
@@ -26,7 +26,7 @@ _COUNTED = re.compile(
     + "|".join(
         [
             *(digits[at : at + 3] for digits in (_DIGITS, _LETTERS) for at in range(len(digits) - 2)),
-            *(one + a + two + b for one, two in pairwise(_LETTERS) for a, b in pairwise(_DIGITS)),
+            *(single + a + two + b for single, two in pairwise(_LETTERS) for a, b in pairwise(_DIGITS)),
             *(a + one + b + two for one, two in pairwise(_LETTERS) for a, b in pairwise(_DIGITS)),
         ]
     )
@@ -34,7 +34,7 @@ _COUNTED = re.compile(
 )
 """Three digits or letters that count up, or two of both in turn, wherever they begin."""
 _MOST = 4
-"""So many of the first digits may count up by chance."""
+"""The number of first digits that may count up by chance."""
 
 
 def is_commit(word: str) -> bool:
@@ -70,12 +70,12 @@ def find_lengths(commits: Mapping[str, Sequence[str]], commit: str) -> Iterator[
     >>> list(find_lengths(sort_commits(["9f5a3c7", "9f5a3c761", "9f5a3c799"]), "9f5a3c76"))
     ['9f5a3c7', '9f5a3c761']
     """
-    mine = commits.get(commit[:SHORTEST], ())
+    ids = commits.get(commit[:SHORTEST], ())
     for size in range(SHORTEST, len(commit)):
-        at = bisect_left(mine, commit[:size])
-        if at < len(mine) and mine[at] == commit[:size]:
-            yield mine[at]
-    yield from sorted(mine[find_beginning(mine, commit)], key=len)
+        at = bisect_left(ids, commit[:size])
+        if at < len(ids) and ids[at] == commit[:size]:
+            yield ids[at]
+    yield from sorted(ids[find_beginning(ids, commit)], key=len)
 
 
 def pick_length(lengths: Iterable[str], commit: str) -> str:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, overload
 
+from ..formats.summary_wording import shown_summary
 from ..mixins import Framed
 from ..redaction.cut import cut_text
-from ..session.queries import find_move
+from ..session.entries import Boundary, Entry
+from ..session.queries import MarkName, find_move, number_compactions
 from ..session.session import Session
 from ..session.tree import COMPACTION, MICRO
-from ..text import html_table, plural, printable, printed
+from ..text import html_table, plural, printable, printed, text_table
 from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.memo import Memo, Same
 from ..tokens.recorded_sizes import find_recorded_sizes
+from ..tokens.reported import whole_tokens
 from .lint.check import LOSSES, check_trace
 from .outcomes import CODE
 from .regret import Regret, find_regret, sum_regret
@@ -21,8 +24,8 @@ from .trace import trace_moves
 from .traced import Trace, TracedFact
 
 HEADINGS = (
-    *("", "turn", "trigger", "before", "after", "files", "rules", "to-dos", "errors", "changed"),
-    *("needed again", "summary"),
+    *("", "turn", "trigger", "before", "after", "in the file", "files", "rules", "to-dos", "errors"),
+    *("changed", "needed again", "summary"),
 )
 
 
@@ -30,21 +33,25 @@ class CompactionRow(NamedTuple):
     """A recorded compaction or clearing.
 
     Attributes:
-        number: Its place in the list, from 1.
+        number: Its number among those of its kind, from 1, as on the screen; 0 if the file begins with it.
         kind: "compact", or "micro" for outputs that were cleared in place.
         entry: The id of the entry that records it.
         turn: Its turn, from 1; 0 before the first.
         time: When, as the file says it; None if it does not.
         trigger: Its cause as recorded in the file, such as "auto"; "" if the file does not record one.
         before, after: Tokens of the context around it; `before` is None if the file begins with it.
-        source: Where `after` comes from: "reported", "counted" or "predicted".
+        before_source, source: The source of each: "reported" by the provider, "counted",
+            "estimated" by the harness, or "predicted"; "" without one.
+        recorded_before, recorded_after, recorded_saved: The harness's own record, on its own scale; None
+            without one. Claude Code's `postTokens` is the conversation alone.
         files, rules, todos, errors: Facts missing in it, as `lint` and the screen find them: changed files,
             rules, open to-dos, and failures of the last check.
         changed: Facts that the summary gives with another value, or contradicts.
-        unknown: Facts whose outcome is unknown because the summary is encrypted or missing.
-        needed_again: Re-reads, re-runs and restated rules after it.
+        unknown: Facts whose outcome is unknown because the summary is encrypted or missing, or because the
+            file does not say which outputs were cleared.
+        needed_again: Facts needed again after it (`find_regret`), each counted once.
         needed_tokens: Their tokens.
-        summary: Tokens of the summary; 0 without a readable one.
+        summary: Tokens of the summary as the model is shown it; 0 without a readable one.
         missing: The facts behind these counts, those with another value first.
         trace: The outcome of every fact said before it.
     """
@@ -57,7 +64,11 @@ class CompactionRow(NamedTuple):
     trigger: str
     before: int | None
     after: int
+    before_source: str
     source: str
+    recorded_before: int | None
+    recorded_after: int | None
+    recorded_saved: int | None
     files: int
     rules: int
     todos: int
@@ -75,13 +86,36 @@ class CompactionRow(NamedTuple):
         """Facts missing or changed, and tokens spent to get facts back: the order of harm."""
         return self.files + self.rules + self.todos + self.errors + self.changed, self.needed_tokens
 
+    @property
+    def sign(self) -> str:
+        """Its name on the screen: "◆1", or "◇1" for a clearing."""
+        return MarkName("micro" if self.kind == "micro" else "compact", self.number).sign
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values; `missing` as the forms of the facts, and no trace."""
+        fields = {name: value for name, value in self._asdict().items() if name != "trace"}
+        return {**fields, "missing": [traced.fact.form for traced in self.missing]}
+
     def __repr__(self) -> str:
-        before = "?" if self.before is None else f"{self.before:,}"
+        before = self._sizes[0].removesuffix(f" {self.source}")
         missing = plural(self.harm[0], "fact")
         return (
-            f"CompactionRow({self.number}, turn {self.turn}: {before} -> {self.after:,} tokens "
+            f"CompactionRow({self.sign}, turn {self.turn}: {before} -> {self.after:,} tokens "
             f"{self.source}; {missing} missing or changed)"
         )
+
+    @property
+    def _sizes(self) -> tuple[str, str]:
+        before = "?" if self.before is None else f"{self.before:,} {self.before_source}"
+        return before, f"{self.after:,} {self.source}"
+
+    @property
+    def _recorded(self) -> str:
+        """The sizes that the harness recorded: "155,099 -> ?", or "45,149 saved"."""
+        sizes_text = [None if n is None else f"{n:,}" for n in (self.recorded_before, self.recorded_after)]
+        sizes = [" -> ".join(size or "?" for size in sizes_text)] if any(sizes_text) else []
+        saved = [] if self.recorded_saved is None else [f"{self.recorded_saved:,} saved"]
+        return ", ".join(sizes + saved) or "-"
 
 
 class CompactionTable(Framed, Sequence[CompactionRow]):
@@ -121,9 +155,7 @@ class CompactionTable(Framed, Sequence[CompactionRow]):
     def _cells(self) -> list[tuple[str, ...]]:
         return [
             (
-                *(str(row.number), str(row.turn), _name_trigger(row)),
-                "?" if row.before is None else f"{row.before:,}",
-                f"{row.after:,} {row.source}",
+                *(row.sign, str(row.turn), _name_trigger(row), *row._sizes, row._recorded),
                 *(_count(row, number) for number in (row.files, row.rules, row.todos, row.errors)),
                 _count(row, row.changed),
                 f"{row.needed_again:,} ({row.needed_tokens:,} tokens)" if row.needed_again else "0",
@@ -137,13 +169,14 @@ class CompactionTable(Framed, Sequence[CompactionRow]):
         if not self._rows:
             return "This session records no compaction."
         lines = [HEADINGS, *self._cells()]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join(
-            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
-        )
+        return "\n".join(text_table(lines, range(len(HEADINGS))))
 
     def _repr_html_(self) -> str:
         return html_table(HEADINGS, self._cells(), numbers=range(len(HEADINGS)))
+
+
+def _whole(figure: float | None) -> int | None:
+    return None if figure is None else whole_tokens(figure)
 
 
 def _name_trigger(row: CompactionRow) -> str:
@@ -168,7 +201,8 @@ def list_compactions(session: Session) -> CompactionTable:
     >>> row.source, row.missing[0].outcome
     ('reported', 'absent')
     """
-    return _TABLES.of(session.facts, lambda: _build_table(session), Same(session.tree), session.leaf)
+    key = Same(session.tree), session.leaf, session.judgements
+    return _TABLES.of(session.facts, lambda: _build_table(session), *key)
 
 
 def _build_table(session: Session) -> CompactionTable:
@@ -181,45 +215,53 @@ def _build_table(session: Session) -> CompactionTable:
         entry = regret.traced.scene.entry
         if entry is not None:
             again.setdefault(entry.id, []).append(regret)
+    names = number_compactions(session)
     return CompactionTable(
         [
-            _describe(session, ledger, number, index, again.get(session.entries[index].id, []))
-            for number, index in enumerate(marks, 1)
+            _describe(
+                session, ledger, names.get(entry.id, MarkName("compact", 0)), entry, again.get(entry.id, [])
+            )
+            for entry in (session.entries[index] for index in marks)
         ]
     )
 
 
 def _describe(
-    session: Session, ledger: Ledger, number: int, index: int, again: Sequence[Regret]
+    session: Session, ledger: Ledger, name: MarkName, entry: Entry, again: Sequence[Regret]
 ) -> CompactionRow:
-    """Describe the compaction at a position in `session.entries`."""
-    entry = session.entries[index]
-    boundary = entry.boundary
+    """Describe a recorded compaction."""
+    boundary = entry.boundary or Boundary()
     (trace,) = trace_moves(session, session.facts, [find_move(session, entry)])
-    findings = [finding for finding in check_trace(trace) if finding.traced is not None]
+    findings = [finding for finding in check_trace(trace, session) if finding.traced is not None]
     losses = {
         name: [finding.traced for finding in findings if finding.code in codes]
         for name, codes in LOSSES.items()
     }
     unknown = trace.stood & (trace.outcome == CODE["unknown"])
+    if boundary.kind == "micro" and not boundary.cleared:
+        unknown = trace.stood
     sizes = find_recorded_sizes(session, ledger, entry.id)
-    summary = "" if boundary is None else boundary.summary or entry.text
+    summary = entry.text or boundary.summary
     tokens, _ = sum_regret(again)
     return CompactionRow(
-        number=number,
-        kind="compact" if boundary is None else boundary.kind,
+        number=name.number,
+        kind=boundary.kind,
         entry=entry.id,
         turn=session.turn_of.get(entry.id, 0),
         time=entry.timestamp,
-        trigger="" if boundary is None else boundary.trigger or "",
+        trigger=boundary.trigger or "",
         before=None if sizes.before is None else sizes.before.tokens,
         after=sizes.after.tokens,
+        before_source="" if sizes.before is None else sizes.before.source,
         source=sizes.after.source,
+        recorded_before=_whole(boundary.tokens_before),
+        recorded_after=_whole(boundary.left),
+        recorded_saved=_whole(boundary.tokens_saved),
         **{name: len(traced) for name, traced in losses.items()},
         unknown=int(unknown.sum()),
         needed_again=len(again),
         needed_tokens=tokens,
-        summary=int(ledger.count_texts([summary])[0]) if summary else 0,
+        summary=int(ledger.count_texts([shown_summary(session.format, summary)])[0]) if summary else 0,
         missing=tuple(fact for traced in losses.values() for fact in traced if fact is not None),
         trace=trace,
     )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .indexed_text import NOTHING_SAID, WORDS, IndexedText, SaidBefore
+from .indexed_text import NOTHING_SAID, WORDS, IndexedText, SaidBefore, find_held, is_subject
 from .outcomes import IN_FULL
 from .questions import combine, compare_question, compare_share, find_name, split_sentences
-from .statements import ABSENT, FactComparison, compare_statement
+from .statements import ABSENT, TOPIC, FactComparison, compare_statement
+from .terms import read_terms
 from .things import compare_thing
-from .vocabulary import MEMBERS, SMALL, find_groups, stem
+from .vocabulary import MEMBERS, SMALL, find_groups, is_general, stem
 
 STATEMENTS = ("constraint", "choice", "decision", "todo", "statement", "error")
 """Kinds whose form is a sentence."""
@@ -21,6 +23,12 @@ _ASKING = ("constraint", "choice", "statement")
 """Kinds that may ask for something, so that another wording can soften or contradict them."""
 _LEAST = 0.25
 """The least share of a statement's words that a text must have to be compared with it."""
+
+_JOINTS = re.compile(r"[;,]\s+(?:(?:and|but|then)\s+)?|\s+(?:and|but|then|&)\s+")
+"""The joints of a list, between its parts."""
+_CORRECTS = re.compile(r"\bnot\b.*\bbut\b|n't\b.*\bbut\b|\bnever\b.*\bbut\b")
+_MOST_PARTS, _LONGEST = 8, 600
+"""Parts of a list at most, and the characters in which all of them are shown."""
 
 
 @lru_cache(32)
@@ -52,7 +60,10 @@ def compare_fact(
     if kind == "text":
         return compare_question(form, text, is_said)
     if kind in STATEMENTS:
-        result = _compare_sentences(kind, form, text, is_said) if _is_near(form, text) else ABSENT
+        is_near = _is_near(form, text)
+        result = _compare_sentences(kind, form, text, is_said) if is_near else ABSENT
+        if is_near and result.outcome == "absent" and result.reason != "said of another" and kind != "error":
+            result = _compare_parts(form, text, is_said)
         # That a text has a name of a rule or a choice says nothing of what is wanted of it.
         if result.outcome != "absent" or kind in ("constraint", "choice"):
             return result
@@ -71,10 +82,54 @@ def _compare_sentences(kind: str, form: str, text: IndexedText, is_said: SaidBef
     return whole if whole.outcome != "absent" else compare_share(form, text)
 
 
+def _compare_parts(form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:
+    """Decide by the parts of a list whether a text may still say a statement: `unclear` if it has each part,
+    or does what "not this, but that" refuses; else `absent`.
+
+    >>> text = IndexedText("Executed make gen-log. To do: make gen-docs.")
+    >>> _compare_parts("Run make gen-log and make gen-docs", text, NOTHING_SAID)[:2]
+    ('unclear', 'Executed make gen-log. To do: make gen-docs')
+    """
+    parts = [part for part in _JOINTS.split(form) if any(map(is_subject, read_terms(part)))]
+    if len(parts) < 2 or len(parts) > _MOST_PARTS:
+        return ABSENT
+    found = [_find_part(part, text, is_said) for part in parts]
+    against = [part for part in found if part.reason in ("negation", "negated")]
+    if against and _CORRECTS.search(form):
+        return against[0]._replace(outcome="unclear", reason="negation")
+    if any(part.outcome == "absent" or part.start < 0 for part in found):
+        return ABSENT
+    first, last = min(part.start for part in found), max(part.start + len(part.words) for part in found)
+    if last - first > _LONGEST:
+        return found[0]._replace(outcome="unclear", reason="parts")
+    return FactComparison("unclear", text.text[first:last], first, reason="parts")
+
+
+def _find_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:
+    """Find a part of a statement in one sentence: two of its words or more, and half of their weight.
+
+    General words, such as "run" and "tests", must be quoted.
+    """
+    result = compare_statement(part, text, is_said, asks=False)
+    terms = read_terms(part)
+    subject = list({term.form: term for term in terms if is_subject(term)}.values())
+    if result.outcome in IN_FULL:
+        return result
+    if all(is_general(term.form) for term in subject):
+        return ABSENT
+    if result.outcome != "absent":
+        return result
+    weight, place = text.find_closest(subject, terms)
+    if place is None or len(find_held(subject, place)) < 2 or weight < TOPIC * sum(map(text.weigh, subject)):
+        return ABSENT
+    words = text.text[place.start : place.end]
+    return FactComparison("unclear", words, place.start, reason="words missing")
+
+
 def _is_near(form: str, text: IndexedText) -> bool:
     """Whether a text has enough words of a statement to be compared with it; see `StatementIndex`."""
-    stems, held = find_stems(form), _expand_stems(text)
-    shared = len(stems & held)
+    stems, text_stems = find_stems(form), _expand_stems(text)
+    shared = len(stems & text_stems)
     return not stems or (shared > 0 and shared >= _LEAST * len(stems))
 
 
@@ -99,9 +154,11 @@ class StatementIndex:
 
     def __init__(self, forms: dict[int, str]) -> None:
         self.numbers = np.array(list(forms), np.int64)
-        self._known: dict[str, int] = {}
-        known = self._known
-        rows = [[known.setdefault(form, len(known)) for form in find_stems(text)] for text in forms.values()]
+        self._numbers: dict[str, int] = {}
+        numbers = self._numbers
+        rows = [
+            [numbers.setdefault(form, len(numbers)) for form in find_stems(text)] for text in forms.values()
+        ]
         self._stems: NDArray[np.int64] = np.array([item for row in rows for item in row], np.int64)
         self._offset = np.cumsum([0, *map(len, rows)])
 
@@ -109,8 +166,8 @@ class StatementIndex:
         """Return the numbers of the statements of which a text has enough words, in order."""
         if not len(self.numbers):
             return []
-        matching = np.zeros(len(self._known) + 1, bool)
-        matching[[self._known[form] for form in _expand_stems(text) if form in self._known]] = True
+        matching = np.zeros(len(self._numbers) + 1, bool)
+        matching[[self._numbers[form] for form in _expand_stems(text) if form in self._numbers]] = True
         sums = np.concatenate(([0], np.cumsum(matching[self._stems])))
         shared, every = np.diff(sums[self._offset]), np.diff(self._offset)
         near: list[int] = self.numbers[(shared >= _LEAST * every) & (shared > 0)].tolist()

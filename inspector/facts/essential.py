@@ -1,7 +1,8 @@
 """Find the essential facts: a person would miss them in the work that follows a point of the path.
 
-Essential are the files that were changed and still exist, typed rules and choices, open to-dos, and the
-errors of the last failing outputs. Scratch files, directories, and what only a harness says are not.
+Essential are the files that were changed and are not settled (`settled.py`), typed rules and choices, open
+to-dos, and the errors of the last failing outputs. Scratch files, directories, requests that were answered,
+and what only a harness says are not.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..session.blocks import ToolCall, ToolOutput
+from ..session.blocks import BlockRef, ToolCall, ToolOutput
 from ..session.queries import pair_calls
 from ..session.session import Session
 from ..session.toolcalls.call_paths import rooted
@@ -21,6 +22,7 @@ from ..session.toolcalls.core_command import core_command, name_command, split_c
 from ..session.toolcalls.todo_list import find_open_todos
 from ..session.toolcalls.tool_names import bare_name, is_shell
 from .extract.collect import BY, KIND, OPERATIONS, OccurrenceColumns
+from .settled import CallsOfPath, is_answered
 
 REASONS = ("", "file changed and still there", "rule", "choice", "open to-do", "last error", "failing test")
 _FILE, _RULE, _CHOICE, _TODO, _ERROR, _TEST = range(1, len(REASONS))
@@ -58,9 +60,14 @@ def find_essential(
     here = session.path_index[columns.entry] >= 0
     kinds = np.array([KIND[kind] for kind, _ in keys], np.uint8)
     reasons = np.zeros(len(keys), np.uint8)
-    typed = columns.fact[here & (columns.by == BY.index("user"))]
-    for kind, reason in (("constraint", _RULE), ("choice", _CHOICE)):
-        reasons[typed[kinds[typed] == KIND[kind]]] = reason
+    refs_by_fact: dict[int, list[BlockRef]] = {}
+    for row in np.flatnonzero(here & (columns.by == BY.index("user"))).tolist():
+        ref = BlockRef(session.entries[columns.entry[row]].id, int(columns.block[row]))
+        refs_by_fact.setdefault(int(columns.fact[row]), []).append(ref)
+    for fact, refs in refs_by_fact.items():
+        reason = {KIND["choice"]: _CHOICE, KIND["constraint"]: _RULE}.get(int(kinds[fact]))
+        if reason is not None and not is_answered(keys[fact][1], refs, session):
+            reasons[fact] = reason
     for fact in _find_changed(session, keys, kinds, columns, here):
         reasons[fact] = _FILE
     todos = find_open_todos(session, pair_calls(session)) or ()
@@ -84,10 +91,11 @@ def _find_changed(
     columns: OccurrenceColumns,
     here: NDArray[np.bool_],
 ) -> Iterator[int]:
-    """Yield the files that were created or edited and not deleted since, without scratch files."""
+    """Yield the files that were created or edited and are not settled since, without scratch files."""
     codes = [OPERATIONS.index(name) for name in ("created", "edited", "deleted")]
     rows = np.flatnonzero(here & np.isin(columns.operation, codes) & (kinds[columns.fact] == KIND["file"]))
     changed: dict[int, list[int]] = {}
+    calls = CallsOfPath(session)
     for row in rows.tolist():
         changed.setdefault(int(columns.fact[row]), []).append(row)
     for fact, changes in changed.items():
@@ -97,7 +105,9 @@ def _find_changed(
         outside = form[:1] == "~" or (session.cwd is not None and (rooted(form) or form[:3] == "../"))
         if outside and all(_is_shell_call(session, columns, row) for row in changes):
             continue  # such as `echo x > ~/note`
-        yield fact
+        refs = [BlockRef(session.entries[columns.entry[row]].id, int(columns.block[row])) for row in changes]
+        if not calls.settle(form, refs):
+            yield fact
 
 
 def _is_shell_call(session: Session, columns: OccurrenceColumns, row: int) -> bool:

@@ -44,34 +44,38 @@ def find_evidence(traced: TracedFact) -> Evidence:
     [['$500'], ['$600']]
     """
     comparison, outcome = traced.comparison, traced.outcome
-    said = _find_said(traced)
-    found, searched, counts = None, "", (0, 0)
+    statement = _find_said(traced)
+    closest, searched, counts = None, "", (0, 0)
     if outcome == "superseded" and traced.replacement is not None:
-        found = _find_replacement(traced)
+        closest = _find_replacement(traced)
     elif outcome in ("absent", "unknown"):
         texts = [other for other in traced.scene.after.others if other.how == "summary" and other.text]
         if outcome == "absent" and texts and not texts[0].placeholder:
-            found, counts = _find_closest(traced, texts)
+            closest, counts = _find_closest(traced, texts)
             searched = _describe_search(traced, texts)
     else:
-        found = _find_left(traced, comparison)
-    if said is not None and found is not None:
-        said, found = _mark(said, found, traced)
-    return Evidence(said, found, comparison.reason, *counts, searched)
+        closest = _find_left(traced, comparison)
+    if statement is not None and closest is not None:
+        statement, closest = _mark(statement, closest, traced)
+    return Evidence(statement, closest, comparison.reason, *counts, searched)
 
 
 def _find_said(traced: TracedFact) -> Passage | None:
-    """Return the passage that says a fact: what a person typed first, then what was done last."""
-    session, known = traced.scene.session, set(traced.said)
-    sayings = [said for said in traced.sayings if said.ref in known and said.ref.entry in session.index]
+    """Return the passage that says a fact: the first one a person typed, else the last operation on it."""
+    session, refs = traced.scene.session, set(traced.said)
+    sayings = [
+        mention for mention in traced.sayings if mention.ref in refs and mention.ref.entry in session.index
+    ]
     if not sayings:
         return None
-    typed = [one for one in sayings if one.by == "user"]
-    done = [one for one in sayings if one.operation in ("created", "edited", "deleted", "ran")]
+    typed = [chosen for chosen in sayings if chosen.by == "user"]
+    done = [chosen for chosen in sayings if chosen.operation in ("created", "edited", "deleted", "ran")]
     best = (typed if traced.fact.kind in STATEMENTS else done or typed) or sayings
-    one = best[-1]
-    passage = _cut_passage(traced, one.ref, session.block(one.ref).text, one.start, one.end, one.by)
-    return passage._replace(operation=one.operation or "")
+    chosen = best[-1]
+    passage = _cut_passage(
+        traced, chosen.ref, session.block(chosen.ref).text, chosen.start, chosen.end, chosen.by
+    )
+    return passage._replace(operation=chosen.operation or "")
 
 
 def _find_replacement(traced: TracedFact) -> Passage | None:
@@ -99,10 +103,12 @@ def _find_left(traced: TracedFact, comparison: FactComparison) -> Passage | None
         if ref.entry not in scene.session.index:
             continue
         block = scene.session.block(ref)
-        said = next((one for one in traced.sayings if one.ref == ref), None)
-        if said is not None and traced.outcome == "verbatim":
-            return _cut_passage(traced, ref, block.text, said.start, said.end, said.by)
+        mention = next((saying for saying in traced.sayings if saying.ref == ref), None)
+        if mention is not None and traced.outcome == "verbatim":
+            return _cut_passage(traced, ref, block.text, mention.start, mention.end, mention.by)
         start, end = _find_words(readable_text(block), comparison)
+        if not end and comparison.words and ref != traced.stands[-1]:
+            continue  # the words are of another of the texts that say as much
         return _cut_passage(
             traced, ref, readable_text(block), start, end, who_speaks(scene.session[ref.entry]).speaker
         )
@@ -125,7 +131,9 @@ def _find_words(text: str, comparison: FactComparison) -> tuple[int, int]:
 
 def _widen(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the span of the sentences that hold some words of a text."""
-    holding = [one for one in index_text(text).sentences if one.start < end and start < one.end]
+    holding = [
+        sentence for sentence in index_text(text).sentences if sentence.start < end and start < sentence.end
+    ]
     low, high = (holding[0].start, holding[-1].end) if holding else (start, end)
     blank = len(text[low:high]) - len(text[low:high].lstrip())
     return min(low + blank, start), max(high, end)
@@ -138,19 +146,19 @@ def _find_closest(
     kind, form = traced.fact.kind, traced.fact.form
     terms = () if kind == "id" else _name_terms(kind, form)
     subject = {term.form: term for term in terms if is_subject(term)}.values()
-    # A file is found by its name; the words of its folders count beside it.
+    # A file is found by its name; the words of its folders count too.
     whole = _name_terms("", form) if kind == "file" else terms
-    wanted = {term.form: term for term in whole if is_subject(term)}.values()
+    subjects = {term.form: term for term in whole if is_subject(term)}.values()
     best: tuple[float, Sentence, RemainingText] | None = None
     for other in texts:
         weight, sentence = index_text(other.text).find_closest(subject, terms)
         if sentence is not None and (best is None or weight > best[0]):
             best = weight, sentence, other
     if best is None:
-        return None, (0, len(wanted))
+        return None, (0, len(subjects))
     _, closest, other = best
     passage = _cut_passage(traced, other.ref, other.text, closest.start, closest.end, other.how)
-    return passage, (len(find_held(wanted, closest)), len(wanted))
+    return passage, (len(find_held(subjects, closest)), len(subjects))
 
 
 @lru_cache(256)
@@ -189,7 +197,7 @@ def _cut_passage(traced: TracedFact, ref: BlockRef, text: str, start: int, end: 
 
 
 def _snap(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the bounds of the surroundings: where a sentence begins or ends, else between two words."""
+    """Return the bounds of the surroundings: at a sentence boundary, else between two words."""
     first, last = max(0, start - AROUND), min(len(text), end + AROUND)
     above, below = text.rfind("\n\n", first, start), text.find("\n\n", end, last)
     first = above + 2 if above >= 0 else first
@@ -206,16 +214,16 @@ def _snap(text: str, start: int, end: int) -> tuple[int, int]:
     return low, high
 
 
-def _mark(said: Passage, found: Passage, traced: TracedFact) -> tuple[Passage, Passage]:
+def _mark(statement: Passage, closest: Passage, traced: TracedFact) -> tuple[Passage, Passage]:
     """Return both passages with the words marked that they share, and the value that differs."""
     comparison, kind = traced.comparison, traced.fact.kind
-    here, there = _read_core(said, kind), _read_core(found, kind)
+    here, there = _read_core(statement, kind), _read_core(closest, kind)
     pairs = pair_terms(here, there)
     subject = [(at, to) for at, to in pairs if here[at].sort != "mark" and there[to].sort != "mark"]
-    differs = _find_value(said, comparison.said), _find_value(found, comparison.instead)
+    differs = _find_value(statement, comparison.said), _find_value(closest, comparison.instead)
     same = (
-        _merge(said.text, [_span(here[at]) for at, _ in subject], differs[0]),
-        _merge(found.text, [_span(there[to]) for _, to in subject], differs[1]),
+        _merge(statement.text, [_span(here[at]) for at, _ in subject], differs[0]),
+        _merge(closest.text, [_span(there[to]) for _, to in subject], differs[1]),
     )
     if (
         not any(same)
@@ -223,10 +231,10 @@ def _mark(said: Passage, found: Passage, traced: TracedFact) -> tuple[Passage, P
         and comparison.words
         and traced.outcome not in ("absent", "unclear")
     ):
-        same = _find_value(said, comparison.words), _find_value(found, comparison.words)
+        same = _find_value(statement, comparison.words), _find_value(closest, comparison.words)
     return (
-        said._replace(same=same[0], differs=differs[0]),
-        found._replace(same=same[1], differs=differs[1]),
+        statement._replace(same=same[0], differs=differs[0]),
+        closest._replace(same=same[1], differs=differs[1]),
     )
 
 
@@ -249,7 +257,7 @@ def _span(term: Term) -> WordSpan:
 
 
 def _find_value(passage: Passage, words: str) -> tuple[WordSpan, ...]:
-    """Return where a passage has some words: in its own words first, else in their surroundings."""
+    """Return the spans of some words in a passage: in its own words first, else in their surroundings."""
     if not words:
         return ()
     start, end = passage.core

@@ -1,6 +1,6 @@
-"""Why a fact is where it is: first said where, last carried by what, removed by what, and what for.
+"""Explain the outcome of a fact: its first mention, the last text that held it, and the cause of its removal.
 
-In goes a `TracedFact`, out comes an `Explanation`, whose paragraph `why()` gives.
+Takes a `TracedFact` and returns an `Explanation`; `why()` returns its paragraph.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..planning.plan import Plan
 from ..policies.table import DROPPED, FATES, SUMMARISED
 from ..redaction.cut import cut_line, cut_text, redact_long
 from ..session.blocks import BlockRef, ToolCall
-from ..session.queries import find_end, telling_argument
+from ..session.queries import find_end, number_compactions, telling_argument
 from ..session.session import Session
 from ..session.speakers import find_speech, who_speaks
 from ..session.toolcalls.call_paths import canonical_path
@@ -28,7 +28,7 @@ from .evidence import find_evidence
 from .explanation import Cause, CauseCode, Evidence, Explanation, Passage
 from .extract.instructions import find_instruction_file
 from .literal import tell_absence
-from .mentions import SearchText, make_pattern, read_words
+from .mentions import SearchText, make_pattern
 from .outcomes import IN_FULL
 from .remaining import Remaining, RemainingText, stand_live
 from .traced import TracedFact, TraceScope
@@ -65,12 +65,12 @@ WHO = {
 
 
 def explain(traced: TracedFact) -> str:
-    """What became of a fact and why, in one paragraph."""
+    """Return the outcome of a fact and its causes, in one paragraph."""
     return find_explanation(traced).paragraph
 
 
 def find_explanation(traced: TracedFact) -> Explanation:
-    """What became of a fact and why, as a value.
+    """Return the outcome of a fact and its causes as a value.
 
     >>> from inspector.demo import LOST_PATH, open_demo
     >>> from inspector.facts.trace import trace_recorded
@@ -120,18 +120,24 @@ def describe_outcome(traced: TracedFact, evidence: Evidence | None = None) -> Wr
         variant = "end of several paths"
     if outcome == "quoted" and evidence.found is None:
         variant = "elsewhere"
-    said, found = evidence.said, evidence.found
+    statement, closest = evidence.said, evidence.found
     places = list(dict.fromkeys(_place(scene, ref) for ref in traced.stands))
     more = [f"{len(places) - 3:,} more"] if len(places) > 3 else []
-    turn = found.turn if outcome == "superseded" and found is not None else 0 if said is None else said.turn
+    turn = (
+        closest.turn
+        if outcome == "superseded" and closest is not None
+        else 0
+        if statement is None
+        else statement.turn
+    )
     return write(
         outcome,
         variant,
-        who="You said" if said is None else name_speaker(said),
+        who="You said" if statement is None else name_speaker(statement),
         when=f" (turn {turn})" if turn else "",
-        said=cut_line(said.words if said is not None else traced.fact.form, _QUOTE),
-        where=_name_source(traced, found),
-        found=cut_line(found.words if found is not None else traced.words, _QUOTE),
+        said=cut_line(statement.words if statement is not None else traced.fact.form, _QUOTE),
+        where=_name_source(traced, closest),
+        found=cut_line(closest.words if closest is not None else traced.words, _QUOTE),
         words=cut_text(traced.words, _NAME),
         value=cut_text(comparison.said, _NAME),
         instead=cut_text(comparison.instead, _NAME),
@@ -145,13 +151,17 @@ def name_speaker(passage: Passage) -> str:
     return f"{SPEAKERS.get(passage.speaker, f'The {passage.speaker}')} {passage.operation or 'said'}"
 
 
-def _name_source(traced: TracedFact, found: Passage | None) -> str:
+def _name_source(traced: TracedFact, passage: Passage | None) -> str:
     """Name what is left, as the subject of a sentence."""
     scene = traced.scene
-    if found is not None and found.speaker == "notice":
+    if passage is not None and passage.speaker == "notice":
         return "The notice at the cut"
-    if found is not None and traced.outcome != "superseded" and found.speaker not in ("summary", "shortened"):
-        return _place(scene, found.ref).capitalize()
+    if (
+        passage is not None
+        and traced.outcome != "superseded"
+        and passage.speaker not in ("summary", "shortened")
+    ):
+        return _place(scene, passage.ref).capitalize()
     if scene.plan is not None:
         return "The summary of this plan"
     number = _number(scene)
@@ -183,8 +193,8 @@ def _name_event(scene: TraceScope) -> str:
 
 
 def _number(scene: TraceScope) -> int:
-    """The number of a recorded compaction on its path, from 1."""
-    return 1 + sum(bool(scene.session.tree.sort[i] == COMPACTION) for i in scene.session.path)
+    """The number of a recorded compaction on its path, from 1, as `number_compactions` counts them."""
+    return 1 + sum(name.kind == "compact" for name in number_compactions(scene.session).values())
 
 
 def _ordinal(number: int) -> str:
@@ -196,7 +206,7 @@ def _name_compaction(number: int) -> str:
 
 
 def _subject(traced: TracedFact) -> str:
-    """The fact with its noun; what is words stands in quotation marks."""
+    """Return the fact with its noun; words are in quotation marks."""
     kind, whole = traced.fact.kind, " ".join(traced.fact.form.split())
     cwd = traced.scene.session.cwd
     if kind == "file" and whole == "." and cwd:
@@ -212,8 +222,10 @@ def _first(traced: TracedFact) -> str:
     many = traced.fact.kind == "text"
     if not traced.named:
         return write("first", "head", subject=subject, stands="stand" if many else "stands").sentence
-    first, known = traced.named[0], set(traced.named)
-    done = dict.fromkeys(said.operation for said in traced.sayings if said.operation and said.ref in known)
+    first, refs = traced.named[0], set(traced.named)
+    done = dict.fromkeys(
+        mention.operation for mention in traced.sayings if mention.operation and mention.ref in refs
+    )
     who, place = _speaker(traced, first), _at(traced.scene, first, whole)
     more = f"; it was {_join_operations(done)}" if done else ""
     if traced.fact.kind == "command":
@@ -222,12 +234,12 @@ def _first(traced: TracedFact) -> str:
             return write("first", "run", subject=subject, who=who, place=place).sentence
         more = "" if ran is None else f" and run in {_at(traced.scene, ran, whole)}"
     was = "were" if many else "was"
-    found = write("first", "said", subject=subject, was=was, who=who, place=place, more=more)
-    return found.sentence + _tell_longer(traced)
+    clause = write("first", "said", subject=subject, was=was, who=who, place=place, more=more)
+    return clause.sentence + _tell_longer(traced)
 
 
 def _tell_nearest(traced: TracedFact) -> str:
-    """Return what comes closest to words that nobody said to the letter."""
+    """Return a sentence with the closest lines to words that no block says exactly."""
     lines = [
         f'"{cut_text(line.text, _FORM)}" in {_at(traced.scene, line.ref, line.text)}'
         for line in traced.nearest
@@ -243,7 +255,7 @@ def _tell_nearest(traced: TracedFact) -> str:
 
 
 def _tell_longer(traced: TracedFact) -> str:
-    """Whose name it is, where the end of a path was asked for."""
+    """Return a sentence with the paths that end with the looked-up text."""
     longer = [cut_text(name, _FORM) + ("…" if len(name) > _FORM else "") for name in traced.longer]
     if not longer:
         return ""
@@ -254,18 +266,18 @@ def _tell_longer(traced: TracedFact) -> str:
 
 def _join_operations(done: Iterable[str]) -> str:
     """What was done to a file, as in "it was read and run"."""
-    return join_words(["run" if one == "ran" else one for one in done])
+    return join_words(["run" if operation == "ran" else operation for operation in done])
 
 
 def _ran(traced: TracedFact, ref: BlockRef) -> bool:
-    return any(said.ref == ref and said.operation == "ran" for said in traced.sayings)
+    return any(mention.ref == ref and mention.operation == "ran" for mention in traced.sayings)
 
 
 def _speaker(traced: TracedFact, ref: BlockRef) -> str:
     """Who says it there: of a block with several speakers the one whose words name it."""
     session = traced.scene.session
     entry, block = session[ref.entry], session.block(ref)
-    by = next((said.by for said in traced.sayings if said.ref == ref), "")
+    by = next((mention.by for mention in traced.sayings if mention.ref == ref), "")
     if block.kind == "document":
         return "an attached file"
     if not by:
@@ -273,8 +285,10 @@ def _speaker(traced: TracedFact, ref: BlockRef) -> str:
         by = spans[0].speaker if spans else who_speaks(entry).speaker
         if len(spans) > 1:
             pattern = make_pattern(traced.fact, session)
-            mine = (span for span in spans if SearchText(block.text[span.start : span.end]).find(pattern))
-            by = next(mine, spans[0]).speaker
+            spoken_spans = (
+                span for span in spans if SearchText(block.text[span.start : span.end]).find(pattern)
+            )
+            by = next(spoken_spans, spans[0]).speaker
     if by == "harness" and _is_instruction_file(traced, block.text):
         by = "file"
     return WHO.get(by, by)
@@ -309,21 +323,21 @@ def _last(traced: TracedFact) -> str:
 
 
 def _standing(traced: TracedFact) -> list[BlockRef]:
-    """The blocks that name it and still stood right before."""
+    """The blocks that name the fact and were readable right before."""
     before = traced.scene.before
     return [ref for ref in traced.named if before.rows[before.session.block_row(ref)]]
 
 
 def _carriers(traced: TracedFact) -> tuple[tuple[RemainingText, ...], tuple[BlockRef, ...]]:
-    """What named it right before without being known to say it: other texts, and blocks as they were said."""
+    """The other texts and unchanged blocks that named the fact right before without being its mentions."""
     return traced.scene.before.carriers(make_pattern(traced.fact, traced.scene.session))
 
 
 def _carried(traced: TracedFact) -> str:
     """The same in words."""
-    stands, refs = _carriers(traced)
+    carriers, refs = _carriers(traced)
     words = []
-    for stand in stands:
+    for stand in carriers:
         earlier = f"the summary of an earlier compaction ({brief(stand.ref)})"
         words.append(earlier if stand.how == "summary" else _place(traced.scene, stand.ref))
     return join_words(list(dict.fromkeys([*words, *(_at(traced.scene, ref) for ref in refs)]))[:3])
@@ -347,13 +361,13 @@ _EARLIER: WeakKeyDictionary[TraceScope, list[tuple[set[str], Remaining]]] = Weak
 def _earlier(scene: TraceScope) -> list[tuple[set[str], Remaining]]:
     """For every compaction before this one the entries said up to it, and what it left; made once a scene."""
     if scene not in _EARLIER:
-        session, said = scene.session, set[str]()
+        session, entry_ids = scene.session, set[str]()
         out: list[tuple[set[str], Remaining]] = []
         for i in session.path:
             if session.tree.sort[i] == COMPACTION:
                 end = find_end(session, session.entries[i].id)
-                out.append((set(said), stand_live(session.at(end))))
-            said.add(session.entries[i].id)
+                out.append((set(entry_ids), stand_live(session.at(end))))
+            entry_ids.add(session.entries[i].id)
         _EARLIER[scene] = out
     return _EARLIER[scene]
 
@@ -418,8 +432,8 @@ def _name_call(call: ToolCall, cwd: str | None) -> str:
 
 
 def _cause(code: CauseCode, variant: str = "", ref: BlockRef | None = None, **params: str | int) -> Cause:
-    found = write(code, variant, **params)
-    return Cause(code, found.sentence, ref, found.params)
+    clause = write(code, variant, **params)
+    return Cause(code, clause.sentence, ref, clause.params)
 
 
 def _find_causes(traced: TracedFact) -> Iterator[Cause]:
@@ -438,8 +452,8 @@ def _recorded_causes(traced: TracedFact) -> Iterator[Cause]:
     ref = BlockRef(entry.id, 0)
     text = sum(len(stand.text) for stand in scene.after.others if stand.ref.entry == entry.id)
     if traced.tier != "inferred" and traced.outcome == "absent":
-        kept = ", nor do the blocks that it kept" if scene.after.rows.any() else ""
-        yield _cause("summary is silent", ref=ref, number=text, by="", kept=kept)
+        exception = ", nor do the blocks that it kept" if scene.after.rows.any() else ""
+        yield _cause("summary is silent", ref=ref, number=text, by="", kept=exception)
     if traced.fact.kind == "file":
         yield from _file_causes(traced, ref)
     elif traced.fact.kind in _PROSE and len(traced.named) == 1:
@@ -453,18 +467,17 @@ def _recorded_causes(traced: TracedFact) -> Iterator[Cause]:
 
 def _file_causes(traced: TracedFact, ref: BlockRef) -> Iterator[Cause]:
     """Why a summary did not name a file: what was done to it, which files it names, whether it has a list."""
-    scene, entry, known = traced.scene, traced.scene.entry, set(traced.named)
-    done = dict.fromkeys(said.operation for said in traced.sayings if said.operation and said.ref in known)
+    scene, entry, refs = traced.scene, traced.scene.entry, set(traced.named)
+    done = dict.fromkeys(
+        mention.operation for mention in traced.sayings if mention.operation and mention.ref in refs
+    )
     changed = [name for name in done if name in _CHANGED]
     if not changed:
         only = _join_operations(done or ["named"])
-        last = next((said.ref for said in reversed(traced.sayings) if said.ref in known), None)
+        last = next((mention.ref for mention in reversed(traced.sayings) if mention.ref in refs), None)
         turn = scene.session.turn_of.get(last.entry) if last is not None else None
         when = f" (last in turn {turn})" if turn else ""
         yield _cause("never changed", ref=last, did=only, when=when)
-        named, every, looked, all_ = count_named(traced)
-        if every >= 3 and all_ >= 3 and named >= 0.6 * every and looked <= 0.4 * all_:
-            yield _cause("only changed files", ref=ref, named=named, every=every, looked=looked, all=all_)
     boundary = None if entry is None else entry.boundary
     if boundary is not None and (boundary.files_read or boundary.files_modified):
         yield _cause("list missed it", ref=ref, how=_unseen(traced))
@@ -473,26 +486,6 @@ def _file_causes(traced: TracedFact, ref: BlockRef) -> Iterator[Cause]:
 
 
 _CHANGED = ("created", "edited", "deleted")
-_NAMED: WeakKeyDictionary[TraceScope, tuple[int, int, int, int]] = WeakKeyDictionary()
-
-
-def count_named(traced: TracedFact) -> tuple[int, int, int, int]:
-    """How many of the files changed up to here what is left names, and how many there are; the same of those
-    that were only read. Counted once a scene."""
-    scene, facts = traced.scene, traced.fact.facts
-    if scene not in _NAMED:
-        path = {scene.session.entries[i].id for i in scene.session.path}
-        texts = [read_words(stand.text) for stand in scene.after.others if stand.recorded]
-        tally = [0, 0, 0, 0]
-        for fact in facts.by_kind("file"):
-            done = {said.operation for said in fact.said if said.ref.entry in path}
-            at = 0 if done & set(_CHANGED) else 2 if "read" in done else None
-            if at is not None:
-                pattern = make_pattern(fact, scene.session)
-                tally[at + 1] += 1
-                tally[at] += any(text.find(pattern) is not None for text in texts)
-        _NAMED[scene] = (tally[0], tally[1], tally[2], tally[3])
-    return _NAMED[scene]
 
 
 def _find_cleared(traced: TracedFact) -> list[BlockRef]:
@@ -504,9 +497,9 @@ def _find_cleared(traced: TracedFact) -> list[BlockRef]:
 
 def _planned_causes(traced: TracedFact, plan: Plan) -> Iterator[Cause]:
     live = plan.table.live
-    stands, refs = ((), ()) if _standing(traced) else _carriers(traced)
-    said = {*traced.named, *refs, *(stand.ref for stand in stands)}
-    rows = [row for row, ref in enumerate(plan.session.live_refs()) if ref in said]
+    carriers, refs = ((), ()) if _standing(traced) else _carriers(traced)
+    all_refs = {*traced.named, *refs, *(stand.ref for stand in carriers)}
+    rows = [row for row, ref in enumerate(plan.session.live_refs()) if ref in all_refs]
     takers = Counter((plan.rule_of(row), FATES[int(plan.fate[row])]) for row in rows)
     for (rule, fate), number in takers.items():
         if fate != "verbatim":
@@ -539,10 +532,10 @@ def _planned_causes(traced: TracedFact, plan: Plan) -> Iterator[Cause]:
 def _unseen(traced: TracedFact) -> str:
     """Through what a file came that a list of files does not look at."""
     session, ways = traced.scene.session, []
-    for said in traced.sayings:
-        if said.ref.entry not in session.index or said.ref not in traced.named:
+    for mention in traced.sayings:
+        if mention.ref.entry not in session.index or mention.ref not in traced.named:
             continue
-        block = session.block(said.ref)
+        block = session.block(mention.ref)
         if block.kind != "tool_call" or not isinstance(block.input, dict):
             continue
         tail = traced.fact.form.replace("\\", "/").rpartition("/")[2]
@@ -550,5 +543,9 @@ def _unseen(traced: TracedFact) -> str:
             if isinstance(value, str) and tail in value:
                 ways.append(f"{cut_text(block.name, 40)}({cut_text(name, 40)})")
                 break
-    seen = list(dict.fromkeys(ways))[:4]
-    return f"this file came through {join_words(seen)}" if seen else "no tool was asked for this file by name"
+    listed_ways = list(dict.fromkeys(ways))[:4]
+    return (
+        f"this file came through {join_words(listed_ways)}"
+        if listed_ways
+        else "no tool was asked for this file by name"
+    )

@@ -1,4 +1,4 @@
-"""What became of a fact and why, as values: the evidence, the causes and the sentences.
+"""The outcome of a fact and its causes, as values: the evidence, the causes and the sentences.
 
 `evidence.py` and `explain.py` find them; `Explanation.paragraph` joins the sentences.
 """
@@ -15,7 +15,6 @@ from .wording import WrittenSentence
 
 CauseCode = Literal[
     "summary is silent",
-    "only changed files",
     "no list of files",
     "list missed it",
     "never changed",
@@ -25,14 +24,14 @@ CauseCode = Literal[
     "cut",
     "placeholder",
 ]
-"""What a cause is; a code never changes its meaning."""
+"""The kinds of causes; a code never changes its meaning."""
 
 
 class Cause(NamedTuple):
     """One reason.
 
     Attributes:
-        code: What it is.
+        code: The kind of cause.
         sentence: The reason in a sentence.
         ref: The block or summary that shows it.
         params: The values in the sentence, by name.
@@ -90,9 +89,9 @@ class Evidence(NamedTuple):
     Attributes:
         said: The words that were said; None if no message says them.
         found: The closest words of what is left; None if nothing comes close, or if nothing can be read.
-        reason: What decided the outcome, as in `Comparison.reason`.
+        reason: The reason for the outcome, as in `FactComparison.reason`.
         shared, wanted: How many of the fact's words the closest sentence has, and how many there are.
-        searched: What was searched, for a fact of which nothing was found; else "".
+        searched: The searched texts, if nothing of the fact was found; else "".
     """
 
     said: Passage | None
@@ -104,13 +103,13 @@ class Evidence(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """What became of a fact and why.
+    """The outcome of a fact and its causes.
 
     Attributes:
         what: Its outcome.
         when: The compaction or plan that decided it.
-        word: On whose word that is known: the `tier` of a `TracedFact`.
-        first, last: Where it was named before.
+        word: The evidence: the `tier` of a `TracedFact`.
+        first, last: The first and last places that named it before.
         wording: The outcome in a sentence, with its code and parameters.
         because: The causes, the strongest first.
         evidence: The words that were said, and the closest words of what is left.
@@ -147,8 +146,8 @@ class Explanation(NamedTuple):
         if self.wording.code == "not said":
             return self.first  # which names the nearest lines
         causes = [cause.sentence for cause in self.because]
-        found, closest = self.evidence.found, self.searched
-        if closest and found is not None:
-            words = cut_line(found.words, 200)
+        passage, closest = self.evidence.found, self.searched
+        if closest and passage is not None:
+            words = cut_line(passage.words, 200)
             closest = f"{closest[:-1]}: “{words}”" + ("" if words.endswith((".", "!", "?")) else ".")
         return " ".join(filter(None, [self.first, self.last, self.outcome, *causes, closest]))

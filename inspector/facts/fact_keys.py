@@ -32,18 +32,18 @@ class FactKeys:
     """Facts by what a text that names them holds: a word, the last part of a path, a folder.
 
     Args:
-        found: The facts.
+        occurrences: The facts.
         session: Their session, to read how each is written.
     """
 
     def __init__(self, result: Occurrences, session: Session) -> None:
-        self.found, self.session = result, session
+        self.occurrences, self.session = result, session
         self._words, self._runs, self._folders, self._commits = Table(), Table(), Table(), Table()
         for number, kind in enumerate(result.kind.tolist()):
             self._add(number, kind)
 
     def _add(self, number: int, kind: int) -> None:
-        form = self.found.facts[number].form
+        form = self.occurrences.facts[number].form
         if kind == _SYMBOL and form.isidentifier() and form.isascii():
             self._words.setdefault(form, []).append(number)
             if is_commit(form):
@@ -54,7 +54,7 @@ class FactKeys:
         self._add_pattern(number)
 
     def _add_pattern(self, number: int) -> None:
-        pattern = self.found.pattern(number, self.session)
+        pattern = self.occurrences.pattern(number, self.session)
         if pattern.parts:
             self._runs.setdefault(pattern.parts[-1], []).append(number)
             if not pattern.is_file:
@@ -66,14 +66,14 @@ class FactKeys:
 
     @cached_property
     def _statements(self) -> StatementIndex:
-        facts, kinds = self.found.facts, self.found.kind.tolist()
+        facts, kinds = self.occurrences.facts, self.occurrences.kind.tolist()
         return StatementIndex({n: facts[n].form for n, kind in enumerate(kinds) if KINDS[kind] in STATEMENTS})
 
     def _table(self, kinds: Iterable[str], find_keys: Callable[[str], Iterable[str]]) -> Table:
         """Return the facts of some kinds by the keys of their forms."""
         table: Table = {}
-        for number in np.flatnonzero(np.isin(self.found.kind, [KIND[kind] for kind in kinds])).tolist():
-            for key in find_keys(self.found.facts[number].form):
+        for number in np.flatnonzero(np.isin(self.occurrences.kind, [KIND[kind] for kind in kinds])).tolist():
+            for key in find_keys(self.occurrences.facts[number].form):
                 table.setdefault(key, []).append(number)
         return table
 
@@ -84,8 +84,8 @@ class FactKeys:
 
     @cached_property
     def _parts(self) -> Table:
-        """The addresses and files by a word that names a part of them."""
-        return self._table(("file", "url"), find_part_keys)
+        """The addresses, files and tests by a word that names a part of them."""
+        return self._table(("file", "url", "symbol"), find_part_keys)
 
     @cached_property
     def _names(self) -> Table:

@@ -1,4 +1,4 @@
-"""Find the facts of a session: what a compaction should preserve, with every occurrence.
+"""Find the facts of a session that a compaction should preserve, with every occurrence.
 
 `find_facts` returns the `Facts` of a `Session`: file paths, commands, errors, symbols, addresses, ids,
 numbers with a name, the user's rules, decisions and open todos. Arguments of tools and shell commands are
@@ -84,7 +84,7 @@ class Fact(Printable):
     @property
     def operations(self) -> tuple[str, ...]:
         """The distinct operations on it, in the order of their first occurrence."""
-        return tuple(dict.fromkeys(said.operation for said in self.said if said.operation))
+        return tuple(dict.fromkeys(mention.operation for mention in self.said if mention.operation))
 
     def __len__(self) -> int:
         start, end = self.facts.offset[self.number : self.number + 2].tolist()
@@ -209,7 +209,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
 
     @property
     def essential(self) -> NDArray[np.bool_]:
-        """bool[f]: which facts a person would miss in the work that follows; `Fact.essential` says why.
+        """bool[f]: marks the facts needed for the following work; `Fact.essential` says why.
 
         >>> from inspector import read_session
         >>> facts = read_session([{"role": "user", "content": "Never touch main.py. It is old."}]).facts

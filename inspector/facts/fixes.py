@@ -1,9 +1,9 @@
-"""What would have kept a fact: edits of a plan, each planned again, priced and proved.
+"""Find edits of a plan that would have kept a fact; each is planned again, priced and verified.
 
 A pin, an earlier cut, a setting or a list of files is offered only if the fact is then in the context in full
-and what stays holds what was needed: the lines of a file that were read again later, else the last full read
-or edit of it; of anything else a block that says it. A placeholder for a summary proves nothing. To ask the
-summariser for a sentence is offered too, marked as not proved.
+and the kept text holds what was needed: the lines of a file that were read again later, else the last full
+read or edit of it; for other facts a block that says it. A placeholder for a summary proves nothing.
+Instructing the summariser to write a sentence is offered too, marked as not verified.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class NeededBlocks(NamedTuple):
     Attributes:
         groups: Live rows, without the other halves of calls; each group holds all that was needed. The
             cheapest group is first.
-        holds: What each group holds, in words.
+        holds: A description of each group's content.
         reread: When the file was read again, if it was.
     """
 
@@ -113,7 +113,7 @@ def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
             is read in place of the placeholder.
 
     Returns:
-        The fixes. Empty if the fact stands, or if nothing that can be done here is proved to keep it.
+        The fixes. Empty if the fact is kept, or if no edit is verified to keep it.
 
     Raises:
         EditError: If the plan is at another point in time than the traced fact.
@@ -135,8 +135,8 @@ def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
         return ()
     entry, written = traced.scene.entry, plan.checkpoint
     text = entry.text if entry is not None else None if written is None else written.text
-    # A summary is written for one plan: all are compared with a placeholder. What the file records stands in
-    # each of its plans.
+    # A summary is written for one plan: compare all with a placeholder. A recorded summary is in each of its
+    # plans.
     plan = plan if plan.policy.name == RECORDED.name else plan.with_summary(None)
     proof = _Proof(plan, traced, text)
     if proof.stands:
@@ -162,7 +162,7 @@ def replan(plan: Plan, **changes: Any) -> Plan | None:
 
 
 def _ask(plan: Plan, traced: TracedFact) -> Iterator[Fix]:
-    """The sentence as words for whoever writes the summary. Nothing proves that it will be in there."""
+    """Offer the sentence as an instruction to the summariser. The result is not verified."""
     if traced.fact.kind in SPOKEN and plan.summarises:
         price = int(plan.ledger.count_texts([traced.fact.form])[0])
         sentence = "Ask for this sentence in the summary instructions; nothing proves that it is followed."
@@ -177,11 +177,11 @@ class _Proof:
         self.plan, self.traced, self.written = plan, traced, written
         self.table = PairTable(plan)
         self.needed = find_needed(self.table, traced)
-        spoken = traced.fact.kind in (*SPOKEN, "text")
-        self.good = tuple(name for name in IN_FULL if spoken or name != "paraphrased")
+        is_statement = traced.fact.kind in (*SPOKEN, "text")
+        self.good = tuple(name for name in IN_FULL if is_statement or name != "paraphrased")
         self._outcomes: dict[int, tuple[Plan, Outcome | None]] = {}
         self.base = self._find(plan)
-        # A block that only names a file is enough where the file was not read again.
+        # A block that only names a file is enough if the file was not read again.
         self.stands = self.base == "verbatim" and (
             self.needed.reread is None or self._find_group(plan) is not None
         )
@@ -198,7 +198,7 @@ class _Proof:
         return after is not None and (before is None or CODE[after] < CODE[before])
 
     def tell(self, plan: Plan) -> str:
-        """What the blocks hold that a plan keeps."""
+        """Describe the content of the blocks that a plan keeps."""
         number = self._find_group(plan)
         if number is None:
             return "the path" if self.traced.fact.kind == "file" else "the words"
@@ -216,7 +216,7 @@ class _Proof:
         return trace_again([self.traced], plan, written)[0].outcome
 
     def _find_group(self, plan: Plan) -> int | None:
-        """The first group that stands whole in a plan."""
+        """The first group that a plan keeps whole."""
         groups = enumerate(self.needed.groups)
         return next((number for number, rows in groups if self.table.stand(rows, plan)), None)
 

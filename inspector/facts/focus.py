@@ -1,4 +1,4 @@
-"""Facts as words for whoever writes the summary: after /compact, or as an API's `instructions`."""
+"""Facts as an instruction to the summariser: after /compact, or as an API's `instructions`."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _PROMPT = (
 def write_focus(
     facts: Iterable[Fact | TracedFact], form: Literal["compact", "instructions"] = "compact"
 ) -> str:
-    """What a summary must name: words to type after /compact, or all of an API's `instructions`.
+    """Write an instruction to name facts: words to type after /compact, or all of an API's `instructions`.
 
-    /compact adds such words to its own prompt; an API's `instructions` stand in the place of its prompt
-    (CLAUDE §5.1), so that form is a whole one, of `MOST_CHARS` at most: what is too much is counted in its
-    last line. Empty for no facts.
+    /compact adds such words to its own prompt. An API's `instructions` replace its prompt, so that form is a
+    whole prompt, of at most `MOST_CHARS`: its last line gives the number of facts left out. Empty for no
+    facts.
 
     >>> from inspector.demo import LOST_PATH, open_demo
     >>> lost = open_demo().facts[LOST_PATH]
@@ -37,9 +37,9 @@ def write_focus(
     >>> write_focus([lost], "instructions").startswith("Summarise the conversation so far")
     True
     """
-    given: object = facts
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise ArgumentError("write_focus", "facts", given, "a list of facts")
+    sequence: object = facts
+    if isinstance(sequence, str | bytes) or not isinstance(sequence, Iterable):
+        raise ArgumentError("write_focus", "facts", sequence, "a list of facts")
     facts = list(facts)
     for fact in facts:
         expect("write_focus", facts=(fact, Fact, TracedFact))
@@ -51,11 +51,11 @@ def write_focus(
     if form == "compact":
         return "\n".join([_LEAD, *lines])
     head = f"{_PROMPT}\n\n{_LEAD}"
-    room, kept = MOST_CHARS - len(head) - 40, 0
-    while kept < len(lines) and (room := room - len(lines[kept]) - 1) >= 0:
-        kept += 1
-    more = [f"- and {len(lines) - kept:,} more"] if kept < len(lines) else []
-    return "\n".join([head, *lines[:kept], *more])
+    room, shown = MOST_CHARS - len(head) - 40, 0
+    while shown < len(lines) and (room := room - len(lines[shown]) - 1) >= 0:
+        shown += 1
+    more = [f"- and {len(lines) - shown:,} more"] if shown < len(lines) else []
+    return "\n".join([head, *lines[:shown], *more])
 
 
 def _line(fact: Fact) -> str:

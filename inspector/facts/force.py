@@ -1,4 +1,4 @@
-"""How strictly the clauses of a sentence bind: what they refuse, allow, limit or soften."""
+"""Determine how strictly the clauses of a sentence bind: words that refuse, allow, limit or soften."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENDED = frozenset(map(stem, ["removed", "dropped", "lifted", "gone", "voided"]))
 _CLOSE = 30
 """Terms of a clause in which a word that belongs to another is looked for."""
 _REFUSED = frozenset(("banned", "forbidden", "prohibited", "off limits", "off-limits"))
-"""Forms that refuse what stands before them."""
+"""Forms that refuse the words before them."""
 _ASIDE = re.compile(
     r"(?i)^\W*(?:even|especially|for the rest of|from now on|as far as|when(?:ever)? you|if you"
     r"|please note)\b"
@@ -144,12 +144,14 @@ def find_opposed(
     """Find the terms that one side wants and the other refuses, and whether that surely contradicts."""
     if "limit" in here.sorts | there.sorts or "condition" in here.sorts & there.sorts:
         return [], False
-    told = [
+    comparisons = [
         (item, other)
         for item, other in pairs
         if is_subject(own[item]) and item not in here.mentioned and other not in there.mentioned
     ]
-    against = [(item, other) for item, other in told if (item in here.refused) != (other in there.refused)]
+    against = [
+        (item, other) for item, other in comparisons if (item in here.refused) != (other in there.refused)
+    ]
     if not against:
         return [], False
     refused = any(item in here.refused for item, _ in against)
@@ -160,8 +162,8 @@ def find_opposed(
     return [item for item, _ in against], crossed or without or strict
 
 
-def adds_comparison(terms: Sequence[Term], known: Sequence[Term]) -> bool:
+def adds_comparison(terms: Sequence[Term], others: Sequence[Term]) -> bool:
     """Whether a sentence compares as the statement does not, so that a negation can say the same: "no
     password shorter than 12", "at least 12"."""
-    forms = {term.form for term in known}
+    forms = {term.form for term in others}
     return any((term.sort == "over" or term.form == "than") and term.form not in forms for term in terms)

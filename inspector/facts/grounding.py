@@ -1,10 +1,8 @@
-"""What a summary says that nothing it summarises says: paths, ids, numbers, quotes.
+"""Find paths, ids, numbers and quotations in a summary that are not in the summarised texts.
 
-In go a summary and the texts it was written from, out come the lines that name what is in none of them. It is
-string presence, not truth: a sum that the summary worked out is named too, and a false sentence made of known
-names is not. Messages that a user queues while the model works (Claude Code's `queue-operation` rows) count
-where the session has their words in `extra["queued"]`. One read by an older version of this package has not:
-a quote of such a message is named although it was said, and its sentence says that this may be.
+Takes a summary and the texts it was written from, and returns the lines with words that none of them holds.
+It checks string presence, not truth: a computed sum is listed too, and a false sentence made of known names
+is not. Messages that a user queues while the model works (Claude Code's `queue-operation` rows) count.
 """
 
 from __future__ import annotations
@@ -17,9 +15,11 @@ from typing import Literal, NamedTuple
 from ..redaction.cut import cut_text
 from ..session.queries import find_parent, readable_text
 from ..session.session import Session
+from ..session.toolcalls.call_paths import names
 from ..session.toolcalls.path_syntax import is_package, looks_like_path
 from ..session.tree import COMPACTION
 from ..text import has_words
+from .extract.typed import blank_encoded
 from .mentions import SearchText, find_runs
 from .remaining import TextIndex, stand_live
 
@@ -27,19 +27,22 @@ What = Literal["path", "id", "number", "quote", "user"]
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ID = re.compile(r"\b(?=[0-9a-f-]*\d)(?=[0-9a-f-]*[a-f])[0-9a-f]{7,64}\b|#\d{2,9}\b")
 _QUOTE = re.compile(r'(?<![^\s(:])"(\w[^"\n]{7,400})"|“([^”\n]{8,400})”')
-_ORDINAL = re.compile(r"^\s*(?:#+\s*)?\d{1,3}[.)]\s+")
+_ORDINAL = re.compile(
+    r"^\s*(?:[#>*]+\s*)*(?:(?:[A-Z]{2,}|Summary|Phase|Step|Task|Part|Section|Item|Turn|Round|Stage)\s+)?"
+    r"\d{1,3}[.):]\**(?:\s+|$)"
+)
+"""The number of a heading or of an item: it counts the lines of the summary."""
 # In a folder any suffix but one that code has behind a dot ("transport/client.Fetch"); alone, a known one.
 _FILE = re.compile(r"/[\w-][\w.-]*\.(?:[a-z0-9]\w{0,9}|[A-Z]{1,5})$")
 _USER = re.compile(r"\b(?:user|asked|said|wants?|told|requested)\b", re.IGNORECASE)
 _CUT = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\]\n]{1,200}\]")
 _WORD = re.compile(r"\w+")
-# Where the number of an issue or a pull request stands without "#": in its address, after its kind, in JSON.
+# Forms of the number of an issue or a pull request without "#": in its address, after its kind, in JSON.
 _ISSUE = re.compile(
     r"(?:/(?:pull|pulls|issues|discussions|merge_requests)/|\b(?:PR|MR|pr|issue|Issue|pull request)s? #?|"
     r'\b(?:pr|issue) (?:view|checkout|diff|edit|comment|merge) |\\?"number\\?": ?)(\d{1,9})\b'
 )
 _COMPACT = "<command-name>/compact</command-name>"
-_QUEUED = "queue-operation"
 _LONG = 3
 """Words a quote has at least; shorter ones are names in quotation marks."""
 
@@ -48,14 +51,12 @@ class UngroundedLine(NamedTuple):
     """A line of a summary (from 1) and the words in it that nothing before it says.
 
     `what` is a path, an id, a number, a quote, or "user" for a user's quote that only the model said.
-    `unread` tells of a quote that messages were queued there whose words the session does not hold.
     """
 
     line: int
     text: str
     what: What
     words: str
-    unread: bool = False
 
     @property
     def sentence(self) -> str:
@@ -63,28 +64,23 @@ class UngroundedLine(NamedTuple):
         words = cut_text(self.words, 120)
         if self.what == "user":
             return f'Line {self.line} gives the user the words "{words}"; only the model said them.'
-        maybe = " Messages queued there are not read." if self.unread else ""
-        return f"Line {self.line} names the {self.what} {words}; nothing it summarises does.{maybe}"
+        return f"Line {self.line} names the {self.what} {words}; nothing it summarises does."
 
 
 class Sources:
     """Texts that a summary was written from, ready to be asked; `model` are those that the model wrote.
 
-    `own` is the id of the session, after which its file is named; `unread` whether messages of a user are
-    missing.
+    `own` is the id of the session, after which its file is named.
     """
 
-    def __init__(
-        self, texts: Iterable[str], model: Iterable[str] = (), own: str = "", unread: bool = False
-    ) -> None:
-        self.texts, self.model = list(texts), list(model)
-        self.own, self.unread = own, unread
+    def __init__(self, texts: Iterable[str], model: Iterable[str] = (), own: str = "") -> None:
+        self.texts, self.model, self.own = list(texts), list(model), own
         self.every = [*self.texts, *self.model]
         self._looked_up: dict[str, bool] = {}
 
     @cached_property
     def quotable(self) -> str:
-        """Every word in order, without what stands between them."""
+        """Every word in order, without the characters between them."""
         return _words(self.every)
 
     @cached_property
@@ -120,7 +116,7 @@ class Sources:
         return name == self.own or self.has_words(name)
 
     def has_words(self, words: str) -> bool:
-        """Whether these words stand in any of them; however often it is asked, they are searched once."""
+        """Whether any source holds these words; the result is cached."""
         if words not in self._looked_up:
             self._looked_up[words] = has_words(self.flat, words)
         return self._looked_up[words]
@@ -128,19 +124,19 @@ class Sources:
     def has_path(self, path: str) -> bool:
         """Whether this path, or one that ends with it, or in it from its second part on, was named.
 
-        The file of the session itself always is: a harness tells the model where it stands.
+        The file of the session itself always counts as named: a harness gives its path to the model.
         """
         if self.own and path.rpartition("/")[2].startswith(f"{self.own}."):
             return True
-        known = self.index.runs.get(path.rpartition("/")[2], {})
+        runs = self.index.runs.get(path.rpartition("/")[2], {})
         return any(
             run == path or run.endswith("/" + path) or ("/" in run and path.endswith("/" + run.lstrip("/")))
-            for run in known
+            for run in runs
         )
 
     def has_ending(self, name: str) -> bool:
         """Whether a file was named whose name ends in this one: `keys.go` of `manual_keys.go`."""
-        return "/" not in name and any(known.endswith((f"_{name}", f"-{name}")) for known in self.index.runs)
+        return "/" not in name and any(run.endswith((f"_{name}", f"-{name}")) for run in self.index.runs)
 
 
 def _flat(texts: Iterable[str]) -> str:
@@ -152,35 +148,34 @@ def _words(texts: Iterable[str]) -> str:
 
 
 def _forms(number: str) -> set[str]:
-    """A number as it stands, and without its thousands separators or with a point in their place."""
+    """A number unchanged, without its thousands separators, and with points instead of them."""
     return {number, number.replace(",", ""), number.replace(",", ".")}
 
 
 def check_grounding(summary: str, sources: Sources) -> tuple[UngroundedLine, ...]:
-    """What each line of a summary names that is nowhere in its sources.
+    """Find the words in each line of a summary that are in none of its sources.
 
     >>> sources = Sources(["I fixed src/a.py; 12 passed."])
     >>> check_grounding("Fixed src/b.py, 12 tests pass.", sources)[0].sentence
     'Line 1 names the path src/b.py; nothing it summarises does.'
     """
-    found: dict[tuple[int, str], UngroundedLine] = {}
+    lines: dict[tuple[int, str], UngroundedLine] = {}
     for number, line in enumerate(summary.split("\n"), 1):
         for what, words in _check_line(_ORDINAL.sub("", line), sources):
-            unread = sources.unread and what in ("quote", "user")
-            found.setdefault((number, words), UngroundedLine(number, line, what, words, unread))
-    return tuple(found.values())
+            lines.setdefault((number, words), UngroundedLine(number, line, what, words))
+    return tuple(lines.values())
 
 
 def _check_line(line: str, sources: Sources) -> Iterator[tuple[What, str]]:
-    rest = line
+    rest = line = blank_encoded(line)
     for match in _QUOTE.finditer(line):
         for quote in _CUT.split(match[1] or match[2]):
             words = _words([quote])
             if len(words.split()) < _LONG:
                 continue
-            if words not in sources.quotable:
+            if not _has_quote(words, sources.quotable):
                 yield "quote", " ".join(quote.split())
-            elif _USER.search(line) and words not in sources.others:
+            elif _USER.search(line) and not _has_quote(words, sources.others):
                 yield "user", " ".join(quote.split())
     for run in dict.fromkeys(find_runs(line)):
         if (
@@ -201,6 +196,50 @@ def _check_line(line: str, sources: Sources) -> Iterator[tuple[What, str]]:
             yield "number", number
 
 
+_NEAR = 50
+"""How many places that share two words in a row with a quote are compared with it."""
+_TURNING = names("no not nor never now can cannot may must t")
+"""Words of which a letter more or less can turn a sentence round."""
+
+
+def _has_quote(words: str, text: str) -> bool:
+    """Whether a text has the words of a quote, of which one in four may be a corrected typing error.
+
+    >>> _has_quote(" by file is too much ", " i think by file is to much ")
+    True
+    """
+    if words in text:
+        return True
+    quote = words.split()
+    for at in range(len(quote) - 1):
+        pair, place = f" {quote[at]} {quote[at + 1]} ", -1
+        for _ in range(_NEAR):
+            place = text.find(pair, place + 1)
+            if place < 0:
+                break
+            before = text[max(0, place - len(words) - 20) : place].split()
+            after = text[place : place + len(words) + 20].split()
+            other = [*before[len(before) - at :], *after][: len(quote)]
+            differs = [two for two in zip(quote, other, strict=False) if two[0] != two[1]]
+            same_length = len(before) >= at and len(other) == len(quote)
+            if same_length and 4 * len(differs) <= len(quote) and all(_is_typo(*two) for two in differs):
+                return True
+    return False
+
+
+def _is_typo(word: str, other: str) -> bool:
+    """Whether two words differ by a letter that is missing, wrong or at another place, as "teh" and "the"."""
+    if not (word + other).isalpha() or {word, other} & _TURNING or abs(len(word) - len(other)) > 1:
+        return False
+    start = next((at for at, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), -1)
+    if start < 0:
+        return True
+    swapped = word[start + 1 : start + 2] + word[start] + word[start + 2 :] == other[start:]
+    rests = {(word[start + 1 :], other[start:]), (word[start:], other[start + 1 :])}
+    wrong = len(word) > 3 and word[start + 1 :] == other[start + 1 :]
+    return swapped or wrong or any(a == b for a, b in rests)
+
+
 def _is_file(run: str) -> bool:
     """Whether a run of text names a file: `fmt.Printf`, `m.includes` and `Node.js` do not."""
     if "/" not in run:
@@ -209,8 +248,10 @@ def _is_file(run: str) -> bool:
 
 
 class Grounding(NamedTuple):
-    """What one recorded summary says without ground. `read` is False where its text is sealed or missing;
-    `whole` where what it summarises is not all in the file, which makes nothing without ground."""
+    """The ungrounded lines of one recorded summary.
+
+    `read` is False if its text is encrypted or missing. `whole` is False if not all summarised messages are
+    in the file; then nothing counts as ungrounded."""
 
     entry: str
     read: bool
@@ -270,14 +311,14 @@ def gather_sources(session: Session) -> Sources:
     The user's arguments of the compaction command are included, which Claude Code records after it.
     """
     texts = [stand.text for stand in stand_live(session).others]
-    texts += [session.cwd or "", session.title or "", *_asked(session), *_queued(session)]
+    texts += [session.cwd or "", session.title or "", *_list_requested(session), *_queued(session)]
     model: list[str] = []
     for i in session.live.entries.tolist():
         entry = session.entries[i]
         for block in entry.blocks:
             own = entry.role == "assistant" and block.kind in ("text", "reasoning")
             (model if own else texts).append(readable_text(block))
-    return Sources(texts, model, session.id, _has_queue(session))
+    return Sources(texts, model, session.id)
 
 
 def _following(session: Session) -> Iterator[int]:
@@ -288,7 +329,7 @@ def _following(session: Session) -> Iterator[int]:
             yield i
 
 
-def _asked(session: Session) -> Iterator[str]:
+def _list_requested(session: Session) -> Iterator[str]:
     """Yield the commands that requested the compaction after a session's leaf."""
     for i in _following(session):
         for entry in session.entries[i + 1 :]:
@@ -308,16 +349,9 @@ def _queued(session: Session) -> Iterator[str]:
                 yield text
 
 
-def _has_queue(session: Session) -> bool:
-    """Whether the file holds queued messages there whose words were not read."""
-    if "queued" in session.extra:
-        return False
-    return any(_is_there(session, note.source.line) for note in session.notes if note.type == _QUEUED)
-
-
 def _is_there(session: Session, line: int) -> bool:
     """Whether a line of the file lies between the compaction before a session's leaf and the next."""
-    past = [i for i in session.path if session.tree.sort[i] == COMPACTION][-1:]
-    first = max((source.line for i in past for source in session.entries[i].sources), default=0)
+    compactions = [i for i in session.path if session.tree.sort[i] == COMPACTION][-1:]
+    first = max((source.line for i in compactions for source in session.entries[i].sources), default=0)
     ends = (source.line for i in _following(session) for source in session.entries[i].sources)
     return first < line < min(ends, default=line + 1)

@@ -22,7 +22,7 @@ WORDS = re.compile(r"[\w$€£%]+")
 
 
 class SaidBefore:
-    """What a session said before a compaction: what was said itself is no change of something else.
+    """The words of a session before a compaction; a value said there is not a change of another value.
 
     Args:
         holds: Whether the session said some words.
@@ -92,8 +92,20 @@ class IndexedText:
 
     def find_same(self, form: str) -> list[str]:
         """Return the forms in the text that mean the same as a form."""
-        mine = _as_term(form)
-        return [other for other in self.find_similar(form) if is_same(mine, _as_term(other))]
+        term = _as_term(form)
+        return [other for other in self.find_similar(form) if is_same(term, _as_term(other))]
+
+    def find_value(self, form: str) -> tuple[int, int] | None:
+        """Return the span of the first value that means the same as a form, or None."""
+        same = {*self.find_same(form), form}
+        spans = (
+            (sentence.start + term.start, sentence.start + term.end)
+            for number in self._holders.get(next(iter(same & self.values), ""), ())
+            for sentence in [self.sentences[number]]
+            for term in sentence.terms
+            if term.form in same
+        )
+        return next(spans, None)
 
     def find_similar(self, form: str) -> list[str]:
         """Return the forms in the text that may mean the same, such as paths with the same last part."""
@@ -206,7 +218,7 @@ def join(sentences: Sequence[Sentence]) -> Sentence:
 
 
 def neighbours(terms: Iterable[Term]) -> list[tuple[str, str]]:
-    """Return the pairs of forms that stand next to each other."""
+    """Return the pairs of adjacent forms."""
     forms = [term.form for term in terms if term.sort != "mark"]
     return list(pairwise(forms))
 

@@ -135,15 +135,15 @@ def keep_facts(
         raise EditError("least", str(least), "a fact is kept verbatim or quoted")
     # A summary was written for one plan: other pins need another.
     plan = plan.with_summary(None)
-    wanted = tuple(dict.fromkeys(_find(plan, form) for form in forms))
+    traced_facts = tuple(dict.fromkeys(_find(plan, form) for form in forms))
     table, opened = (
         PairTable(plan),
-        [] if any(not fact.said for fact in wanted) else _open(wanted, plan, lowest),
+        [] if any(not fact.said for fact in traced_facts) else _open(traced_facts, plan, lowest),
     )
-    groups = {number: find_needed(table, wanted[number]).groups for number in opened}
+    groups = {number: find_needed(table, traced_facts[number]).groups for number in opened}
     # A fact that no block says has no outcome.
     missing = dict.fromkeys(
-        traced.fact.form for number, traced in enumerate(wanted) if not groups.get(number, traced.said)
+        traced.fact.form for number, traced in enumerate(traced_facts) if not groups.get(number, traced.said)
     )
     holds: dict[Rows, set[int]] = {}
     pairs: dict[frozenset[int], Rows] = {}
@@ -158,10 +158,10 @@ def keep_facts(
             name for rows in chosen for name in table.name(rows) if name not in (*plan.edits.pins, *pins)
         ]
         best = replan(plan, pins=(*plan.edits.pins, *pins)) if chosen else None
-        opened = [] if best is None else _open(wanted, best, lowest)
+        opened = [] if best is None else _open(traced_facts, best, lowest)
         # If a fact is still open, other rows have to hold it.
         holds = {rows: facts for rows, facts in holds.items() if rows not in chosen}
-    return KeepResult(wanted, tokens, plan, best, tuple(missing))
+    return KeepResult(traced_facts, tokens, plan, best, tuple(missing))
 
 
 def _choose(holds: Mapping[Rows, set[int]], opened: set[int], table: PairTable, gain: Longs) -> list[Rows]:
@@ -187,16 +187,18 @@ def _choose(holds: Mapping[Rows, set[int]], opened: set[int], table: PairTable, 
     return chosen
 
 
-def _open(wanted: Sequence[TracedFact], plan: Plan, lowest: str) -> list[int]:
+def _open(traced_facts: Sequence[TracedFact], plan: Plan, lowest: str) -> list[int]:
     """The numbers of the facts that a plan does not keep."""
     good = OUTCOMES[: OUTCOMES.index(lowest) + 1]
-    return [number for number, traced in enumerate(trace_again(wanted, plan)) if traced.outcome not in good]
+    return [
+        number for number, traced in enumerate(trace_again(traced_facts, plan)) if traced.outcome not in good
+    ]
 
 
 def _find(plan: Plan, form: str | tuple[str, str] | Fact | TracedFact) -> TracedFact:
     fact = form.fact if isinstance(form, TracedFact) else form
-    found: TracedFact = plan.trace[(fact.kind, fact.form) if isinstance(fact, Fact) else fact]
-    if not found.said and not found.stood:
-        form = found.fact.form
+    traced: TracedFact = plan.trace[(fact.kind, fact.form) if isinstance(fact, Fact) else fact]
+    if not traced.said and not traced.stood:
+        form = traced.fact.form
         raise EditError("fact", cut_line(form, 200), tell_absence(plan.session, form))
-    return found
+    return traced

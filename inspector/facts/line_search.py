@@ -46,7 +46,7 @@ def find_lines(
     """Find the lines in a context that come closest to a question, the closest first.
 
     Args:
-        remaining: What the context holds.
+        remaining: The texts of the context.
         question: Words of a person.
         most: How many lines to return.
         summaries: Whether summaries and the system prompt are searched too.
@@ -95,6 +95,28 @@ def find_lines(
     return result
 
 
+def find_spelling(question: str, line: str) -> str:
+    """Return how a line writes the words of a question, in other marks, case or units; "" if it has others.
+
+    >>> find_spelling("Use **pnpm**, not npm", "please use `pnpm`, not npm; 30 s")
+    'use `pnpm`, not npm'
+    >>> find_spelling("30s", "wait for 30 s"), find_spelling("use npm", "use `pnpm`, not npm")
+    ('30 s', '')
+    """
+    own = [term for term in read_terms(question) if is_subject(term)]
+    terms = [term for term in read_terms(line) if is_subject(term)]
+    for first in range(len(terms) - len(own) + 1 if own else 0):
+        run = terms[first : first + len(own)]
+        if all(map(_is_same_word, own, run)):
+            return line[run[0].start : run[-1].end]
+    return ""
+
+
+def _is_same_word(term: Term, other: Term) -> bool:
+    """Whether two terms are one word or value, and no other form of it."""
+    return term.form == other.form or (term.sort == other.sort == "value" and is_same(term, other))
+
+
 def _without_copies(result: list[LineMatch]) -> list[LineMatch]:
     """Keep the first of lines with the same words."""
     return list({" ".join(item.text.casefold().split()): item for item in reversed(result)}.values())[::-1]
@@ -122,6 +144,6 @@ def _find_holders(remaining: Remaining, term: Term) -> list[int]:
             for piece in WORDS.findall(word):
                 stems.setdefault(stem(piece), []).extend(rows)
         _STEMS[remaining] = stems
-    known = _STEMS[remaining]
-    holding = [set(known.get(piece, ())) for piece in _pieces(term)]
+    by_piece = _STEMS[remaining]
+    holding = [set(by_piece.get(piece, ())) for piece in _pieces(term)]
     return sorted(set.intersection(*holding))

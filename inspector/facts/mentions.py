@@ -1,7 +1,7 @@
 """Facts looked up in a text: as whole words, and paths part by part.
 
-In go a fact's `FactPattern` and a text, out comes a `Mention` or nothing. Linear in the text, and no search
-backtracks. What a summary says in other words is told by `comparing.py`.
+A search takes a fact's `FactPattern` and a text and returns a `Mention` or None. It is linear in the text,
+and no pattern backtracks. `comparing.py` finds the facts that a summary says in other words.
 """
 
 from __future__ import annotations
@@ -23,23 +23,20 @@ from .extract.collect import OPERATIONS
 from .extract.errors import shorten_error
 from .facts import Fact
 from .path_index import PathIndex
-from .vocabulary import split_words
 
 _SURFACES = 4
 _DEEPEST = 64
 """Folders that a path may go through: a text can be one run with a million slashes."""
 _RUN = re.compile(r"[^\s\"'`()\[\]{}<>,;|=*]+")
 _WHOLE = re.compile(rf"(?:{_RUN.pattern})(?<![.:!?…])")
-# What comes after a file's name and is no part of it: a line, lines from to, a name in it ("::test_b").
+# Suffixes that are not part of a file's name: a line, a range of lines, a name in the file ("::test_b").
 _AFTER = re.compile(r"(?<=\w):(?:\d|:?[A-Za-z_]).*|#L?\d{1,9}(?:-L?\d{1,9})?$", re.DOTALL)
 _CUT = re.compile(r"^(?:\.{3}|…)/")
-"""What a path begins with whose first folders are left out, as Git's statistics do."""
+"""The beginning of a path without its first folders, as in Git's statistics."""
 WORD = re.compile(r"\w+")
 LONG = 100_000
-"""Characters from which a text keeps where each of its words is: in 5 bytes each where words recur, in 15
-where a log is full of names."""
-CUT_SHORT = ("/...", "/…")
-"""How what was an address goes on where it is cut short."""
+"""Characters from which a text stores the places of its words: 5 bytes for each place if words recur, 15 in a
+log full of names."""
 
 
 class FactPattern(NamedTuple):
@@ -49,10 +46,10 @@ class FactPattern(NamedTuple):
     the commands of a chain: a text that names each names it. `tails` are what is less than all of it, where
     that is words too: of a path that no run of text holds whole (it has a space or a bracket in it) its last
     part, of a command its first clause, what is left without the options at its end, and its program with the
-    subcommand, of an error its first clause, of an address what comes behind its scheme, or before
-    its query or three dots, of a test its name, of a UUID its first digits. `commit` is a commit's id: Git
-    and people shorten it as they like, so another length of it names it as well. `statement` is the kind and
-    the form of a fact that a summary may say in other words.
+    subcommand, of an error its first clause, of an address what comes behind its scheme, of a test its name,
+    of a UUID its first digits. `commit` is a commit's id: Git and people shorten it as they like, so another
+    length of it names it as well. `statement` is the kind and the form of a fact that a summary may say in
+    other words.
     """
 
     wordings: tuple[str, ...]
@@ -66,8 +63,10 @@ class FactPattern(NamedTuple):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Words of which one stands in every text that names it, or less than it; not for a file's parts, and
-        of a commit's id the letters that every length of it begins with."""
+        """Words of which at least one occurs in every text that names the fact or a part of it.
+
+        The parts of a file's path are not included. For a commit's id, the letters that every length of it
+        begins with."""
         if self.commit:
             return (self.commit[:SHORTEST],)
         worded = [*self.clauses[:1], *self.tails]
@@ -80,7 +79,7 @@ class FactPattern(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A fact found in a text: the words as they stand there, and whether all of it or only a file's tail."""
+    """A fact found in a text: the words in the text, and whether they are all of it or only a file's tail."""
 
     words: str
     full: bool
@@ -94,7 +93,7 @@ class SearchText:
 
     @cached_property
     def flat(self) -> str:
-        """The text on one line; a blank that a shell is told to keep is one."""
+        """The text on one line. A blank that is escaped for the shell counts as a blank."""
         return " ".join((self.text.replace("\\ ", " ") if "\\ " in self.text else self.text).split())
 
     @cached_property
@@ -110,10 +109,10 @@ class SearchText:
         return places
 
     def has_words(self, wording: str) -> bool:
-        """Whether a wording stands in the text, with its words whole.
+        """Whether the text contains a wording with its words whole.
 
-        A long text is not read through for each of its own many facts, which takes a time that grows with its
-        square: only where the rarest word of the wording is.
+        In a long text, only the places of the wording's rarest word are searched: a full search for each of
+        its facts would take quadratic time.
         """
         if len(self.flat) < LONG:
             return has_words(self.flat, wording)
@@ -124,7 +123,7 @@ class SearchText:
         return any(has_words_at(self.flat, wording, place - offset) for place in places)
 
     def _may_hold(self, word: str) -> bool:
-        """Whether a word may stand in it: for one fact, its words are not parted only to be asked this."""
+        """Whether the text may contain a word. Does not split the text into words for a single fact."""
         words = self.__dict__.get("words")
         return word in (self.text if words is None else words)
 
@@ -134,21 +133,16 @@ class SearchText:
         return tuple(dict.fromkeys(find_runs(self.text, both=True)))
 
     @cached_property
-    def cuts_short(self) -> bool:
-        """Whether an address or a path may be cut short in it."""
-        return any(cut in self.text for cut in CUT_SHORT)
-
-    @cached_property
     def commits(self) -> dict[str, list[str]]:
-        """What may be the id of a commit, by the letters that every length of it begins with."""
+        """The possible ids of commits, by the letters that every length of an id begins with."""
         return sort_commits(self.words)
 
     @cached_property
     def _paths(self) -> PathIndex:
-        found: dict[str, list[str]] = {}
+        by_name: dict[str, list[str]] = {}
         for run in self.runs:
-            found.setdefault(run.rpartition("/")[2], []).append(run)
-        return PathIndex(found)
+            by_name.setdefault(run.rpartition("/")[2], []).append(run)
+        return PathIndex(by_name)
 
     @cached_property
     def folders(self) -> frozenset[str]:
@@ -165,18 +159,18 @@ class SearchText:
             named_as = pick_length(find_lengths(self.commits, pattern.commit), pattern.commit)
             return Mention(named_as, True) if named_as else None
         if pattern.parts:
-            found = best_run(self._paths.find(pattern.wordings, pattern.parts), pattern)
-            if (found is None or not found.full) and not pattern.is_file:
+            mention = best_run(self._paths.find(pattern.wordings, pattern.parts), pattern)
+            if (mention is None or not mention.full) and not pattern.is_file:
                 through = find_through(self._folder_paths, pattern)
-                return Mention(through[0] + "/", True) if through else found
-            return found
+                return Mention(through[0] + "/", True) if through else mention
+            return mention
         for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
             if (not longest or self._may_hold(longest)) and self.has_words(wording):
                 return Mention(wording, True)
         if pattern.clauses and all(self.has_words(clause) for clause in pattern.clauses):
             return Mention(pattern.clauses[0], True)
         for tail in pattern.tails:
-            if (self.cuts_short or not tail.endswith(CUT_SHORT)) and self.has_words(tail):
+            if self.has_words(tail):
                 return Mention(tail, False)
         return None
 
@@ -185,7 +179,8 @@ _READ: WeakValueDictionary[str, SearchText] = WeakValueDictionary()
 
 
 def read_words(text: str) -> SearchText:
-    """A text ready to be looked in, shared for as long as somebody holds it: every plan has the same head."""
+    """Return a text prepared for searches; it is shared while in use, because every plan has the same
+    head."""
     words = _READ.get(text)
     if words is None:
         words = _READ[text] = SearchText(text)
@@ -193,7 +188,7 @@ def read_words(text: str) -> SearchText:
 
 
 def longest_word(words: str) -> str:
-    """The longest word of a wording: no text without it holds the wording. "" where it has none."""
+    """The longest word of a wording: no text without it holds the wording. "" if it has no words."""
     if words.isascii() and words.isidentifier():
         return words  # most are symbols
     return max(WORD.findall(words), key=len, default="")
@@ -206,8 +201,8 @@ _BACKSLASHED = re.compile(r"(?<![\w.\\/-])(?:[\w.-]+\\{1,2})+[\w-][\w.-]*\.[A-Za
 def find_runs(text: str, *, both: bool = False) -> Iterator[str]:
     r"""Stretches of text that may be paths, without line numbers and punctuation, parted by "/".
 
-    Whether the backslash of "one\two.py" parts folders or begins an escape, the text does not tell. `both`
-    gives either reading, for whoever looks for a path that is known.
+    The backslash of "one\two.py" may separate folders or begin an escape. `both` yields both readings, for a
+    search for a known path.
 
     >>> list(find_runs("see `./src/a.py:12-40`, src/b.py::test_c or a.py."))
     ['see', 'src/a.py', 'src/b.py', 'or', 'a.py']
@@ -295,8 +290,8 @@ def find_through(folders: PathIndex, pattern: FactPattern) -> list[str]:
     if pattern.is_file:
         return []
     longer = "/" + "/".join(pattern.parts).lstrip("/") if len(pattern.parts) > 1 else None
-    mine = folders.find(pattern.wordings, pattern.parts)
-    return [one for one in mine if one in pattern.wordings or (longer and one.endswith(longer))]
+    matches = folders.find(pattern.wordings, pattern.parts)
+    return [run for run in matches if run in pattern.wordings or (longer and run.endswith(longer))]
 
 
 def find_folders(run: str) -> Iterator[str]:
@@ -317,7 +312,7 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
     """How a fact is looked up: its canonical form, and as it was said first and last."""
     wordings = dict.fromkeys([" ".join(fact.form.split())])
     start, end = fact.facts.offset[fact.number : fact.number + 2].tolist()
-    # A symbol stands in every text as it is.
+    # A symbol is always written in the same way.
     for block, words in _find_surfaces(fact, session) if fact.kind != "symbol" else ():
         if words != fact.form or "\\" in words or '"' in words:
             words = restore(unescape(words)) if block.kind == "tool_call" else " ".join(words.split())
@@ -336,7 +331,7 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
         tails = tuple(shorten_error(fact.form))
     elif fact.kind == "url":
         wordings.setdefault(fact.form.rstrip("/"))
-        tails = (fact.form.partition("://")[2].rstrip("/") or fact.form, *_shorten_url(fact.form))
+        tails = (fact.form.partition("://")[2].rstrip("/") or fact.form,)
     elif fact.kind == "id" and _UUID.fullmatch(fact.form):
         tails = (fact.form[:8],)
     if fact.kind == "file":
@@ -357,10 +352,6 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
             tails = (whole[0].rpartition("/")[2],)
     if fact.kind == "text" and (case := _CASE.fullmatch(fact.form)) is not None:
         tails = (case[1],)
-    if fact.kind in ("id", "text"):
-        wordings.update(dict.fromkeys(spell_issue(fact.form)))
-    if fact.kind in ("number", "text"):
-        wordings.update(dict.fromkeys(spell_number(fact.form)))
     longest = tuple(map(longest_word, wordings))
     commit = fact.form if fact.kind in ("id", "symbol") and is_commit(fact.form) else ""
     statement = (fact.kind, fact.form) if fact.kind in (*STATEMENTS, "text") else None
@@ -369,118 +360,6 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
 
 _CASE = re.compile(r"[\w./-]+\.\w+::(?:\w+::)*(\w{4,})(?:\[.*\])?")  # a test by its file, as runners print it
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_ISSUES = ("issues/", "pull/", "merge_requests/", "issue ", "Issue ", "PR ", "pull request ")
-"""What stands before the number of "#12" in an address or a sentence."""
-_ISSUE = re.compile(r"(?:#|issues/|pull/|merge_requests/)(\d{1,7})")
-_OPENED = re.compile(r".*/(?:issues|pull|merge_requests)/(\d{1,7})/?")
-_BARE_FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")
-_UNITS = {
-    unit: tuple(other for other in units if other != unit)
-    for units in map(
-        split_words,
-        ("seconds s sec secs second", "minutes min mins minute", "hours h hrs hour", "ms milliseconds msec"),
-    )
-    for unit in units
-}
-"""Units of time that people shorten."""
-_VALUED = re.compile(r"(?P<name>[^=]{1,80}) = (?P<value>\S{1,40})")
-_MONEY = re.compile(r"(?:\$|USD )(?P<before>\d[\d.,]*)|(?P<after>\d[\d.,]*) (?:dollars?|USD)")
-_RATED = {
-    name: names
-    for names in map(
-        split_words,
-        (
-            *("requests reqs req", "messages msgs msg", "calls", "tokens tok", "queries"),
-            *("second sec s", "minute min m", "hour hr h", "day d"),
-        ),
-    )
-    for name in names
-}
-"""What comes at a rate, and in which time, each with how people shorten it."""
-_SHORT_RATES = {
-    ("requests", "minute"): "rpm",
-    ("requests", "second"): "rps",
-    ("queries", "second"): "qps",
-    ("tokens", "minute"): "tpm",
-}
-_RATE = re.compile(
-    r"[~≈]?(?P<figure>\d[\d.,]*[kKM]?) ?(?:(?P<short>rpm|rps|qps|tpm)"
-    r"|(?P<thing>requests|reqs?|messages|msgs?|calls|tokens|tok|queries)(?: ?/ ?| per | an? | each )"
-    r"(?P<time>second|sec|minute|min|hour|hr|day|[smhd]))",
-    re.IGNORECASE | re.ASCII,  # else a long s is one of these letters, and the word none of those names
-)
-_FIGURE = re.compile(r"[~≈]?(?P<figure>\d[\d.,]*)\+? ?(?P<unit>[^\W\d][\w-]{0,15}(?: \w{1,15})?|%)")
-
-
-def spell_number(form: str) -> Iterator[str]:
-    """Other ways to write a name with its value, a figure with its unit, an amount of money.
-
-    >>> list(spell_number("1,200 requests")), list(spell_number("12.5 %"))
-    (['1,200 requests', '1200 requests'], ['12.5%', '12.5 %'])
-    >>> list(spell_number("$710"))
-    ['$710', '710 dollars', '710 USD', 'USD 710']
-    >>> {"500 req/min", "500 rpm", "500 reqs a minute"} <= set(spell_number("500 requests per minute"))
-    True
-    """
-    if (told := _VALUED.fullmatch(form)) is not None:
-        yield from (
-            f"{told['name']}{joint}{told['value']}" for joint in ("=", ": ", ":", " ", " of ", " == ")
-        )
-    elif (told := _MONEY.fullmatch(form)) is not None:
-        for figure in _group(told["before"] or told["after"]):
-            yield from (f"${figure}", f"{figure} dollars", f"{figure} USD", f"USD {figure}")
-    elif (told := _RATE.fullmatch(form)) is not None:
-        short = (told["short"] or "").lower()
-        of_short = next((pair for pair, name in _SHORT_RATES.items() if name == short), None)
-        thing, time = of_short or (_RATED[told["thing"].lower()][0], _RATED[told["time"].lower()][0])
-        rates = [
-            f" {each}{joint}{per}"
-            for each in _RATED[thing]
-            for per in _RATED[time]
-            for joint in (("/", " per ", " a ") if len(per) > 1 else ("/",))
-        ]
-        if (letters := _SHORT_RATES.get((thing, time))) is not None:
-            rates += [f" {letters}", letters, f" {letters.upper()}"]
-        yield from (f"{figure}{rate}" for figure in _group(told["figure"]) for rate in rates)
-    elif (told := _FIGURE.fullmatch(form)) is not None:
-        for unit in (told["unit"], *_UNITS.get(told["unit"].lower(), ())):
-            blanks = ("", " ") if len(unit) < 4 else (" ",)
-            yield from (f"{figure}{blank}{unit}" for figure in _group(told["figure"]) for blank in blanks)
-    elif _BARE_FIGURE.fullmatch(form) is not None:
-        yield from _group(form)
-
-
-def spell_issue(form: str) -> Iterator[str]:
-    """Other ways to name an issue or a pull request by its number.
-
-    >>> list(spell_issue("pull/12"))[:2], list(spell_issue("src/12"))
-    (['#12', 'issues/12'], [])
-    """
-    if (told := _ISSUE.fullmatch(form)) is not None:
-        yield from (f"{name}{told[1]}" for name in ("#", *_ISSUES))
-
-
-def _group(figure: str) -> Iterator[str]:
-    """A figure with and without the commas of its thousands."""
-    yield figure
-    bare = figure.replace(",", "")
-    if bare != figure and re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", figure):
-        yield bare
-    elif bare == figure and len(bare.partition(".")[0]) > 3:
-        yield f"{int(bare.partition('.')[0]):,}" + "".join(bare.partition(".")[1:])
-
-
-def _shorten_url(url: str) -> Iterator[str]:
-    """How summaries cut an address short: an issue's to its number, before its query, or behind one of its
-    parts with three dots, the longest first."""
-    if (opened := _OPENED.fullmatch(url)) is not None:
-        yield f"#{opened[1]}"
-    if (plain := re.split(r"[?#]", url, maxsplit=1)[0].rstrip("/")) != url.rstrip("/"):
-        yield plain
-    scheme, _, rest = url.partition("://")
-    parts = rest.split("/")
-    for count in range(len(parts) - 1, 1, -1):
-        yield from (f"{scheme}://{'/'.join(parts[:count])}{dots}" for dots in CUT_SHORT)
 
 
 def _find_surfaces(fact: Fact, session: Session) -> Iterator[tuple[Block, str]]:

@@ -1,7 +1,7 @@
-"""When a fact was needed once more: what shows a file, and which errors say something of their own.
+"""Decide whether a fact was needed again: calls that show a file, and errors with words of their own.
 
-In go blocks and the forms of facts, out comes yes or no. What is in doubt is no need: a count, a name in a
-listing, a verdict that every failing run ends with. The words and limits are choices of ours.
+Takes blocks and the forms of facts, and returns a bool. Doubtful cases do not count: a count, a name in a
+listing, a verdict that every failing run ends with. The words and limits were chosen by us.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _NO_LINES = re.compile(r"-[A-Za-z]*[clq][A-Za-z]*$|--(?:count|files-with(?:out)?
 _FIGURES = re.compile(r"\d+")
 _NUMBERED = re.compile(r"^\s*\d+\s*[→|:\t]")
 
-# What every failing run of a tool ends with: that it failed, and of what kind or package.
+# The last words of every failing run of a tool: that it failed, and the kind or package.
 _VERDICT = re.compile(
     r"(?i)^(?:exit code \d+|(?:error: )?(?:script \S+ )?exited with .{0,20}"
     r"|(?:command|operation|request) (?:was )?(?:aborted|cancel.*|timed out.*)"
     r"|FAIL(?:ED)?(?:[ \t]+\S+)?(?: \[[^\]]*\])?(?:[ \t]+[\d.]+m?s)?|npm (?:err!|error)\b.*"
     r"|found \d+ errors?\.?|make(?:\[\d+\])?: \*\*\*.*|\[[^\]]{1,40}\] error task failed)$"
 )
-# What a user or a harness decided is no error of the work.
+# A decision of the user or the harness is not an error of the work.
 _REFUSED = re.compile(
     r"(?i)doesn't want to (?:proceed|take)|tool use was rejected|request interrupted|permission to use"
     r"|requires? (?:approval|permission)|has been denied|cancelled by (?:the )?user"
@@ -60,6 +60,16 @@ _FAILING = re.compile(
 )
 
 
+_NO_START = re.compile(
+    r"(?i)\bcommand not found\b|\bnot recognized as (?:an? |the )|\bexecutable file not found\b|^exec: "
+    r"|\b(?:unknown|unrecognized|invalid|unexpected) (?:sub-?command|command|option|argument|flag|switch)\b"
+    r"|\bno such (?:sub-?command|command|option)\b|\bmissing script\b|\bscript not found\b"
+    r"|\bpermission denied\b"
+)
+_FEW_LINES = 12
+"""Lines of an output that says why a command did not start; usage hints follow the reason."""
+
+
 def shows_file(call: Block, path: str) -> bool:
     """Whether a call asks for what is in a file, not only for its size, its name or its history.
 
@@ -69,14 +79,14 @@ def shows_file(call: Block, path: str) -> bool:
     """
     if not isinstance(call, ToolCall):
         return False
-    given = call.input if isinstance(call.input, dict) else {}
-    asked = next((given[name] for name in _COMMANDS if given.get(name)), None)
-    if asked is None:
-        # Claude Code's Grep names files alone unless it is told otherwise.
+    args = call.input if isinstance(call.input, dict) else {}
+    command_arg = next((args[name] for name in _COMMANDS if args.get(name)), None)
+    if command_arg is None:
+        # Claude Code's Grep lists only the names of files by default.
         return bool(
-            given.get("output_mode", "files_with_matches" if call.name == "Grep" else "content") == "content"
+            args.get("output_mode", "files_with_matches" if call.name == "Grep" else "content") == "content"
         )
-    command = " ".join(map(str, asked)) if isinstance(asked, list) else str(asked)
+    command = " ".join(map(str, command_arg)) if isinstance(command_arg, list) else str(command_arg)
     tail = path.replace("\\", "/").rstrip("/").rpartition("/")[2]
     shown, last = False, ""
     for words, redirected in split_command(command):
@@ -99,7 +109,7 @@ def _shows(words: list[str]) -> bool:
     if names & _SEARCHES:
         return not any(_NO_LINES.match(word) for word in words[1:])
     if "git" in names:
-        # What changed in a file, or how another commit has it, is not the file.
+        # Changes of a file, or its content in another commit, are not the file.
         return "blame" in names or ("show" in names and any(AT_HEAD.match(word) for word in words))
     return bool(names & _SHOWS)
 
@@ -130,8 +140,23 @@ def is_specific(form: str) -> bool:
 
 
 def has_failed(output: Block) -> bool:
-    """Whether an output is of something that failed: its call, or a run that it ends with a verdict of."""
-    return isinstance(output, ToolOutput) and (output.is_error or _FAILING.search(output.text) is not None)
+    """Whether an output is of something that failed: its call, a run that it ends with a verdict of, or a
+    command that did not start."""
+    return isinstance(output, ToolOutput) and (
+        output.is_error or _FAILING.search(output.text) is not None or has_not_started(output)
+    )
+
+
+def has_not_started(output: Block) -> bool:
+    """Return whether a short output begins or ends with the reason why its command could not start.
+
+    >>> from inspector.session.blocks import Text
+    >>> has_not_started(ToolOutput(call_id="1", parts=(Text(text="zsh: command not found: pnpm"),)))
+    True
+    """
+    lines = [line for line in output.text.splitlines() if line.strip()]
+    ends = (lines[0], lines[-1]) if 0 < len(lines) <= _FEW_LINES else ()
+    return any(len(line) <= 200 and _NO_START.search(line) for line in ends)
 
 
 def strip_number(line: str) -> str:

@@ -29,7 +29,7 @@ from .things import find_slot
 
 T = TypeVar("T")
 _ONLY_NAMED = {-1, OPERATIONS.index("listed")}
-# Names that a project has at its root too, whoever else has them.
+# Names that are common at the root of a project as well as in its folders.
 _COMMON = names(
     "README.md CHANGELOG.md CONTRIBUTING.md CLAUDE.md AGENTS.md GEMINI.md TODO.md package.json tsconfig.json "
     "package-lock.json yarn.lock pnpm-lock.yaml go.mod go.sum Cargo.toml Cargo.lock pyproject.toml setup.py "
@@ -108,13 +108,13 @@ class Occurrences:
         owners = {id(fact.facts): fact.facts for fact in self.facts[:: max(len(self.facts) - 1, 1)]}
         if len(owners) > 1:  # facts of several origins come few at a time
             owners = {id(fact.facts): fact.facts for fact in self.facts}
-        found = {owner: find(facts) for owner, facts in owners.items()}
-        if not any(found.values()):
+        results = {owner: find(facts) for owner, facts in owners.items()}
+        if not any(results.values()):
             return {}
         return {
-            place: found[id(fact.facts)][fact.number]
+            place: results[id(fact.facts)][fact.number]
             for place, fact in enumerate(self.facts)
-            if fact.number in found[id(fact.facts)]
+            if fact.number in results[id(fact.facts)]
         }
 
     def any(self, mask: Bools) -> Bools:
@@ -126,37 +126,40 @@ class Occurrences:
     @cached_property
     def _by_end(self) -> dict[str, tuple[list[str], list[Fact]]]:
         """The files of each name by the ends of their paths, in order as they are read backwards."""
-        found: dict[str, tuple[list[str], list[Fact]]] = {}
+        by_name: dict[str, tuple[list[str], list[Fact]]] = {}
         for name, facts in self.by_name.items():
             ends = sorted((read_backwards(fact.form), at) for at, fact in enumerate(facts))
-            found[name] = [end for end, _ in ends], [facts[at] for _, at in ends]
-        return found
+            by_name[name] = [end for end, _ in ends], [facts[at] for _, at in ends]
+        return by_name
 
     def find_ending(self, end: str) -> list[Fact]:
         """The files whose path ends so, in whole parts, or is the same; in the order they are first said."""
         ends, facts = self._by_end.get(end.rpartition("/")[2], ([], []))
         return sorted(facts[find_beginning(ends, read_backwards(end))], key=lambda fact: fact.number)
 
-    def share_tail(self, fact: Fact, tail: str, known: Bools) -> tuple[str, ...]:
-        """Other `known` files (bool per fact) that the same tail of a path may mean, not the tail alone."""
+    def share_tail(self, fact: Fact, tail: str, is_known: Bools) -> tuple[str, ...]:
+        """Other known files (`is_known`, bool per fact) that the same tail of a path may mean."""
         ending = self.find_ending(tail)
         return tuple(
-            other.form for other in ending if known[other.number] and other.form not in (fact.form, tail)
+            other.form for other in ending if is_known[other.number] and other.form not in (fact.form, tail)
         )
 
-    def aliases(self, known: Bools) -> dict[int, int]:
-        """Which of the `known` files are another of them under a shorter name: the end of its path, and of no
-        other's, that no tool was given. From the moment both are known they are one file. Of a commit's id in
-        several lengths all but the longest, where that is one."""
-        out, mine = dict[int, int](), known.tolist()
+    def aliases(self, is_known: Bools) -> dict[int, int]:
+        """Map shorter names of facts to the longer names of the same facts, among the known ones
+        (`is_known`).
+
+        A file's name is a shorter name of another if it ends the path of that one only and no tool call has
+        it; as soon as both are known they are one file. A commit's id is a shorter one if only one longest id
+        begins with it."""
+        out, flags = dict[int, int](), is_known.tolist()
         for commits in self._commits:
-            numbers = [(form, number) for form, number in commits.items() if mine[number]]
+            numbers = [(form, number) for form, number in commits.items() if flags[number]]
             longest = find_longest([form for form, _ in numbers])
             out |= {numbers[short][1]: numbers[whole][1] for short, whole in longest.items()}
         for ends, facts in self._by_end.values():
             if len(facts) == 1:
                 continue
-            some = [at for at, fact in enumerate(facts) if mine[fact.number]]
+            some = [at for at, fact in enumerate(facts) if flags[fact.number]]
             if len(some) > 1:
                 short = [_may_be_short(facts[at]) for at in some]
                 longest = find_longest([ends[at] for at in some], short) if any(short) else {}
@@ -172,11 +175,11 @@ class Occurrences:
 
     def pick(self, numbers: Iterable[int]) -> Occurrences:
         """Some of the facts alone."""
-        mine = list(dict.fromkeys(numbers))
-        rows = [self.rows_of(number) for number in mine]
+        unique = list(dict.fromkeys(numbers))
+        rows = [self.rows_of(number) for number in unique]
         first = np.cumsum([0, *map(len, rows)], dtype=np.int32)
         every = np.concatenate([np.zeros(0, np.int32), *rows])
-        return Occurrences(tuple(self.facts[number] for number in mine), every, first, self.patterns)
+        return Occurrences(tuple(self.facts[number] for number in unique), every, first, self.patterns)
 
     def pattern(self, index: int, session: Session) -> FactPattern:
         """How fact `index` is looked up; made once, for all that were picked of the same facts too."""
@@ -198,12 +201,12 @@ def find_occurrences(facts: Facts, session: Session) -> Occurrences:
 def refer(session: Session, rows: Iterable[int]) -> tuple[BlockRef, ...]:
     """The references of rows of the file, each once, in their order."""
     # Every plan asks for the same ones again.
-    known = _REFS.setdefault(session.tree, {})
-    wanted = dict.fromkeys(rows)
-    new = [row for row in wanted if row not in known]
+    cached = _REFS.setdefault(session.tree, {})
+    unique = dict.fromkeys(rows)
+    new = [row for row in unique if row not in cached]
     if new:
         start = session.tree.start
         owners = np.searchsorted(start, np.array(new, np.int32), side="right") - 1
         for i, row in zip(owners.tolist(), new, strict=True):
-            known[row] = BlockRef(session.entries[i].id, row - int(start[i]))
-    return tuple([known[row] for row in wanted])
+            cached[row] = BlockRef(session.entries[i].id, row - int(start[i]))
+    return tuple([cached[row] for row in unique])

@@ -1,7 +1,7 @@
-"""How a fact's outcome is found: what of it stands in the texts that a compaction left, one fact at a time.
+"""Find the outcome of one fact at a time in the texts that a compaction left.
 
-In go facts as columns and a scene, out comes a `FactOutcome` for each that someone looks at. What stands as
-it was said goes before what quotes it, that before a pointer, that before a part of a name.
+Takes facts as columns and a scene, and returns a `FactOutcome` on demand. An unchanged block takes precedence
+over a quotation, a quotation over a pointer, and a pointer over a part of a name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools, Ints
 from .comparing import STATEMENTS, compare_fact, index_text
 from .facts import Fact, Facts, Said
 from .indexed_text import SaidBefore, find_whole
-from .line_search import LineMatch, find_lines
+from .line_search import LineMatch, find_lines, find_spelling
 from .literal import find_literal, make_asked
 from .mentions import FactPattern, SearchText
 from .occurrences import Occurrences, is_only_named, refer
@@ -33,7 +33,7 @@ from .traced import Codes, Evidence, FactOutcome, TracedFact, TraceScope, is_wor
 
 _READ = (*STATEMENTS, "command")
 """Kinds that are read in a summary: its words in a row can say something else there."""
-SAID = 0.6
+MIN_SHARE = 0.6
 """The share of a question's weight from which on a line says it."""
 _WAYS: dict[How, Outcome] = {
     "head": "verbatim",
@@ -52,14 +52,14 @@ _RANK = {outcome: rank for rank, outcome in enumerate(_BEST)}
 
 
 class OutcomeFinder:
-    """What becomes of the facts of a point in time in one scene, each found when asked for.
+    """Finds the outcomes of the facts at a point in time in one scene, each on demand.
 
     Args:
-        scene: What stood before and stands after.
+        scene: The contexts before and after.
         point: The facts.
-        longer: Of words that someone asks for, the files whose paths end with them.
-        meant: The line that they ask about.
-        named_in: The facts of the session that they are asked of.
+        longer: For a text that is looked up, the files whose paths end with it.
+        meant: The line that the text is about.
+        named_in: The facts of the session in which the text is looked up.
     """
 
     def __init__(
@@ -70,34 +70,34 @@ class OutcomeFinder:
         meant: str = "",
         named_in: Facts | None = None,
     ) -> None:
-        self.scene, self.point, self.found = scene, point, point.found
+        self.scene, self.point, self.occurrences = scene, point, point.occurrences
         self._longer, self._meant, self._named_in = longer, meant, named_in
 
     @property
     def replaced(self) -> Mapping[int, Replacement]:
-        """What the user replaced, by its place in the columns."""
+        """The facts that the user replaced, by their places in the columns."""
         return self.point.replaced
 
     @cached_property
     def outdated(self) -> dict[int, Replacement]:
-        """What took the place of facts in later work (`find_outdated`), by their places in the columns.
+        """The facts that later work replaced (`find_outdated`), by their places in the columns.
 
-        Words that someone asks for are out of date if a commit that they name is.
+        A text that is looked up is out of date if a commit that it names is.
         """
-        asked, session = self._named_in, self.scene.session
-        if asked is not None:
-            found = find_outdated(asked, session).items()
-            mine = (each for number, each in found if self._names(asked.every[number], each))
-            return dict(enumerate(islice(mine, 1)))
-        return self.found.by_place(lambda facts: find_outdated(facts, session))
+        single, session = self._named_in, self.scene.session
+        if single is not None:
+            items = find_outdated(single, session).items()
+            matches = (item for number, item in items if self._names(single.every[number], item))
+            return dict(enumerate(islice(matches, 1)))
+        return self.occurrences.by_place(lambda facts: find_outdated(facts, session))
 
     def _names(self, fact: Fact, later: Replacement) -> bool:
         """Whether the words that someone asks for name a commit that was rewritten."""
-        return later.how == "rewritten" and find_whole(fact.form, self.found.facts[0].form) >= 0
+        return later.how == "rewritten" and find_whole(fact.form, self.occurrences.facts[0].form) >= 0
 
     def fact(self, number: int) -> Fact:
         """A fact by its place in the columns."""
-        return self.found.facts[number]
+        return self.occurrences.facts[number]
 
     def said(self, number: int) -> tuple[BlockRef, ...]:
         """The blocks on the path that say it."""
@@ -105,37 +105,42 @@ class OutcomeFinder:
 
     def _rows(self, number: int) -> Ints:
         """The rows of the blocks on the path that say a fact."""
-        rows: Ints = self.found.rows_of(number)
-        return rows[self.point.said[rows]]
+        rows: Ints = self.occurrences.rows_of(number)
+        return rows[self.point.on_path[rows]]
 
     def longer(self, number: int) -> tuple[Fact, ...]:
         """The files said so far that a file's name is the end of: of one it is another name."""
         if self._longer is not None:
             return self._longer
-        return self._ending_in(self.found.facts[number])
+        return self._ending_in(self.occurrences.facts[number])
 
     def _ending_in(self, fact: Fact) -> tuple[Fact, ...]:
-        if fact.kind != "file" or not is_only_named(fact):  # what a tool was given is a file of its own
+        if fact.kind != "file" or not is_only_named(fact):  # a path passed to a tool is a file of its own
             return ()
         form = fact.form.replace("\\", "/").removeprefix("./").strip("/")
-        ending = self.found.find_ending(form)
-        mine = [one for one in ending if self.point.known[one.number] and one.form != fact.form]
-        return tuple(one for one in mine if one.form.endswith("/" + form))
+        ending = self.occurrences.find_ending(form)
+        matches = [
+            candidate
+            for candidate in ending
+            if self.point.mentioned[candidate.number] and candidate.form != fact.form
+        ]
+        return tuple(candidate for candidate in matches if candidate.form.endswith("/" + form))
 
     def share_tail(self, number: int, tail: str) -> tuple[str, ...]:
         """The other files said so far that an end of its path may mean."""
-        return self.found.share_tail(self.found.facts[number], tail, self.point.known)
+        return self.occurrences.share_tail(self.occurrences.facts[number], tail, self.point.mentioned)
 
     def sayings(self, number: int) -> tuple[Said, ...]:
         """Every place that says it, in the order of the path, under another name of the same thing too."""
         facts = [self.fact(number), *(self.fact(short) for short in self.point.shorter.get(number, ()))]
         longer = self.longer(number)
         facts += longer if len(longer) == 1 else ()
-        every = {said: None for fact in facts for said in fact.said}
+        every = {mention: None for fact in facts for mention in fact.said}
         order, index = self.scene.session.path_index, self.scene.session.index
-        ranked = ((int(order[index[said.ref.entry]]), said) for said in every)
+        ranked = ((int(order[index[mention.ref.entry]]), mention) for mention in every)
         return tuple(
-            said for _, said in sorted(ranked, key=lambda pair: (pair[0] < 0, pair[0], pair[1].ref.block))
+            mention
+            for _, mention in sorted(ranked, key=lambda pair: (pair[0] < 0, pair[0], pair[1].ref.block))
         )
 
     @cached_property
@@ -152,8 +157,8 @@ class OutcomeFinder:
 
     def look_up(self, form: str | tuple[str, str]) -> TracedFact | None:
         """What was said on the path though it has no row: a file by its shorter name, any words at all."""
-        facts: Facts | None = self.found.facts[0].facts if self.found.facts else None
-        if facts is None or form not in facts or len(facts) != len(self.found.facts):
+        facts: Facts | None = self.occurrences.facts[0].facts if self.occurrences.facts else None
+        if facts is None or form not in facts or len(facts) != len(self.occurrences.facts):
             return None if isinstance(form, tuple) else self._look_up_literal(form)
         number = facts[form].number
         if isinstance(form, str) and is_word(facts[form], form):
@@ -162,16 +167,20 @@ class OutcomeFinder:
         if not len(rows):
             return None if isinstance(form, tuple) else self._look_up_literal(form)
         before = self.scene.before
-        stood = bool(before.rows[rows].any()) or before.names(self.found.pattern(number, self.scene.session))
-        return TracedFact(self, number, stood)
+        was_readable = bool(before.rows[rows].any()) or before.names(
+            self.occurrences.pattern(number, self.scene.session)
+        )
+        return TracedFact(self, number, was_readable)
 
     def _look_up_literal(self, text: str) -> TracedFact | None:
-        """Words that are no fact, where the path says them to the letter."""
+        """Look up words that are not a fact but occur exactly on the path."""
         fact = find_literal(self.scene.session, text)
         return None if fact is None else self._trace(fact)
 
     def ask(self, text: str, kind: str = "text") -> TracedFact:
-        """Return what became of words that nobody says to the letter, with the lines that come closest.
+        """Return the outcome of words that no block says exactly, with the closest lines.
+
+        If the closest line writes them in another way, the words of the line are looked up.
 
         Args:
             text: The words.
@@ -179,27 +188,32 @@ class OutcomeFinder:
         """
         lines = tuple(find_lines(self.scene.before, text))
         session = self.scene.session
-        said = [line for line in lines[:1] if line.share >= SAID and line.ref.entry in session.index]
-        traced = self._trace(make_asked(session, text, said, kind), lines, said[0].text if said else "")
-        traced.stood = bool(said)
+        spelled = find_spelling(text, lines[0].text) if kind == "text" and lines else ""
+        if spelled not in ("", text) and (traced := self.look_up(spelled)) is not None:
+            return traced
+        matches = [line for line in lines[:1] if line.share >= MIN_SHARE and line.ref.entry in session.index]
+        traced = self._trace(
+            make_asked(session, text, matches, kind), lines, matches[0].text if matches else ""
+        )
+        traced.stood = bool(matches)
         return traced
 
     def _trace(self, fact: Fact, nearest: tuple[LineMatch, ...] = (), meant: str = "") -> TracedFact:
         start, facts = self.scene.session.tree.start, fact.facts
         rows = (start[facts.entry] + facts.block).astype(np.int32)
-        found = Occurrences((fact,), rows, np.array([0, len(rows)], np.int32))
-        point = PointInTime(found, self.scene.session, self.scene.before)
-        stood = not len(rows) or bool(point.stood[0])
-        session_facts = self.found.facts[0].facts if self.found.facts else None
+        occurrences = Occurrences((fact,), rows, np.array([0, len(rows)], np.int32))
+        point = PointInTime(occurrences, self.scene.session, self.scene.before)
+        was_readable = not len(rows) or bool(point.readable[0])
+        session_facts = self.occurrences.facts[0].facts if self.occurrences.facts else None
         look = OutcomeFinder(self.scene, point, self._ending_in(fact), meant, session_facts)
-        return TracedFact(look, 0, stood, nearest=nearest)
+        return TracedFact(look, 0, was_readable, nearest=nearest)
 
     def named(self, number: int) -> tuple[BlockRef, ...]:
         """The blocks on the path that name it: those known to say it, and every other that does literally."""
         session, shorter = self.scene.session, self.point.shorter.get(number, ())
-        pattern = self.found.pattern(number, session)
-        names = {self.found.facts[short].form for short in shorter}
-        rows = {row for one in (number, *shorter) for row in self._rows(one).tolist()}
+        pattern = self.occurrences.pattern(number, session)
+        names = {self.occurrences.facts[short].form for short in shorter}
+        rows = {row for fact_number in (number, *shorter) for row in self._rows(fact_number).tolist()}
         keys = {pattern.parts[-1]} if pattern.parts else set(pattern.keys)
         for row, text in self._texts:
             if row not in rows and any(key in text for key in keys):
@@ -211,14 +225,14 @@ class OutcomeFinder:
         return refer(session, [row for _, row in ranked])
 
     def find(self, number: int) -> FactOutcome:
-        """What became of it."""
+        """Find the outcome of a fact by its number."""
         outcome = self._find(number)
         if number not in self.replaced:
             outdated = outcome.outcome not in IN_FULL and number in self.outdated
             return outcome._replace(outcome="superseded", stands=()) if outdated else outcome
         carried = outcome.outcome in IN_FULL
-        stands = outcome.stands if carried else ()
-        return outcome._replace(outcome="superseded", carried=carried, stands=stands)
+        carriers = outcome.stands if carried else ()
+        return outcome._replace(outcome="superseded", carried=carried, stands=carriers)
 
     def _find(self, number: int) -> FactOutcome:
         scene, rows = self.scene, self._rows(number)
@@ -228,32 +242,32 @@ class OutcomeFinder:
         return self._search(number)
 
     def judge(self) -> tuple[Codes, Bools]:
-        """Return an outcome for every fact that stood (int8, -1 for others), and which must be looked up."""
+        """Return an outcome for every readable fact (int8, -1 for others), and which must be looked up."""
         point, after, keys = self.point, self.scene.after, self.point.keys
-        stood, codes = point.stood, np.full(len(point.known), -1, np.int8)
+        was_readable, codes = point.readable, np.full(len(point.mentioned), -1, np.int8)
         if keys is None:
-            return codes, stood
-        whole = self.found.any(after.rows & point.said)
-        pointed = self.found.any(after.pointed_rows & point.said)
-        codes[stood] = CODE[self._nothing]
+            return codes, was_readable
+        whole = self.occurrences.any(after.rows & point.on_path)
+        pointed = self.occurrences.any(after.pointed_rows & point.on_path)
+        codes[was_readable] = CODE[self._nothing]
         maybe = np.zeros(len(codes), bool)
         maybe[list(keys.find_candidates(after, self._said_before))] = True
         if self.scene.plan is not None:
             named = point.find_named(after)
             whole |= named == CODE["verbatim"]
-            codes[stood & (named == CODE["partial"])] = CODE["partial"]
-            codes[stood & pointed] = CODE["pointer"]
+            codes[was_readable & (named == CODE["partial"])] = CODE["partial"]
+            codes[was_readable & pointed] = CODE["pointer"]
         else:
             maybe |= pointed
             if after.rows.any():
                 maybe[list(keys.held_by(after.index))] = True
-        codes[stood & whole] = CODE["verbatim"]
-        return codes, stood & ~whole & maybe
+        codes[was_readable & whole] = CODE["verbatim"]
+        return codes, was_readable & ~whole & maybe
 
     def _search(self, number: int) -> FactOutcome:
-        """The outcome of a fact none of whose blocks stands as it was said."""
-        found, scene = self.found, self.scene
-        pattern = found.pattern(number, scene.session)
+        """Find the outcome of a fact without an unchanged block."""
+        occurrences, scene = self.occurrences, self.scene
+        pattern = occurrences.pattern(number, scene.session)
         # A plan's moment is read once for all plans; of a recorded compaction the little that it left.
         index = scene.after.index if scene.plan is None else scene.before.index
         hit = index.find(pattern, scene.after.rows)
@@ -273,26 +287,32 @@ class OutcomeFinder:
             places += self._compare_lines(number)
         if not places:
             return self._make(self._nothing, [], ABSENT)
-        best = max((one for _, one in places), key=lambda one: (_RANK[one.outcome], len(one.words)))
+        best = max(
+            (result for _, result in places), key=lambda result: (_RANK[result.outcome], len(result.words))
+        )
         if best.outcome == "absent":
             return self._make(self._nothing, [], ABSENT)
-        return self._make(best.outcome, [stand for stand, one in places if one.outcome == best.outcome], best)
+        return self._make(
+            best.outcome, [stand for stand, result in places if result.outcome == best.outcome], best
+        )
 
     def _compare_lines(self, number: int) -> list[tuple[RemainingText, FactComparison]]:
-        """Compare a question with the blocks that stand: each line of them that comes close."""
-        asked, after = self.fact(number).form, self.scene.after
-        lines = find_lines(after, asked, summaries=False)
+        """Compare a question with each close line of the unchanged blocks."""
+        question, after = self.fact(number).form, self.scene.after
+        lines = find_lines(after, question, summaries=False)
         return [
             (
                 RemainingText(line.ref, line.text, "head"),
-                compare_question(asked, index_text(line.text), self._said_before)._replace(start=line.start),
+                compare_question(question, index_text(line.text), self._said_before)._replace(
+                    start=line.start
+                ),
             )
             for line in lines
         ]
 
     @cached_property
     def _said_before(self) -> SaidBefore:
-        return self.found.make_said(self.scene.before.says)
+        return self.occurrences.make_said(self.scene.before.says)
 
     @property
     def _nothing(self) -> Outcome:
@@ -308,7 +328,7 @@ class OutcomeFinder:
     def _compare(
         self, number: int, pattern: FactPattern, stand: RemainingText, text: SearchText
     ) -> FactComparison:
-        """Compare a fact with a text that stands in others' place."""
+        """Compare a fact with a replacing text."""
         fact, mention = self.fact(number), text.find(pattern)
         if mention is not None and mention.full and (stand.how != "summary" or fact.kind not in _READ):
             return FactComparison(_WAYS[stand.how], mention.words, stand.text.find(mention.words))
@@ -321,7 +341,7 @@ class OutcomeFinder:
             return part
         if stand.placeholder and fact.kind in STATEMENTS:
             return quote_statement(fact.form, index_text(stand.text))
-        latest = fact.kind != "number" or self.found.is_latest(fact)
+        latest = fact.kind != "number" or self.occurrences.is_latest(fact)
         best = compare_fact(fact.kind, fact.form, index_text(stand.text), self._said_before, latest)
         if self._meant and best.outcome in IN_FULL:
             # "Which port is it?" has no value of its own that could be another one.
@@ -333,15 +353,15 @@ class OutcomeFinder:
             best = ABSENT
         if stand.placeholder and best.outcome not in (*KEPT, "partial"):
             best = ABSENT  # a placeholder only quotes
-        return max(best, part, key=lambda one: _RANK[one.outcome])
+        return max(best, part, key=lambda result: _RANK[result.outcome])
 
     def _make(
         self, outcome: Outcome, places: Sequence[RemainingText], comparison: FactComparison
     ) -> FactOutcome:
-        # A summary that the file holds says so itself; a block that stands in it needs nobody's word.
-        # That no more than a file's tail stands is no surer than that nothing does.
-        stands = outcome in KEPT
-        sure = stands and all(stand.recorded or stand.how == "head" for stand in places)
+        # A recorded summary and an unchanged block are evidence themselves.
+        # A remaining tail of a path is no better evidence than nothing at all.
+        is_kept = outcome in KEPT
+        sure = is_kept and all(stand.recorded or stand.how == "head" for stand in places)
         scene = self.scene
         tier: Evidence = scene.own_tier if outcome == "verbatim" else "recorded" if sure else scene.tier
         refs = tuple(dict.fromkeys(stand.ref for stand in places))

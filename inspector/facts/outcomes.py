@@ -32,9 +32,9 @@ class OutcomeTraits(NamedTuple):
     Attributes:
         name: The name in Python and in data.
         label: The name on screen.
-        sentence: What it means, in a sentence.
+        sentence: Its meaning, in a sentence.
         words: How the fact is named after the compaction, as in "after ◆1: by the summary".
-        summary: What the summary does with the fact, as in "3 blocks named it; the summary does not".
+        summary: The summary's treatment of the fact, as in "3 blocks named it; the summary does not".
         group: The sum in which it is counted.
         colour: Its colour on screen.
         sign: Its sign on screen, so that the colour is not the only difference.

@@ -10,20 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from ..session.blocks import Block, BlockRef, ToolCall, ToolOutput
-from ..session.queries import pair_calls
 from ..session.session import Session
-from ..session.toolcalls.tool_names import is_shell
 from ..session.tree import Ints
 from ..tokens.memo import Memo
 from .commits import SHORTEST, is_commit
 from .extract.collect import BY, KIND
 from .facts import Facts
 from .replaced import Replacement
+from .settled import CallsOfPath, find_path, read_edit
 from .things import find_slot
 
 _TOOL = BY.index("tool")
@@ -38,20 +36,10 @@ _REWRITES = re.compile(
 _RESTORES = re.compile(rf"{_GIT}(?:checkout|restore|reset|stash|pull|merge|switch|revert)\b")
 """A Git command that may bring back an earlier state of files."""
 _LINE = re.compile(r"^[\s*|/\\]*$|^\[[^\]\n]+ $")
-"""What stands before a commit's id on the lines of `git log --oneline` and of `git commit`."""
+"""The text before a commit's id on the lines of `git log --oneline` and of `git commit`."""
 _TITLE = re.compile(r"\]? (?:\((?:HEAD|tag:|[\w./-]+/)[^()\n]*\) )?(?P<title>[^\n]+)")
-_FAILED = re.compile(r"(?i)\b(?:error|failed|not found|no match\w*|rejected|denied|refused|doesn't want)\b")
-_HEAD = 200
-"""Characters of an edit's output in which a failure is reported."""
 _LEAST = 3
 """Words of a title by which two commits are taken for one: "fix lint" can be many."""
-_PAIRS = (
-    ("old_string", "new_string"),
-    ("old_str", "new_str"),
-    ("oldText", "newText"),
-    ("oldString", "newString"),
-)
-_PATHS = ("file_path", "path", "filePath")
 _OUTDATED: Memo[dict[int, Replacement]] = Memo(4)
 
 
@@ -76,30 +64,12 @@ def find_outdated(facts: Facts, session: Session) -> dict[int, Replacement]:
     return _OUTDATED.of(facts, lambda: dict(_LaterWork(facts, session).find()), session.leaf)
 
 
-def read_edit(call: ToolCall) -> tuple[str, str, str] | None:
-    """Return the path of an edit, the text that it removes and the text that it adds; None for another call.
-
-    >>> read_edit(ToolCall(id="1", name="Edit", input={"path": "a.py", "old_string": "a", "new_string": "b"}))
-    ('a.py', 'a', 'b')
-    """
-    values = call.input if isinstance(call.input, dict) else {}
-    path = _find_path(call)
-    for old, new in _PAIRS:
-        if path and isinstance(values.get(old), str) and isinstance(values.get(new), str):
-            return path, values[old], values[new]
-    return None
-
-
-def _find_path(call: ToolCall) -> str:
-    values = call.input if isinstance(call.input, dict) else {}
-    return next((values[key] for key in _PATHS if isinstance(values.get(key), str)), "")
-
-
 class _LaterWork:
     """The occurrences of facts on a path, in its order, and the calls that changed them."""
 
     def __init__(self, facts: Facts, session: Session) -> None:
         self.facts, self.session, self.index = facts, session, session.path_index
+        self.calls = CallsOfPath(session)
 
     def find(self) -> Iterator[tuple[int, Replacement]]:
         yield from self._find_edited()
@@ -125,42 +95,22 @@ class _LaterWork:
         return self._block(row).text[int(self.facts.start[row]) : int(self.facts.end[row])]
 
     @cached_property
-    def _answers(self) -> dict[BlockRef, BlockRef]:
-        return pair_calls(self.session)
-
-    @cached_property
     def _paths(self) -> dict[str, str]:
         """The path of each call that names one, by the call's id."""
         blocks = (block for position in self.session.path for block in self.session.entries[position].blocks)
-        return {block.id: _find_path(block) for block in blocks if isinstance(block, ToolCall)}
+        return {block.id: find_path(block) for block in blocks if isinstance(block, ToolCall)}
 
     @cached_property
     def _commands(self) -> list[tuple[int, str]]:
         """The commands of shell calls, with their index on the path."""
-        commands = []
-        for at, position in enumerate(self.session.path):
-            for block in self.session.entries[position].blocks:
-                if isinstance(block, ToolCall) and is_shell(block.name):
-                    values = block.input if isinstance(block.input, dict) else {}
-                    command: Any = values.get("command", values.get("cmd", ""))
-                    commands.append(
-                        (at, command if isinstance(command, str) else " ".join(map(str, command or ())))
-                    )
-        return commands
-
-    def _has_worked(self, call: BlockRef) -> bool:
-        """Whether a call has an output that reports no failure."""
-        answer = self._answers.get(call)
-        output = None if answer is None else self.session.block(answer)
-        return (
-            isinstance(output, ToolOutput) and not output.is_error and not _FAILED.search(output.text[:_HEAD])
-        )
+        entries = self.session.index
+        return [(int(self.index[entries[ref.entry]]), command) for ref, command in self.calls.find_commands()]
 
     def _is_in_file(self, row: int, path: str) -> bool:
         """Whether an occurrence is in a call or an output about a file, or in prose."""
         block = self._block(row)
         if isinstance(block, ToolCall):
-            return _find_path(block) == path
+            return find_path(block) == path
         return not isinstance(block, ToolOutput) or self._paths.get(block.call_id) == path
 
     def _find_edited(self) -> Iterator[tuple[int, Replacement]]:
@@ -188,10 +138,10 @@ class _LaterWork:
                 block = int(facts.entry[last]), int(facts.block[last])
                 added = {item: row for row, item in by_block[block] if self._words(row) in edit[2]}
                 at = int(self.index[facts.entry[last]])
-                # An edit that adds more numbers of the name does not tell which one replaced it.
+                # If an edit adds several numbers of the name, the replacement is unknown.
                 if (
                     len(added) == 1
-                    and self._has_worked(self._ref(last))
+                    and self.calls.has_worked(self._ref(last))
                     and all(self._is_in_file(row, edit[0]) for row in own_rows.tolist())
                     and not any(place > at and _RESTORES.search(command) for place, command in self._commands)
                 ):
@@ -225,8 +175,8 @@ class _LaterWork:
         """Return the title after the id of a commit, as `git log --oneline` and `git commit` print it."""
         text = self._block(row).text
         start, end = int(self.facts.start[row]), int(self.facts.end[row])
-        found = _TITLE.match(text, end)
-        words = found["title"].split() if found else []
+        match = _TITLE.match(text, end)
+        words = match["title"].split() if match else []
         before = text[text.rfind("\n", 0, start) + 1 : start]
         # Two merges of one branch have the same title.
         if len(words) < _LEAST or words[0] == "Merge" or _LINE.match(before) is None:

@@ -29,11 +29,11 @@ class PathIndex:
         """Those that are one of the wordings, that end in the path of these parts, or that it ends in; more
         where there are few of that name."""
         name = parts[-1]
-        mine = self._named.get(name, ())
-        if len(mine) <= _FEW:
-            return list(mine)
+        paths = self._named.get(name, ())
+        if len(paths) <= _FEW:
+            return list(paths)
         if name not in self._ends:
-            self._ends[name] = _Ends(mine)
+            self._ends[name] = _Ends(paths)
         return self._ends[name].find(wordings, parts)
 
 
@@ -49,7 +49,7 @@ class _Ends:
         """See `PathIndex.find`."""
         shorter = ["/".join(parts[at:]) for at in range(1, len(parts))]
         # Users point a model at a file by "@src/a.py".
-        found = {run for path in (*wordings, *shorter) for run in (path, f"@{path}") if run in self._order}
+        runs = {run for path in (*wordings, *shorter) for run in (path, f"@{path}") if run in self._order}
         longer = read_backwards("/".join(parts).lstrip("/"))
-        found.update(self._paths[find_beginning(self._backwards, longer)])
-        return sorted(found, key=self._order.__getitem__)
+        runs.update(self._paths[find_beginning(self._backwards, longer)])
+        return sorted(runs, key=self._order.__getitem__)

@@ -1,4 +1,5 @@
-"""The facts at a point in time: which were said, which can be read, and which the context's blocks name."""
+"""The facts at a point in time: those said, those that can be read, and those that the context's blocks
+name."""
 
 from __future__ import annotations
 
@@ -24,24 +25,26 @@ from .replaced import Replacement, find_replacements
 class PointInTime:
     """The facts said up to a point in time, ready to be traced through a compaction or many plans.
 
-    `said` (bool per block of the file, a last False) are the blocks on the path, `known` (bool per fact) the
-    facts said there. Of a file or a commit that is known by two names only the longer is a fact.
+    `on_path` (bool per block of the file, a last False) are the blocks on the path, `mentioned` (bool per
+    fact) the facts said there. Of a file or a commit with two names, only the longer name is a fact.
 
     Args:
-        found: The facts.
+        occurrences: The facts.
         session: The session at that point.
-        before: What stands in the context there.
-        keys: The facts by what a text that names them holds; without it each is looked for.
+        before: The texts of the context there.
+        keys: The facts by the words of the texts that name them; without it each fact is searched.
     """
 
     def __init__(
-        self, found: Occurrences, session: Session, before: Remaining, keys: FactKeys | None = None
+        self, occurrences: Occurrences, session: Session, before: Remaining, keys: FactKeys | None = None
     ) -> None:
-        self.found, self.session, self.before, self.keys = found, session, before, keys
-        self.said: Bools = np.append(np.repeat(session.path_index >= 0, np.diff(session.tree.start)), False)
-        self.known = found.any(self.said)
-        aliases = found.aliases(self.known)
-        self.known[list(aliases)] = False
+        self.occurrences, self.session, self.before, self.keys = occurrences, session, before, keys
+        self.on_path: Bools = np.append(
+            np.repeat(session.path_index >= 0, np.diff(session.tree.start)), False
+        )
+        self.mentioned = occurrences.any(self.on_path)
+        aliases = occurrences.aliases(self.mentioned)
+        self.mentioned[list(aliases)] = False
         self.shorter: dict[int, list[int]] = {}
         """The shorter names of every fact that has some."""
         for short, whole in aliases.items():
@@ -49,27 +52,27 @@ class PointInTime:
 
     def pattern(self, number: int) -> FactPattern:
         """How a fact is looked up."""
-        return self.found.pattern(number, self.session)
+        return self.occurrences.pattern(number, self.session)
 
     @cached_property
-    def stood(self) -> Bools:
+    def readable(self) -> Bools:
         """bool per fact: it can be read, in a block that says it or in a text that stands for blocks."""
-        stood: Bools = self.found.any(self.before.rows) & self.known
-        sought = self.known & ~stood
+        readable: Bools = self.occurrences.any(self.before.rows) & self.mentioned
+        sought = self.mentioned & ~readable
         if self.keys is not None:
-            held = np.zeros(len(sought), bool)
-            held[list(self.keys.held_by(self.before.prose))] = True
+            candidates = np.zeros(len(sought), bool)
+            candidates[list(self.keys.held_by(self.before.prose))] = True
             if self.before.others:
-                held[list(self.keys.find_candidates(self.before, ALL_SAID))] = True
-            sought &= held
+                candidates[list(self.keys.find_candidates(self.before, ALL_SAID))] = True
+            sought &= candidates
         for number in np.flatnonzero(sought).tolist():
             check_stopped()
-            stood[number] = self._is_read(number)
-        return stood
+            readable[number] = self._is_read(number)
+        return readable
 
     def _is_read(self, number: int) -> bool:
         """Whether a text that stands for blocks has all of a fact, or prose that is not known to say it."""
-        fact, pattern = self.found.facts[number], self.pattern(number)
+        fact, pattern = self.occurrences.facts[number], self.pattern(number)
         for stand, text in zip(self.before.others, self.before.texts, strict=True):
             mention = text.find(pattern)
             if mention is not None and mention.full:
@@ -82,8 +85,8 @@ class PointInTime:
 
     @cached_property
     def replaced(self) -> Mapping[int, Replacement]:
-        """What the user replaced, by its place in the columns."""
-        return self.found.by_place(lambda facts: find_replacements(facts, self.said))
+        """The facts that the user replaced, by their places in the columns."""
+        return self.occurrences.by_place(lambda facts: find_replacements(facts, self.on_path))
 
     def find_named(self, after: Remaining) -> Ints:
         """Return for each fact the code of "verbatim" or "partial" if a block that stays names it without
@@ -91,7 +94,7 @@ class PointInTime:
 
         What the system prompt names stays in any case, and no text is searched for a value that was replaced.
         """
-        codes = np.full(len(self.known), -1, np.int32)
+        codes = np.full(len(self.mentioned), -1, np.int32)
         for code, pairs in zip((CODE["partial"], CODE["verbatim"]), self._named, strict=True):
             codes[pairs[after.rows[pairs[:, 1]], 0]] = code
         codes[self._safe] = CODE["verbatim"]
@@ -99,7 +102,7 @@ class PointInTime:
 
     @cached_property
     def _patterns(self) -> dict[int, FactPattern]:
-        return {number: self.pattern(number) for number in np.flatnonzero(self.stood).tolist()}
+        return {number: self.pattern(number) for number in np.flatnonzero(self.readable).tolist()}
 
     @cached_property
     def _named(self) -> tuple[Ints, Ints]:
@@ -117,10 +120,10 @@ class PointInTime:
 
     @cached_property
     def _safe(self) -> list[int]:
-        """The facts that no compaction can take: what the system prompt names, and what was replaced."""
+        """The facts that no compaction can remove: those in the system prompt, and replaced ones."""
         index, others = self.before.other_index, enumerate(self.before.others)
         heads = {number for number, other in others if other.how == "head"}
-        held = set() if self.keys is None else self.keys.held_by(index)
-        stood = (number for number in held if self.stood[number])
-        named = [number for number in stood if heads & index.find_all(self._patterns[number])]
+        candidates = set() if self.keys is None else self.keys.held_by(index)
+        readable = (number for number in candidates if self.readable[number])
+        named = [number for number in readable if heads & index.find_all(self._patterns[number])]
         return [*self.replaced, *named]

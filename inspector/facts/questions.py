@@ -7,21 +7,32 @@ text has in one sentence: nearly all is `quoted`, some is `unclear`, little is `
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import takewhile
 
-from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, find_held, is_subject
+from .force import find_clauses
+from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, Sentence, find_held, is_subject
 from .outcomes import Outcome
 from .results import find_result
 from .statements import ABSENT, ORDER, FactComparison, compare_statement, quote_statement
 from .terms import Term, read_terms
 from .things import compare_thing
+from .vocabulary import is_general
 
 ENDS = re.compile(r"(?<=[.!?])\s+|\n+")
 _ASIDE = re.compile(r"\s*\([^()]*\)")
+_LABEL = re.compile(
+    r"(?i)^\W*(?:image|picture|screenshot|error|warning|command|file|rule|choice|decision|to-?do|note|url|link|commit"
+    r"|branch|question|comment)s?:\s+"
+)
+"""What sort of thing the words are about."""
 _KINDS = {"p": "file", "u": "url", "i": "id", "w": "symbol"}
-_KEPT: tuple[Outcome, ...] = ("quoted", "paraphrased")
+_QUOTED: tuple[Outcome, ...] = ("quoted", "paraphrased")
 _FEW = 3
 _CODE = re.compile(r"\w\([^()\n]*,|\w ?= ?\w")
 """A call or an assignment: the same words in prose are something else."""
+_COMMAND = re.compile(r"`(\w[\w.-]* [^`\n]*\w)`")
+"""A command of several words, in backquotes."""
 _COMPOUND = re.compile(r"[a-z]{2}[A-Z][a-z]|\w{2}[_.]\w{2}")
 """An identifier of several parts."""
 NEARLY_ALL, SOME, MUCH = 0.8, 0.2, 0.3
@@ -43,6 +54,8 @@ def compare_question(question: str, text: IndexedText, is_said: SaidBefore = NOT
         result = _compare_part(question.strip(), text, is_said)
     if result.outcome == "absent":
         result = find_name(question, text)
+    if result.outcome == "absent":
+        result = _find_counted(question, text)
     return result if result.outcome != "absent" else _find_result(question, text)
 
 
@@ -52,6 +65,31 @@ def _find_result(question: str, text: IndexedText) -> FactComparison:
     if not words:
         return ABSENT
     return FactComparison("unclear", words, text.text.find(words), reason="result")
+
+
+def _find_counted(question: str, text: IndexedText) -> FactComparison:
+    """Check whether a text has a number of things that a question counts: `unclear` if so.
+
+    >>> _find_counted("4 files changed, 7 insertions", IndexedText("Staged all 4 modified files.")).words
+    '4 modified files'
+    """
+    asked = _list_counted(read_terms(question), 1)
+    for sentence in text.sentences if asked else ():
+        for (number, noun), span in _list_counted(sentence.terms, 2).items():
+            if (number, noun) in asked:
+                words = text.text[sentence.start + span[0] : sentence.start + span[1]]
+                return FactComparison("unclear", words, sentence.start + span[0], reason="words missing")
+    return ABSENT
+
+
+def _list_counted(terms: Sequence[Term], most: int) -> dict[tuple[str, str], tuple[int, int]]:
+    """Map (number, thing) to its span; `most` words behind a number may be the thing."""
+    return {
+        (term.form, other.form): (term.start, other.end)
+        for at, term in enumerate(terms)
+        if term.sort == "value" and term.form[:2] == "n:" and " " not in term.form
+        for other in takewhile(lambda other: other.sort == "word", terms[at + 1 : at + 1 + most])
+    }
 
 
 def split_sentences(words: str) -> list[str]:
@@ -67,13 +105,15 @@ def combine(result: list[FactComparison]) -> FactComparison:
     """Return the outcome of several sentences: the worst, or partial if the text lacks some of them."""
     best = max(result, key=lambda item: ORDER.index(item.outcome))
     worst = min(result, key=lambda item: ORDER.index(item.outcome))
-    if worst.outcome in _KEPT or worst.outcome == best.outcome:
+    if worst.outcome in _QUOTED or worst.outcome == best.outcome:
         return worst
     for outcome in ("contradicted", "changed"):
         for item in result:
             if item.outcome == outcome:
                 return item
-    return best._replace(outcome="partial" if best.outcome in _KEPT else best.outcome, reason="words missing")
+    return best._replace(
+        outcome="partial" if best.outcome in _QUOTED else best.outcome, reason="words missing"
+    )
 
 
 def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:
@@ -81,19 +121,22 @@ def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactComp
     values = [term for term in terms if term.sort == "value"]
     if len(values) == 1 and values[0].form[0] in _KINDS and values[0].end - values[0].start >= len(part) - 2:
         return compare_thing(_KINDS[values[0].form[0]], part, text, is_said)
+    if len(terms) == 1 and values and (same := text.find_value(values[0].form)) is not None:
+        return FactComparison("quoted", text.text[slice(*same)], same[0])
     result = compare_statement(part, text, is_said)
-    bare = _ASIDE.sub("", part)  # what a person adds in brackets explains the rest
-    if bare != part and result.outcome not in _KEPT and sum(map(is_subject, read_terms(bare))) > 1:
+    # What a person adds in brackets, or puts in front as a label, explains the rest.
+    bare = _LABEL.sub("", _ASIDE.sub("", part))
+    if bare != part and result.outcome not in _QUOTED and sum(map(is_subject, read_terms(bare))) > 1:
         plain = compare_statement(bare, text, is_said)
-        if plain.outcome in _KEPT:
+        if plain.outcome in _QUOTED:
             return plain
     if result.outcome == "changed" and is_said(result.instead):
         result = result._replace(outcome="unclear")  # the other value belongs to another fact
-    if result.outcome in _KEPT and _CODE.search(part) and not quote_statement(part, text).words:
+    if result.outcome in _QUOTED and _CODE.search(part) and not quote_statement(part, text).words:
         return result._replace(outcome="unclear")
     if result.outcome == "paraphrased" and sum(map(is_subject, terms)) < _FEW:
         return result._replace(outcome="unclear")  # "tide view", "tide viewer"
-    if result.outcome not in ("absent", "unclear"):
+    if result.outcome not in ("absent", "unclear") or result.reason == "said of another":
         return result
     return _compare_share(terms, text, result)
 
@@ -101,7 +144,7 @@ def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactComp
 def find_name(words: str, text: IndexedText, paths: bool = True) -> FactComparison:
     """Check whether a text contains a name that occurs in some words: `unclear` if so, else `absent`.
 
-    A name is a path, an address, an id or an identifier of several parts.
+    A name is a path, an address, an id, an identifier of several parts, or a command in backquotes.
 
     Args:
         words: The words.
@@ -113,13 +156,16 @@ def find_name(words: str, text: IndexedText, paths: bool = True) -> FactComparis
     ('unclear', 'core/tools')
     """
     for form in read_names(words):
-        held = [other for other in text.find_same(form) if is_name(other)]
+        names = [other for other in text.find_same(form) if is_name(other)]
         if form[0] == "u":  # an address of which the text has a page
-            held += [other for other in text.values if other.startswith(f"{form}/")]
-        if held and (paths or form[0] != "p" or _has_line(form, words, text)):
-            name = max(held, key=len)[2:]
+            names += [other for other in text.values if other.startswith(f"{form}/")]
+        if names and (paths or form[0] != "p" or _has_line(form, words, text)):
+            name = max(names, key=len)[2:]
             place = re.search(re.escape(name), text.text, re.IGNORECASE)
             return FactComparison("unclear", name, place.start() if place else -1, reason="name")
+    for command in _COMMAND.findall(words):
+        if (found := quote_statement(command, text)).outcome != "absent":
+            return found._replace(outcome="unclear", reason="name")
     return ABSENT
 
 
@@ -149,13 +195,35 @@ def compare_share(statement: str, text: IndexedText) -> FactComparison:
     """Decide by its words whether a text may still say a statement: `unclear` if so, else `absent`."""
     terms = read_terms(statement)
     result = _compare_share(terms, text, ABSENT, MUCH)
-    return (
-        result if result.outcome == "absent" else result._replace(outcome="unclear", reason="words missing")
-    )
+    if result.outcome == "absent" or not _has_bound(terms, result.words):
+        return ABSENT
+    return result._replace(outcome="unclear", reason="words missing")
+
+
+def _has_bound(terms: tuple[Term, ...], words: str) -> bool:
+    """Whether some words have more of a rule than general words: two words of what it binds, or a subject.
+
+    >>> terms = read_terms("Write a test, always use pytest and never nose.")
+    >>> _has_bound(terms, "tests were written"), _has_bound(terms, "tests use pytest")
+    (False, True)
+    """
+    bound = {
+        at
+        for clause in find_clauses(terms)
+        if any(terms[at].sort in ("strict", "negation") for at in clause)
+        for at in clause
+    }
+    place = Sentence(0, len(words), read_terms(words))
+    held = find_held(filter(is_subject, terms), place)
+    forms = {term.form for term in held if terms.index(term) in bound}
+    return not bound or len(forms) > 1 or not all(is_general(term.form) for term in held)
 
 
 def _compare_share(
-    terms: tuple[Term, ...], text: IndexedText, result: FactComparison, least: float = 0
+    terms: tuple[Term, ...],
+    text: IndexedText,
+    result: FactComparison,
+    least: float = 0,
 ) -> FactComparison:
     """Decide by how much of a question the text has in one sentence."""
     subject = list({term.form: term for term in terms if is_subject(term)}.values())
@@ -165,8 +233,8 @@ def _compare_share(
     weight, place = text.find_closest(subject, terms)
     if place is None or len(subject) == 1:
         return ABSENT
-    share, held = weight / whole, find_held(subject, place)
-    all_values = all(term in held for term in subject if term.sort == "value")
+    share, matched = weight / whole, find_held(subject, place)
+    all_values = all(term in matched for term in subject if term.sort == "value")
     words = text.text[place.start : place.end].strip()
     # A few words in another order can say something else.
     if (

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import SupportsIndex, overload
+from typing import Any, SupportsIndex, overload
 
 from ..errors import EditError
+from ..mixins import Framed
 from ..text import html_text, printed
 from .traced import Trace, TracedFact
 
 
-class RecordedTraces(tuple[Trace, ...]):
+class RecordedTraces(tuple[Trace, ...], Framed):
     """A tuple of traces, one per recorded compaction, that can also be indexed by a fact's form.
 
     >>> from inspector import open_demo, trace_recorded
     >>> traces = trace_recorded(open_demo())
     >>> [traced.outcome for traced in traces["offsets.py"]], len(traces)
     (['absent'], 1)
+    >>> [row["kind"] for row in traces.to_dicts() if row["form"].endswith("offsets.py")][:1]
+    ['file']
     """
 
     __slots__ = ()
@@ -35,16 +38,26 @@ class RecordedTraces(tuple[Trace, ...]):
             EditError: No trace knows the fact.
         """
         if isinstance(key, str | tuple):
-            known = []
+            traces = []
             for trace in self:
                 try:
-                    known.append(trace[key])
+                    traces.append(trace[key])
                 except EditError as error:
                     unknown = error
-            if not known and self:
+            if not traces and self:
                 raise unknown
-            return tuple(known)
+            return tuple(traces)
         return super().__getitem__(key)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the columns of all traces, after the number of the compaction from 1."""
+        columns = [trace.to_columns() for trace in self]
+        numbers = [number for number, part in enumerate(columns, 1) for _ in part["kind"]]
+        names = columns[0] if columns else ()
+        return {
+            "compaction": numbers,
+            **{name: [x for part in columns for x in part[name]] for name in names},
+        }
 
     @printed
     def __repr__(self) -> str:

@@ -1,11 +1,12 @@
 """What was lost and then needed: the same file read again, a command re-run, an error met, a rule repeated.
 
-In go a session and its facts, out comes one `Regret` for each time that something a recorded compaction took
-away was paid for once more, in tokens of the ledger. What could still be read is never regretted.
+Find one `Regret`, with its price in tokens of the ledger, for each time that something removed by a recorded
+compaction had to be sent again. Text that could still be read is never listed.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,18 +26,21 @@ from ..text import brief, printed
 from ..tokens.ledger import Ledger
 from ..tokens.models import SYNTHETIC, model_of
 from ..tokens.prices import Money, add_money, price_tokens
+from .comparing import compare_fact
 from .extract.collect import BY, KINDS, OPERATIONS
 from .facts import Fact, Facts, Said, quote_form
-from .needed_again import has_failed, is_specific, same_answer, shows_file, strip_number
-from .outcomes import KEPT
-from .polarity import is_same_rule
+from .indexed_text import IndexedText, is_subject
+from .needed_again import has_failed, has_not_started, is_specific, same_answer, shows_file, strip_number
+from .outcomes import IN_FULL, KEPT
 from .remaining import Remaining
+from .terms import read_terms
 from .trace import trace_rounds
-from .traced import Trace, TracedFact
+from .traced import Trace, TracedFact, find_verdict
 
 _RUN = 3
 """Lines in a row that have to be the same, so that they are the same place of a file."""
 _CHANGES = ("created", "edited", "deleted")
+_CLAUSES = re.compile(r"[,:;()]\s")
 
 
 class PathAnswers:
@@ -64,17 +68,17 @@ class PathAnswers:
         )
 
     def place(self, trace: Trace) -> int:
-        """Where the compaction that a trace is of stands on the path."""
+        """The place on the path of a trace's compaction."""
         assert trace.scene.entry is not None
         return self.at[trace.scene.entry.id]
 
     def text(self, ref: BlockRef | None) -> str | None:
-        """What a block says; None of none."""
+        """The text of a block; None if there is no block."""
         return None if ref is None else self.session.block(ref).text
 
 
 class Needed:
-    """Which facts may have been needed again after a compaction: the others need not be traced."""
+    """The facts that may have been needed again after a compaction; the others need not be traced."""
 
     def __init__(self, walk: PathAnswers, facts: Facts) -> None:
         session, self.at = walk.session, walk.at
@@ -91,7 +95,7 @@ class Needed:
         self.rules = np.flatnonzero(facts.kind == KINDS.index("constraint")).tolist()
 
     def end(self, entry: Entry) -> int:
-        """Where the next compaction stands on the path, or its end."""
+        """The place of the next compaction on the path, or the end of the path."""
         return next((end for end in self.ends if end > self.at[entry.id]), len(self.at))
 
     def changed(self, start: int, end: int) -> bool:
@@ -112,11 +116,11 @@ MEANS = {
     "error": "met again",
     "constraint": "said again",
 }
-"""What counts as needing a fact once more, by its kind."""
+"""The event that counts as needing a fact again, by its kind."""
 
 
 class Paid(NamedTuple):
-    """What had to be sent once more, its tokens (by the ledger's counter), and what it cost at least.
+    """A block that had to be sent again, its tokens (by the ledger's counter), and its minimum cost.
 
     It is a whole block, or with a `span` (start, end) the sentence of it that repeats an instruction. A call
     is priced as written by its model, anything else as sent fresh to the model that read it, once; None where
@@ -133,9 +137,11 @@ class Paid(NamedTuple):
 class Regret(Printable):
     """One thing needed again after the compaction `entry` took it away.
 
-    `before` says it last before, `again` is where it came again, `parts` are the blocks that had to be paid
-    for. `same` tells, for files and commands, whether the answer was the same as before, figures aside.
-    `turn` is that of `again`, from 1.
+    `before` is the last block before that says it, `again` the block that repeats it, and `parts` are the
+    blocks that were paid for. `same` is, for files and commands, whether the output was the same as before,
+    ignoring figures.
+    `turn` is that of `again`, from 1. `times` is how often a file was read again, each time for lines that no
+    output had shown since; `again` is the first time.
 
     >>> from inspector import Checkpoint, compact, count_tokens, read_session
     >>> from inspector.session.blocks import Text
@@ -156,6 +162,7 @@ class Regret(Printable):
     parts: tuple[Paid, ...]
     same: bool
     turn: int = 0
+    times: int = 1
 
     @property
     def fact(self) -> Fact:
@@ -174,22 +181,23 @@ class Regret(Printable):
 
     @property
     def money(self) -> Money | None:
-        """What they cost at least, with the source of the price."""
+        """The minimum cost of all parts, with the source of the price."""
         return add_money([part.money for part in self.parts])
 
     @property
     def price(self) -> str:
-        """The money as text, such as "$0.012"; empty where no price is known."""
+        """The money as text, such as "$0.012"; empty if no price is known."""
         return "" if self.money is None else str(self.money)
 
     @property
     def sentence(self) -> str:
-        """What happened and what it cost."""
+        """A sentence with the event and its cost."""
         fact, price = self.traced.fact, f", {self.price}" if self.price else ""
         form = quote_form(fact.kind, fact.form, 80)
         place = f"turn {self.turn}" if self.turn else brief(self.again)
+        when = f"in {place}" if self.times == 1 else f"{self.times} times from {place} on,"
         answer = ", with the same answer" if self.same else ""
-        # A file's name may stand while what was read of it does not.
+        # A file's name may remain although its content was compacted away.
         shown = fact.kind == "file" and self.traced.outcome != "absent"
         gone = "what it had shown was compacted away" if shown else "it was lost"
         if not shown and self.traced.outcome == "partial":
@@ -197,7 +205,7 @@ class Regret(Printable):
         elif not shown and self.traced.outcome in KEPT:
             gone = "what said it was compacted away"
         return (
-            f"The {fact.kind} {form} was {MEANS[fact.kind]} in {place} "
+            f"The {fact.kind} {form} was {MEANS[fact.kind]} {when} "
             f"after {gone}{answer}: {self.tokens:,} tokens{price}."
         )
 
@@ -211,14 +219,18 @@ class Regret(Printable):
 def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret, ...]:
     """Everything on the path that a recorded compaction made necessary once more, in the order it came.
 
-    A file is regretted when lines of it are shown again that an output right before the compaction had shown
-    and none shows after it; counting its lines shows nothing. Only those lines are charged. A command is
-    when it did not stand verbatim and gave the same answer again though no file had been changed meanwhile,
-    an error when it did not stand verbatim, says what is wrong (`needed_again.is_specific`) and both runs
-    failed; an instruction when nothing or only a part of it stood and the user gave it again
-    (`polarity.is_same_rule`), at the price of that sentence. Each is counted once for a compaction, and what
-    an earlier one had taken away is not charged to a later one. Raises `OtherSession` for a ledger of another
-    session.
+    - A file is listed if an output shows lines again that were in the context right before the compaction and
+      in no output after it. Only those lines are charged; counting a file's lines shows none.
+    - A command is listed if it was not kept verbatim, and it gave the same output again although no file had
+      been changed, or failed to start again.
+    - An error is listed if it was not kept verbatim, is specific (`needed_again.is_specific`), and
+      both runs failed.
+    - An instruction is listed if at most a part of it was kept and the user repeated it
+      (`compare_fact`), perhaps in part. Only that sentence is charged.
+
+    Each is listed once for a compaction, a file with all later times that show other lines. A loss is charged
+    to the earliest compaction only. Facts that a reader judged "not lost" (`Session.with_judgements`) are
+    left out. Raises `OtherSession` for a ledger of another session.
 
     >>> from inspector.demo import LOST_PATH, open_demo
     >>> from inspector.facts.facts import find_facts
@@ -232,11 +244,12 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
     ledger.check(session)
     walk = PathAnswers(session)
     needed = Needed(walk, facts)
-    found: list[Regret] = []
+    regrets: list[Regret] = []
     for trace in trace_rounds(session, facts, needed.after):
-        found += _regret_one(walk, trace, needed, ledger, facts)
+        regrets += _regret_one(walk, trace, needed, ledger, facts)
     order = walk.at
-    return tuple(sorted(found, key=lambda regret: (order[regret.again.entry], regret.again.block)))
+    regrets = [one for one in regrets if find_verdict(session, one.traced) != "not lost"]
+    return tuple(sorted(regrets, key=lambda regret: (order[regret.again.entry], regret.again.block)))
 
 
 def sum_regret(regrets: Iterable[Regret]) -> tuple[int, Money | None]:
@@ -258,44 +271,69 @@ def _regret_one(
         return
     end = needed.end(entry)
     rules = [
-        said
+        (mention, IndexedText(walk.session.block(mention.ref).text[mention.start : mention.end]))
         for fact in facts.by_kind("constraint")
-        for said in fact.said
-        if said.by == "user" and start < walk.at.get(said.ref.entry, -1) < end
+        for mention in fact.said
+        if mention.by == "user" and start < walk.at.get(mention.ref.entry, -1) < end
     ]
     for traced in trace:
         if traced.fact.kind not in MEANS or not traced.stood:
             continue
         if traced.fact.kind == "constraint":
-            pair = _said_again(walk, traced, rules)
+            pairs: Iterable[tuple[Said, Said]] = _said_again(traced, rules)
         elif traced.fact.kind == "file":
-            pair = _shown_again(walk, trace, traced, start, end)
+            pairs = _shown_again(walk, trace, traced, start, end)
         else:
-            pair = _met_again(walk, traced, start, end)
-        if pair is None:
-            continue
-        before, again = pair
-        answer = walk.answers.get(again.ref)
-        same = same_answer(walk.text(walk.answers.get(before.ref)), walk.text(answer))
-        # What is run to see how things stand is no loss when they stand otherwise, or may after a change.
-        if traced.fact.kind == "command":
-            ran = walk.at[before.ref.entry], walk.at[again.ref.entry]
-            if not same or needed.changed(*ran):
-                continue
-        if traced.fact.kind == "constraint":
-            parts: tuple[Paid, ...] = (_price_words(walk, again, ledger),)
-        else:
-            paid = (again.ref,) if answer is None else (again.ref, answer)
-            parts = tuple(_price(walk, ref, int(ledger.tokens[ledger.row(ref)])) for ref in paid)
-        if traced.fact.kind == "file" and answer is not None:
-            text, lines = walk.text(answer) or "", _find_repeated(walk, trace, traced, answer)
-            same = len(lines) == len(text.splitlines())
-            if not same:
-                counted = int(ledger.count_texts(["\n".join(lines)])[0])
-                parts = parts[0], _price(walk, answer, min(counted, parts[1].tokens))
-        yield Regret(
-            traced, entry.id, before.ref, again.ref, parts, same, walk.session.turn_of[again.ref.entry]
-        )
+            pairs = _met_again(walk, traced, start, end)
+        times = [
+            (before, again, paid)
+            for before, again in pairs
+            if (paid := _price_time(walk, trace, traced, needed, ledger, before, again)) is not None
+        ]
+        if times:
+            before, again, _ = times[0]
+            parts = tuple(part for _, _, paid in times for part in paid.parts)
+            same = all(paid.same for _, _, paid in times)
+            turn = walk.session.turn_of[again.ref.entry]
+            yield Regret(traced, entry.id, before.ref, again.ref, parts, same, turn, len(times))
+
+
+class _PaidTime(NamedTuple):
+    """The blocks that were sent again one time, and whether the output was the same as before."""
+
+    parts: tuple[Paid, ...]
+    same: bool
+
+
+def _price_time(
+    walk: PathAnswers,
+    trace: Trace,
+    traced: TracedFact,
+    needed: Needed,
+    ledger: Ledger,
+    before: Said,
+    again: Said,
+) -> _PaidTime | None:
+    """Return what one time cost that a fact was needed again; None if it is not to be regretted."""
+    answer, kind = walk.answers.get(again.ref), traced.fact.kind
+    if kind == "constraint":
+        return _PaidTime((_price_words(walk, again, ledger),), False)
+    same = same_answer(walk.text(walk.answers.get(before.ref)), walk.text(answer))
+    # A command that checks a state is no loss if the state differs, or may differ after a change.
+    if kind == "command":
+        changed = needed.changed(walk.at[before.ref.entry], walk.at[again.ref.entry])
+        starts = answer is None or not has_not_started(walk.session.block(answer))
+        if not same or (changed and starts):
+            return None
+    paid = (again.ref,) if answer is None else (again.ref, answer)
+    parts = tuple(_price(walk, ref, int(ledger.tokens[ledger.row(ref)])) for ref in paid)
+    if kind == "file" and answer is not None:
+        text, lines = walk.text(answer) or "", _find_repeated(walk, trace, traced, answer)
+        same = len(lines) == len(text.splitlines())
+        if not same:
+            counted = int(ledger.count_texts(["\n".join(lines)])[0])
+            parts = parts[0], _price(walk, answer, min(counted, parts[1].tokens))
+    return _PaidTime(parts, same)
 
 
 def _find_repeated(walk: PathAnswers, trace: Trace, traced: TracedFact, answer: BlockRef) -> list[str]:
@@ -306,8 +344,8 @@ def _find_repeated(walk: PathAnswers, trace: Trace, traced: TracedFact, answer: 
     """
     lines = (walk.text(answer) or "").splitlines()
     rows = [at for at, line in enumerate(lines) if strip_number(line)]
-    outputs = (_shown_by(walk, "file", said) for said in traced.fact.said if _counts("file", said))
-    earlier = [walk.text(ref) or "" for ref in outputs if _stands(walk, trace.scene.before, ref)]
+    outputs = (_shown_by(walk, "file", mention) for mention in traced.fact.said if _counts("file", mention))
+    earlier = [walk.text(ref) or "" for ref in outputs if _is_in_context(walk, trace.scene.before, ref)]
     back = list(_find_back(walk, trace, traced, answer))
     bare = [strip_number(lines[at]) for at in rows]
     counted = set[int]()
@@ -327,7 +365,9 @@ def _find_repeated(walk: PathAnswers, trace: Trace, traced: TracedFact, answer: 
 def _find_back(walk: PathAnswers, trace: Trace, traced: TracedFact, answer: BlockRef) -> Iterator[str]:
     """Yield the outputs between a compaction and an answer that name the file, or whose call does."""
     start, end = walk.place(trace), walk.at[answer.entry]
-    between = (said.ref for said in traced.fact.said if start < walk.at.get(said.ref.entry, -1) < end)
+    between = (
+        mention.ref for mention in traced.fact.said if start < walk.at.get(mention.ref.entry, -1) < end
+    )
     for ref in {walk.answers.get(ref, ref) for ref in between}:
         if walk.at[ref.entry] < end and isinstance(block := walk.session.block(ref), ToolOutput):
             yield block.text
@@ -339,7 +379,7 @@ def _list_bare(text: str) -> list[str]:
 
 
 def _list_runs(lines: list[str], length: int) -> Iterator[tuple[str, ...]]:
-    """Yield every run of so many consecutive lines; none if the length is 0."""
+    """Yield every run of `length` consecutive lines; none if the length is 0."""
     return zip(*(lines[at:] for at in range(length)), strict=False)
 
 
@@ -353,86 +393,104 @@ def _price(walk: PathAnswers, ref: BlockRef, tokens: int) -> Paid:
     return Paid(ref, tokens, price_tokens(model, *share, request=request))
 
 
-def _price_words(walk: PathAnswers, said: Said, ledger: Ledger) -> Paid:
+def _price_words(walk: PathAnswers, mention: Said, ledger: Ledger) -> Paid:
     """The sentence alone: whatever else its message says was not said for the instruction's sake."""
-    words = walk.session.block(said.ref).text[said.start : said.end]
-    tokens = min(int(ledger.count_texts([words])[0]), int(ledger.tokens[ledger.row(said.ref)]))
-    return _price(walk, said.ref, tokens)._replace(span=(said.start, said.end))
+    words = walk.session.block(mention.ref).text[mention.start : mention.end]
+    tokens = min(int(ledger.count_texts([words])[0]), int(ledger.tokens[ledger.row(mention.ref)]))
+    return _price(walk, mention.ref, tokens)._replace(span=(mention.start, mention.end))
 
 
-def _met_again(walk: PathAnswers, traced: TracedFact, start: int, end: int) -> tuple[Said, Said] | None:
+def _met_again(walk: PathAnswers, traced: TracedFact, start: int, end: int) -> list[tuple[Said, Said]]:
     """Return the last time before the compaction and the first time after it, if that is to be regretted."""
     kind = traced.fact.kind
     if traced.outcome == "verbatim" or (kind == "error" and not is_specific(traced.fact.form)):
-        return None
+        return []
     before, after = _find_times(walk, traced, start, end)
-    return (before[-1], after[0]) if before and after else None
+    return [(before[-1], after[0])] if before and after else []
 
 
 def _shown_again(
     walk: PathAnswers, trace: Trace, traced: TracedFact, start: int, end: int
-) -> tuple[Said, Said] | None:
-    """Return the same of a file, and the first time that lines of it are shown again."""
+) -> Iterator[tuple[Said, Said]]:
+    """Yield the same of a file, for each time that lines of it are shown which no output showed since."""
     before, after = _find_times(walk, traced, start, end)
-    outputs = [_shown_by(walk, "file", said) for said in before]
-    if not before or any(_stands(walk, traced.scene.after, ref) for ref in outputs):
-        return None
-    for said in after:
-        answer = walk.answers.get(said.ref)
-        if answer is not None and _find_repeated(walk, trace, traced, answer):
-            return before[-1], said
-    return None
+    outputs = [_shown_by(walk, "file", mention) for mention in before]
+    if not before or any(_is_in_context(walk, traced.scene.after, ref) for ref in outputs):
+        return
+    shown = set[BlockRef]()
+    for mention in after:
+        answer = walk.answers.get(mention.ref)
+        if answer in shown or answer is None:
+            continue
+        shown.add(answer)
+        if _find_repeated(walk, trace, traced, answer):
+            yield before[-1], mention
 
 
 def _find_times(walk: PathAnswers, traced: TracedFact, start: int, end: int) -> tuple[list[Said], list[Said]]:
-    """Return when a fact was needed: before a compaction, if it stood right before it, and after it."""
+    """Return the mentions that needed a fact: before a compaction, if readable right before it, and after."""
     kind = traced.fact.kind
     every = [
-        said
-        for said in traced.fact.said
-        if said.ref.entry in walk.at and _counts(kind, said) and _needs(walk, traced.fact, said)
+        mention
+        for mention in traced.fact.said
+        if mention.ref.entry in walk.at and _counts(kind, mention) and _needs(walk, traced.fact, mention)
     ]
-    # What an earlier compaction had taken away already is not charged to this one.
+    # A loss by an earlier compaction is not charged to this one.
     before = [
-        said
-        for said in every
-        if walk.at[said.ref.entry] < start and _stands(walk, traced.scene.before, _shown_by(walk, kind, said))
+        mention
+        for mention in every
+        if walk.at[mention.ref.entry] < start
+        and _is_in_context(walk, traced.scene.before, _shown_by(walk, kind, mention))
     ]
-    return before, [said for said in every if start < walk.at[said.ref.entry] < end]
+    return before, [mention for mention in every if start < walk.at[mention.ref.entry] < end]
 
 
-def _shown_by(walk: PathAnswers, kind: str, said: Said) -> BlockRef | None:
+def _shown_by(walk: PathAnswers, kind: str, mention: Said) -> BlockRef | None:
     """The block that shows it: the output of a call that reads a file, else the block that says it."""
-    return walk.answers.get(said.ref) if kind == "file" else said.ref
+    return walk.answers.get(mention.ref) if kind == "file" else mention.ref
 
 
-def _stands(walk: PathAnswers, context: Remaining, ref: BlockRef | None) -> bool:
+def _is_in_context(walk: PathAnswers, context: Remaining, ref: BlockRef | None) -> bool:
     return ref is not None and bool(context.rows[walk.session.block_row(ref)])
 
 
-def _counts(kind: str, said: Said) -> bool:
+def _counts(kind: str, mention: Said) -> bool:
     if kind == "file":
-        return said.operation == "read" and said.by == "model"
-    return said.by == "model" if kind == "command" else said.by == "tool"
+        return mention.operation == "read" and mention.by == "model"
+    return mention.by == "model" if kind == "command" else mention.by == "tool"
 
 
-def _needs(walk: PathAnswers, fact: Fact, said: Said) -> bool:
+def _needs(walk: PathAnswers, fact: Fact, mention: Said) -> bool:
     """Whether the block is one that asks for it: a call for a file or a command, a failing output."""
-    block = walk.session.block(said.ref)
+    block = walk.session.block(mention.ref)
     if fact.kind == "file":
-        # What failed, or was never answered, showed nothing.
-        answer = walk.answers.get(said.ref)
+        # A call that failed, or has no result, showed nothing.
+        answer = walk.answers.get(mention.ref)
         shown = answer is not None and not getattr(walk.session.block(answer), "is_error", False)
         return shown and shows_file(block, fact.form)
     return block.kind == "tool_call" if fact.kind == "command" else has_failed(block)
 
 
-def _said_again(walk: PathAnswers, traced: TracedFact, later: list[Said]) -> tuple[Said, Said] | None:
+def _said_again(traced: TracedFact, later: list[tuple[Said, IndexedText]]) -> list[tuple[Said, Said]]:
     if traced.outcome in (*KEPT, "superseded"):
-        return None
-    mine = [s for s in traced.fact.said if s.by == "user" and s.ref in traced.said]
-    for said in later if mine else ():
-        words = walk.session.block(said.ref).text[said.start : said.end]
-        if is_same_rule(traced.fact.form, words):
-            return mine[-1], said
-    return None
+        return []
+    typed = [s for s in traced.fact.said if s.by == "user" and s.ref in traced.said]
+    for mention, words in later if typed else ():
+        if _repeats(traced.fact.form, words):
+            return [(typed[-1], mention)]
+    return []
+
+
+def _repeats(rule: str, words: IndexedText) -> bool:
+    """Return whether a sentence says a rule or a clause of it again, perhaps with another negation.
+
+    >>> _repeats("Never edit the migrations.", IndexedText("don't you edit migrations, I said"))
+    True
+    >>> _repeats("Never edit the migrations.", IndexedText("Always edit the migrations first."))
+    False
+    """
+    result = compare_fact("constraint", rule, words)
+    if result.outcome in (*IN_FULL, "partial") or result.reason == "subject":
+        return True
+    clauses = [clause for clause in _CLAUSES.split(rule) if sum(map(is_subject, read_terms(clause))) > 1]
+    return any(compare_fact("constraint", clause, words).outcome in IN_FULL for clause in clauses)

@@ -1,7 +1,7 @@
-"""What stands in a context, block by block, and whether a fact can still be read there.
+"""The texts of a context, block by block, and whether a fact can still be read there.
 
-In goes a plan or a session at a leaf, out comes a `Remaining`: the blocks that stand as they were said, and
-the texts that stand in others' place (summaries, pointers, shortened outputs).
+Build a `Remaining` from a plan or from a session at a leaf: the unchanged blocks, and the texts that replace
+others (summaries, pointers, shortened outputs).
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from ..session.tree import Bools
 from .commits import find_lengths, pick_length, sort_commits
 from .comparing import compare_fact, index_text
 from .mentions import (
-    CUT_SHORT,
     WORD,
     FactPattern,
     Mention,
@@ -43,10 +42,10 @@ How = Literal["head", "shortened", "summary", "notice", "pointer"]
 
 
 class RemainingText(NamedTuple):
-    """A text that stands in the place of others: where it is, how it came, and the blocks it stands for.
+    """A text that replaces others: its reference, how it was made, and the blocks that it replaces.
 
-    Text that no file holds is pointed at by `@summary` and `@notice` in place of an entry. A `placeholder`
-    stands for a summary that is not written yet: it quotes, and says nothing in words of its own.
+    Text that is not in a file is referenced by `@summary` or `@notice` instead of an entry. A `placeholder`
+    stands for a summary that is not written yet: it contains quotations only.
     """
 
     ref: BlockRef
@@ -59,7 +58,8 @@ class RemainingText(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Remaining:
-    """`rows` (bool over the blocks of the file, and a last False): the block stands as it was said."""
+    """The texts of a context. `rows` (bool per block of the file, a last False) marks the unchanged
+    blocks."""
 
     session: Session
     rows: Bools
@@ -76,7 +76,7 @@ class Remaining:
 
     @cached_property
     def _blocks(self) -> dict[int, Block]:
-        """The blocks that stand as they were said, by their rows."""
+        """The unchanged blocks by row."""
         entries, start = self.session.entries, self.session.tree.start
         rows = np.flatnonzero(self.rows)
         owners = np.searchsorted(start, rows, side="right") - 1
@@ -87,7 +87,7 @@ class Remaining:
 
     @cached_property
     def said(self) -> dict[int, str]:
-        """The texts of the blocks that stand as they were said, by their rows."""
+        """The texts of the unchanged blocks by row."""
         return {row: readable_text(block) for row, block in self._blocks.items()}
 
     @cached_property
@@ -110,7 +110,7 @@ class Remaining:
 
     @cached_property
     def _prose(self) -> dict[int, str]:
-        """What people and the model wrote in the blocks that stand, by their rows."""
+        """The text that people and the model wrote in the unchanged blocks, by row."""
         return {row: text for row, text in self.said.items() if self._blocks[row].kind not in _TOOLS}
 
     @cached_property
@@ -120,7 +120,7 @@ class Remaining:
 
     @property
     def written_texts(self) -> list[str]:
-        """The summaries and notices, and what people and the model wrote in the blocks that stand."""
+        """The summaries and notices, and the text that people and the model wrote in the unchanged blocks."""
         others = [other.text for other in self.others if other.how in ("summary", "notice")]
         return [*others, *self._prose.values()]
 
@@ -130,12 +130,12 @@ class Remaining:
         return hit is not None and hit[1].full
 
     def says(self, words: str) -> bool:
-        """Whether any text that stands holds some words, in any case."""
+        """Whether any text of the context contains the words, ignoring case."""
         return " ".join(words.casefold().split()) in self._folded
 
     @cached_property
     def _folded(self) -> str:
-        """All that stands, in one line without case."""
+        """All texts in one line, case-folded."""
         texts = [*self.said.values(), *(other.text for other in self.others)]
         return " ".join("\n".join(texts).casefold().split())
 
@@ -150,13 +150,13 @@ class Remaining:
         return folded
 
     def names(self, pattern: FactPattern) -> bool:
-        """Whether any text that stands names all of a fact, marked or not."""
+        """Whether any text of the context names all of a fact, marked or not."""
         return (
             any(mention.full for _, mention in self.mentions(pattern)) or self._find_unmarked(pattern) != ()
         )
 
     def carriers(self, pattern: FactPattern) -> tuple[tuple[RemainingText, ...], tuple[BlockRef, ...]]:
-        """The other texts that name all of a fact, and the blocks that stand as they were said and do."""
+        """The replacing texts and the unchanged blocks that name all of a fact."""
         others = tuple(other for other, mention in self.mentions(pattern) if mention.full)
         return others, self._find_unmarked(pattern)
 
@@ -165,7 +165,7 @@ class Remaining:
         return refer(self.session, hit[0]) if hit is not None and hit[1].full else ()
 
     def mentions(self, pattern: FactPattern) -> Iterator[tuple[RemainingText, Mention]]:
-        """Where a fact is found in the other texts; a summary may say a statement in other words."""
+        """Find a fact in the other texts. A summary may say a statement in other words."""
         maybe = self.other_index.may_name(pattern)
         for number in sorted(maybe.union(self.summaries) if pattern.statement else maybe):
             other = self.others[number]
@@ -175,9 +175,9 @@ class Remaining:
             if mention is not None:
                 yield other, mention
 
-    def pointers(self, said: Collection[BlockRef]) -> list[RemainingText]:
+    def pointers(self, refs: Collection[BlockRef]) -> list[RemainingText]:
         """The pointers that stand for any of these blocks."""
-        numbers = {number for ref in said for number in self._pointed.get(ref, ())}
+        numbers = {number for ref in refs for number in self._pointed.get(ref, ())}
         return [self.others[number] for number in sorted(numbers)]
 
     @cached_property
@@ -189,23 +189,23 @@ class Remaining:
 
     @cached_property
     def _pointed(self) -> dict[BlockRef, list[int]]:
-        found: dict[BlockRef, list[int]] = {}
+        by_ref: dict[BlockRef, list[int]] = {}
         for number, stand in enumerate(self.others):
             for ref in stand.of if stand.how == "pointer" else ():
-                found.setdefault(ref, []).append(number)
-        return found
+                by_ref.setdefault(ref, []).append(number)
+        return by_ref
 
 
 def _read(statement: tuple[str, str], other: RemainingText) -> Mention | None:
     """Find what a summary says in other words."""
-    found = compare_fact(*statement, index_text(other.text))
-    return Mention(found.words, True) if found.outcome in IN_FULL else None
+    comparison = compare_fact(*statement, index_text(other.text))
+    return Mention(comparison.words, True) if comparison.outcome in IN_FULL else None
 
 
 def _index(texts: Mapping[int, str]) -> TextIndex:
     index = TextIndex()
     for row, text in texts.items():
-        # What a block holds is not kept beside it: few are asked for again.
+        # Do not cache the words and paths of a block: few are read again.
         index.add(row, SearchText(text), set(WORD.findall(text)), find_paths(text))
     return index
 
@@ -229,8 +229,8 @@ class TextIndex:
     def add(self, number: int, text: SearchText, words: Iterable[str], runs: Iterable[str]) -> None:
         """A text with those of its words, and of its runs, by which it is to be found; each once."""
         self.texts[number] = text
-        for made in ("folders", "folder_names", "commits", "_paths", "_folder_paths", "_cutting"):
-            self.__dict__.pop(made, None)
+        for name in ("folders", "folder_names", "commits", "_paths", "_folder_paths"):
+            self.__dict__.pop(name, None)
         for word in words:
             self.words.setdefault(word, []).append(number)
         for run in runs:
@@ -257,7 +257,7 @@ class TextIndex:
         return sort_commits(self.words)
 
     def find(self, pattern: FactPattern, among: Bools) -> tuple[list[int], Mention] | None:
-        """Where a fact stands in the texts whose numbers are `among`: all of it, or a file's tail."""
+        """Find a fact, or a file's tail, in the texts that are marked in `among`."""
         if pattern.parts:
             named = self._find_runs(pattern)
             runs = {run: here for run, all_ in named.items() if (here := [n for n in all_ if among[n]])}
@@ -268,18 +268,18 @@ class TextIndex:
                         return inside, Mention(folder + "/", True)
             return None if best is None else (runs[best.words], best)
         if pattern.commit:
-            held = {
+            by_length = {
                 word: here
                 for word in find_lengths(self.commits, pattern.commit)
                 if (here := [n for n in self.words[word] if among[n]])
             }
-            named_as = pick_length(held, pattern.commit)
-            return (held[named_as], Mention(named_as, True)) if named_as else None
+            named_as = pick_length(by_length, pattern.commit)
+            return (by_length[named_as], Mention(named_as, True)) if named_as else None
         for wording in pattern.wordings:
             if worded := list(self._with(wording, among)):
                 return worded, Mention(wording, True)
-        if each := [n for n in self._with_each(pattern.clauses) if among[n]]:
-            return each, Mention(pattern.clauses[0], True)
+        if matches := [n for n in self._with_each(pattern.clauses) if among[n]]:
+            return matches, Mention(pattern.clauses[0], True)
         for tail in pattern.tails:
             if tailed := list(self._with(tail, among)):
                 return tailed, Mention(tail, False)
@@ -300,20 +300,15 @@ class TextIndex:
     def _with(self, wording: str, among: Bools | None = None) -> Iterator[int]:
         """The texts that hold a wording; with `among` only some of them."""
         if wording.isascii() and wording.isidentifier():
-            # One word, as most are: it stands where it is listed.
+            # Most wordings are one word: the index lists the texts that contain it.
             return (n for n in self.words.get(wording, ()) if among is None or among[n])
-        held = min((self.words.get(word, ()) for word in WORD.findall(wording)), key=len, default=self.texts)
-        if wording.endswith(CUT_SHORT):
-            held = [n for n in held if n in self._cutting]
-        return (n for n in held if (among is None or among[n]) and self.texts[n].has_words(wording))
-
-    @cached_property
-    def _cutting(self) -> frozenset[int]:
-        """The texts that cut an address or a path short."""
-        return frozenset(n for n, text in self.texts.items() if text.cuts_short)
+        holders = min(
+            (self.words.get(word, ()) for word in WORD.findall(wording)), key=len, default=self.texts
+        )
+        return (n for n in holders if (among is None or among[n]) and self.texts[n].has_words(wording))
 
     def _with_each(self, clauses: tuple[str, ...]) -> list[int]:
-        """The texts that hold each of these; none where there are none."""
+        """The texts that hold every clause; none if there are no clauses."""
         first = self._with(clauses[0]) if clauses else ()
         return [n for n in first if all(self.texts[n].has_words(clause) for clause in clauses[1:])]
 
@@ -338,7 +333,7 @@ class TextIndex:
         return (self.folders[folder] for folder in find_through(self._folder_paths, pattern))
 
     def _find_runs(self, pattern: FactPattern) -> dict[str, list[int]]:
-        """What may name a path, with the texts it stands in."""
+        """The runs that may name a path, with the texts that contain them."""
         named = self.runs.get(pattern.parts[-1], {})
         return {run: named[run] for run in self._paths.find(pattern.wordings, pattern.parts)}
 
@@ -359,12 +354,13 @@ class TextIndex:
         return named
 
     def _holding(self, word: str) -> Collection[int]:
-        """What holds no word at all, such as a lone "🚀", is looked for in every text."""
+        """The texts that hold a word. A wording without words, such as a lone "🚀", is searched in every
+        text."""
         return self.words.get(word, ()) if word else self.texts
 
 
 def stand_live(session: Session) -> Remaining:
-    """What stands in the context at a session's leaf."""
+    """Return the texts of the context at a session's leaf."""
     live, tree = session.live, session.tree
     rows = np.zeros(int(tree.start[-1]) + 1, bool)
     rows[tree.start[live.entries[live.position]] + live.block] = ~live.cleared
@@ -378,10 +374,10 @@ def stand_live(session: Session) -> Remaining:
 
 
 def stand_plan(plan: Plan, written: str | None = None) -> Remaining:
-    """What stands in the context that a plan leaves, its summary or the stand-in for one included.
+    """Return the texts of the context after a plan, including its summary or the placeholder for one.
 
-    `written` is a summary that the file holds: it is read in the stand-in's place, and after it what the
-    plan's rules add to a summary. "" stands for a summary of which nothing is known yet.
+    `written` is a summary from the file: it replaces the placeholder, and the texts that the plan's rules add
+    to a summary follow it. "" stands for a summary whose text is unknown.
     """
     session, tree = plan.session, plan.session.tree
     live = session.live
@@ -389,7 +385,7 @@ def stand_plan(plan: Plan, written: str | None = None) -> Remaining:
     rows = np.zeros(int(tree.start[-1]) + 1, bool)
     rows[tree.start[live.entries[live.position[unchanged]]] + live.block[unchanged]] = True
     others = list(_head(session))
-    made = 0
+    block_number = 0
     for piece in pieces:
         # A new summary is of no block, even if it stands for one alone.
         ref = piece.origin[0] if len(piece.origin) == 1 and piece.message > 0 else None
@@ -405,23 +401,25 @@ def stand_plan(plan: Plan, written: str | None = None) -> Remaining:
                 others.append(RemainingText(ref, readable_text(piece.block), how, piece.origin))
             continue
         if piece.summary and written is not None:
-            if not made:
+            if not block_number:
                 others += _written(plan, written, piece.origin)
-                made = len(others)
+                block_number = len(others)
             continue
         name = "@summary" if piece.summary else "@notice"
         how = "summary" if piece.summary else "notice"
         unwritten = piece.summary and plan.is_unwritten
         text = piece.block.text
-        others.append(RemainingText(BlockRef(name, made), text, how, piece.origin, placeholder=unwritten))
-        made += 1
+        others.append(
+            RemainingText(BlockRef(name, block_number), text, how, piece.origin, placeholder=unwritten)
+        )
+        block_number += 1
     return Remaining(session, rows, tuple(others))
 
 
 def _written(plan: Plan, text: str, of: tuple[BlockRef, ...]) -> Iterator[RemainingText]:
     if text:
         yield RemainingText(BlockRef("@summary", 0), text, "summary", of, True)
-    added = [line for one in plan.stand_in.appendices for line in one.lines(plan.place or 0)]
+    added = [line for appendix in plan.stand_in.appendices for line in appendix.lines(plan.place or 0)]
     if added:
         yield RemainingText(BlockRef("@summary", 1), "\n".join(added), "summary", of)
 
@@ -433,5 +431,5 @@ def _recorded(ref: BlockRef, block: Block) -> RemainingText:
 def _head(session: Session) -> Iterator[RemainingText]:
     for number, block in enumerate(session.system):
         yield RemainingText(BlockRef("@system", number), block.text, "head")
-    for number, given in enumerate(session.provided):
-        yield RemainingText(BlockRef("@provided", number), given.text, "head")
+    for number, provided in enumerate(session.provided):
+        yield RemainingText(BlockRef("@provided", number), provided.text, "head")

@@ -1,15 +1,15 @@
-"""Which values the user has replaced: told once, and later told again with another value.
+"""Find the values that the user has replaced by stating another value later.
 
-In go a session's facts and the blocks on a path, out come the facts that nobody should go by any more, each
+Takes a session's facts and the blocks on a path, and returns the facts that no longer hold, each
 with the sentence that says so. Two sentences that a person typed are about the same thing when both say of
 the same words what they are ("the cap is $481", "actually, the cap is now $710", "raise the cap to $900"), or
 when they are one sentence with another limit ("never spend more than $481"). In other words a value is
-replaced where the later sentence names both ("make it $710 instead of $481", "use `b`, not `a`"), and only
-one thing has the old one. A fact is replaced when the user
-said it in such earlier sentences alone, and no tool did: what tools show is there, whatever is said of it.
+replaced if the later sentence names both ("make it $710 instead of $481", "use `b`, not `a`"), and only
+one thing has the old one. A fact is replaced if only such earlier sentences of the user say it, and no tool
+output does: output shows the actual state, regardless of later sentences.
 
-It costs the values that are replaced in words that name the new one alone, and the ones that only the model
-gave: a model counts anew all the time, and its "12 tests" does not take back its "10 tests".
+Not found are replacements in words that name the new value alone, and values that only the model gave: a
+model counts again often, and its "12 tests" does not replace its "10 tests".
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ _TOLD_APART = names("""
 it they he she here there what which who one issue issues pr prs ticket tickets step task phase item version
 line lines page chapter day round attempt test tests run question point part commit error errors result
 results output number id""")
-"""What has many numbers one beside the other, or is named by a word that means something else each time."""
+"""Words for things that have several numbers at once, or that mean something else each time."""
 _MOST_WORDS = 6
 _KINDS = [
     KIND[kind] for kind in ("number", "constraint", "choice", "url", "id", "file", "symbol", "statement")
@@ -98,8 +98,8 @@ _MARGIN = 2  # characters: a fact's sentence may hold the mark around it
 
 
 class Statement(NamedTuple):
-    """A sentence that tells a value: where it stands, what it is about (`key`) and the value; `swaps` says
-    that it names the value before too."""
+    """A sentence that states a value: its span, its subject (`key`) and the value; `swaps` is whether it also
+    names the old value."""
 
     entry: int
     block: int
@@ -112,7 +112,7 @@ class Statement(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """What took the place of a fact.
+    """The statement or edit that replaced a fact.
 
     Attributes:
         ref: The block.
@@ -128,7 +128,7 @@ class Replacement(NamedTuple):
 
 
 def read_statement(words: str) -> tuple[tuple[str, ...], str] | None:
-    """What a sentence is about and the value it tells; None where it tells none.
+    """Return the subject of a sentence and the value that it states; None if it states no value.
 
     >>> read_statement("Actually, the monthly cap is now $710.")
     (('monthly', 'cap'), '$710')
@@ -142,27 +142,27 @@ def read_statement(words: str) -> tuple[tuple[str, ...], str] | None:
     words = _LEAD.sub("", words)
     changes = not {"to", "="}.isdisjoint(words.lower().split())
     for pattern in (_CHANGES, _STATES) if changes else (_STATES,):
-        told = pattern.search(words)
-        if told is None or not any(char.isdigit() or char in "/`" for char in told["value"]):
+        match = pattern.search(words)
+        if match is None or not any(char.isdigit() or char in "/`" for char in match["value"]):
             continue
-        subject = _tell_words(told["subject"].rpartition(",")[2])
+        subject = _tell_words(match["subject"].rpartition(",")[2])
         if 0 < len(subject) <= _MOST_WORDS and not _TOLD_APART & set(subject):
-            return (*subject, *_tell_words(told["rest"])), _tidy(told["value"])
+            return (*subject, *_tell_words(match["rest"])), _tidy(match["value"])
     limits = [figure for figure in _FIGURE.finditer(words) if _LIMITS.search(words, *_before(figure))]
     if len(limits) == 1 and len(re.findall(r"\d+", words)) == len(re.findall(r"\d+", limits[0]["value"])):
-        told = limits[0]
-        before, after = words[: told.start("value")], words[told.end("value") :]
-        return (*_tell_words(before), "…", *_tell_words(after)), _tidy(told["value"])
+        match = limits[0]
+        before, after = words[: match.start("value")], words[match.end("value") :]
+        return (*_tell_words(before), "…", *_tell_words(after)), _tidy(match["value"])
     return None
 
 
 def _before(figure: re.Match[str]) -> tuple[int, int]:
-    """Where the words stand that make a figure a limit."""
+    """The span before a figure that may hold the words of a limit."""
     return max(0, figure.start() - _LONGEST_LIMIT), figure.start()
 
 
 def read_swap(words: str) -> tuple[str, str] | None:
-    """The old value and the new one where a sentence names both; None where it does not.
+    """Return the old value and the new one if a sentence names both; else None.
 
     >>> read_swap("Make it $710 instead of $481."), read_swap("Use 8 workers instead of threads.")
     (('$481', '$710'), None)
@@ -170,10 +170,12 @@ def read_swap(words: str) -> tuple[str, str] | None:
     low = words.lower()
     if len(words) > _MOST or words.endswith("?") or not holds_any(low, _SWAP_CUES):
         return None
-    told = next(filter(None, (pattern.search(words) for pattern in _SWAPS)), None)
-    if told is None or not all(any(c.isdigit() or c in "/`" for c in told[name]) for name in ("old", "new")):
+    match = next(filter(None, (pattern.search(words) for pattern in _SWAPS)), None)
+    if match is None or not all(
+        any(c.isdigit() or c in "/`" for c in match[name]) for name in ("old", "new")
+    ):
         return None
-    old, new = _tidy(told["old"]), _tidy(told["new"])
+    old, new = _tidy(match["old"]), _tidy(match["new"])
     return (old, new) if old != new else None
 
 
@@ -206,20 +208,20 @@ def find_typed(session: Session) -> Iterator[tuple[int, int, int, int, str]]:
 
 
 _MAY_TELL = re.compile(r"[\d/`]")
-"""What every value holds."""
+"""A character that every value holds."""
 _STATEMENTS: Memo[tuple[tuple[Statement, ...], ...]] = Memo(1)
 
 
 def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
-    """What was said more than once of one thing, with more than one value; kept beside the facts."""
+    """Return the groups of statements about one subject with more than one value; cached with the facts."""
     groups: dict[tuple[str, ...], list[Statement]] = {}
-    holders: dict[str, dict[tuple[str, ...], None]] = {}  # what has a value now
+    holders: dict[str, dict[tuple[str, ...], None]] = {}  # value -> subjects that have it now
     for entry, block, start, end, words in find_typed(facts.session):
         if _MAY_TELL.search(words) is None:
             continue
         place = (entry, block, start, end, words)
-        if (told := read_statement(words)) is not None:
-            statement = Statement(*place, *told)
+        if (parts := read_statement(words)) is not None:
+            statement = Statement(*place, *parts)
         elif (swap := read_swap(words)) is not None and len(holders.get(swap[0], ())) == 1:
             statement = Statement(*place, next(iter(holders[swap[0]])), swap[1], swaps=True)
         else:
@@ -229,43 +231,47 @@ def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
             del holders[group[-1].value][statement.key]
         group.append(statement)
         holders.setdefault(statement.value, {})[statement.key] = None
-    return tuple(tuple(each) for each in groups.values() if len({one.value for one in each}) > 1)
+    return tuple(
+        tuple(members) for members in groups.values() if len({member.value for member in members}) > 1
+    )
 
 
-def find_replacements(facts: Facts, said: Bools | None = None) -> dict[int, Replacement]:
+def find_replacements(facts: Facts, is_counted: Bools | None = None) -> dict[int, Replacement]:
     """Return what the user replaced, by the numbers of a session's facts.
 
     Args:
         facts: The facts.
-        said: The blocks that count (bool per block, a last False); all by default.
+        is_counted: Whether each block counts (bool per block, a last False); all by default.
 
     >>> from inspector.demo import open_demo
     >>> find_replacements(open_demo().facts)
     {}
     """
     session, start = facts.session, facts.session.tree.start
-    said = np.ones(int(start[-1]) + 1, bool) if said is None else said
+    is_counted = np.ones(int(start[-1]) + 1, bool) if is_counted is None else is_counted
     old: list[tuple[Statement, Statement]] = []
     swaps: list[Statement] = []
     for group in _STATEMENTS.of(facts, lambda: _gather(facts)):
-        mine = [one for one in group if said[start[one.entry] + one.block]]
-        old += [(one, mine[-1]) for one in mine if one.value != mine[-1].value]
-        swaps += [one for one in mine if one.swaps]
+        statements = [current for current in group if is_counted[start[current.entry] + current.block]]
+        old += [(current, statements[-1]) for current in statements if current.value != statements[-1].value]
+        swaps += [current for current in statements if current.swaps]
     if not old:
         return {}
-    find_inside = _sort_by_entry(facts, [one.entry for one in (*(one for one, _ in old), *swaps)])
+    find_inside = _sort_by_entry(
+        facts, [current.entry for current in (*(current for current, _ in old), *swaps)]
+    )
     inside = [find_inside(statement) for statement, _ in old]
-    elsewhere: Bools = said[start[facts.entry] + facts.block]
+    elsewhere: Bools = is_counted[start[facts.entry] + facts.block]
     # That a later sentence names the old value to replace it is no word for it.
     for rows in (*inside, *map(find_inside, swaps)):
         elsewhere[rows] = False
     out: dict[int, Replacement] = {}
     for rows, (earlier, later) in zip(inside, old, strict=True):
         for number in np.unique(facts.fact[rows]).tolist():
-            mine_rows = slice(*facts.offset[number : number + 2].tolist())
-            others = facts.by[mine_rows][elsewhere[mine_rows]]
+            own_rows = slice(*facts.offset[number : number + 2].tolist())
+            others = facts.by[own_rows][elsewhere[own_rows]]
             kind = int(facts.kind[number])
-            if kind in _NAMES and not _tells(facts.every[number].form, earlier.value):
+            if kind in _NAMES and not _has_value(facts.every[number].form, earlier.value):
                 continue  # "$481 for 1,200 requests": another amount does not replace the requests
             if kind in _KINDS and not np.isin(others, (_USER, _TOOL)).any():
                 ref = BlockRef(session.entries[later.entry].id, later.block)
@@ -273,7 +279,7 @@ def find_replacements(facts: Facts, said: Bools | None = None) -> dict[int, Repl
     return out
 
 
-def _tells(form: str, value: str) -> bool:
+def _has_value(form: str, value: str) -> bool:
     """Whether a name or a value is the value of a statement, or holds it."""
     digits = set(_DIGITS.findall(value))
     low = form.casefold()
@@ -281,19 +287,21 @@ def _tells(form: str, value: str) -> bool:
 
 
 def _sort_by_entry(facts: Facts, entries: Sequence[int]) -> Callable[[Statement], Ints]:
-    """Which occurrences stand within a sentence of these entries."""
+    """Return a function that finds the occurrences within a sentence of these entries."""
     order = np.flatnonzero(np.isin(facts.entry, entries))
     order = order[np.argsort(facts.entry[order], kind="stable")]
-    entry, block, start, end = (each[order] for each in (facts.entry, facts.block, facts.start, facts.end))
+    entry, block, start, end = (
+        column[order] for column in (facts.entry, facts.block, facts.start, facts.end)
+    )
 
     def find_inside(statement: Statement) -> Ints:
-        mine = slice(*np.searchsorted(entry, [statement.entry, statement.entry + 1]).tolist())
+        in_entry = slice(*np.searchsorted(entry, [statement.entry, statement.entry + 1]).tolist())
         inside = (
-            (block[mine] == statement.block)
-            & (start[mine] >= statement.start - _MARGIN)
-            & (end[mine] <= statement.end + _MARGIN)
+            (block[in_entry] == statement.block)
+            & (start[in_entry] >= statement.start - _MARGIN)
+            & (end[in_entry] <= statement.end + _MARGIN)
         )
-        rows: Ints = order[mine][inside]
+        rows: Ints = order[in_entry][inside]
         return rows
 
     return find_inside

@@ -1,9 +1,9 @@
 """Read a statement against a text: does the text say the same, less, something else, or the opposite?
 
 Each candidate place is read twice. A near copy has most of the statement's terms in order; its edits are
-judged. Other places are compared in this order: values, force, negation, then the remaining words. Nothing is
-`quoted` or `paraphrased` unless every value, negation and limit of the statement is there. What cannot be
-decided is `unclear`.
+judged. Other places are compared in this order: values, force, negation, then the remaining words. A
+statement is `quoted` or `paraphrased` only if every value, negation and limit of it is there. Undecided cases
+are `unclear`.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ ENOUGH = 2.5
 
 
 class FactComparison(NamedTuple):
-    """What a text makes of a fact.
+    """The result of comparing a fact with a text.
 
-    `words` are the words of the text that come closest, `start` their offset (-1 without any). If one value
-    or word differs, `said` is the fact's and `instead` the text's. `reason` says what decided.
+    `words` are the closest words of the text, `start` their offset (-1 without any). If one value or word
+    differs, `said` is the fact's and `instead` the text's. `reason` says what decided.
     """
 
     outcome: Outcome
@@ -121,7 +121,7 @@ def compare_statement(
     best = ABSENT
     for sentence in text.find_candidates(terms):
         result = _Place(own, sentence, text, is_said).compare()
-        if ORDER.index(result.outcome) > ORDER.index(best.outcome):
+        if ORDER.index(result.outcome) > ORDER.index(best.outcome) or best is ABSENT:
             best = result
         if best.outcome == ORDER[-1]:
             break
@@ -130,8 +130,11 @@ def compare_statement(
 
 _MOST_HITS, _AROUND = 100, 200
 """How many places with the words are read, and how many characters on both sides of each."""
-_SIGNIFICANT = re.compile(r"\d\.\d|&&|\|\||->|=>|[<>]=?")
+_SIGNIFICANT = re.compile(r"\d\.\d|&&|\|\||->|=>|[<>!=]=|[<>=≤≥≠]|(?<![\w.)])[-+−](?=\d)")
 """Punctuation that changes what words say."""
+_OPERATORS = re.compile(r"&&|\|\||[<>!=]=|(?<![-=])>|<(?!-)|[≤≥≠]")
+_SIGNS = {"≤": "<=", "≥": ">=", "≠": "!=", "−": "-"}
+"""Other characters of operators and of a minus."""
 
 
 def quote_statement(statement: str, text: IndexedText) -> FactComparison:
@@ -140,19 +143,20 @@ def quote_statement(statement: str, text: IndexedText) -> FactComparison:
 
 
 def _find_literal(statement: str, terms: Sequence[Term], text: IndexedText) -> FactComparison | None:
-    """Find the words in a row, in any punctuation and case, unless words beside them revoke them."""
-    words = WORDS.findall(statement)
-    if not words or f" {' '.join(words).casefold()} " not in text.flat:
+    """Find the words in sequence, ignoring punctuation and case, unless adjacent words revoke them."""
+    words, whole = WORDS.findall(statement), statement.strip()
+    if not whole or (words and f" {' '.join(words).casefold()} " not in text.flat):
         return None
-    if len(words) == 1:  # marks are a part of a single word: "--depth" is not "depth"
-        at = find_whole(statement.strip(), text.text)
-        return FactComparison("quoted", statement.strip(), at) if at >= 0 else None
+    if len(words) < 2:  # marks are a part of a single word: "--depth" is not "depth"
+        at = find_whole(whole, text.text)
+        return FactComparison("quoted", whole, at) if at >= 0 else None
     pattern = r"[^\w$€£%]+".join(map(re.escape, words))
-    flags = re.IGNORECASE if len(words) > 1 else 0
+    first, last = _find_ends(statement)
     result = None
-    hits = re.finditer(rf"(?<![\w$€£%]){pattern}(?![\w$€£%]|[:/.-]\w)", text.text, flags)
+    hits = re.finditer(rf"(?<![\w$€£%]){pattern}(?![\w$€£%]|[:/.-]\w)", text.text, re.IGNORECASE)
     for hit in islice(hits, _MOST_HITS):
-        if _SIGNIFICANT.findall(hit[0]) != _SIGNIFICANT.findall(statement):
+        around = text.text[max(0, hit.start() - first) : hit.end() + last]
+        if _SIGNIFICANT.findall(around) != _SIGNIFICANT.findall(statement):
             continue
         far = max(0, hit.start() - _AROUND)
         begin = max(text.text.rfind("\n", far, hit.start()), text.text.rfind(". ", far, hit.start()))
@@ -171,6 +175,14 @@ def _find_literal(statement: str, terms: Sequence[Term], text: IndexedText) -> F
         if not any(term.sort in ("negation", "soft", "cancel") for term in beside[:8]):
             return FactComparison("quoted", hit[0], hit.start())
     return result
+
+
+def _find_ends(statement: str) -> tuple[int, int]:
+    """Return the characters before the first word and after the last, 0 if none of them is significant."""
+    words = list(WORDS.finditer(statement))
+    first, last = words[0].start(), words[-1].end()
+    before = first if _SIGNIFICANT.search(statement, 0, first) else 0
+    return before, len(statement) - last if _SIGNIFICANT.search(statement, last) else 0
 
 
 def _is_revoked(terms: Sequence[Term]) -> bool:
@@ -239,25 +251,54 @@ class _Place:
                 forms = {term.form for term in self.own} & other, {term.form for term in self.other} & item
                 if not any(forms):
                     return self._differ("changed", here, there, "limit")
+        if operators := self._find_operators():
+            return self._make("changed" if operators[1] else "unclear", "operator", *operators)
         for find in (find_value_exchange, find_reversed, find_exchange):
             if swapped := find(self.pairs, self.own, self.other):
                 return self._differ("changed", *swapped, "order")
         for at, to in self.pairs:
             rival = self._find_rival(at, to)
+            if rival is None and self._is_negative(self.statement, self.own[at]) != self._is_negative(
+                self.text, self.other[to]
+            ):
+                rival = to
             if rival is not None:
                 return self._differ("changed", at, rival, "value")
-        known = {term.form for term in self.own}
+        own_forms = {term.form for term in self.own}
         last = max(self.near, default=-1)
         for clause in find_clauses(self.other):
             first = self.other[clause[0]]
             if clause[0] <= last:
                 continue
             words = self.text[first.start : self.other[clause[-1]].end]
-            if first.form in EXCEPTIONS and not known & EXCEPTIONS:
+            if first.form in EXCEPTIONS and not own_forms & EXCEPTIONS:
                 return self._make("partial", "exception", instead=words)
             if any(self.other[at].sort == "cancel" or self.other[at].form in ENDED for at in clause):
                 return self._make("contradicted", "revoked", instead=words)
         return result
+
+    def _find_operators(self) -> tuple[str, str] | None:
+        """Return an operator of the statement and what the place has for it; None if they agree.
+
+        "At least" agrees with ">=", and "at most" with "<=".
+        """
+        own, other = (
+            {_SIGNS.get(sign, sign) for sign in _OPERATORS.findall(text)}
+            for text in (self.statement, self.text)
+        )
+        if not own - other:
+            return ("", "!=") if "!=" in other - own else None
+        sign = min(own - other)
+        forms = {term.form for term in self.other}
+        if (sign == ">=" and forms & LOWER_LIMITS) or (sign == "<=" and forms & LIMITS):
+            return None
+        return sign, min(other - own, default="")
+
+    @staticmethod
+    def _is_negative(text: str, term: Term) -> bool:
+        """Whether a number has a minus: "-5", but not the bar of "3-5" or of "UTC-5"."""
+        before = text[max(0, term.start - 2) : term.start]
+        return term.form[:2] == "n:" and before[-1:] in ("-", "−") and not before[:-1].isalnum()
 
     @cached_property
     def span(self) -> tuple[int, int]:
@@ -268,29 +309,34 @@ class _Place:
         return min(term.start for term in terms), max(term.end for term in terms)
 
     def _make(
-        self, outcome: Outcome, reason: str = "", said: str = "", instead: str = "", at: Term | None = None
+        self,
+        outcome: Outcome,
+        reason: str = "",
+        own_words: str = "",
+        instead: str = "",
+        at: Term | None = None,
     ) -> FactComparison:
         """Return a comparison with the words that match, and the term `at` that differs."""
         start, end = self.span
         if at is not None:
             start, end = min(start, at.start), max(end, at.end)
-        return FactComparison(outcome, self.text[start:end], self.start + start, said, instead, reason)
+        return FactComparison(outcome, self.text[start:end], self.start + start, own_words, instead, reason)
 
     def _differ(self, outcome: Outcome, own: int, other: int | None, reason: str) -> FactComparison:
-        said = self.statement[self.own[own].start : self.own[own].end]
+        own_words = self.statement[self.own[own].start : self.own[own].end]
         if other is None:
-            return self._make(outcome, reason, said)
+            return self._make(outcome, reason, own_words)
         at = self.other[other]
-        return self._make(outcome, reason, said, self.text[at.start : at.end], at)
+        return self._make(outcome, reason, own_words, self.text[at.start : at.end], at)
 
     # In other words
 
     def _compare_words(self) -> FactComparison:
         here, there, own, other = self.here.sorts, self.there.sorts, self.own, self.other
-        asked = self.text.rstrip().endswith("?")
-        if self.asks and not asked and self.share < TOPIC and self._has_main_clause():
+        is_question = self.text.rstrip().endswith("?")
+        if self.asks and not is_question and self.share < TOPIC and self._has_main_clause():
             return self._compare_force(here & {"strict", "negation"}, []) or self._make("unclear", "subject")
-        if self.weight < ENOUGH or self.topic < 0.4 or self.share < TOPIC or not self.near or asked:
+        if self.weight < ENOUGH or self.topic < 0.4 or self.share < TOPIC or not self.near or is_question:
             return self._make("unclear", "subject") if self.share == 1 and self.weight >= 2 else ABSENT
         bound = here & {"strict", "negation"}
         against, sure = find_opposed(self.pairs, self.here, self.there, own)
@@ -298,8 +344,8 @@ class _Place:
             return result
         gone = [at for at in self.missing if own[at].sort == "value"]
         if gone:
-            known = self.asks and self.topic >= COPY
-            return self._differ("partial" if known else "unclear", gone[0], None, "value missing")
+            is_topic = self.asks and self.topic >= COPY
+            return self._differ("partial" if is_topic else "unclear", gone[0], None, "value missing")
         one_sided = ("negation" in bound) != ("negation" in there)
         one_sided = one_sided and not ("negation" in bound and self.here.refused <= self.aside)
         if against or (one_sided and not {"limit", "condition"} & (here | there)):
@@ -333,23 +379,23 @@ class _Place:
         return len(main) > 1 and all(at in self.met for at in main)
 
     def _find_rival(self, at: int, to: int) -> int | None:
-        """Find another value that stands where the statement has its own, before the same value elsewhere."""
+        """Find another value in the place of the statement's own; the same value elsewhere comes second."""
         before = word_before(self.own, at)
-        taken = set(self.met.values())
+        paired = set(self.met.values())
         for place in range(to):
             term = self.other[place]
-            if term.sort == self.own[at].sort == "value" and place not in taken and term.form[:2] == "n:":
+            if term.sort == self.own[at].sort == "value" and place not in paired and term.form[:2] == "n:":
                 same_unit = term.form.split()[1:] == self.own[at].form.split()[1:]
                 if same_unit and before and word_before(self.other, place) == before:
                     return place
         return None
 
     def _has_other_words(self) -> bool:
-        """Whether words that the statement does not have stand among those that match."""
-        taken = set(self.met.values())
+        """Whether other words than the statement's are among those that match."""
+        paired = set(self.met.values())
         extra = range(min(self.near), max(self.near) + 1)
         return any(
-            is_subject(self.other[at]) and self.other[at].form not in LIGHT | RELATIONS and at not in taken
+            is_subject(self.other[at]) and self.other[at].form not in LIGHT | RELATIONS and at not in paired
             for at in extra
         )
 
@@ -361,11 +407,11 @@ class _Place:
         if "permission" in there.sorts - here.sorts and bound and not there.sorts & {"strict", "negation"}:
             return self._make("contradicted", "permitted")
         low, high = min(self.near) - 3, max(self.near) + 4
-        taken = set(self.met.values())
+        paired = set(self.met.values())
         extra = [
             at
             for at, term in enumerate(other)
-            if term.sort == "value" and low <= at < high and at not in taken | self.there.mentioned
+            if term.sort == "value" and low <= at < high and at not in paired | self.there.mentioned
         ]
         for at in self.missing:
             value = next(
@@ -373,8 +419,9 @@ class _Place:
             )
             if value is not None and self.topic >= NEAR:
                 around = slice(other[max(0, value - 2)].start, other[min(len(other), value + 3) - 1].end)
-                if not self.is_said(self.text[around]):
-                    return self._differ("changed", at, value, "value")
+                if self.is_said(self.text[around]):
+                    return self._make("absent", "said of another")
+                return self._differ("changed", at, value, "value")
         if softer := there.soft - here.soft:
             return self._make("partial", "softened", instead=min(softer))
         if against and self.share >= SURE and not adds_comparison(other, own):
@@ -422,47 +469,47 @@ class _Place:
         )
         if has_negation(every_gone) and has_negation(every_new) and moved:
             return None
-        asked = self.text.rstrip(" \"'*").endswith("?") and "?" not in self.statement
+        is_question = self.text.rstrip(" \"'*").endswith("?") and "?" not in self.statement
         # "Not more than 5" is no negation of "at most 5".
         over = any(term.sort == "over" for term in (*every_gone, *every_new))
-        kept: Outcome | None = "quoted" if self.matched >= COPY and not asked else None
+        outcome: Outcome | None = "quoted" if self.matched >= COPY and not is_question else None
         inner = [edit for edit in edits if edit.a < edit.a_end or 0 < edit.a < len(own)]
         for edit in edits:
             gone = _without(own[edit.a : edit.a_end], every_new)
             new = _without(other[edit.b : edit.b_end], every_gone)
             sorts, had = {term.sort for term in new}, {term.sort for term in gone}
-            said, instead = _cut(gone, self.statement), _cut(new, self.text)
+            own_words, instead = _cut(gone, self.statement), _cut(new, self.text)
             replaced = _find_value_swap(own[edit.a : edit.a_end], other[edit.b : edit.b_end])
             if self.asks and replaced and not any(is_same(replaced[1], term) for term in own):
                 gone, new = gone or [replaced[0]], new or [replaced[1]]
             if "cancel" in sorts - had:
-                return self._make("contradicted", "revoked", said, instead)
+                return self._make("contradicted", "revoked", own_words, instead)
             if (
                 "permission" in sorts - had
                 and had & {"strict", "negation"}
                 and not sorts & {"strict", "negation"}
             ):
-                return self._make("contradicted", "permitted", said, instead)
+                return self._make("contradicted", "permitted", own_words, instead)
             if (
                 "over" in sorts - had
                 and not has_negation(every_new)
                 and any(item.form in LIMITS for item in gone)
             ):
-                return self._make("contradicted", "negated", said, instead)
+                return self._make("contradicted", "negated", own_words, instead)
             if "soft" in sorts - had:
-                return self._make("partial", "softened", said, instead)
+                return self._make("partial", "softened", own_words, instead)
             if has_negation(gone) and any(map(is_subject, gone)) and not any(map(is_subject, new)):
-                kept = "partial" if kept else kept  # a whole clause is missing
+                outcome = "partial" if outcome else outcome  # a whole clause is missing
                 continue
             if has_negation(gone) != has_negation(new):
                 sure = (
                     (not ("strict" in sorts | had or over) or {item.form for item in new} == {"always"})
-                    and not asked
+                    and not is_question
                     and (self.asks or self.matched >= SAME)
                 )
                 if sure and edit.a == edit.a_end and edit.a in (0, len(own)):  # beside the copy, not in it
                     sure = all(term.sort in ("negation", "small", "permission") for term in new)
-                return self._make("contradicted", "negated", said, instead) if sure else None
+                return self._make("contradicted", "negated", own_words, instead) if sure else None
             words = [term for term in gone if is_subject(term) and term.form not in LIGHT]
             put = [term for term in new if is_subject(term)]
             swap = _find_value_swap(words, put)
@@ -485,11 +532,11 @@ class _Place:
                 )
             if words and put:
                 return None
-            if kept and (words or "strict" in had - sorts):
-                kept = "partial"
-        if kept == "partial" and not self.asks:
-            kept = "unclear"
-        return self._make(kept, "words missing" if kept != "quoted" else "words") if kept else None
+            if outcome and (words or "strict" in had - sorts):
+                outcome = "partial"
+        if outcome == "partial" and not self.asks:
+            outcome = "unclear"
+        return self._make(outcome, "words missing" if outcome != "quoted" else "words") if outcome else None
 
 
 class Edit(NamedTuple):
@@ -527,7 +574,7 @@ def _clause_around(terms: Sequence[Term], index: int) -> tuple[int, int]:
 
 
 def _is_same_kind(item: Term, other: Term) -> bool:
-    """Whether one value can stand in the place of another."""
+    """Whether one value can replace another."""
     return item.form[0] == other.form[0] or {item.form[0], other.form[0]} in ({"n", "i"}, {"p", "w"})
 
 

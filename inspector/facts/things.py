@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, find_whole, is_hex
 from .statements import ABSENT, FactComparison
 from .terms import read_terms
-from .vocabulary import NUMERALS
+from .vocabulary import NUMERALS, stem
 
 _CODE = re.compile(
     r"`([^`\n]{2,300})`|^\s*\$ (.+)$"
@@ -33,6 +33,9 @@ _NAMED = re.compile(r"(?P<name>[^=]{1,80}?)\s*=+\s*(?P<value>\S+)")
 _COUNTED = re.compile(rf"(?P<value>{_FIGURE})\+?(?P<rest>\W?[^\d]*)")
 _SIZE = re.compile(r"([kKMGT]i?B)\b(.*)")
 _ISSUE = re.compile(r"(?:u:.*/(?:pull|issues|merge_requests)/|i:#)(?P<number>\d+)(?P<rest>.*)")
+_MOST_PARTS = 6
+"""Words of an identifier in the name of a test."""
+_TEST_NAME = re.compile(r"(?:[Tt]est|Benchmark)_?(\w+)")
 _TICKET = re.compile(r"(?<=/)[A-Z]{2,10}-\d+(?=/|$)")
 _LOWER = re.compile(r"[a-z_-]+")
 _FLAGS = {
@@ -133,6 +136,8 @@ def _find_part(value: str, text: IndexedText) -> FactComparison | None:
     """Find a part that names a thing: the end of a path, a ticket in an address, a test without its case."""
     if value.startswith("u:") and (ticket := _TICKET.search(value)) and find_whole(ticket[0], text.text) >= 0:
         return FactComparison("partial", ticket[0], find_whole(ticket[0], text.text), reason="number")
+    if value.startswith("w:"):
+        return _find_tested(value[2:], text)
     if not value.startswith("p:"):
         return None
     similar = text.find_similar(value)
@@ -146,12 +151,44 @@ def _find_part(value: str, text: IndexedText) -> FactComparison | None:
     return None
 
 
+def _find_tested(form: str, text: IndexedText) -> FactComparison | None:
+    """Find an identifier in the name of a test in a sentence about tests: `unclear` if there is one."""
+    for name in sorted(_split_test(form), key=len, reverse=True):
+        for sentence in text.sentences if f"w:{name}" in text.values else ():
+            forms = {term.form for term in sentence.terms}
+            if f"w:{name}" in forms and stem("test") in forms:
+                return FactComparison("unclear", name, text.text.find(name, sentence.start), reason="name")
+    return None
+
+
+def _split_test(form: str) -> set[str]:
+    """Return the identifiers in the name of a test, which have two words or more.
+
+    >>> sorted(_split_test("TestSave_WithEndedAt")), sorted(_split_test("test_old_cache"))
+    (['EndedAt', 'WithEnded', 'WithEndedAt'], ['old_cache'])
+    """
+    test = _TEST_NAME.fullmatch(form)
+    if test is None:
+        return set()
+    parts, is_camel = test[1].split("_"), test[1][:1].isupper()
+    words, joint = ([_PART.findall(part) for part in parts], "") if is_camel else ([parts], "_")
+    return {
+        joint.join(part[low:high])
+        for part in words[:_MOST_PARTS]
+        for low in range(len(part))
+        for high in range(low + 2, min(low + _MOST_PARTS, len(part)) + 1)
+    }
+
+
 def find_part_keys(form: str) -> set[str]:
-    """Return words that identify part of a file or an address: an issue's number, a ticket, the first folder.
+    """Return words that identify part of a file, an address or a test: an issue's number, a ticket, the first
+    folder, what is tested.
 
     >>> find_part_keys("https://github.com/o/r/pull/12#issuecomment-7")
     {'12'}
     """
+    if names := _split_test(form):
+        return names
     value = _normalise("url" if "://" in form else "file", form)
     if issue := _ISSUE.match(value):
         return {issue["number"]}
@@ -188,18 +225,18 @@ def _is_near(item: str, other: str) -> bool:
             and len(groups) == 1
             and _is_one_letter_off(*groups[0])
         )
-    mine, theirs = ([part.lower() for part in _PART.findall(name)] for name in (item, other))
+    parts, other_parts = ([part.lower() for part in _PART.findall(name)] for name in (item, other))
     # Folders and endings that two paths share do not make their names alike.
     base = item.rpartition("/")[2].partition(".")[0]
-    is_long = len(mine) >= 4 and ("/" not in item or len(_PART.findall(base)) >= 4)
-    if len(mine) < 2 or len(theirs) < 2:
+    is_long = len(parts) >= 4 and ("/" not in item or len(_PART.findall(base)) >= 4)
+    if len(parts) < 2 or len(other_parts) < 2:
         return len(item) > 4 and _is_one_letter_off(item.lower(), other.lower())
-    if sorted(mine) == sorted(theirs):
+    if sorted(parts) == sorted(other_parts):
         return True
-    if len(mine) == len(theirs):
-        differing = [pair for pair in zip(mine, theirs, strict=True) if pair[0] != pair[1]]
+    if len(parts) == len(other_parts):
+        differing = [pair for pair in zip(parts, other_parts, strict=True) if pair[0] != pair[1]]
         return len(differing) == 1 and (is_long or SequenceMatcher(None, *differing[0]).ratio() >= 0.5)
-    short, long = sorted((mine, theirs), key=len)
+    short, long = sorted((parts, other_parts), key=len)
     return len(short) >= 3 and _is_one_more(short, long)
 
 
@@ -242,27 +279,27 @@ def _read_commands(text: IndexedText) -> tuple[list[str], list[list[str]], list[
 
 
 def _compare_command(form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:
-    mine = _split_command(form)
-    if not mine or mine[0].rpartition("/")[2] not in text.text:
+    own_words = _split_command(form)
+    if not own_words or own_words[0].rpartition("/")[2] not in text.text:
         return ABSENT
     spans, commands, every = _read_commands(text)
     for span, command in zip(spans, commands, strict=True):
-        if _holds(command, mine):
+        if _holds(command, own_words):
             return FactComparison("quoted", span, text.text.find(span))
     plain = [word.rstrip(".,;:") for word in every]
     if (
-        len(mine) > 1
-        and _holds(plain, mine, prose=True)
-        and not any(set(mine) <= set(item) for item in commands)
+        len(own_words) > 1
+        and _holds(plain, own_words, prose=True)
+        and not any(set(own_words) <= set(item) for item in commands)
     ):
         return FactComparison("quoted", form, text.text.find(form))
     for span, command in zip(spans, commands, strict=True):
-        if command[:1] == mine[:1] and _is_one_word_off(mine, command) and not is_said(span):
+        if command[:1] == own_words[:1] and _is_one_word_off(own_words, command) and not is_said(span):
             return FactComparison("changed", span, text.text.find(span), form, span, "value")
     starts = [
         span
         for span, command in zip(spans, commands, strict=True)
-        if len(command) > 1 and command == mine[: len(command)]
+        if len(command) > 1 and command == own_words[: len(command)]
     ]
     if starts:
         best = max(starts, key=len)
@@ -283,10 +320,10 @@ def _holds(words: list[str], command: list[str], *, prose: bool = False) -> bool
     return False
 
 
-def _is_one_word_off(mine: list[str], command: list[str]) -> bool:
-    if len(mine) == len(command):
-        return sum(item != other for item, other in zip(mine, command, strict=True)) == 1
-    short, long = sorted((mine, command), key=len)
+def _is_one_word_off(own_words: list[str], command: list[str]) -> bool:
+    if len(own_words) == len(command):
+        return sum(item != other for item, other in zip(own_words, command, strict=True)) == 1
+    short, long = sorted((own_words, command), key=len)
     return len(short) > 1 and _is_one_more(short, long, 1)
 
 

@@ -1,8 +1,9 @@
-"""What becomes of every fact: where it was said, and what of it can still be read after a compaction.
+"""Trace every fact: where it was said, and how much of it can still be read after a compaction.
 
-In go the facts of a session and a plan, or a recorded compaction; out comes a `Trace`, one `TracedFact` for
-every fact said so far. Three kinds of evidence are told apart and never added up: a summary that the file
-holds, a stand-in for one that no model has written, and one that nobody but its provider can read.
+Takes the facts of a session and a plan or a recorded compaction, and returns a `Trace` with one `TracedFact`
+for every fact said so far. Three kinds of evidence are distinguished and never added up: a recorded summary,
+a placeholder for a summary that no model has written, and an encrypted summary that only its provider can
+read.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from .recorded_traces import RecordedTraces
 from .remaining import Remaining, stand_live, stand_plan
 from .traced import TIERS, Trace, TracedFact, TraceScope
 
-# Kept with the facts, as no tokens are in it: counted anew, nothing of it is looked for again. What is large
+# Cached with the facts: it holds no tokens, so another counter does not need a new search. What is large
 # is kept for the last few moments only.
 _OCCURRENCES: Memo[Occurrences] = Memo(2)
 _KEYS: Memo[FactKeys] = Memo(2)
@@ -41,11 +42,11 @@ _MOVES: Memo[tuple[Remaining, Remaining]] = Memo(8)
 
 
 def trace_facts(facts: Facts, plan: Plan, *, placeholder: bool = True) -> Trace:
-    """What becomes of every fact said up to the leaf of a plan's session, in the context the plan leaves.
+    """Trace every fact said up to the leaf of a plan's session, in the context that the plan leaves.
 
-    `facts` are those of the plan's file. Nothing is asked of a model: where one would write a summary the
-    stand-in is read, and the evidence is "planned". Without `placeholder` the stand-in is not, for what
-    it happens to name a model's summary may not; what rules add to a summary is read all the same.
+    `facts` are those of the plan's file. No model is called: the placeholder is read instead of a model's
+    summary, and the evidence is "planned". Without `placeholder` it is not read, because a model's summary
+    may not name the same facts; the texts that rules add to a summary are still read.
 
     >>> from inspector.demo import open_demo
     >>> from inspector.facts.facts import find_facts
@@ -68,33 +69,33 @@ def _look_at(plan: Plan, before: Remaining, written: str | None, placeholder: bo
 
 
 def find_moment(facts: Facts, plan: Plan) -> PointInTime:
-    """What every plan of a moment asks of the facts and of what stood before it; kept beside the facts."""
+    """Return the facts and the context before a plan, shared by all plans at that point; cached by facts."""
     session, now = plan.session, (Same(plan.session.tree), plan.session.leaf)
     with paused_gc():  # many small objects, and no garbage
-        found = recall_occurrences(facts, plan.ledger.session)
+        occurrences = recall_occurrences(facts, plan.ledger.session)
         before = _STANDING.of(facts, lambda: stand_live(session), *now)
-        keys = recall_keys(facts, found, plan.ledger.session)
-        return _OUTCOMES.of(facts, lambda: PointInTime(found, session, before, keys), *now)
+        keys = recall_keys(facts, occurrences, plan.ledger.session)
+        return _OUTCOMES.of(facts, lambda: PointInTime(occurrences, session, before, keys), *now)
 
 
 def recall_occurrences(facts: Facts, session: Session) -> Occurrences:
-    """Where the facts of a file are named: looked for once, for all moments and plans."""
+    """Return the occurrences of a file's facts; searched once for all points in time and plans."""
     return _OCCURRENCES.of(facts, lambda: find_occurrences(facts, session), Same(session.tree))
 
 
-def recall_keys(facts: Facts, found: Occurrences, session: Session) -> FactKeys:
+def recall_keys(facts: Facts, occurrences: Occurrences, session: Session) -> FactKeys:
     """The facts of a file by what a text that names them holds; made once, for all moments and plans."""
-    return _KEYS.of(facts, lambda: FactKeys(found, session), Same(session.tree))
+    return _KEYS.of(facts, lambda: FactKeys(occurrences, session), Same(session.tree))
 
 
 def trace_plan(plan: Plan) -> Trace:
-    """The same for the facts that `session.facts` knows, which are those of the whole path once found."""
+    """Trace the facts of `session.facts`, which are those of the whole path once found."""
     return trace_facts(find_whole(plan).facts, plan)
 
 
 def find_whole(plan: Plan) -> Session:
-    """Return the session whose facts a plan is asked about: the whole one, so that they are found once, or
-    that of the plan's point in time if it is on another path."""
+    """Return the session whose facts are traced for a plan: the whole session, so that they are found once,
+    or the session at the plan's point in time if that is on another path."""
     whole, session = plan.ledger.session, plan.session
     return whole if whole.path[: len(session.path)] == session.path else plan.table.moment.session
 
@@ -113,11 +114,13 @@ def trace_again(
     """
     if not traced:
         return ()
-    rows = [plan.session.block_row(ref) for one in traced for ref in one.said]
-    first = np.concatenate(([0], np.cumsum([len(one.said) for one in traced])))
-    found = Occurrences(tuple(one.fact for one in traced), np.array(rows, np.int32), first.astype(np.int32))
+    rows = [plan.session.block_row(ref) for traced_fact in traced for ref in traced_fact.said]
+    first = np.concatenate(([0], np.cumsum([len(traced_fact.said) for traced_fact in traced])))
+    occurrences = Occurrences(
+        tuple(traced_fact.fact for traced_fact in traced), np.array(rows, np.int32), first.astype(np.int32)
+    )
     scene = _look_at(plan, traced[0].scene.before, written, traced[0].scene.placeholder)
-    return _trace(scene, PointInTime(found, plan.session, scene.before)).traced
+    return _trace(scene, PointInTime(occurrences, plan.session, scene.before)).traced
 
 
 def trace_recorded(session: Session, facts: Facts | None = None) -> RecordedTraces:
@@ -173,36 +176,44 @@ def trace_moves(
         moves: The leaf before, the leaf after, and the compaction's entry, if there is one (`find_move`).
         numbers: Numbers of the facts to trace; all by default.
     """
-    found = recall_occurrences(facts, session)
+    occurrences = recall_occurrences(facts, session)
     if numbers is not None:
-        found = found.pick(sorted(numbers))
+        occurrences = occurrences.pick(sorted(numbers))
     for start, end, name in moves:
         check_stopped()
         around = partial(_read_contexts, session, start, end)
         before, after = _MOVES.of(facts, around, Same(session.tree), start, end)
         entry = None if name is None else session[name]
-        keys = None if numbers is not None else recall_keys(facts, found, session)
-        point = PointInTime(found, before.session, before, keys)
+        keys = None if numbers is not None else recall_keys(facts, occurrences, session)
+        point = PointInTime(occurrences, before.session, before, keys)
         yield _trace(TraceScope(before.session, before, after, entry=entry), point)
 
 
 def _read_contexts(session: Session, start: str | None, end: str | None) -> tuple[Remaining, Remaining]:
-    """Return what stands in the contexts at two leaves."""
+    """Return the texts of the contexts at two leaves."""
     return stand_live(session.at(start)), stand_live(session.at(end))
 
 
 def _trace(scene: TraceScope, point: PointInTime) -> Trace:
     """Trace the facts of a point in time in a scene."""
-    look, stood = OutcomeFinder(scene, point), point.stood
-    codes, asked = look.judge()
-    tier = np.where(stood, TIERS.index(scene.tier), -1).astype(np.int8)
+    look, was_readable = OutcomeFinder(scene, point), point.readable
+    codes, needs_search = look.judge()
+    tier = np.where(was_readable, TIERS.index(scene.tier), -1).astype(np.int8)
     tier[codes == CODE["verbatim"]] = TIERS.index(scene.own_tier)
-    for number in np.flatnonzero(asked).tolist():
+    for number in np.flatnonzero(needs_search).tolist():
         check_stopped()
-        found = look.find(number)
-        codes[number], tier[number] = CODE[found.outcome], TIERS.index(found.tier)
+        outcome = look.find(number)
+        codes[number], tier[number] = CODE[outcome.outcome], TIERS.index(outcome.tier)
     outdated = [number for number in look.outdated if OUTCOMES[codes[number]] not in IN_FULL]
-    superseded = [number for number in (*look.replaced, *outdated) if stood[number]]
+    superseded = [number for number in (*look.replaced, *outdated) if was_readable[number]]
     codes[superseded] = CODE["superseded"]
-    mine = np.flatnonzero(point.known).astype(np.int32)
-    return Trace(scene, look, mine, point.found.kind[mine], stood[mine], codes[mine], tier[mine])
+    numbers = np.flatnonzero(point.mentioned).astype(np.int32)
+    return Trace(
+        scene,
+        look,
+        numbers,
+        point.occurrences.kind[numbers],
+        was_readable[numbers],
+        codes[numbers],
+        tier[numbers],
+    )

@@ -1,9 +1,10 @@
-"""What is known of a fact after a compaction: its outcome, on whose word, where it stands and why.
+"""A fact after a compaction: its outcome, the evidence for it, where it can be read, and why.
 
-A `Trace` holds one `TracedFact` for every fact said so far; the three kinds of evidence are never added up.
-Its columns are there at once; a `TracedFact`, and the outcome of a fact that was gone before, when someone
-asks.
-Only values stand here: `trace.py` makes them, `explain.py` and `fixes.py` answer `why()` and `fixes()`.
+A `Trace` holds one `TracedFact` for every fact said so far. Counts of different evidence are never added up.
+The columns of a trace are computed at once. A `TracedFact`, and the outcome of a fact that was already gone
+before the compaction, is computed on first access.
+This module holds the values only: `trace.py` builds them, `explain.py` and `fixes.py` implement `why()` and
+`fixes()`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ..policies.policy import Edits, Policy
 from ..redaction.cut import cut_line, cut_text
 from ..session.blocks import BlockRef
 from ..session.entries import Entry
+from ..session.labels import FindingJudgement, Verdict
 from ..session.session import Session
 from ..session.tree import Bools
 from ..text import printable, printed
@@ -34,8 +36,8 @@ from .explanation import Explanation
 from .extract.collect import KINDS
 from .facts import Fact, Said, spell_fact, strip_place
 from .line_search import LineMatch
-from .literal import respell, tell_absence
-from .outcomes import OUTCOMES, Outcome, read_outcome
+from .literal import tell_absence
+from .outcomes import MISSING, OUTCOMES, UNDECIDED, Outcome, read_outcome
 from .remaining import Remaining
 from .replaced import Replacement
 from .statements import ABSENT, FactComparison
@@ -60,7 +62,7 @@ def is_word(fact: Fact, text: str) -> bool:
 
 
 class FactOutcome(NamedTuple):
-    """What became of a fact: see `TracedFact`."""
+    """The outcome of a fact; see `TracedFact`."""
 
     outcome: Outcome
     tier: Evidence
@@ -71,7 +73,7 @@ class FactOutcome(NamedTuple):
 
 
 class Look(Protocol):
-    """Who tells of a fact, by its number in a trace's columns."""
+    """Looks up the details of a fact by its number in a trace's columns."""
 
     @property
     def scene(self) -> TraceScope: ...
@@ -102,12 +104,12 @@ class Look(Protocol):
 
 
 class TracedFact(Printable):
-    """A fact and what becomes of it.
+    """A fact and its outcome.
 
-    `said` are the blocks on the path that say it, `nearest` the lines that come closest to words that nobody
-    said to the letter, `stands` where it can still be read, `words` how it is
-    written there; `others` are files of which the tail that stands is the tail too. `stood` says whether it
-    could be read before; a fact that was gone earlier cannot be lost again.
+    `said` are the blocks on the path that say the fact. `nearest` are the lines closest to words that no
+    block says exactly. `stands` are the places where the fact can still be read, and `words` is how it is
+    written there. `others` are the other files that a remaining tail of the path may also name. `stood` is
+    whether the fact could be read before the compaction; a fact that was gone earlier cannot be lost again.
 
     >>> from inspector import Checkpoint, count_tokens, make_plan, read_session
     >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
@@ -136,7 +138,7 @@ class TracedFact(Printable):
 
     @property
     def scene(self) -> TraceScope:
-        """Where it was traced."""
+        """The context before and after the compaction."""
         return self._look.scene
 
     @cached_property
@@ -146,8 +148,9 @@ class TracedFact(Printable):
 
     @cached_property
     def named(self) -> tuple[BlockRef, ...]:
-        """The blocks on the path that name it in so many words, those that say it among them, in order; no
-        text of a compaction. A shorter name of the same file counts."""
+        """The blocks on the path that name the fact exactly, in order, including those that say it.
+
+        A shorter name of the same file counts. Texts of compactions are not included."""
         return self._look.named(self._number)
 
     @cached_property
@@ -162,13 +165,13 @@ class TracedFact(Printable):
         return tuple(fact.form for fact in self._look.longer(self._number))
 
     @cached_property
-    def _found(self) -> FactOutcome:
+    def _outcome_found(self) -> FactOutcome:
         return self._look.find(self._number)
 
     @property
     def outcome(self) -> Outcome:
-        """What became of it, one of OUTCOMES."""
-        return self._found.outcome if self._code < 0 else OUTCOMES[self._code]
+        """The outcome, one of OUTCOMES."""
+        return self._outcome_found.outcome if self._code < 0 else OUTCOMES[self._code]
 
     @property
     def fate(self) -> Outcome:
@@ -178,22 +181,22 @@ class TracedFact(Printable):
     @property
     def tier(self) -> Evidence:
         """On whose word the outcome is known."""
-        return self._found.tier if self._tier < 0 else TIERS[self._tier]
+        return self._outcome_found.tier if self._tier < 0 else TIERS[self._tier]
 
     @property
     def stands(self) -> tuple[BlockRef, ...]:
-        """Where it, or what is left of it, can be read."""
-        return self._found.stands
+        """The blocks in which the fact, or a part of it, can still be read."""
+        return self._outcome_found.stands
 
     @property
     def words(self) -> str:
         """How it is written there."""
-        return self._found.words
+        return self._outcome_found.words
 
     @property
     def comparison(self) -> FactComparison:
         """The words that come closest to it in what is left, what differs, and what decided the outcome."""
-        return self._found.comparison
+        return self._outcome_found.comparison
 
     @cached_property
     def others(self) -> tuple[str, ...]:
@@ -202,23 +205,18 @@ class TracedFact(Printable):
 
     @property
     def replacement(self) -> Replacement | None:
-        """What took its place before the compaction; None unless it is superseded."""
+        """The statement that replaced it before the compaction; None unless the outcome is superseded."""
         if self.outcome != "superseded":
             return None
         return self._look.replaced.get(self._number) or self._look.outdated.get(self._number)
 
     @property
     def carried(self) -> bool:
-        """Whether a summary tells it although it is superseded."""
-        return self._found.carried
-
-    @property
-    def ambiguous(self) -> bool:
-        """Whether what stands of a file's name may mean another file too."""
-        return bool(self.others)
+        """Whether a summary contains it although it is superseded."""
+        return self._outcome_found.carried
 
     def why(self) -> str:
-        """What became of it and why, in one paragraph.
+        """Explain the outcome in one paragraph.
 
         >>> from inspector.demo import LOST_PATH, open_demo
         >>> from inspector.facts.trace import trace_recorded
@@ -232,8 +230,8 @@ class TracedFact(Printable):
     @property
     def explanation(self) -> Explanation:
         """The same as a value: what, when, on whose word, because of what, and the nearest words."""
-        found: Explanation = ask("explanation", self)
-        return found
+        explanation: Explanation = ask("explanation", self)
+        return explanation
 
     def fixes(self, plan: Plan | None = None) -> tuple[Fix, ...]:
         """Find edits of the plan that are proved to keep it and what was needed of it, the cheapest first.
@@ -251,12 +249,23 @@ class TracedFact(Printable):
         >>> recorded = trace_recorded(session)[0]
         >>> before = recorded.scene.session
         >>> plan = make_plan(before, count_tokens(session), "claude-code", {"cut": "end"})
-        >>> [(fix.means, fix.price, fix.outcome) for fix in recorded[LOST_PATH].fixes(plan)][0]
-        ('pin', 1865, 'verbatim')
+        >>> [(fix.means, fix.outcome) for fix in recorded[LOST_PATH].fixes(plan)][0]
+        ('pin', 'verbatim')
         """
         plan = plan or self.scene.plan
         fixes: tuple[Fix, ...] = () if plan is None else ask("fixes", plan, self)
         return fixes
+
+    def judge(self, verdict: Verdict | Literal["withdrawn"]) -> FindingJudgement:
+        """Return a judgement of this fact in this compaction or plan, for `Session.with_judgements`.
+
+        Raises `EditError` if the outcome does not leave that to a reader (`list_verdicts`).
+        """
+        allowed = (*list_verdicts(self), "withdrawn")
+        if verdict not in allowed:
+            raise EditError("judge", str(verdict)[:60], f"it is {self.outcome}: {', '.join(allowed)}")
+        entry = "" if self.scene.entry is None else self.scene.entry.id
+        return FindingJudgement(kind=self.fact.kind, form=self.fact.form, entry=entry, verdict=verdict)
 
     @printed
     def __repr__(self) -> str:
@@ -266,18 +275,39 @@ class TracedFact(Printable):
         return f"TracedFact({self.fact.kind} {form!r}: {self.outcome}{words}{where}, {self.tier})"
 
 
+def list_verdicts(traced: TracedFact) -> tuple[Verdict, ...]:
+    """Return the judgements that the outcome of a fact leaves to a reader.
+
+    A claim that it is missing or false is right or wrong. What is there in part or unclear is lost or not.
+    What cannot be read, is not written yet, or is kept asks nothing.
+    """
+    plan = traced.scene.plan
+    if not traced.stood or traced.outcome == "unknown" or (plan is not None and plan.is_unwritten):
+        return ()
+    if traced.outcome in MISSING:
+        return "right", "not lost"
+    return ("lost", "not lost") if traced.outcome in UNDECIDED else ()
+
+
+def find_verdict(session: Session, traced: TracedFact) -> Verdict | None:
+    """Return the reader's judgement of a fact in its compaction or plan; None if there is none."""
+    entry, fact = traced.scene.entry, traced.fact
+    known = session.verdicts
+    return known.get(("" if entry is None else entry.id, fact.kind, fact.form)) if known else None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Fix(Printable):
     """A way to keep a fact.
 
     Attributes:
-        means: What kind of edit it is; "instruct" for words to give a summariser.
-        sentence: What to do.
+        means: The kind of edit; "instruct" for words to give a summariser.
+        sentence: The instruction to the user.
         plan: The plan with the edit.
-        price: Tokens (int) its context is longer by. For words, those of the sentence in the summary.
-        outcome: The fact's outcome in that plan; "asked for" for words, which prove nothing.
-        changes: What it adds to the edits there are, by their names.
-        holds: What the kept text holds of what was needed.
+        price: Tokens (int) by which the context grows. For words, the tokens of the sentence in the summary.
+        outcome: The fact's outcome in that plan; "asked for" for words, because they do not guarantee one.
+        changes: The additions to the plan's present edits, by the edits' names.
+        holds: The part of the needed text that is kept.
         text: The words to give a summariser, "" for any other fix.
 
     >>> from inspector import Checkpoint, count_tokens, make_plan, read_session
@@ -305,12 +335,12 @@ class Fix(Printable):
 
     @property
     def cost(self) -> Money | None:
-        """What the longer context costs for one request that no cache serves; None without a known price."""
+        """The cost of the longer context for one uncached request; None if no price is known."""
         return price_tokens(model_of(self.plan.session), self.price, request=self.plan.after)
 
     @property
     def money(self) -> str:
-        """The cost as text, such as "$0.0045"; empty where no price is known."""
+        """The cost as text, such as "$0.0045"; empty if no price is known."""
         return "" if self.cost is None else str(self.cost)
 
     @property
@@ -320,7 +350,7 @@ class Fix(Printable):
 
     @property
     def edits(self) -> Edits:
-        """What a hand has to change."""
+        """All edits of the plan."""
         return self.plan.edits
 
     @property
@@ -336,10 +366,10 @@ class Fix(Printable):
 
 @dataclass(frozen=True, eq=False)
 class TraceScope:
-    """Where facts are traced: what stood before, what stands after, and what came between.
+    """The context before a compaction, the context after it, and the compaction.
 
-    `session` is the session before; `plan` or `entry` (a recorded compaction) is what happened. Without
-    `placeholder` nothing is read in the place of a summary that is not written yet.
+    `session` is the session before. The compaction is a `plan`, or a recorded one (`entry`). Without
+    `placeholder`, a summary that is not written yet counts as empty.
     """
 
     session: Session
@@ -362,34 +392,34 @@ class TraceScope:
 
     @property
     def own_tier(self) -> Evidence:
-        """On whose word a block stays as it was: what the file holds needs nobody's."""
+        """The evidence for a block that is unchanged."""
         return "planned" if self.plan is not None else "recorded"
 
     @property
     def tier(self) -> Evidence:
-        """Whose word it is that a fact is gone."""
+        """The evidence for a fact that is gone."""
         if self.plan is not None:
             return "planned"
-        # What was emptied is told output by output.
-        told = self.clears or any(stand.recorded and stand.text for stand in self.after.others)
-        return "recorded" if told else "inferred"
+        # A clearing is recorded for each output.
+        is_recorded = self.clears or any(stand.recorded and stand.text for stand in self.after.others)
+        return "recorded" if is_recorded else "inferred"
 
 
 class Trace(Framed):
     """Every fact said up to a compaction, once each, in the order of `facts`.
 
     `trace["src/a.py"]` or `trace["file", "src/a.py"]` finds one; "docs" is a word like others, the folder of
-    that name is `trace["file", "docs"]`. A file that is known by two names is there once, by the longer;
-    asked for by the shorter, what became of that name is answered. So is a commit by its id in any length.
-    Words that nothing says to the letter are found in other marks and letters' case.
+    that name is `trace["file", "docs"]`. A file with two names is listed once, under the longer name; a
+    lookup by the shorter name returns the outcome of that name. A commit is found by its id in any length.
+    Words that no block says exactly are found regardless of punctuation and case.
 
     Columns over the n facts:
 
     number  int32[n]  place of the fact in `facts`
     kind    uint8[n]  index into KINDS
-    stood   bool[n]   it could be read before
-    outcome int8[n]   index into OUTCOMES, -1 where it did not stand
-    tier    int8[n]   index into TIERS, -1 where it did not stand
+    stood   bool[n]   whether the fact could be read before
+    outcome int8[n]   index into OUTCOMES, -1 if the fact could not be read before
+    tier    int8[n]   index into TIERS, -1 if the fact could not be read before
 
     >>> from inspector import Checkpoint, count_tokens, make_plan, read_session
     >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
@@ -413,15 +443,17 @@ class Trace(Framed):
     ) -> None:
         self.scene, self._look = scene, look
         self.number, self.kind, self.stood, self.outcome, self.tier = number, kind, stood, outcome, tier
-        self._made: dict[int, TracedFact] = {}
+        self._built: dict[int, TracedFact] = {}
 
     def _at(self, at: int) -> TracedFact:
         """The fact in one row, always the same object."""
-        made = self._made.get(at)
-        if made is None:
+        cached = self._built.get(at)
+        if cached is None:
             codes = int(self.outcome[at]), int(self.tier[at])
-            made = self._made[at] = TracedFact(self._look, int(self.number[at]), bool(self.stood[at]), *codes)
-        return made
+            cached = self._built[at] = TracedFact(
+                self._look, int(self.number[at]), bool(self.stood[at]), *codes
+            )
+        return cached
 
     @cached_property
     def traced(self) -> tuple[TracedFact, ...]:
@@ -443,49 +475,46 @@ class Trace(Framed):
         return index
 
     def _find(self, form: object) -> TracedFact | None:
-        found = self._look_up(form)
-        if found is None and isinstance(form, str) and (plain := strip_place(form)) != form:
-            found = self._look_up(plain)
-        if found is None and isinstance(form, str):
-            spelled = respell(self.scene.session, form)
-            return None if spelled is None else self._look_up(spelled)
-        return found
+        traced = self._look_up(form)
+        if traced is None and isinstance(form, str) and (plain := strip_place(form)) != form:
+            traced = self._look_up(plain)
+        return traced
 
     def _look_up(self, form: object) -> TracedFact | None:
         if not isinstance(form, str):
-            known = self._index.get(form) if isinstance(form, tuple) else None
-            return known or (self._look.look_up(form) if isinstance(form, tuple) else None)
+            indexed = self._index.get(form) if isinstance(form, tuple) else None
+            return indexed or (self._look.look_up(form) if isinstance(form, tuple) else None)
         for spelled in spell_fact(form, self.scene.session.cwd):
-            found = self._index.get(spelled) or self._folded.get(spelled)
-            if found and not is_word(found.fact, form):
-                return found
+            match = self._index.get(spelled) or self._folded.get(spelled)
+            if match and not is_word(match.fact, form):
+                return match
         return self._look.look_up(form)
 
     @cached_property
     def _folded(self) -> dict[str, TracedFact]:
         """The facts by their forms with single spaces: macOS writes a narrow one into names of files."""
-        return {" ".join(one.fact.form.split()): one for one in reversed(self.traced)}
+        return {" ".join(traced_fact.fact.form.split()): traced_fact for traced_fact in reversed(self.traced)}
 
     def __getitem__(self, form: str | tuple[str, str]) -> TracedFact:
         """Return the traced fact of a text.
 
-        A text that nobody said to the letter is compared in its own words: `said` are the blocks of the line
-        that says it, `nearest` the lines that come closest. Raises `EditError` if a kind is given and no such
-        fact has occurred so far.
+        A text that no block says exactly is compared by its words: `said` are the blocks of the line that
+        says it, `nearest` the closest lines. Raises `EditError` if a kind is given and no such fact has
+        occurred so far.
         """
         if isinstance(form, tuple) and form[:1] == ("message",):
             form = ("statement", *form[1:])  # the name of the kind in older scripts
-        found = self._find(form)
-        if found is not None:
-            return found
+        traced = self._find(form)
+        if traced is not None:
+            return traced
         words: tuple[object, ...] = form if isinstance(form, tuple) else ("text", form)
         if len(words) != 2 or not all(isinstance(word, str) for word in words):
             raise ArgumentError("trace[…]", "what is asked for", form, "a text, or a kind and a text")
         if words[0] not in (*KINDS, "text"):
             raise ArgumentError("trace[…]", "the kind", words[0], f"one of {', '.join(KINDS)}")
-        asked = words[1] if words[0] in ("text", *STATEMENTS) else ""
-        if isinstance(asked, str) and asked.strip():
-            return self._look.ask(asked, str(words[0]))
+        question = words[1] if words[0] in ("text", *STATEMENTS) else ""
+        if isinstance(question, str) and question.strip():
+            return self._look.ask(question, str(words[0]))
         name, text = "fact" if isinstance(form, str) else str(words[0]), str(words[1])
         raise EditError(name, cut_line(text, _MOST_QUOTED), tell_absence(self.scene.session, text))
 
@@ -507,22 +536,26 @@ class Trace(Framed):
         (16, 16)
         """
         names = {read_outcome(name) for name in outcomes}
-        mine = self.stood.copy() if stood else np.ones(len(self), bool)
+        selected = self.stood.copy() if stood else np.ones(len(self), bool)
         if kind is not None:
-            mine &= self.kind == KINDS.index(kind) if kind in KINDS else False
+            selected &= self.kind == KINDS.index(kind) if kind in KINDS else False
         if names:
-            # What did not stand has no code: it is asked.
+            # A fact that could not be read before has no code: look up its outcome.
             codes = [code for code, name in enumerate(OUTCOMES) if name in names]
-            mine &= np.isin(self.outcome, codes) | ~self.stood
-        every = map(self._at, np.flatnonzero(mine).tolist())
+            selected &= np.isin(self.outcome, codes) | ~self.stood
+        every = map(self._at, np.flatnonzero(selected).tolist())
         return [traced for traced in every if not names or traced.outcome in names]
 
     @cached_property
     def counts(self) -> dict[str, dict[str, dict[str, int]]]:
-        """{tier: {kind: {outcome: facts}}} of the facts that stood before; tiers are never added up."""
+        """{tier: {kind: {outcome: facts}}} of the facts readable before; tiers are never added up."""
         shape = len(TIERS), len(KINDS), len(OUTCOMES)
-        mine = tuple(column[self.stood].astype(np.int64) for column in (self.tier, self.kind, self.outcome))
-        tally = np.bincount(np.ravel_multi_index(mine, shape), minlength=int(np.prod(shape))).reshape(shape)
+        columns = tuple(
+            column[self.stood].astype(np.int64) for column in (self.tier, self.kind, self.outcome)
+        )
+        tally = np.bincount(np.ravel_multi_index(columns, shape), minlength=int(np.prod(shape))).reshape(
+            shape
+        )
         out: dict[str, dict[str, dict[str, int]]] = {}
         for tier, kind, outcome in np.argwhere(tally).tolist():
             counts = out.setdefault(TIERS[tier], {}).setdefault(KINDS[kind], {})
@@ -530,8 +563,10 @@ class Trace(Framed):
         return out
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """One row for each fact: its kind and form, how often it was said, its outcome and on whose word,
-        what stands of it and where, and whether it stood before.
+        """Return the trace as columns, with one row for each fact.
+
+        The columns are its kind and form, how often it was said, its outcome and the evidence for it, the
+        part that remains and where, and whether it could be read before.
 
         >>> from inspector import count_tokens, make_plan, open_demo
         >>> session = open_demo()

@@ -36,16 +36,16 @@ def find_typed_texts(session: Session) -> Iterator[TypedText]:
     >>> [(one.entry, one.text, one.before) for one in find_typed_texts(session)]
     [('m1', 'Which?', ''), ('m3', 'B.', 'A, or B.')]
     """
-    said, seen = "", set[str]()
+    previous, digests = "", set[str]()
     for segment, _ in read_path(session, PathFinder(session.cwd)):
         entry = session.entries[segment.entry]
         if segment.sort == ANSWERED and entry.blocks[segment.block].kind == "text":
-            said = segment.text
+            previous = segment.text
         elif segment.sort == TYPED and segment.text.strip() and not _is_shell(segment):
             digest = hash_text(segment.text)
-            if digest not in seen:
-                seen.add(digest)
-                yield TypedText(entry.id, segment.text, digest, said)
+            if digest not in digests:
+                digests.add(digest)
+                yield TypedText(entry.id, segment.text, digest, previous)
 
 
 def _is_shell(segment: TextSegment) -> bool:

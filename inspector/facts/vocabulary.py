@@ -178,9 +178,18 @@ def find_groups(form: str) -> frozenset[str]:
     return frozenset({form} | GROUP_OF.get(form, set()))
 
 
-def is_alike(one: str, other: str) -> bool:
+def is_general(form: str) -> bool:
+    """Whether a stem names no subject by itself: "test", "file", "write".
+
+    >>> is_general(stem("tests")), is_general(stem("invoice"))
+    (True, False)
+    """
+    return form in LIGHT or form in GROUP_OF
+
+
+def is_alike(stem: str, other: str) -> bool:
     """Whether two stems are forms of one word or belong to one group of like words."""
-    if one == other or not find_groups(one).isdisjoint(find_groups(other)):
+    if stem == other or not find_groups(stem).isdisjoint(find_groups(other)):
         return True
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((stem, other), key=len)
     return len(short) > 4 and long.startswith(short)

@@ -24,14 +24,14 @@ def pair_terms(own: Sequence[Term], other: Sequence[Term]) -> list[tuple[int, in
     for at, term in terms_to_pair:
         if places.get(term.form):
             pairs[at] = places[term.form].pop()
-    left = {form: other[rows[-1]] for form, rows in places.items() if rows}
+    remaining = {form: other[rows[-1]] for form, rows in places.items() if rows}
     for at, term in terms_to_pair:
         if at not in pairs and (
-            form := next((form for form, item in left.items() if is_same(term, item)), "")
+            form := next((form for form, item in remaining.items() if is_same(term, item)), "")
         ):
             pairs[at] = places[form].pop()
             if not places[form]:
-                del left[form]
+                del remaining[form]
     return sorted(pairs.items())
 
 
@@ -40,13 +40,13 @@ def find_replaced_word(
 ) -> tuple[int, int] | None:
     """Find a missing word and another in its place: "users table", "orders table"; or the same number of
     something else: "3 errors", "3 files"."""
-    met, taken = dict(pairs), {to for _, to in pairs}
+    met, paired = dict(pairs), {to for _, to in pairs}
     for at in missing:
         for step in (1, -1):
             beside = _next_subject(own, at, step)
             if beside is not None and beside in met and own[at].form not in LIGHT:
                 result = _next_subject(other, met[beside], -step)
-                if result is not None and result not in taken:
+                if result is not None and result not in paired:
                     return at, result
     for at, to in pairs:
         if (
@@ -132,8 +132,8 @@ def _is_same_around(
     low, high = min(to for _, to in pairs), max(to for _, to in pairs) + 1
     here, there = {at for at, _ in moved}, {to for _, to in moved}
     rest = [term.form for at, term in enumerate(own) if at not in here and term.sort != "mark"]
-    left = [other[to].form for to in range(low, high) if to not in there and other[to].sort != "mark"]
-    return SequenceMatcher(None, rest, left, autojunk=False).ratio() >= 0.7
+    around = [other[to].form for to in range(low, high) if to not in there and other[to].sort != "mark"]
+    return SequenceMatcher(None, rest, around, autojunk=False).ratio() >= 0.7
 
 
 def find_reversed(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
@@ -143,9 +143,9 @@ def find_reversed(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> t
         if term.form not in RELATIONS:
             continue
         for place in (place for place, item in enumerate(other) if item.form == term.form):
-            left = [item for to, item in sides.items() if place - 5 <= to < place]
+            before_place = [item for to, item in sides.items() if place - 5 <= to < place]
             right = [item for to, item in sides.items() if place < to <= place + 5]
             crossed = [item for item in right if item < at]
-            if crossed and any(item > at for item in left):
+            if crossed and any(item > at for item in before_place):
                 return crossed[0], next(to for to, item in sides.items() if item == crossed[0])
     return None

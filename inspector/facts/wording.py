@@ -37,6 +37,7 @@ SENTENCES: dict[str, str] = {
     "unclear: another word": "{where} says “{instead}” instead of “{value}”: “{found}”.",
     "unclear: negation": "{where} says “{found}”. The negation may belong to other words.",
     "unclear: words missing": "{where} says “{found}”. Some of the words are missing there.",
+    "unclear: parts": "{where} has each part of it, in several places: “{found}”.",
     "absent": "{where} does not mention this.",
     "absent: no summary": "No block that says it stays.",
     "absent: not written": "It is absent unless the summary names it; the summary is not written yet.",
@@ -70,8 +71,6 @@ SENTENCES: dict[str, str] = {
     "said once": "It was said only once{when}.",
     "output cleared": "{outputs} been cleared before.",
     "never changed": "It was never changed, only {did}{when}.",
-    "only changed files": "The summary names {named} of the {every} files that were changed, and {looked} of "
-    "the {all} that were only read.",
     "no list of files": "No list of files was carried.",
     "list missed it: by name": "The list of files saw only tools named read, write and edit with a `path`: "
     "{how}.",
@@ -96,6 +95,7 @@ SENTENCES: dict[str, str] = {
     "CI015": "The summary tells the {kind} {form}, which the user replaced {when} by {value}.",
     "CI016": "The {kind} {form} is changed. {sentence}",
     "CI017": "The {kind} {form} is contradicted. {sentence}",
+    "judged lost": "{sentence} You marked it lost.",
     # The steps of a fact's history.
     "step: verbatim": "{named}; {number} as before",
     "step: partial": "{named}; the summary has only “{words}”",

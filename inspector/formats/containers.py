@@ -1,7 +1,7 @@
-"""Packed bytes -> what is in them: gzip, zstd, and a zip archive that holds one file.
+"""Unpack gzip, zstd, and zip archives that contain one file.
 
-What is packed comes from anywhere, so it is unpacked up to a limit only: of the size, of how often larger it
-becomes, and of the number of files in it. zstd comes with Python from 3.14 on; before, a package reads it.
+Packed data is untrusted, so unpacking has limits: the size, the ratio of sizes, and the number of files.
+Python reads zstd from 3.14; before that, a package is needed.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo
 
 LARGEST = 1 << 30
-"""Bytes that are unpacked at most."""
+"""Maximum number of unpacked bytes."""
 RATIO = 200
-"""So many times larger than it is packed may a file become, once it is larger than `FREE`."""
+"""Maximum ratio of unpacked to packed size, for files larger than `FREE`."""
 FREE = 1 << 24
 ENTRIES = 10_000
-"""Files of an archive that are looked at."""
+"""Maximum number of files in an archive."""
 GZIP, ZSTD, ZIP = b"\x1f\x8b", b"(\xb5/\xfd", b"PK\3\4"
 _STEP = 1 << 20
 _FIRST_STEP = 1 << 10
@@ -35,7 +35,7 @@ _ENCRYPTED = 1
 
 
 class StoredFile(NamedTuple):
-    """What a file of several holds under a name: its size unpacked, in bytes, and what gives it."""
+    """A file inside another: its name, its unpacked size in bytes, and a function that reads it."""
 
     name: str
     size: int
@@ -43,7 +43,7 @@ class StoredFile(NamedTuple):
 
 
 def unpack(data: Data) -> Data:
-    """The content of gzip, of zstd or of a zip with one file, else the data as they are. Raises `ReadError`.
+    """Unpack gzip, zstd or a zip with one file; other data is returned unchanged. Raises `ReadError`.
 
     >>> import gzip
     >>> unpack(gzip.compress(b"hello")), unpack(b"hello")
@@ -59,7 +59,7 @@ def unpack(data: Data) -> Data:
 
 
 def _read_only_entry(data: Data) -> bytes | None:
-    """The one file of a zip archive; None where it has none, several, or one of another kind of archive."""
+    """Return the only file of a zip archive; None if it has none or several, or is an Office or Java file."""
     archive = open_zip(data)
     if archive is None:
         return None
@@ -71,7 +71,7 @@ def _read_only_entry(data: Data) -> bytes | None:
 
 
 def open_zip(data: Data) -> ZipFile | None:
-    """A zip archive; None where the data is none, or a broken one. Raises `ReadError` for too many files."""
+    """Open a zip archive; None if the data is no archive or broken. Raises `ReadError` for too many files."""
     view = memoryview(data)
     if bytes(view[:4]) != ZIP:
         return None
@@ -88,7 +88,7 @@ def open_zip(data: Data) -> ZipFile | None:
 
 
 def read_entry(archive: ZipFile, item: ZipInfo, data: Data) -> bytes:
-    """One file of an archive, zstd too. `data` are the archive's bytes. Raises `ReadError`."""
+    """Return one file of an archive, also packed with zstd. `data` is the archive. Raises `ReadError`."""
     if item.flag_bits & _ENCRYPTED:
         raise ReadError(FILE, detail=f"{printable(item.filename, 60)} in it is encrypted")
     if item.compress_type == _ZSTD_METHOD:
@@ -103,17 +103,17 @@ def read_entry(archive: ZipFile, item: ZipInfo, data: Data) -> bytes:
 
 
 def _find_raw(item: ZipInfo, data: Data) -> memoryview:
-    """The packed bytes of a file: they follow its header, whose two lengths stand at 26 and 28."""
-    view, at = memoryview(data), item.header_offset
-    header = bytes(view[at : at + 30])
+    """Return the packed bytes of a file: they follow its header, with two lengths at offsets 26 and 28."""
+    view, offset = memoryview(data), item.header_offset
+    header = bytes(view[offset : offset + 30])
     if len(header) < 30 or header[:4] != ZIP:
         raise ReadError(FILE, detail="its archive is broken")
-    begin = at + 30 + int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+    begin = offset + 30 + int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
     return view[begin : begin + item.compress_size]
 
 
 def _join(pieces: Iterator[bytes], packed: int, kind: str) -> bytes:
-    """All pieces, as long as they are not too many. Raises `ReadError`."""
+    """Join the pieces. Raises `ReadError` if they exceed the limits."""
     from zipfile import BadZipFile
     from zlib import error as broken
 
@@ -129,15 +129,15 @@ def _join(pieces: Iterator[bytes], packed: int, kind: str) -> bytes:
     except (broken, EOFError, ValueError, OSError, BadZipFile, NotImplementedError, RuntimeError):
         if not out:
             raise ReadError(FILE, detail=f"its {kind} is broken") from None
-        # What could be unpacked of a file that was cut short is read; its last line may be half.
+        # Read what could be unpacked of a truncated file; its last line may be incomplete.
     return b"".join(out)
 
 
 def _gunzip(data: Data) -> Iterator[bytes]:
-    """Unpack the members of a gzip file, one after the other.
+    """Yield the unpacked members of a gzip file.
 
-    zlib copies what follows a member. The pieces it gets are therefore small first and double in size: what
-    is copied is no more than a few times the member, even in a file of a million members.
+    zlib copies the data after a member. The pieces passed to it are therefore small first and double in size:
+    the copies are at most a few times as large as the member, even in a file of a million members.
     """
     from zlib import decompressobj
 
@@ -146,28 +146,28 @@ def _gunzip(data: Data) -> Iterator[bytes]:
         unzip, size = decompressobj(31), _FIRST_STEP
         while not unzip.eof and len(rest):
             yield unzip.decompress(rest[:size], _STEP)
-            left = unzip.unconsumed_tail
-            while left and not unzip.eof:
-                yield unzip.decompress(left, _STEP)
-                left = unzip.unconsumed_tail
-            taken = min(len(rest), size) - len(unzip.unused_data)
-            rest, size = rest[taken:], min(2 * size, _STEP)
+            tail = unzip.unconsumed_tail
+            while tail and not unzip.eof:
+                yield unzip.decompress(tail, _STEP)
+                tail = unzip.unconsumed_tail
+            used = min(len(rest), size) - len(unzip.unused_data)
+            rest, size = rest[used:], min(2 * size, _STEP)
 
 
 def _unzstd(data: Data) -> Iterator[bytes]:
-    """The frames of a zstd file, one after the other."""
+    """Yield the unpacked frames of a zstd file."""
     try:
         with _open_zstd(BytesIO(memoryview(data))) as file:
             while piece := file.read(_STEP):
                 yield piece
     except ReadError:
         raise
-    except Exception as error:  # each library has an error of its own
+    except Exception as error:  # each library has its own error type
         raise ValueError(str(error)) from None
 
 
 def _open_zstd(file: BytesIO) -> Any:
-    """The unpacked stream. Raises `ReadError` where nothing here reads zstd."""
+    """Open the unpacked stream. Raises `ReadError` if no library for zstd is installed."""
     with suppress(ImportError):
         return import_module("compression.zstd").ZstdFile(file)
     with suppress(ImportError):

@@ -112,19 +112,19 @@ def _find_close(data: bytes | memoryview, start: int) -> int:
     to the object.
     """
     limit = min(len(data), start + LONGEST)
-    at = start
-    while at < limit:
-        if data[at] == 10:
-            return at
-        if data[at] != 34:
-            outside = _OUTSIDE.match(data, at, limit)
-            at = limit if outside is None else outside.end()
+    offset = start
+    while offset < limit:
+        if data[offset] == 10:
+            return offset
+        if data[offset] != 34:
+            outside = _OUTSIDE.match(data, offset, limit)
+            offset = limit if outside is None else outside.end()
             continue
-        string = _STRING.match(data, at, limit)
+        string = _STRING.match(data, offset, limit)
         if string is None:
-            at = limit
+            offset = limit
             break
-        at = string.end()
-        if at < limit and data[at] not in b",:]}":
+        offset = string.end()
+        if offset < limit and data[offset] not in b",:]}":
             return -1
-    return at if limit == len(data) else -1
+    return offset if limit == len(data) else -1

@@ -1,13 +1,14 @@
-"""SQLite databases with sessions in them, opencode's and LangGraph's: bytes -> a JSON document per session.
+"""Read SQLite databases of opencode and LangGraph: one JSON document per session.
 
-In go the bytes of a database, without a log of changes beside them (the door has merged it), out comes what
-the reader of each session takes: for opencode what `opencode export` writes, for LangGraph the states of a
-thread. Sources: FORMATS §7, §12. The database is opened in memory, and nothing of it is ever written. What a
-state holds is decoded without building any class: a value of one becomes its name and its fields. A pickle is
-never loaded. opencode's newest versions keep the messages of its next form in `session_message`, some beside
-`message` and the same there: it is read of a session that has no row in `message`. Since 2.0 the sessions'
-own rows are in `session_v2`; those that are still in `session` alone are listed too. Its table `event` is not
-read.
+The input is the bytes of a database without a write-ahead log (the caller has merged it). The output is what
+the reader of each session expects: for opencode the format of `opencode export`, for LangGraph the states of
+a thread. Sources: FORMATS §7, §12. The database is opened in memory and never written. States are decoded
+without creating objects of their classes: a value of a class becomes its name and its fields, and pickles are
+never loaded.
+
+opencode's newest versions store messages in `session_message`, some of them also in `message`. That table is
+read only if a session has no row in `message`. Since 2.0 the sessions are rows of `session_v2`; sessions that
+exist only in `session` are listed too. The table `event` is not read.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ OPENCODE = (
     {"session", "session_message"},
     {"session_v2", "session_message"},
 )
-"""The tables of opencode's, of three ages."""
+"""The tables of opencode's databases, in three versions."""
 SESSIONS = ("session_v2", "session")
 """Tables of sessions. The first one that contains a session is used."""
 _NEXT = frozenset({"id", "session_id", "type", "data"})
@@ -164,7 +165,7 @@ def _authorise(
 
 
 def _broken() -> tuple[type[Exception], ...]:
-    """What a broken database raises where it is read."""
+    """Return the exceptions that reading a broken database raises."""
     from sqlite3 import Error
 
     return (Error, UnicodeError, ValueError, OverflowError)
@@ -192,7 +193,7 @@ def _list_opencode(base: _Database, data: Data) -> list[StoredFile]:
 
 
 def _find_session(base: _Database, name: str) -> sqlite3.Row | None:
-    """The row of a session."""
+    """Return the row of a session."""
     for table in SESSIONS:
         if "id" in base.list_columns(table):
             for row in base.select(f"SELECT * FROM {table} WHERE id = ?", name):
@@ -201,7 +202,7 @@ def _find_session(base: _Database, name: str) -> sqlite3.Row | None:
 
 
 def _export_opencode(data: Data, name: str) -> bytes:
-    """A session as `opencode export` writes it."""
+    """Return a session in the format of `opencode export`."""
     document: Json = {"info": {"id": name}, "messages": []}
     try:
         with _Database(data) as base:
@@ -210,16 +211,16 @@ def _export_opencode(data: Data, name: str) -> bytes:
                 document["info"] = _make_info(dict(zip(row.keys(), row, strict=True)))
             old, later = (_count_rows(base, table, name) for table in ("message", "session_message"))
             if old and later:
-                document["session_messages"] = later  # the same once more
+                document["session_messages"] = later  # copies of the messages
             for message in _list_messages(base, name) if old else _list_next(base, name):
                 document["messages"].append(message)
     except _broken():
-        document["broken"] = True  # what was read until then is kept
+        document["broken"] = True  # rows read before the error are kept
     return dump_lossless(_make_plain(document)).encode("ascii")
 
 
 def _count_rows(base: _Database, table: str, name: str) -> int:
-    """The rows of a session in a table; 0 where the table is not there."""
+    """Return the number of a session's rows in a table; 0 if the table does not exist."""
     if "session_id" not in base.list_columns(table):
         return 0
     query = f"SELECT COUNT(*) FROM {table} WHERE session_id = ?"
@@ -241,9 +242,9 @@ def _list_messages(base: _Database, name: str) -> Iterator[Json]:
 
 
 def _list_next(base: _Database, name: str) -> Iterator[Json]:
-    """The messages of a session in opencode's next form, in their order."""
+    """Yield the messages of a session in opencode's newer form, in order."""
     if _has_next(base):
-        # Its first versions told no order but the time.
+        # The first versions had no column for the order, only the time.
         order = "seq" if "seq" in base.list_columns("session_message") else "time_created, id"
         query = f"SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY {order}"
         for row in base.select(query, name):
@@ -251,14 +252,14 @@ def _list_next(base: _Database, name: str) -> Iterator[Json]:
 
 
 def _make_info(row: Json) -> Json:
-    """The row of a session, with its times and its revert as an export has them."""
+    """Convert the row of a session, with its times and its revert as in an export."""
     times = {
         key.removeprefix("time_"): row.pop(key) for key in list(row) if key.startswith("time_") and row[key]
     }
     info = {key: value for key, value in row.items() if value is not None}
     for name in ("revert", "model"):
-        if isinstance(held := info.get(name), str) and held.startswith("{"):
-            info[name] = _load(held)
+        if isinstance(text := info.get(name), str) and text.startswith("{"):
+            info[name] = _load(text)
     return {**info, "time": times}
 
 
@@ -288,15 +289,15 @@ def _list_threads(base: _Database, data: Data) -> list[StoredFile]:
         "SELECT thread_id, checkpoint_ns, SUM(LENGTH(checkpoint)) AS size FROM checkpoints "
         "GROUP BY thread_id, checkpoint_ns ORDER BY MIN(checkpoint_id)"
     )
-    found: list[StoredFile] = []
+    threads: list[StoredFile] = []
     for thread, space, size in base.select(query):
         name = f"{thread}/{space}" if space else str(thread)
-        found.append(StoredFile(name, int(size or 0), partial(_export_thread, data, thread, space)))
-    return found
+        threads.append(StoredFile(name, int(size or 0), partial(_export_thread, data, thread, space)))
+    return threads
 
 
 def _export_thread(data: Data, thread: Any, space: Any) -> bytes:
-    """The states of a thread that lead to its last one, each with its messages."""
+    """Return the states of a thread on the path to its last state, each with its messages."""
     rows: dict[str, tuple[Any, Any, Any]] = {}
     try:
         with _Database(data) as base:
@@ -307,12 +308,12 @@ def _export_thread(data: Data, thread: Any, space: Any) -> bytes:
             for name, parent, kind, blob in base.select(query, thread, space):
                 rows[str(name)] = (parent, kind, blob)
     except _broken():
-        pass  # what was read until then is kept
+        pass  # rows read before the error are kept
     line: list[Json] = []
     name = next(reversed(rows), None)
-    seen: set[str] = set()
-    while name is not None and name in rows and name not in seen:
-        seen.add(name)
+    visited: set[str] = set()
+    while name is not None and name in rows and name not in visited:
+        visited.add(name)
         parent, kind, blob = rows[name]
         line.append({"id": name, **_read_state(kind, blob)})
         name = str(parent) if parent else None
@@ -337,28 +338,30 @@ def _read_state(kind: Any, blob: Any) -> Json:
         return {"unreadable": "it is broken"}
     values = state.get("channel_values") if isinstance(state, dict) else None
     messages = values.get("messages") if isinstance(values, dict) else None
-    told: Json = {"ts": state["ts"]} if isinstance(state, dict) and isinstance(state.get("ts"), str) else {}
+    state_fields: Json = (
+        {"ts": state["ts"]} if isinstance(state, dict) and isinstance(state.get("ts"), str) else {}
+    )
     if isinstance(messages, list):
-        told["messages"] = [_make_plain(message) for message in messages]
-    return told
+        state_fields["messages"] = [_make_plain(message) for message in messages]
+    return state_fields
 
 
 def _keep(code: int, data: memoryview) -> Any:
-    """A value of a class: that of a message as its fields, any other with the name of its class."""
+    """Decode a value of a class: a message as its fields, any other with the name of its class."""
     try:
-        held = msgspec.msgpack.decode(bytes(data), ext_hook=_keep)
+        content = msgspec.msgpack.decode(bytes(data), ext_hook=_keep)
     except (msgspec.MsgspecError, ValueError, TypeError):
         return {"extension": code}
-    if not isinstance(held, list) or len(held) < 3:
-        return {"extension": code, "value": held}
-    module, name, value = held[:3]
+    if not isinstance(content, list) or len(content) < 3:
+        return {"extension": code, "value": content}
+    module, name, value = content[:3]
     if str(module).startswith("langchain") and isinstance(value, dict) and "type" in value:
         return value
     return {"class": f"{module!s:.200}.{name!s:.200}", "value": value}
 
 
 def _make_plain(value: Any, depth: int = 0) -> Any:
-    """A value as JSON can hold it: bytes in base64, keys as text, anything else in its words."""
+    """Convert a value to JSON: bytes in base64, keys as text, other objects as `str`."""
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if depth > _DEEPEST:

@@ -1,8 +1,8 @@
-"""Bytes -> what kind of file they are, in a few words, where they are no session.
+"""Describe the kind of a file that is not a session.
 
-Kinds are told by the marks that their formats publish at the beginning of a file, and text by how it begins.
-`name_foreign` knows kinds that are certainly no session, so that no reader has to look at them;
-`describe_text` says what else there is once every reader has refused it.
+Kinds are recognised by the published marks at the beginning of their files, and text by its first characters.
+`name_foreign` names kinds that are certainly not sessions, so that no reader has to look at them.
+`describe_text` describes the other files that no reader recognised.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ AS_UTF8 = ": save it as UTF-8 first"
 
 DATABASE = "an SQLite database"
 
-# (where, bytes, kind). Sources are the formats' own publications; longer marks stand before shorter ones.
+# (offset, bytes, kind). Sources are the specifications of the formats; longer marks come before shorter ones.
 _MARKS: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "a PNG picture"),
     (0, b"\xff\xd8\xff", "a JPEG picture"),
@@ -72,7 +72,7 @@ _MARKS: tuple[tuple[int, bytes, str], ...] = (
     (0, b"PACK\0", "a git pack"),
     (0, b"DIRC\0", "a git index"),
 )
-# Words of the tables that a database begins with, and whose it is then.
+# Words of the tables at the beginning of a database, and its content.
 _DATABASES: tuple[tuple[tuple[bytes, ...], str], ...] = (
     ((b"cursorDiskKV",), "Cursor's chats"),
     ((b"content_json", b"messages"), "goose's sessions: `goose session export` gives one as JSON"),
@@ -112,7 +112,7 @@ _TAR_SUM = slice(148, 156)
 
 
 def name_foreign(data: Data) -> str:
-    """What a file certainly is that is no session; "" for text, and for what may be one. Its first MiB tell.
+    """Name the kind of a file that is certainly not a session, from its first MiB; else "".
 
     >>> name_foreign(b"%PDF-1.7"), name_foreign(b"[]"), name_foreign("é".encode("utf-16"))
     ('a PDF', '', 'UTF-16 text: save it as UTF-8 first')
@@ -121,8 +121,8 @@ def name_foreign(data: Data) -> str:
     for mark, kind in _WIDE:
         if head.startswith(mark) and b"\0" in head:  # without one, a broken line of another encoding
             return kind + AS_UTF8
-    for at, mark, kind in _MARKS:
-        if head.startswith(mark, at):
+    for offset, mark, kind in _MARKS:
+        if head.startswith(mark, offset):
             return _name_database(head) if kind == DATABASE else kind
     if head.startswith((b"PK\3\4", b"PK\5\6", b"PK\7\b")):
         return next((kind for mark, kind in _ZIPS if mark in head[:200]), f"a zip archive{UNPACK}")
@@ -132,7 +132,7 @@ def name_foreign(data: Data) -> str:
     for start, kind in _STARTS:
         if begin.startswith(start):
             return kind
-    # The fields of a notebook stand in any order, and its first one near the beginning.
+    # A notebook's fields may have any order; the first one is near the beginning.
     if begin.startswith(b"{") and any(name in begin for name in _NOTEBOOK):
         document, _ = peek_once(head, len(memoryview(data)) <= HEAD)
         if _is_notebook(document):
@@ -141,13 +141,13 @@ def name_foreign(data: Data) -> str:
 
 
 def _name_database(head: bytes) -> str:
-    """Whose database it is, by the tables that its first pages describe."""
+    """Name a database by the tables that its first pages describe."""
     whose = (name for words, name in _DATABASES if all(word in head for word in words))
-    return f"{DATABASE} of {told}" if (told := next(whose, "")) else DATABASE
+    return f"{DATABASE} of {owner}" if (owner := next(whose, "")) else DATABASE
 
 
 def _is_notebook(value: Any) -> bool:
-    """Its version stands at its end, so a long one is known by its first cell."""
+    """Return whether a document is a notebook. The version is at the end, so its first cell counts too."""
     cells = value.get("cells") if isinstance(value, dict) else None
     if not isinstance(cells, list):
         return False
@@ -155,18 +155,18 @@ def _is_notebook(value: Any) -> bool:
 
 
 def _is_tar(head: bytes) -> bool:
-    """Whether it opens with a header of the first tar format, which has a sum of its bytes and no mark."""
+    """Return whether the data begins with a header of the oldest tar format: no mark, but a checksum."""
     if len(head) < 512 or not head[_TAR_SUM].strip(b"\0 ").isdigit():
         return False
     try:
-        told = int(head[_TAR_SUM].strip(b"\0 "), 8)
+        checksum = int(head[_TAR_SUM].strip(b"\0 "), 8)
     except ValueError:
         return False
-    return told == sum(head[:148]) + 8 * ord(" ") + sum(head[156:512])
+    return checksum == sum(head[:148]) + 8 * ord(" ") + sum(head[156:512])
 
 
 def _name_binary(head: bytes) -> str:
-    """The kind of bytes with zeros among them; "" where a line of them may be JSON."""
+    """Name the kind of bytes that contain zeros; "" if one of their lines may be JSON."""
     if _ZEROS.fullmatch(head):
         return "nothing but zero bytes"
     if head.startswith(b"BM") and head[6:10] == bytes(4):
@@ -179,15 +179,15 @@ def _name_binary(head: bytes) -> str:
         return "Python bytecode"
     some = head[: 1 << 12]
     for width, name in ((4, "UTF-32"), (2, "UTF-16")):
-        # Of each character of Latin script all bytes but one are zero.
-        empty = sorted(some[at::width].count(0) / len(some) * width for at in range(width))
+        # In Latin text all bytes of a character except one are zero.
+        empty = sorted(some[index::width].count(0) / len(some) * width for index in range(width))
         if empty[0] < 0.1 and empty[1] > 0.9:
             return f"{name} text{AS_UTF8}"
     return "" if _LINE_OF_JSON.search(head) else "binary data of no known kind"
 
 
 def describe_text(data: Data) -> str:
-    """What a file is that no reader took and `name_foreign` does not know; "" for nothing.
+    """Describe a file that no reader recognised and `name_foreign` does not know; "" if it is empty.
 
     >>> describe_text(b'{"a": 1}'), describe_text(b"a,b\\n1,2\\n")
     ('a JSON object with the field a', 'a table of comma-separated values')
@@ -234,10 +234,10 @@ def _describe_value(value: Any) -> str:
     if isinstance(value, dict):
         names = [printable(name, 40) for name in value][:5]
         more = len(value) - len(names)
-        told = join_words([*names, plural(more, "other")] if more else names)
+        fields = join_words([*names, plural(more, "other")] if more else names)
         if not names:
             return "an empty JSON object"
-        return f"a JSON object with the field{'s' * (len(value) > 1)} {told}"
+        return f"a JSON object with the field{'s' * (len(value) > 1)} {fields}"
     if isinstance(value, list):
         kinds = {_kind_of(item) for item in value}
         of = f" of {kinds.pop()}" if len(kinds) == 1 else ""

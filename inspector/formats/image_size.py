@@ -3,8 +3,8 @@
 Only the four formats the Anthropic API takes (CLAUDE §11): PNG, JPEG, GIF and WebP. The bytes are
 untrusted, so nothing but a few fixed positions is looked at. Sources: the four formats' specifications.
 
-Not the library imagesize (2.0.1): it reads a GIF's sizes as signed numbers and a lossy WebP's with the bits
-that scale it, looks for a JPEG's frame byte by byte through whatever stands before it, and also parses XML.
+Not the library imagesize (2.0.1): it reads a GIF's sizes as signed numbers and a lossy WebP's with its
+scaling bits, searches a JPEG's frame byte by byte through the preceding data, and also parses XML.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FIRST = 4096
 
 
 def measure(data: str) -> Size | None:
-    """Width and height in pixels, or None when the bytes do not tell.
+    """Return width and height in pixels, or None if the bytes do not contain them.
 
     >>> measure("R0lGODlhAwACAPAAAP8AAAAAACwAAAAAAwACAAACAoRRADs=")
     (3, 2)
@@ -50,17 +50,19 @@ def _gif(head: bytes) -> Size | None:
 
 def _jpeg(head: bytes) -> Size | None:
     """Walk the segments to the start of frame, which is the first that holds the size."""
-    at = 2
-    while at + 9 <= len(head) and head[at] == 0xFF:
-        marker = head[at + 1]
+    offset = 2
+    while offset + 9 <= len(head) and head[offset] == 0xFF:
+        marker = head[offset + 1]
         if marker == 0xFF:
-            at += 1
+            offset += 1
         elif marker == 0x01 or 0xD0 <= marker <= 0xD8:
-            at += 2
+            offset += 2
         elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            return int.from_bytes(head[at + 7 : at + 9], "big"), int.from_bytes(head[at + 5 : at + 7], "big")
+            return int.from_bytes(head[offset + 7 : offset + 9], "big"), int.from_bytes(
+                head[offset + 5 : offset + 7], "big"
+            )
         else:
-            at += 2 + max(int.from_bytes(head[at + 2 : at + 4], "big"), 2)
+            offset += 2 + max(int.from_bytes(head[offset + 2 : offset + 4], "big"), 2)
     return None
 
 

@@ -1,6 +1,6 @@
-"""Bytes that arrive in pieces -> `Session`: a file of lines, read while it is being written, or a large one.
+"""Read a `Session` from a file of lines in pieces: while it is being written, or because it is large.
 
-At any time the session is the one that reading all of the file anew would give. Only what is new is decoded.
+At any time, the session equals the result of reading the whole file again. Only new data is decoded.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .parts import list_parts
 from .readers import clear_usage, find_reader
 
 LINES = 64
-"""So many records, and so many bytes (`HEAD`), settle the format: no reader looks further to tell its own."""
+"""Number of records after which, with `HEAD` bytes, the format is certain: no reader looks further."""
 FIRST, PIECE = 1 << 22, 1 << 19
-"""So many bytes of a large file of lines are read at first, then at a time: few, as fresh memory is dear."""
+"""Bytes of a large file that are read at first, and then at a time. Small pieces reuse memory."""
 LARGE = 1 << 25
-"""From so many bytes on that is worth it."""
+"""Minimum size in bytes for reading a file in pieces."""
 
 
 def find_lines_reader(head: bytes, name: str, format: str | None = None) -> Reader | None:
-    """The reader of a file of lines that begins so; None where only all of the file tells how it is read."""
+    """Return the reader of a file of lines from its beginning; None if that requires the whole file."""
     lines = head[: head.rfind(b"\n") + 1]
     settled = len(lines) > HEAD and len(list(islice(iter_lines(lines), LINES + 1))) > LINES
     try:
@@ -35,12 +35,12 @@ def find_lines_reader(head: bytes, name: str, format: str | None = None) -> Read
             reader = find_reader(lines, name, format)
             return reader if reader.start is not None else None
     except ReadError:
-        pass  # whoever has all of it says why
+        pass  # the caller reports the error after reading the whole file
     return None
 
 
 def read_pieces(file: BinaryIO, head: bytes) -> Iterator[bytes]:
-    """The lines of a file whose `head` was read, some at a time, and what stands behind the last line end.
+    """Yield the lines of a file whose `head` was read, in pieces, and then the part after the last line end.
 
     >>> from io import BytesIO
     >>> list(read_pieces(BytesIO(b"3\\n4"), b"1\\n2"))
@@ -68,14 +68,14 @@ class IncrementalReader:
     holds for a record whose string may continue in the next line.
     """
 
-    def __init__(self, reader: Reader, beside: Mapping[str, Data] | None = None) -> None:
+    def __init__(self, reader: Reader, other_files: Mapping[str, Data] | None = None) -> None:
         """Start with the other files of the folder. Raises `ValueError` if the format is not of lines."""
         if reader.start is None:
             raise ValueError(f"{reader.name} is no format of lines")
         self.reader = reader
         self.offset = 0
         self._line = 1
-        self._lines = reader.start_all(beside) if reader.start_all and beside else reader.start()
+        self._lines = reader.start_all(other_files) if reader.start_all and other_files else reader.start()
         self._rest = b""
         self._unended = False
         self._unfinished: Corrupt | None = None
@@ -96,7 +96,7 @@ class IncrementalReader:
         last = take_lines(self._lines, data, self._line, self.offset)
         self.offset, self._line = self.offset + last.end, self._line + data.count(b"\n", 0, last.end)
         self._unfinished, self._unended = last.unfinished, last.unended
-        return last.taken or self._unfinished != unfinished
+        return last.has_lines or self._unfinished != unfinished
 
     def feed_piece(self, piece: bytes) -> None:
         """Read the next piece of a file whose pieces are read once, in order."""

@@ -1,7 +1,7 @@
-"""What readers of JSON documents share: a look at the beginning, and taking objects apart without loss.
+"""Parse JSON documents: look at a beginning, and take objects apart without loss. Shared by the readers.
 
-Whatever a transcript holds is untrusted: a field may be missing, null or of another type. `Fields` hands
-out a value only when it has the type asked for, and keeps everything else, so nothing is lost silently.
+The content of a transcript is untrusted: a field may be missing, null or of another type. `Fields` returns a
+value only if it has the requested type, and keeps everything else, so that nothing is lost silently.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..session.entries import Corrupt, Cost, Entry, Note, Source, Usage
 from .json_lines import BOM, Data, decode, decode_document, iter_lines
 
 FILE = "the file"
-"""What a reader calls what it reads: only doors know names."""
+"""Name of the data in errors of a reader: only its callers know file names."""
 HEAD = 1 << 20
 NO_DOCUMENT = "not one JSON document"
 SEVERAL = f"{NO_DOCUMENT}: it holds several JSON values"
@@ -29,40 +29,42 @@ T = TypeVar("T")
 _MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[{]+|[\]}]+|[",]', re.DOTALL)
 _CLOSERS = str.maketrans("{[", "}]")
 
-Found = tuple[Block, dict[str, Any]]
-"""A block, and what its JSON held besides."""
+ParsedBlock = tuple[Block, dict[str, Any]]
+"""A block, and the unread fields of its JSON."""
 
 
 def place(index: int) -> Source:
-    """Where an element of a JSON document stands: its 1-based place, at no known offset (-1) and size (0)."""
+    """Return the source of an element of a JSON document: its 1-based index, offset -1 (unknown), size 0."""
     return Source(index, -1, 0)
 
 
 def load(data: Data) -> Any:
-    """A whole JSON document. Raises `ReadError`."""
+    """Parse a whole JSON document. Raises `ReadError`."""
     try:
         return decode_document(data)
     except ValueError as error:
         raise ReadError(FILE, detail=_several(str(error))) from None
 
 
-def tell_wordless(count: int, one: str, many: str = "", corrupt: Sequence[Corrupt] = ()) -> str:
-    """What there is where nobody says anything; where lines could not be read, why not.
+def tell_wordless(count: int, singular: str, many: str = "", corrupt: Sequence[Corrupt] = ()) -> str:
+    """Explain why there are no messages: what the data contains, or why its lines could not be read.
 
     >>> tell_wordless(1, "record"), tell_wordless(2_000, "entry", "entries")
     ('its only record is no message', 'none of its 2,000 entries is a message')
     >>> tell_wordless(3, "record", corrupt=[Corrupt(line=7, offset=90, reason="not UTF-8 at byte 4")])
     'line 7 cannot be read: not UTF-8 at byte 4'
     """
-    many = many or f"{one}s"
+    many = many or f"{singular}s"
     if corrupt:
         more = f", and {len(corrupt) - 1:,} more" if len(corrupt) > 1 else ""
         return f"line {corrupt[0].line:,} cannot be read: {corrupt[0].reason}{more}"
-    return f"its only {one} is no message" if count == 1 else f"none of its {count:,} {many} is a message"
+    return (
+        f"its only {singular} is no message" if count == 1 else f"none of its {count:,} {many} is a message"
+    )
 
 
 def sniff_document(data: Data, judge: Callable[[Any], str | None]) -> str | None:
-    """Return the result of `judge` for the beginning of the document, or the reason why there is none."""
+    """Return the result of `judge` for the beginning of the document, or the reason for its absence."""
     head = cut_head(data)
     if len(head) == HEAD and b"\n" not in head and _holds_lines(data):
         return SEVERAL
@@ -71,7 +73,7 @@ def sniff_document(data: Data, judge: Callable[[Any], str | None]) -> str | None
 
 
 def _holds_lines(data: Data) -> bool:
-    """Whether the first two lines are separate objects, judged by their brackets."""
+    """Return whether the first two lines are separate objects, judged by their brackets."""
     lines = [bytes(line[:1]) + bytes(line[-2:]).rstrip()[-1:] for _, line in islice(iter_lines(data), 2)]
     return len(lines) == 2 and lines[0] == b"{}" and lines[1][:1] == b"{"
 
@@ -82,7 +84,7 @@ def cut_head(data: Data) -> bytes:
 
 
 def peek(head: bytes, whole: bool) -> Any:
-    """A JSON document from its first bytes: what is not complete in them is left out.
+    """Parse a JSON document from its first bytes, without the elements that are incomplete.
 
     Raises `ValueError` with a short reason.
 
@@ -92,12 +94,12 @@ def peek(head: bytes, whole: bool) -> Any:
     head = head.removeprefix(BOM)
     if not head.strip():
         raise ValueError("it is empty")
-    return decode(head if whole else _close(head))
+    return decode(head if whole else close_head(head))
 
 
 @lru_cache(maxsize=1)
 def peek_once(head: bytes, whole: bool) -> tuple[Any, str]:
-    """`peek`, or why not, for all who ask about one file after each other; none changes the value."""
+    """Return the result of `peek`, or the reason of its error. Cached: all readers look at the same file."""
     try:
         return peek(head, whole), ""
     except ValueError as error:
@@ -108,8 +110,11 @@ def _several(reason: str) -> str:
     return "it holds several JSON values" if "Extra data" in reason else reason
 
 
-def _close(head: bytes) -> bytes:
-    """The beginning of a document made whole: cut after the last complete element, its brackets closed."""
+def close_head(head: bytes) -> bytes:
+    """Complete the beginning of a document: cut it after the last complete element and close its brackets.
+
+    Raises `ValueError` with a short reason if it is not the beginning of one document.
+    """
     text = head.decode("utf-8", "replace")
     closers: list[str] = []
     end = 0
@@ -130,12 +135,12 @@ def _close(head: bytes) -> bytes:
                 break
             continue
         end = mark.start() if char == "," else mark.end()
-    # Strings change no brackets, so those still open are the ones that were open at the last place to end.
+    # Brackets inside strings are not counted, so the open ones are those at the last complete element.
     return (text[:end] + "".join(reversed(closers))).encode("utf-8")
 
 
 class Fields:
-    """A JSON object being taken apart; what nobody took stays in `rest`.
+    """A JSON object whose fields are taken one by one; `rest` has the fields that were not taken.
 
     >>> fields = Fields({"role": "user", "content": 7, "name": None})
     >>> fields.text("role"), fields.text("content"), fields.text("name"), fields.rest
@@ -169,7 +174,7 @@ class Fields:
         return self._take(name, dict)
 
     def strings(self, name: str) -> tuple[str, ...]:
-        """A list of nothing but strings, else an empty tuple."""
+        """Return a list that contains only strings, else an empty tuple."""
         value = self.rest.get(name)
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             del self.rest[name]
@@ -190,19 +195,19 @@ class Fields:
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a finite number, and no integer beyond all floats; a boolean is none."""
+    """Return whether a value is a finite number in the range of floats, and not a boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _MAX
 
 
-def gather(found: Iterable[Found]) -> tuple[tuple[Block, ...], dict[str, Any]]:
-    """Blocks, and what their JSON held besides under the block's index, as `{"blocks": {"0": …}}` or `{}`."""
-    pairs = list(found)
+def gather(parsed_blocks: Iterable[ParsedBlock]) -> tuple[tuple[Block, ...], dict[str, Any]]:
+    """Return the blocks, and the unread fields by block index as `{"blocks": {"0": …}}`, or `{}` if none."""
+    pairs = list(parsed_blocks)
     rest = {str(index): more for index, (_, more) in enumerate(pairs) if more}
     return tuple(block for block, _ in pairs), {"blocks": rest} if rest else {}
 
 
-def find_blocks(content: Any, read_block: Callable[[Any], Found]) -> list[Found]:
-    """The blocks of a message's content: a string is one text block, null is none."""
+def find_blocks(content: Any, read_block: Callable[[Any], ParsedBlock]) -> list[ParsedBlock]:
+    """Convert a message's content to blocks: a string is one text block, null is no block."""
     if content is None:
         return []
     if isinstance(content, str):
@@ -212,15 +217,15 @@ def find_blocks(content: Any, read_block: Callable[[Any], Found]) -> list[Found]
     return [unknown(content, "content")]
 
 
-def unknown(raw: Any, name: str = "") -> Found:
-    """A block no reader knows, with its own `type` when it tells one."""
+def unknown(raw: Any, name: str = "") -> ParsedBlock:
+    """Return a block of unknown type, with the `type` of its JSON if there is one."""
     kind = raw.get("type") if isinstance(raw, dict) else None
     return Unknown(type=kind if isinstance(kind, str) else name, raw=raw), {}
 
 
-def make_parts(found: Iterable[Found]) -> tuple[tuple[Part, ...], dict[str, Any]]:
-    """The blocks as parts of a tool's output, and what their JSON held besides."""
-    blocks, rest = gather(found)
+def make_parts(parsed_blocks: Iterable[ParsedBlock]) -> tuple[tuple[Part, ...], dict[str, Any]]:
+    """Return the blocks as parts of a tool's output, and the unread fields of their JSON."""
+    blocks, rest = gather(parsed_blocks)
     return tuple(_part(block) for block in blocks), rest
 
 
@@ -230,30 +235,37 @@ def _part(block: Block) -> Part:
     return Unknown(type=block.kind, raw=block.model_dump())
 
 
-def only_outputs(found: list[Found]) -> list[Found]:
-    """The blocks of a tool's message: an entry of role tool holds nothing else than outputs.
+def only_outputs(parsed_blocks: list[ParsedBlock]) -> list[ParsedBlock]:
+    """Return the blocks of a tool's message as outputs: an entry of role `tool` contains nothing else.
 
-    What is none becomes the output of a call without a name (`call_id` is empty).
+    Any other block becomes the output of a call without a name (`call_id` is empty).
     """
     return [
         pair
         if isinstance(pair[0], ToolOutput)
         else (ToolOutput(call_id="", parts=(_part(pair[0]),)), pair[1])
-        for pair in found
+        for pair in parsed_blocks
     ]
 
 
 def read_messages(
     messages: Iterable[Any],
-    read_block: Callable[[Any], Found],
+    read_block: Callable[[Any], ParsedBlock],
     name: str,
     roles: Sequence[str] = (),
     key: str = "",
 ) -> dict[str, Any]:
-    """The messages of a list as fields of a session of the format `name`: one entry each, in a line.
+    """Read a list of messages as fields of a session: one entry each, in order.
 
-    Only those of these `roles` are read, of any without. `key` is the field that names a message; one that
-    has no name is "m" and its number. Raises `EmptySession` where nobody says anything.
+    Args:
+        messages: The messages.
+        read_block: Convert the JSON of a block.
+        name: The format.
+        roles: Roles of the messages to read; () for all.
+        key: The field with a message's id. Without an id, it is "m" and the message's number.
+
+    Raises:
+        EmptySession: There are no messages.
     """
     entries: list[Entry] = []
     notes: list[Note] = []
@@ -268,8 +280,8 @@ def read_messages(
             what = f"message of role {role}" if role else "message without a role"
             notes.append(Note(type=what, known=False, source=place(line)))
             continue
-        found = find_blocks(fields.any("content"), read_block)
-        blocks, more = gather(only_outputs(found) if role == "tool" else found)
+        parsed_blocks = find_blocks(fields.any("content"), read_block)
+        blocks, more = gather(only_outputs(parsed_blocks) if role == "tool" else parsed_blocks)
         entry = Entry(
             id=(fields.text(key) if key else None) or f"m{line}",
             parent=entries[-1].id if entries else None,
@@ -291,7 +303,7 @@ def read_messages(
 
 
 def merge(entry: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
-    """What is left of an entry and of the message in it; a name both use is told apart by `message.`.
+    """Merge the unread fields of an entry and of its message; duplicate names get the prefix `message.`.
 
     >>> merge({"source": "shell", "id": 1}, {"api": "x", "id": 2})
     {'source': 'shell', 'id': 1, 'api': 'x', 'message.id': 2}
@@ -302,22 +314,22 @@ def merge(entry: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
 def make_usage(fields: Fields, name: str, keys: tuple[str, str, str, str, str]) -> Usage | None:
     """Take the usage object `name`; `keys` name input, output, cache read, cache write and total.
 
-    What it holds besides (its cost read, if there is one) stays in the fields under `name`.
+    Its other fields stay in `fields` under `name`. Its cost is read if there is one.
     """
     raw = fields.object(name)
     if raw is None:
         return None
     inner = Fields(raw)
-    given, output, read, write = (_take_tokens(inner, key) or 0 for key in keys[:4])
+    prompt, output, read, write = (_take_tokens(inner, key) or 0 for key in keys[:4])
     total, cost = _take_tokens(inner, keys[4]), _take_cost(inner, keys)
-    usage = Usage(input=given, output=output, cache_read=read, cache_write=write, total=total, cost=cost)
+    usage = Usage(input=prompt, output=output, cache_read=read, cache_write=write, total=total, cost=cost)
     if inner.rest:
         fields.rest[name] = inner.rest
     return usage
 
 
 def _take_tokens(usage: Fields, key: str) -> Number | None:
-    """A figure; one that is not finite too, for `clear_usage` to tell about, and it stays in the fields."""
+    """Return a figure. One that is not finite is returned too, but stays in the fields for `clear_usage`."""
     value = usage.number(key)
     odd: Any = usage.rest.get(key)
     return odd if isinstance(odd, int | float) and not isinstance(odd, bool) else value
@@ -328,16 +340,16 @@ def _take_cost(usage: Fields, keys: tuple[str, str, str, str, str]) -> Cost | No
     if raw is None:
         return None
     inner = Fields(raw)
-    given, output, read, write = (inner.number(key) or 0 for key in keys[:4])
+    prompt, output, read, write = (inner.number(key) or 0 for key in keys[:4])
     total = inner.number("total") or 0
-    cost = Cost(input=given, output=output, cache_read=read, cache_write=write, total=total)
+    cost = Cost(input=prompt, output=output, cache_read=read, cache_write=write, total=total)
     if inner.rest:
         usage.rest["cost"] = inner.rest
     return cost
 
 
 def iso_time(milliseconds: Number | None) -> str | None:
-    """Milliseconds since 1970 as ISO 8601 in UTC; None when there is no such moment.
+    """Convert milliseconds since 1970 to ISO 8601 in UTC; None if the time is out of range.
 
     >>> iso_time(1750000000000)
     '2025-06-15T15:06:40.000Z'
@@ -345,7 +357,7 @@ def iso_time(milliseconds: Number | None) -> str | None:
     if milliseconds is None:
         return None
     try:
-        moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+        time = datetime.fromtimestamp(milliseconds / 1000, UTC)
     except (OverflowError, OSError, ValueError):
         return None
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,8 +1,8 @@
-"""What readers of files made of records share: the `Reader` type, lines with their place, lenient decoding.
+"""Read files of records: the `Reader` type, lines with their position, and lenient JSON decoding.
 
-In go bytes, out come decoded records, each with the line, offset and size it has in the file. What real
-transcripts hold and strict JSON forbids is accepted: halves of surrogate pairs, NaN, raw control
-characters, integers of any size, nesting deeper than Python recurses.
+Each decoded record has its line, byte offset and size. Real transcripts contain values that strict JSON
+forbids; they are accepted: unpaired surrogates, NaN, raw control characters, integers of any size, and
+nesting that is deeper than Python's recursion limit.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ..text import plural
 from .damaged_lines import Repair, repair_line
 
 Data = bytes | memoryview
-"""The content of a file, as the door hands it over."""
+"""The content of a file."""
 
 BOM = b"\xef\xbb\xbf"
 DEEPEST = 256
-"""Levels of nesting that are kept as they are; what is nested further down becomes a string of its JSON."""
+"""Maximum nesting. Deeper values are converted to strings of their JSON."""
 _WILD = re.compile(r"[*?\[]")
 _LINE_END = re.compile(b"\n")
 _SOLID = re.compile(rb"[^ \t-\r]")
@@ -56,8 +56,10 @@ class Lines(LineTaker, Protocol):
 
 @runtime_checkable
 class FinishedLines(Lines, Protocol):
-    """Lines that use up what they hold while their last session is made, once the file no longer `goes_on`:
-    what was read and what is made of it are then never in memory together."""
+    """Lines that are freed while the last session is built, after `goes_on` was set to False.
+
+    This avoids having the parsed rows and the session in memory together.
+    """
 
     goes_on: bool
 
@@ -66,20 +68,24 @@ class FinishedLines(Lines, Protocol):
 class Reader:
     """One transcript format.
 
-    `sniff` looks at the first records and answers None when it knows the format, else a short reason.
-    `read` turns all of it into a `Session`; it raises `EmptySession` when nobody says anything, and
-    `ReadError` when the content is not what `sniff` took it for. A format of lines has `start`, which
-    begins to read; such a file can be followed while it grows.
-
-    A session may stand in several files. `find_beside` answers, for the content and the name of one of them,
-    which others are looked for in its folder and below: names, or patterns with `*`, at most `most_beside` of
-    them. `read_all` reads them together: it is given the contents of those that are there, by their names. A
-    folder is opened by the file in it called `folder_file`. `is_foreign` knows one that is none of them by
-    its beginning, so that the rest is not read. `start_all` begins to read a file of lines
-    with others beside it, for one that is followed while it grows. `name_holders` is asked the other way
-    round: for the name and the first bytes of a file of a sub-agent's, where the session that reads it with
-    its own may lie, as names or patterns from the file's folder; () for any other file. What a pattern takes
-    from a file goes through `escape_name`: a transcript is nobody's to trust.
+    Attributes:
+        name: Identifier of the format.
+        title: Name on the screen.
+        sniff: Return None if the first records are of this format, else a short reason.
+        read: Read the whole file. Raises `EmptySession` if it contains no messages, and `ReadError` if the
+            content is not what `sniff` recognised.
+        start: Begin to read a file of lines. Such a file can be followed while it grows.
+        find_beside: Return names, or patterns with `*`, of other files in the folder or below that belong
+            to the session, given the content and the name of one file. Untrusted text in a pattern must
+            be passed through `escape_name`.
+        read_all: Read a file with the contents of its other files, by name.
+        is_foreign: Return whether another file does not belong to the session, from its beginning. Such a
+            file is not read completely.
+        start_all: Begin to read a growing file of lines with its other files.
+        name_holders: Return names or patterns of the parent session's file, given the name and the first
+            bytes of a sub-agent's file; () for any other file.
+        most_beside: The maximum number of other files.
+        folder_file: The file by which a folder with a session is opened.
     """
 
     name: str
@@ -96,12 +102,12 @@ class Reader:
     folder_file: str = ""
 
     def name_beside(self, data: Data, name: str) -> tuple[str, ...]:
-        """Names and patterns of the other files that are looked for beside this one; often none."""
+        """Return names and patterns of the other files of the session; often none."""
         return () if self.find_beside is None else self.find_beside(data, name)
 
 
 def escape_name(name: str) -> str:
-    """A pattern of the files of this name alone.
+    """Return a pattern that matches this file name only.
 
     >>> escape_name("[1] *.jsonl")
     '[[]1] [*].jsonl'
@@ -117,7 +123,7 @@ def read_lines(lines: Lines, data: Data) -> Session:
 
 
 def take_all(lines: LineTaker, data: Data) -> None:
-    """Give every line of a whole file to `lines`."""
+    """Pass every line of a whole file to `lines`."""
     last = take_lines(lines, data)
     lines.corrupt.extend(filter(None, [last.unfinished]))
 
@@ -133,7 +139,7 @@ class LastLine(NamedTuple):
     """
 
     end: int
-    taken: bool
+    has_lines: bool
     unfinished: Corrupt | None = None
     unended: bool = False
 
@@ -271,7 +277,7 @@ def _find_line_end(data: Data, start: int, size: int) -> int:
 
 
 def spread_list(data: Data) -> bytes:
-    """A JSON list as JSON Lines, each item where it stood.
+    """Convert a JSON list to JSON Lines; each item keeps its offset.
 
     >>> spread_list(b'[\\n {"a": [1,\\n 2]},\\n {"b": "],"}]')
     b'   {"a": [1,  2]}\\n  {"b": "],"} '
@@ -279,24 +285,24 @@ def spread_list(data: Data) -> bytes:
     spread = bytearray(data)
     depth = 0
     for piece in _PIECE.finditer(bytes(spread)):
-        at, sign = piece.start(), piece.group()
+        offset, sign = piece.start(), piece.group()
         if sign in (b"\n", b"\r"):
-            spread[at] = 32
+            spread[offset] = 32
         elif sign in (b"[", b"{"):
             depth += 1
             if depth == 1:
-                spread[at] = 32
+                spread[offset] = 32
         elif sign in (b"]", b"}"):
             if depth == 1:
-                spread[at] = 32
+                spread[offset] = 32
             depth -= 1
         elif sign == b"," and depth == 1:
-            spread[at] = 10
+            spread[offset] = 10
     return bytes(spread)
 
 
 def decode(raw: bytes | memoryview) -> Any:
-    """One JSON value. Raises `ValueError` with a short reason.
+    """Decode one JSON value. Raises `ValueError` with a short reason.
 
     >>> decode(b'["\\\\ud83d", NaN]')
     ['\\ud83d', nan]
@@ -308,13 +314,13 @@ def decode(raw: bytes | memoryview) -> Any:
 
 
 def decode_document(data: Data) -> Any:
-    """A whole file that is one JSON value. Raises `ValueError` with a short reason."""
+    """Decode a whole file that is one JSON value. Raises `ValueError` with a short reason."""
     view = memoryview(data)
     return decode(view[len(BOM) :] if bytes(view[: len(BOM)]) == BOM else view)
 
 
 def decode_slowly(raw: bytes | memoryview) -> Any:
-    """`decode` without the fast path: what strict JSON refuses comes here."""
+    """Decode a value that the fast decoder refused, for instance because it is not strict JSON."""
     try:
         text = bytes(raw).decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
@@ -333,7 +339,7 @@ def _load(text: str) -> Any:
 
 
 def flatten(text: str) -> str:
-    """The same JSON with every object or array more than `DEEPEST` levels down turned into a string.
+    """Convert every object or array below `DEEPEST` levels of nesting to a string.
 
     >>> nested = flatten("[" * 100_000 + "]" * 100_000)
     >>> nested[:DEEPEST] == "[" * DEEPEST, nested[DEEPEST : DEEPEST + 3]
@@ -359,7 +365,7 @@ def flatten(text: str) -> str:
 
 
 def _whole(digits: str) -> int | float:
-    """Python refuses to parse integers of thousands of digits; such a one becomes a float."""
+    """Parse an integer. One with too many digits for Python becomes a float."""
     try:
         return int(digits)
     except ValueError:

@@ -1,9 +1,9 @@
-"""Identify unsupported files: which tool wrote them, and how much they hold.
+"""Identify unsupported files: the tool that wrote them, and how much they contain.
 
-A file of a version, or of a harness, that is not read here is identified by its structure, never by its name:
-by the fields of its first rows (`ROWS`) or of its document (`DOCUMENTS`), whose first match counts; `ADVICE`
-tells what to do with it. Sources of the fields are FORMATS §1 to §14. Rows are counted in the bytes, so that
-a row that cannot be read counts too.
+A file of an unsupported version or harness is identified by its structure, never by its name: by the fields
+of its first rows (`ROWS`) or of its document (`DOCUMENTS`). The first match counts. `ADVICE` says what to do
+with such a file. Sources of the fields are FORMATS §1 to §14. Rows are counted in the bytes, so that
+unreadable rows are included.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def _is_cursor(row: Json) -> bool:
 
 
 def _is_gptme(row: Json) -> bool:
-    """A message of gptme's: these flags stand in a row where they are set, and the first prompt has some."""
+    """Return whether a row is a message of gptme: it has one of these flags; the first prompt has several."""
     flagged = any(row.get(flag) is True for flag in ("pinned", "hide", "ui_only"))
     marked = flagged or "file_hashes" in row or "ephemeral_ttl" in row
     return marked and {"role", "content", "timestamp"} <= row.keys()
 
 
 def _is_training(row: Json) -> bool:
-    """A row of a data set of trajectories: the messages are a text, or a list beside the task's name."""
+    """Return whether a row is from a data set of trajectories: messages as text, or with the task's name."""
     return "instance_id" in row and (isinstance(row.get("messages"), str) or "trajectory" in row)
 
 
@@ -130,16 +130,16 @@ COMPACTIONS = {
     "a Claude Code session": rb'"subtype"\s*:\s*"compact_boundary"|"isCompactSummary"\s*:\s*true',
     "a session of Factory's Droid": rb'"type"\s*:\s*"compaction_state"',
 }
-"""What a compaction is found by in the bytes of a kind of lines."""
+"""Pattern that finds the compactions in the bytes of a kind of lines."""
 
 
-def _items(name: str, *beside: str, first: tuple[str, ...] = ()) -> Measure:
-    """Count the items of the field `name`, if all fields `beside` and those of the `first` item are there."""
+def _items(name: str, *other_fields: str, first: tuple[str, ...] = ()) -> Measure:
+    """Count the items of the field `name`, if all `other_fields` and the fields of the `first` item exist."""
 
     def count(value: Any) -> int | None:
-        held = Fields(value).rest
-        items = held.get(name)
-        if not isinstance(items, list | dict) or not set(beside) <= held.keys():
+        fields = Fields(value).rest
+        items = fields.get(name)
+        if not isinstance(items, list | dict) or not set(other_fields) <= fields.keys():
             return None
         if first and not (isinstance(items, list) and items and set(first) <= Fields(items[0]).rest.keys()):
             return None
@@ -205,19 +205,19 @@ def _count_reply(value: Any) -> int | None:
 
 
 def _count_stored(value: Any) -> int | None:
-    """Return 0: the head of a session of opencode's, and each message and part, is a file of its own."""
-    told = {name for name, held in Fields(value).rest.items() if isinstance(held, str)}
-    message = {"sessionID", "role"} <= told
-    part = {"sessionID", "messageID", "type"} <= told
-    return 0 if "id" in told and ({"projectID", "directory"} <= told or message or part) else None
+    """Return 0: opencode stores the session, each message and each part in separate files."""
+    names = {name for name, cell in Fields(value).rest.items() if isinstance(cell, str)}
+    message = {"sessionID", "role"} <= names
+    part = {"sessionID", "messageID", "type"} <= names
+    return 0 if "id" in names and ({"projectID", "directory"} <= names or message or part) else None
 
 
 def _count_history_item(value: Any) -> int | None:
     """Count the tokens of a task in Roo Code's list; an item names its task and its cost."""
-    held = Fields(value)
-    if not {"ts", "task", "tokensIn", "tokensOut", "totalCost"} <= held.rest.keys():
+    fields = Fields(value)
+    if not {"ts", "task", "tokensIn", "tokensOut", "totalCost"} <= fields.rest.keys():
         return None
-    return sum(int(held.number(name) or 0) for name in ("tokensIn", "tokensOut"))
+    return sum(int(fields.number(name) or 0) for name in ("tokensIn", "tokensOut"))
 
 
 DOCUMENTS: tuple[tuple[str, Measure, str], ...] = (
@@ -256,14 +256,14 @@ DOCUMENTS: tuple[tuple[str, Measure, str], ...] = (
     ("messages of LangChain", _listed("type", "data"), "message"),
     ("events of an Inspect transcript", _listed("event", "timestamp"), "event"),
     ("events of an Inspect transcript", _items("events", first=("event", "timestamp")), "event"),
-    ("what LangSmith's SDK sends", _count_sent, "run"),
+    ("data sent by LangSmith's SDK", _count_sent, "run"),
     ("a Posit Assistant conversation", _items("messages", "schemaVersion", "root"), "message"),
     ("a list of messages", _listed("role", "content"), "message"),
 )
-"""Name, measure, and what one item is called ("" to tell no number)."""
+"""Name, measure, and the noun for one item ("" to omit the number)."""
 
 ONE_ROW = 'write the messages of one row as {"messages": […]} to open them'
-OPEN_TASK = "open api_conversation_history.json beside it"
+OPEN_TASK = "open api_conversation_history.json in the same folder"
 ADVICE = {
     "the events of `gemini --output-format stream-json`": (
         "they do not hold the context: open the chat in ~/.gemini/tmp"
@@ -277,7 +277,7 @@ ADVICE = {
         "they may be a part of a session: export the session with `goose session export`"
     ),
     "a transcript that Entire shortened": (
-        "it leaves out compactions and what the cache gave: open the full.jsonl beside it"
+        "it lacks compactions and cached tokens: open the full.jsonl in the same folder"
     ),
     "trajectories to train with": ONE_ROW,
     "the answers of a batch of OpenAI's": "they do not hold what was asked: open the batch's input",
@@ -285,29 +285,29 @@ ADVICE = {
     "the prompts that Claude Code remembers": "they hold no replies: open a session in ~/.claude/projects",
     "the prompts that Codex remembers": "they hold no replies: open a rollout in ~/.codex/sessions",
     "a saved checkpoint of Gemini's": "open the chat itself, in the folder chats/ of ~/.gemini/tmp",
-    "calls exported from Weave": "what they only point to is not in the file",
+    "calls exported from Weave": "values that they only refer to are not in the file",
     "results of τ²-bench": ONE_ROW,
     "the screen of a Cline or Roo task": f"it does not hold the context: {OPEN_TASK}",
     "the metadata of a Cline or Roo task": OPEN_TASK,
     "the list entry of a Roo task": OPEN_TASK,
-    "a log of prompts to Gemini CLI": "open the chat itself, in the folder chats/ beside it",
+    "a log of prompts to Gemini CLI": "open the chat itself, in the folder chats/ next to it",
     "a reply of OpenAI's": (
         "it does not hold what was asked: keep the request and it as one line, {request: …, response: …}"
     ),
     "a file of opencode's older storage": (
         "it is a part of a session: export the session with `opencode export`"
     ),
-    "what LangSmith's SDK sends": (
-        "it tells what was asked and what was answered apart: export the runs from LangSmith"
+    "data sent by LangSmith's SDK": (
+        "it stores inputs and outputs of a run apart: export the runs from LangSmith"
     ),
     "a list of messages": "they may be any system's: name its reader by format=",
 }
-"""What to do with a file of a kind, or what it lacks."""
+"""Advice for files of a kind, or what such a file lacks."""
 _AIDER = re.compile(rb"^# aider chat started at ", re.MULTILINE)
 
 
 class KnownKind(NamedTuple):
-    """What a file is: its kind, how much it holds, and what can be done, "" for nothing.
+    """An identified file: its kind, how much it contains, and advice ("" for none).
 
     >>> print(KnownKind("a Codex rollout", "3,405 rows, 2 compactions"))
     a Codex rollout of 3,405 rows, 2 compactions
@@ -322,7 +322,7 @@ class KnownKind(NamedTuple):
 
 
 def name_row(row: Json) -> str:
-    """Whose row of JSON Lines it is; "" where nothing tells it.
+    """Return the kind of a row of JSON Lines; "" if it is unknown.
 
     >>> name_row({"role": "_usage", "token_count": 7}), name_row({"role": "user", "content": "Hello"})
     ('the context of a Kimi session', '')
@@ -331,7 +331,7 @@ def name_row(row: Json) -> str:
 
 
 def recognise(data: Data) -> KnownKind | None:
-    """The kind of a file that no reader takes; None where nothing tells it.
+    """Return the kind of a file that no reader recognises; None if it is unknown.
 
     >>> row = b'{"type": "response_item", "payload": {"type": "message"}}'
     >>> print(recognise(row + b'\\n{"type": "compacted", "payload": {}}'))
@@ -345,10 +345,12 @@ def recognise(data: Data) -> KnownKind | None:
         return KnownKind("a chat history of Aider", plural(chats, "chat"))
     document, reason = peek_once(head, len(view) <= HEAD)
     if not reason:
-        for name, measure, one in DOCUMENTS:
+        for name, measure, singular in DOCUMENTS:
             if (count := measure(document)) is not None:
                 more = "" if len(view) <= HEAD else "at least "
-                return KnownKind(name, more + plural(count, one) if one else "", ADVICE.get(name, ""))
+                return KnownKind(
+                    name, more + plural(count, singular) if singular else "", ADVICE.get(name, "")
+                )
     rows = first_rows(data)
     for name, holds in ROWS:
         if any(map(holds, rows)):

@@ -1,4 +1,4 @@
-"""Our own files: a `Session` as JSON, written and read back without loss.
+"""Session manifests: a `Session` as JSON, written and read without loss.
 
 The form is `Session.model_dump` in ASCII-only JSON, so halves of surrogate pairs survive. It is closed:
 a field this package does not know is an error that names the field.
@@ -43,7 +43,7 @@ _SAYINGS = {
 
 
 def dump_manifest(session: Session) -> str:
-    """The session as JSON.
+    """Return the session as JSON.
 
     >>> from inspector.session.entries import Entry
     >>> session = Session(format="demo", entries=(Entry(id="\\ud83d"),))
@@ -52,7 +52,7 @@ def dump_manifest(session: Session) -> str:
     """
     fields = session.model_dump()
     # Earlier versions refuse fields that they do not know.
-    for name in ("labels", "totals"):
+    for name in ("labels", "judgements", "totals"):
         if not fields[name]:
             del fields[name]
     replies = [*fields["entries"], *(reply for agent in fields["subagents"] for reply in _replies(agent))]
@@ -67,10 +67,10 @@ def _replies(agent: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def session_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of the session manifest."""
+    """Return the JSON Schema (draft 2020-12) of the session manifest."""
     schema = Session.model_json_schema(mode="serialization")
     for part in (schema, *schema["$defs"].values()):
-        # It is for readers in any language: what a class is, without how Python uses it.
+        # The schema is for readers in any language: remove the Python examples from the descriptions.
         if "description" in part:
             part["description"] = part["description"].partition("\n\n>>> ")[0]
     return {
@@ -82,7 +82,7 @@ def session_schema() -> dict[str, Any]:
 
 
 def sniff(data: Data) -> str | None:
-    """None for an object whose field `manifest` names this form, of whatever version."""
+    """Return None for an object whose field `manifest` names this format, in any version."""
     return sniff_document(data, lambda value: _judge(value, data))
 
 
@@ -91,7 +91,7 @@ def _judge(value: Any, data: Data) -> str | None:
         return "not a JSON object"
     if _is_ours(value.get("manifest")):
         return None
-    # Another tool may have sorted the fields, and put megabytes of entries before the one that tells.
+    # Another tool may have sorted the fields, so that megabytes of entries come before `manifest`.
     if "manifest" not in value and "entries" in value and _MARK.search(data):
         return None
     return _REFUSAL
@@ -102,7 +102,7 @@ def _is_ours(version: Any) -> bool:
 
 
 def read(data: Data) -> Session:
-    """The session the file holds. Raises `ReadError`, or `ManifestVersion` for another version."""
+    """Read the session. Raises `ReadError`, or `ManifestVersion` for another version."""
     value = load(data)
     version = value.get("manifest") if isinstance(value, dict) else None
     if not _is_ours(version):
@@ -116,7 +116,7 @@ def read(data: Data) -> Session:
 
 
 def _explain(error: ValidationError) -> str:
-    """The first fault as a sentence, and how many there are."""
+    """Return a sentence about the first validation error, and the number of errors."""
     faults = {_path(fault["loc"]): fault for fault in reversed(error.errors(include_url=False))}
     path, first = list(faults.items())[-1]
     kind, more = first["type"], f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
@@ -130,7 +130,7 @@ def _explain(error: ValidationError) -> str:
 
 
 def _path(location: tuple[int | str, ...]) -> str:
-    """`entries[3].blocks[0].text`, without the names that pydantic gives to members of unions."""
+    """Format a path like `entries[3].blocks[0].text`, without pydantic's names of union members."""
     words: list[str] = []
     before: int | str = ""
     for step in location:

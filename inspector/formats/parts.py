@@ -1,8 +1,8 @@
-"""Bytes -> the sessions in them, where there are several: an archive of files, a log of samples, an export.
+"""Find the sessions in a file with several: an archive, a log of samples, an export or a database.
 
-Nothing is written anywhere, so a name that leads out of a folder is a name and no more. What is packed is
-unpacked up to the limits of `containers.py`: of one file's size, of how often larger it becomes, and of the
-number of files. An archive inside an archive is not opened, and links and devices of a tar are left out.
+Nothing is written to disk, so file names in an archive need no check. Packed data is unpacked up to the
+limits of `containers.py`: size, ratio and number of files. Archives inside archives are not opened; links and
+devices in a tar archive are ignored.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from .readers import find_reader, read_session, unpack_named
 from .requests import chat_exports, document_lists, inspect_log, scout
 
 _EXPORT = re.compile(r"(?:^|/)conversations[^/]*\.json$")
-"""What the exports of Claude.ai and ChatGPT call the file with the conversations."""
+"""Name of the file with the conversations in exports of Claude.ai and ChatGPT."""
 WORDS = 200
-"""Characters of a reason that are kept."""
+"""Maximum number of characters of a reason."""
 
 
 def list_parts(data: Data) -> tuple[str, list[StoredFile]] | None:
-    """What kind of container the data is, and its files in their order; None where it is none.
+    """Return the kind of a container and its files in order; None if the data is not a container.
 
-    Raises `ReadError` where it holds too many files, or is broken.
+    Raises `ReadError` if it is broken or contains too many files.
     """
     samples = inspect_log.list_samples(data)
     if samples:
@@ -59,20 +59,20 @@ def list_parts(data: Data) -> tuple[str, list[StoredFile]] | None:
 
 
 def _open_export(file: StoredFile) -> list[StoredFile]:
-    """The conversations of an export that an archive holds; any other file as it is."""
+    """Return the conversations if a file of an archive is an export, else the file itself."""
     if not _EXPORT.search(file.name):
         return [file]
     try:
         chats = chat_exports.list_conversations(file.read())
     except ReadError:
-        chats = []  # packed in a way that is refused: that is told where it is looked at
+        chats = []  # the error is reported when the file itself is read
     return chats or [file]
 
 
 def holds_files(data: Data) -> bool:
-    """Whether it is an archive or a database, by its first bytes, or an export of several conversations.
+    """Return whether the data is an archive, a database with sessions, or an export of several conversations.
 
-    One that documents or programs are kept in is none.
+    Archives that are documents or programs do not count.
     """
     if scout.is_scout(data):
         return True
@@ -101,7 +101,7 @@ def _list_tar(data: Data) -> Iterator[StoredFile]:
             for number, item in enumerate(archive):
                 if number == ENTRIES:
                     raise ReadError(FILE, detail=f"it holds more than {ENTRIES:,} files")
-                # A sparse one may say that it is far larger than what stands here.
+                # The header of a sparse file may claim a size that is far larger than its data.
                 if item.isreg() and not item.issparse():
                     piece = view[item.offset_data : item.offset_data + item.size]
                     yield StoredFile(item.name, len(piece), lambda piece=piece: bytes(piece))  # type: ignore[misc]
@@ -110,14 +110,15 @@ def _list_tar(data: Data) -> Iterator[StoredFile]:
 
 
 class StoredSession(NamedTuple):
-    """A session inside a file of several.
+    """A session in a file that contains several.
 
-    name      what it is called there
-    size      bytes, unpacked
-    format    the reader that takes it, "" for what is no session
-    problem   why none does, "" where one does
-    part      where it stands
-    mode      permissions of the file that holds it, if known
+    Attributes:
+        name: Name in the file.
+        size: Number of unpacked bytes.
+        format: Name of the reader; "" if it is not a session.
+        problem: Why it is not a session; "" if it is one.
+        part: The stored file.
+        mode: Permissions of the file that contains it, if known.
     """
 
     name: str
@@ -135,29 +136,29 @@ class StoredSession(NamedTuple):
 
 
 class StoredSessions(Printable, Sequence[StoredSession]):
-    """The sessions of a file, in their order. What is no session is in `others`, with the reason."""
+    """The sessions of a file, in order. `others` lists the files that are not sessions, with the reason."""
 
-    def __init__(self, found: Sequence[StoredSession]) -> None:
-        self._found = tuple(one for one in found if not one.problem)
-        self.others = tuple(one for one in found if one.problem)
+    def __init__(self, sessions: Sequence[StoredSession]) -> None:
+        self._sessions = tuple(session for session in sessions if not session.problem)
+        self.others = tuple(session for session in sessions if session.problem)
 
     @overload
-    def __getitem__(self, at: int | str) -> StoredSession: ...
+    def __getitem__(self, key: int | str) -> StoredSession: ...
     @overload
-    def __getitem__(self, at: slice) -> StoredSessions: ...
-    def __getitem__(self, at: int | str | slice) -> StoredSession | StoredSessions:
-        """One by its place or its name. Raises `EditError` for a name that there is not."""
-        if isinstance(at, slice):
-            return StoredSessions(self._found[at])
-        if isinstance(at, str):
-            found = next((one for one in self._found if one.name == at), None)
-            if found is None:
-                raise EditError("part", at, f"no session is called so; there are {name_some(self)}")
-            return found
-        return self._found[at]
+    def __getitem__(self, key: slice) -> StoredSessions: ...
+    def __getitem__(self, key: int | str | slice) -> StoredSession | StoredSessions:
+        """Return a session by index or name. Raises `EditError` if there is no session with this name."""
+        if isinstance(key, slice):
+            return StoredSessions(self._sessions[key])
+        if isinstance(key, str):
+            match = next((session for session in self._sessions if session.name == key), None)
+            if match is None:
+                raise EditError("part", key, f"no session has this name; there are {name_some(self)}")
+            return match
+        return self._sessions[key]
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._sessions)
 
     @printed
     def __repr__(self) -> str:
@@ -232,7 +233,7 @@ def choose_part(data: Data, name: str, part: str | None, format: str | None = No
         format: The name of the reader.
 
     Raises:
-        SeveralSessions: There are several sessions, and `part` is None.
+        SeveralSessions: There are several sessions, and `part` names none of them.
         EditError: No session has this name.
         ReadError: No file is a session, or the named one could not be read.
     """
@@ -264,9 +265,9 @@ def choose_part(data: Data, name: str, part: str | None, format: str | None = No
 def unpack_part(
     data: Data, name: str, part: str | None = None, format: str | None = None
 ) -> tuple[Data, str]:
-    """What is in packed data, or in one part of an archive, a log or a database; and what errors call it.
+    """Unpack data or one part of a container. Returns the content, and its name in errors.
 
-    Raises what `choose_part` raises.
+    Raises the same errors as `choose_part`.
     """
     if part is None:
         content = unpack_named(data, name)
@@ -277,10 +278,10 @@ def unpack_part(
 def unpack_content(
     data: Data, name: str, part: str | None = None, format: str | None = None
 ) -> tuple[Data, str]:
-    """The same of data that is no file: of an export its reader takes the first that says anything, and tells
-    of the others.
+    """Unpack data that is not from a file. Returns the content, and its name in errors.
 
-    Raises what `choose_part` raises.
+    An export is returned whole: its reader takes the first conversation with messages and warns about the
+    others. Raises the same errors as `choose_part`.
     """
     if part is not None:
         return unpack_part(data, name, part, format)

@@ -1,7 +1,7 @@
-"""Where each harness keeps its sessions: a table of folders and of what the files in them are called.
+"""The folders in which each harness stores its sessions, and the names of the files.
 
-A place that an environment variable moves names it; {…} is filled in by `find_places`. Sources of the paths
-are the harnesses' own documentation and code, as of November 2026.
+The folder may be set by an environment variable (`find_places`). Sources of the paths are the harnesses'
+documentation and code, as of November 2026.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import NamedTuple
 class Place(NamedTuple):
     """A folder of one harness.
 
-    harness   what people call it
-    variable  the environment variable that names the `base`, "" where there is none
-    base      the folder where the variable is not set, below the user's home
-    folder    below the base
-    pattern   a glob below that: one session each
+    Attributes:
+        harness: Name of the harness.
+        variable: The environment variable that sets `base`, or "".
+        base: The folder below the user's home if the variable is not set.
+        folder: The folder below the base.
+        pattern: A glob below the folder that matches one file per session.
     """
 
     harness: str

@@ -1,7 +1,7 @@
-"""Bytes -> `Session`, whatever the format.
+"""Read a `Session` from bytes of any format.
 
-In goes the content of a file, out comes a `Session`, read by the first reader that recognises it: first
-the ones in `READERS`, then those other packages bring under the entry point group `inspector.readers`.
+The first reader that recognises the content reads it. Readers are tried in the order of `READERS`, then those
+that other packages register under the entry point group `inspector.readers`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from ..session.session import Session
 from ..text import plural
 from . import manifest
 from .containers import GZIP, ZIP, ZSTD, unpack
+from .exports import hub_rows
 from .file_kind import describe_text, name_foreign
-from .harnesses import atif, copilot, kimi, stud, swe_agent, vscode_chat
+from .harnesses import atif, copilot, deepseek, kimi, stud, swe_agent, vscode_chat
 from .harnesses import mini_claude_code as mini
 from .harnesses.claude_code import agents as claude_code
 from .harnesses.claude_code import stream_json
@@ -57,12 +58,12 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 _PATH = re.compile(r"[^\n{\[]{1,4096}")
-"""A text that is no JSON and has one line: it is rather the name of a file."""
+"""One line of text that is not JSON: more likely a file name than content."""
 _FIGURES = ("input", "output", "cache_read", "cache_write", "cache_write_1h", "total")
 
 
 def clear_usage(session: Session) -> Session:
-    """The session itself, or where figures of its usage are odd a copy without them and with one warning.
+    """Set invalid figures of usage to 0 and add one warning; a session without them is returned unchanged.
 
     >>> from inspector.session.entries import Entry
     >>> odd = Session(format="demo", entries=(Entry(id="a", usage=Usage(input=-1, output=2)),))
@@ -70,42 +71,42 @@ def clear_usage(session: Session) -> Session:
     (0, ('1 reported token figure is negative, not finite or far too large; it counts as 0',))
     """
     odd = {
-        at: names
-        for at, entry in enumerate(session.entries)
+        index: names
+        for index, entry in enumerate(session.entries)
         if (usage := fields_of(entry)["usage"]) is not None and (names := _find_odd(usage))
     }
     if not odd:
         return session
     entries = list(session.entries)
-    for at, names in odd.items():
-        entry = entries[at]
+    for index, names in odd.items():
+        entry = entries[index]
         if entry.usage is not None:
             usage = entry.usage.model_copy(update=dict.fromkeys(names, 0))
-            entries[at] = entry.model_copy(update={"usage": usage})
-    warning = _say(sum(map(len, odd.values())))
+            entries[index] = entry.model_copy(update={"usage": usage})
+    warning = _warn_of_odd_usage(sum(map(len, odd.values())))
     return session.model_copy(update={"entries": tuple(entries), "warnings": (*session.warnings, warning)})
 
 
-def read_all(reader: Reader, data: Data, beside: Mapping[str, Data]) -> Session:
-    """The session in `data` by this reader, with the contents of its other files by their names."""
+def read_all(reader: Reader, data: Data, other_files: Mapping[str, Data]) -> Session:
+    """Read the session in `data`, together with the contents of its other files by name."""
     together = reader.read_all
-    return clear_usage(together(data, beside) if together and beside else reader.read(data))
+    return clear_usage(together(data, other_files) if together and other_files else reader.read(data))
 
 
 def _find_odd(usage: Usage) -> list[str]:
-    told = fields_of(usage)
+    figures = fields_of(usage)
     if (
-        0 <= told["input"] <= MOST_TOKENS
-        and 0 <= told["output"] <= MOST_TOKENS
-        and 0 <= told["cache_read"] <= MOST_TOKENS
-        and 0 <= told["cache_write"] <= MOST_TOKENS
-        and told["cache_write_1h"] is told["total"] is None
+        0 <= figures["input"] <= MOST_TOKENS
+        and 0 <= figures["output"] <= MOST_TOKENS
+        and 0 <= figures["cache_read"] <= MOST_TOKENS
+        and 0 <= figures["cache_write"] <= MOST_TOKENS
+        and figures["cache_write_1h"] is figures["total"] is None
     ):
-        return []  # as nearly all; asked one by one that takes three times as long
-    return [name for name in _FIGURES if (value := told[name]) is not None and not is_tokens(value)]
+        return []  # the usual case; checking each figure takes three times as long
+    return [name for name in _FIGURES if (value := figures[name]) is not None and not is_tokens(value)]
 
 
-def _say(count: int) -> str:
+def _warn_of_odd_usage(count: int) -> str:
     figures = plural(count, "reported token figure is", "reported token figures are")
     they = "it counts" if count == 1 else "each counts"
     return f"{figures} negative, not finite or far too large; {they} as 0"
@@ -121,6 +122,8 @@ READERS: tuple[Reader, ...] = (
     qwen.READER,
     copilot.READER,
     kimi.READER,
+    deepseek.READER,
+    hub_rows.STS_READER,
     pi.READER,
     flue.READER,
     stud.READER,
@@ -138,6 +141,7 @@ READERS: tuple[Reader, ...] = (
     chat_exports.CLAUDE_READER,
     chat_exports.CHATGPT_READER,
     langgraph.READER,
+    hub_rows.DATACLAW_READER,
     data_set.READER,
     anthropic_messages.READER,
     mini.READER,
@@ -145,31 +149,38 @@ READERS: tuple[Reader, ...] = (
     message_lines.READER,
     traces.READER,
 )
-"""The readers of this package, in the order they are asked: the most specific first."""
+"""The readers of this package, in the order in which they are tried: the most specific first."""
 
 
 ROWS = tuple(module.READER for module in (claude_code, codex, stream_json, gemini, qwen, copilot, kimi, pi))
-"""Those whose rows are found as one JSON list too, as exports and data sets hold them."""
+"""Readers of rows that also occur in one JSON list, for example in exports and data sets."""
 
 GENERAL = (anthropic_messages.READER, mini.READER, request_log.READER, message_lines.READER, traces.READER)
-"""Those whose files carry no mark of a harness: what one of them takes may be another's too."""
+"""Readers of files without marks of a harness: several of them may recognise the same file."""
 
 
 Content = Data | bytearray | str | Mapping[str, Any] | Sequence[Any]
-"""A file's bytes or its text, a document that is parsed already, or a list of messages."""
+"""The bytes or the text of a file, a parsed document, or a list of messages."""
 
 
 def read_session(
     data: Content, name: str = "data", format: str | None = None, part: str | None = None
 ) -> Session:
-    """The session in `data`, by the reader called `format` or by the first that recognises it.
+    """Read the session in `data`.
 
-    `data` are the bytes or the text of a file, one JSON document that is parsed already, or the list of its
-    messages. `name` is what errors call the data. Of an archive or a database with several sessions `part`
-    names one, of a log or an export another than the first. Raises `ReadError`, which says what it is, when
-    none recognises it, `ClaimedTwice` when several do, `SeveralSessions` when it holds more than one and
-    `part` names none, `EmptySession` when it is a transcript in which nobody says anything, and
-    `ArgumentError` for what is none of these, as a path: `open_session` reads a file.
+    Args:
+        data: The bytes or the text of a file, one parsed JSON document, or the list of its messages.
+        name: Name of the data in errors.
+        format: The reader. Without it, the first reader that recognises the data.
+        part: Name of one session of an archive or a database with several sessions, or of a session of a
+            log or an export other than the first.
+
+    Raises:
+        ReadError: No reader recognises the data; the error says what it is.
+        ClaimedTwice: Several readers recognise the data.
+        SeveralSessions: There are several sessions, and `part` is None.
+        EmptySession: The data is a transcript without messages.
+        ArgumentError: `data` has another type, for example a path (`open_session` reads files).
 
     >>> row = b'{"type": "user", "uuid": "u1", "parentUuid": null, "message": {"content": "Hello"}}'
     >>> read_session(row).entries[0].text
@@ -202,9 +213,9 @@ def _take_bytes(data: Content) -> Data:
 
 
 def unpack_named(data: Data, name: str) -> Data:
-    """What is in gzip, zstd or a zip of one file, else the data itself; rows in a JSON list become lines.
+    """Unpack gzip, zstd or a zip of one file, and convert rows in a JSON list to lines.
 
-    Raises `ReadError` with the name.
+    Other data is returned unchanged. Raises `ReadError` with the name.
     """
     try:
         return spread_rows(inspect_log.repack(unpack(data)), READERS, ROWS)
@@ -214,10 +225,10 @@ def unpack_named(data: Data, name: str) -> Data:
 
 
 def find_reader(data: Data, name: str = "data", format: str | None = None) -> Reader:
-    """The reader called `format`, or the first that recognises the data. Raises `ReadError` as above.
+    """Return the reader with the name `format`, or the first that recognises the data. Raises `ReadError`.
 
-    What is certainly a file of another kind is offered to readers of other packages only. Where two readers
-    of `GENERAL`, or two of other packages, take it for theirs, neither is chosen.
+    Data that is certainly of another kind is offered only to readers of other packages. Raises `ClaimedTwice`
+    if two readers of `GENERAL`, or two of other packages, recognise the data.
     """
     with remember_rows():
         return _find_reader(data, name, format)
@@ -243,27 +254,27 @@ def _find_reader(data: Data, name: str, format: str | None) -> Reader:
             return claimed[0]
     if kind:
         raise ReadError(name, tried, f"it is {kind}")
-    if known := recognise(data):
-        raise UnreadFormat(name, str(known), known.advice, tried)
-    told = describe_text(data)
-    raise ReadError(name, tried, f"it is {told}" if told else "")
+    if known_kind := recognise(data):
+        raise UnreadFormat(name, str(known_kind), known_kind.advice, tried)
+    description = describe_text(data)
+    raise ReadError(name, tried, f"it is {description}" if description else "")
 
 
 FOLDER_FILES = tuple(reader.folder_file for reader in READERS if reader.folder_file)
-"""What the file is called by which a folder is opened that holds a session."""
+"""The files by which folders with a session are opened."""
 
 
 HolderHook = Callable[[str, bytes], tuple[str, ...]]
 
 
 def list_holder_hooks() -> tuple[HolderHook, ...]:
-    """What readers, ours and others', tell by a file's name and beginning: in which session it is read."""
+    """Return the functions of all readers that find the parent session of a sub-agent's file."""
     hooks = (reader.name_holders for reader in chain(READERS, _load_others([])))
     return tuple(hook for hook in hooks if hook is not None)
 
 
 def _find_named(format: str, name: str, kind: str) -> Reader:
-    """The reader of this name; what is of another kind for certain is refused for one of ours."""
+    """Return the reader with this name. Raises `ReadError` if the data is certainly of another kind."""
     failed: list[tuple[str, str]] = []
     names: list[str] = []
     for reader in chain(READERS, _load_others(failed)):
@@ -279,16 +290,16 @@ def _find_named(format: str, name: str, kind: str) -> Reader:
 
 
 def refuse_foreign(head: bytes, name: str = "data") -> None:
-    """Raise `ReadError` where the first bytes of a file tell that no reader there is takes it."""
+    """Raise `ReadError` if the first bytes of a file show that no installed reader can read it."""
     if head.startswith((GZIP, ZSTD, ZIP)):
-        return  # what is in it tells
+        return  # the kind depends on the packed content
     if (kind := name_foreign(head)) and not _list_points():
         raise ReadError(name, detail=f"it is {kind}")
 
 
 @contextmanager
 def named(reader: Reader, name: str) -> Iterator[None]:
-    """Errors from within tell the name of the data and the reader: readers know no names of files."""
+    """Add the name of the data and the reader to errors: readers do not know file names."""
     try:
         yield
     except ReadError as error:
@@ -297,27 +308,27 @@ def named(reader: Reader, name: str) -> Iterator[None]:
 
 
 def _list_points() -> list[EntryPoint]:
-    """Where other packages say that they bring a reader. Most files need none, nor the module that looks."""
+    """Return the entry points of other packages' readers. Imported late, as few files need them."""
     from importlib.metadata import distributions
 
-    return _read_points(tuple(str(getattr(one, "_path", one)) for one in distributions()))
+    return _read_points(tuple(str(getattr(package, "_path", package)) for package in distributions()))
 
 
 @lru_cache(1)
 def _read_points(packages: tuple[str, ...]) -> list[EntryPoint]:
-    """The same of the packages in these places: a file of each is read, which is too much for every call."""
+    """Return the entry points of the installed packages. Cached, because it reads a file of each package."""
     from importlib.metadata import entry_points
 
     return sorted(entry_points(group=GROUP), key=lambda point: point.name)
 
 
 def _load_others(tried: list[tuple[str, str]]) -> Iterator[Reader]:
-    """The readers of other packages, which are only looked up once ours are through."""
+    """Yield the readers of other packages. They are only loaded if no reader of this package fits."""
     for point in _list_points():
         try:
             reader: Any = point.load()
         except Exception as error:
-            # One broken package must not keep the others from being asked.
+            # A broken package must not disable the readers of other packages.
             tried.append((point.name, f"cannot be loaded: {error}"))
             continue
         if isinstance(reader, Reader):

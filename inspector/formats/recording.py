@@ -1,7 +1,7 @@
-"""What readers of a harness's log share: entries that follow each other, rows of lines, usage of two kinds.
+"""Build a session from a harness's log: shared by the readers of such logs.
 
-Most harnesses write one row after the other, and each row holds one message or tells of one. In go the rows
-as they come, out comes a `Session` in which each of them is in an entry, a note or a corrupt record.
+Most harnesses write rows in order, and each row holds a message or describes one. Every row ends up in an
+entry, a note or a corrupt record of the `Session`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .json_document import (
     FILE,
     HEAD,
     Fields,
-    Found,
+    ParsedBlock,
     cut_head,
     find_blocks,
     gather,
@@ -48,7 +48,7 @@ _remembered_rows: ContextVar[dict[tuple[int, int], tuple[Data, list[Json]]] | No
 
 
 class Recording:
-    """The entries of a session in one line, as they are added. Each hangs on the one added before it."""
+    """The entries of a session while they are added. By default an entry's parent is the one added before."""
 
     def __init__(self, format: str) -> None:
         self.format = format
@@ -56,27 +56,29 @@ class Recording:
         self.notes: list[Note] = []
         self.corrupt: list[Corrupt] = []
         self.warnings: list[str] = []
-        self.times: list[str] = []  # of the records, as far as a reader notes them
+        self.times: list[str] = []  # of the records; only some readers add them
         self.where: dict[str, int] = {}
         self._numbers: dict[str, int] = {}
 
     @property
     def last(self) -> str | None:
-        """The id of the entry added last."""
+        """Return the id of the entry added last."""
         return self.entries[-1].id if self.entries else None
 
-    def name(self, wanted: str) -> str:
-        """An id that is not given yet: the one wanted, or one made of it."""
-        name, number = wanted, self._numbers.get(wanted, 1)
+    def name(self, preferred: str) -> str:
+        """Return an unused id: the preferred one, or the preferred one with a number."""
+        name, number = preferred, self._numbers.get(preferred, 1)
         while name in self.where:
             number += 1
-            name = f"{wanted}.{number}"
+            name = f"{preferred}.{number}"
         if number > 1:
-            self._numbers[wanted] = number  # all rows may tell one id, and the numbers below are given
+            self._numbers[preferred] = (
+                number  # if all rows have the same id, do not try the used numbers again
+            )
         return name
 
     def put(self, entry: Entry) -> Entry:
-        """Add an entry as it is."""
+        """Add an entry unchanged."""
         self.where[entry.id] = len(self.entries)
         self.entries.append(entry)
         return entry
@@ -85,7 +87,7 @@ class Recording:
         self,
         name: str,
         role: str,
-        found: Iterable[Found],
+        parsed_blocks: Iterable[ParsedBlock],
         source: Source | None,
         extra: Json | None = None,
         **more: Any,
@@ -96,13 +98,18 @@ class Recording:
         which Anthropic's API compacted is split into several entries; the last one is returned.
         """
         if role == "assistant" and more.get("kind", "message") == "message":
-            found = list(found)
+            parsed_blocks = list(parsed_blocks)
             index = next(
-                (i for i in reversed(range(len(found))) if found[i][1].get("type") == COMPACTION), -1
+                (
+                    i
+                    for i in reversed(range(len(parsed_blocks)))
+                    if parsed_blocks[i][1].get("type") == COMPACTION
+                ),
+                -1,
             )
             if index >= 0:
-                return self._add_compacted(name, found, index, source, extra, more)
-        blocks, rest = gather(found)
+                return self._add_compacted(name, parsed_blocks, index, source, extra, more)
+        blocks, rest = gather(parsed_blocks)
         if role == "user" and blocks and all(isinstance(block, ToolOutput) for block in blocks):
             role = "tool"
         if role == "user" and "meta" not in more and more.get("kind", "message") == "message":
@@ -124,7 +131,7 @@ class Recording:
     def _add_compacted(
         self,
         name: str,
-        blocks: list[Found],
+        blocks: list[ParsedBlock],
         index: int,
         source: Source | None,
         extra: Json | None,
@@ -140,7 +147,7 @@ class Recording:
         if index:
             part["parent"] = self.add(name, "assistant", blocks[:index], source, **part).id
             source = None
-        summary: list[Found] = [(block, {})]
+        summary: list[ParsedBlock] = [(block, {})]
         after = blocks[index + 1 :]
         if not after:
             return self.add(name, "assistant", summary, source, extra, **{**more, **part, **compaction})
@@ -148,36 +155,50 @@ class Recording:
         return self.add(name, "assistant", after, None, extra, **{**more, **part})
 
     def compact(
-        self, name: str, summary: str | None, source: Source | None, boundary: Json, **more: Any
+        self,
+        name: str,
+        summary: str | None,
+        source: Source | None,
+        boundary: Json,
+        parsed_blocks: list[ParsedBlock] | None = None,
+        **more: Any,
     ) -> Entry:
-        """Add a compaction: `summary` as the model is shown it, None or "" where nobody can read it."""
-        found: list[Found] = [(Text(text=summary), {})] if summary else []
+        """Add a compaction.
+
+        Args:
+            name: The preferred id.
+            summary: The summary as it is shown to the model; None or "" if it is encrypted or missing.
+            source: The record.
+            boundary: The fields of the boundary.
+            parsed_blocks: The blocks of the entry; None if it contains only the summary.
+            more: Further fields of the entry.
+        """
+        if parsed_blocks is None:
+            parsed_blocks = [(Text(text=summary), {})] if summary else []
         extra = more.pop("extra", {})
-        found = more.pop("found", found)
-        return self.add(
-            name, "user", found, source, extra, kind="compaction", boundary=Boundary(**boundary), **more
-        )
+        more |= {"kind": "compaction", "boundary": Boundary(**boundary)}
+        return self.add(name, "user", parsed_blocks, source, extra, **more)
 
     def change(self, name: str, **fields: Any) -> Entry:
         """Change fields of an entry that was added."""
-        at = self.where[name]
-        self.entries[at] = self.entries[at].model_copy(update=fields)
-        return self.entries[at]
+        index = self.where[name]
+        self.entries[index] = self.entries[index].model_copy(update=fields)
+        return self.entries[index]
 
     def also(self, name: str, source: Source) -> None:
-        """Say that another record is in an entry too."""
+        """Add another record to the sources of an entry."""
         self.change(name, sources=(*self.entries[self.where[name]].sources, source))
 
-    def note(self, kind: str, source: Source, *, known: bool = True) -> None:
-        """Count a record that is no message."""
-        self.notes.append(Note(type=kind, known=known, source=source))
+    def note(self, kind: str, source: Source, *, is_known: bool = True) -> None:
+        """Count a record that is not a message."""
+        self.notes.append(Note(type=kind, known=is_known, source=source))
 
     def spoil(self, source: Source, reason: str) -> None:
         """Count a record that cannot be read."""
         self.corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=reason))
 
     def make_session(self, **fields: Any) -> Session:
-        """The session. Raises `EmptySession` when nobody says anything in it."""
+        """Build the session. Raises `EmptySession` if there are no messages."""
         count = sum(len(entry.sources) for entry in self.entries) + len(self.notes)
         if not any(entry.kind != "note" for entry in self.entries):
             why = tell_wordless(count, "record", corrupt=self.corrupt)
@@ -199,14 +220,14 @@ class Recording:
 
 
 class JsonRows:
-    """The rows of a file of JSON Lines as they come. What a format makes of them stands in `make_session`."""
+    """The rows of a JSON Lines file. A subclass for each format implements `make_session`."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[Source, Json]] = []
         self.corrupt: list[Corrupt] = []
 
     def take(self, source: Source, line: memoryview) -> None:
-        """The next line: an object, or a corrupt record."""
+        """Read the next line: an object, or a corrupt record."""
         try:
             row = decode(line)
             reason = self.find_fault(row)
@@ -218,14 +239,14 @@ class JsonRows:
             self.corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=reason))
 
     def find_fault(self, row: Any) -> str | None:
-        """Return why a value is no row of the format, or None."""
+        """Return why a value is not a row of the format, or None."""
         return None if isinstance(row, dict) else "not a JSON object"
 
     def check_last(self, source: Source) -> None:
-        """Nothing is known of a last line that another would not be told by."""
+        """Do nothing: the last line is read like any other."""
 
     def make_session(self) -> Session:
-        """The session these rows make."""
+        """Build the session from the rows."""
         raise NotImplementedError
 
 
@@ -269,8 +290,8 @@ def remember_rows() -> Iterator[None]:
 
 def make_output(
     call: str, content: Any, read_block: Any, name: str | None = None, *, failed: bool = False
-) -> Found:
-    """What a tool answered: text, a list of blocks, or any other JSON value."""
+) -> ParsedBlock:
+    """Convert a tool's result: text, a list of blocks, or any other JSON value."""
     parts, rest = make_parts(find_blocks(content, read_block))
     return ToolOutput(call_id=call, name=name, parts=parts, is_error=failed), rest
 
@@ -278,18 +299,20 @@ def make_output(
 def read_inclusive(
     raw: Any, sent: str, output: str, read: str = "", written: str = "", total: str = ""
 ) -> Usage | None:
-    """Usage whose input holds what was read from and written to the cache; the keys name its figures.
+    """Return usage from figures whose input includes cached tokens; None without input and output.
+
+    The other arguments are the keys of the figures in `raw`.
 
     >>> read_inclusive({"in": 100, "cached": 60, "out": 7}, "in", "out", "cached").cache_read
     60
     """
     fields = Fields(raw)
-    given, replied = fields.number(sent), fields.number(output)
-    if given is None and replied is None:
+    prompt, replied = fields.number(sent), fields.number(output)
+    if prompt is None and replied is None:
         return None
     cached, stored = fields.number(read) or 0, fields.number(written) or 0
     return Usage(
-        input=max((given or 0) - cached - stored, 0),
+        input=max((prompt or 0) - cached - stored, 0),
         output=replied or 0,
         cache_read=cached,
         cache_write=stored,
@@ -298,7 +321,7 @@ def read_inclusive(
 
 
 def take_time(fields: Fields) -> str | None:
-    """When a message was said, under any of the names that people give it; a number stays in the fields too.
+    """Return the time of a message, under any of its usual names. A number also stays in the fields.
 
     >>> take_time(Fields({"created_at": "2026-05-01T08:00:00Z"})), take_time(Fields({"ts": 1750000000}))
     ('2026-05-01T08:00:00Z', '2025-06-15T15:06:40.000Z')
@@ -308,27 +331,27 @@ def take_time(fields: Fields) -> str | None:
         if isinstance(value, str):
             return fields.text(name)
         if isinstance(value, int | float) and is_number(value) and value > 0:
-            moment = iso_time(value * 1000 if value < 1e11 else value)
-            if moment is not None:
-                return moment
+            stamp = iso_time(value * 1000 if value < 1e11 else value)
+            if stamp is not None:
+                return stamp
     return None
 
 
 def make_cost(value: Any) -> Cost | None:
-    """The money a reply took, where it is a number."""
+    """Return the cost of a reply, if the value is a number."""
     return Cost(total=value) if is_number(value) else None
 
 
-def parse_given(given: Any) -> Any:
-    """The input of a call that is written as JSON in a string; any other text is kept under `input`.
+def parse_arguments(text: Any) -> Any:
+    """Return the input of a call from a JSON string; text that is not JSON is returned under `input`.
 
-    >>> parse_given('{"path": "a"}'), parse_given("*** Begin Patch")
+    >>> parse_arguments('{"path": "a"}'), parse_arguments("*** Begin Patch")
     ({'path': 'a'}, {'input': '*** Begin Patch'})
     """
-    if not isinstance(given, str):
-        return given
+    if not isinstance(text, str):
+        return text
     try:
-        value = decode(given.encode("utf-8", "surrogatepass"))
+        value = decode(text.encode("utf-8", "surrogatepass"))
     except ValueError:
-        return {"input": given}
-    return value if isinstance(value, dict | list) else {"input": given}
+        return {"input": text}
+    return value if isinstance(value, dict | list) else {"input": text}

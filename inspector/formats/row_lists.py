@@ -1,8 +1,8 @@
-"""Rows of a session that stand in one JSON document -> the lines that its harness writes.
+"""Convert the rows of a session in one JSON document to the lines that its harness writes.
 
-Exports and data sets keep the rows of a log in a list, and exporters put such a list into an object, beside a
-title and other things of their own. The items of a list stay where they stand in the file; of an object the
-rows come first, and what it tells besides is the last line, which the reader counts as one it does not know.
+Exports and data sets put the rows of a log into a list. Some put this list into an object, next to a title
+and other fields. Items of a list keep their offsets in the file. For an object, the rows come first and the
+other fields are the last line, which the reader counts as an unknown record.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from .json_lines import BOM, Data, Reader, spread_list
 from .recording import LOOK
 
 DEPTH, NAMES = 2, 32
-"""So many objects may stand around a list of rows, and so many fields of each are looked at."""
+"""Maximum number of objects around a list of rows, and of fields examined in each."""
 
 
 def spread_rows(data: Data, readers: Sequence[Reader], of_lines: Sequence[Reader]) -> Data:
-    """The rows as lines where one of `of_lines` takes them so, and none of `readers` the data as it is."""
+    """Convert rows to lines if one of `of_lines` reads the lines and none of `readers` the data itself."""
     head = cut_head(data)
     begin = head.removeprefix(BOM).lstrip()[:1]
     if begin == b"{":
@@ -40,20 +40,20 @@ def _unwrap(data: Data, head: bytes, readers: Sequence[Reader], of_lines: Sequen
     around = load(data)
     *outer, name = way
     holder = around
-    for each in outer:
-        holder = holder[each]
+    for key in outer:
+        holder = holder[key]
     rows = holder.pop(name)
     return _dump([*rows, *([] if around in ({}, {way[0]: {}}) else [around])])
 
 
 def _find_rows(value: Any, of_lines: Sequence[Reader], depth: int) -> tuple[str, ...]:
-    """The names below which a list of rows stands; none where there is none."""
-    for name, held in islice(value.items(), NAMES) if isinstance(value, dict) else ():
-        if isinstance(held, list) and held and isinstance(held[0], dict):
-            beginning = _dump(held[:LOOK])
+    """Return the path of field names to a list of rows, or ()."""
+    for name, item in islice(value.items(), NAMES) if isinstance(value, dict) else ():
+        if isinstance(item, list) and item and isinstance(item[0], dict):
+            beginning = _dump(item[:LOOK])
             if any(reader.sniff(beginning) is None for reader in of_lines):
                 return (name,)
-        elif isinstance(held, dict) and depth > 1 and (below := _find_rows(held, of_lines, depth - 1)):
+        elif isinstance(item, dict) and depth > 1 and (below := _find_rows(item, of_lines, depth - 1)):
             return (name, *below)
     return ()
 

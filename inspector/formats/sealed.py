@@ -1,4 +1,4 @@
-"""Summaries that a provider sealed: there is a text, and nobody but the provider can read it."""
+"""Summaries that a provider encrypted: only the provider can read their text."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..session.json_text import stringify
 
 
 class Sealed(Value):
-    """A compaction as its provider wrote it: it goes back first, unchanged, with `betas` (CLAUDE).
+    """A compaction block of a provider. It is sent back unchanged, first in the request, with `betas`.
 
-    Only so do models that bind reasoning to what stands before it take what was kept after it (§5, §8).
-    `model` wrote it: any other is told its words alone. Any other block than a compaction is refused,
-    thinking above all: what was summarised is never reasoning again (S0-39).
+    Without it, models that bind reasoning to the preceding blocks refuse the reasoning kept after it. `model`
+    wrote the block: another model is sent only its text. Blocks of other types are refused, above all
+    thinking: summarised content never becomes reasoning again (S0-39).
     """
 
     block: dict[str, Any]
@@ -28,21 +28,21 @@ class Sealed(Value):
     @model_validator(mode="after")
     def _check_block(self) -> Self:
         if self.block.get("type") != "compaction":
-            raise ValueError(f"a provider seals a compaction, not {self.block.get('type')!r:.60}")
+            raise ValueError(f"an encrypted block must be a compaction, not {self.block.get('type')!r:.60}")
         return self
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the block; one in which anything was changed is not the provider's any more."""
+        """SHA-256 of the block. A different digest shows that the block was changed."""
         return sha256(stringify(self.block).encode("utf-8", "surrogatepass")).hexdigest()
 
     def fields(self) -> dict[str, Any]:
-        """What a boundary's `extra` holds of it."""
+        """Return the fields for a boundary's `extra`."""
         fields = {"block": self.block, "betas": list(self.betas), "sha256": self.digest}
         return {SEALED: fields if self.model is None else {**fields, "model": self.model}}
 
     def suits(self, model: str | None) -> bool:
-        """Whether it can be sent to a model."""
+        """Return whether the block can be sent to a model."""
         from ..tokens.models import is_same  # imports numpy, which opening a file does not need
 
         return self.model is None or model is None or is_same(self.model, model)
@@ -59,11 +59,11 @@ def seal_block(block: dict[str, Any], betas: Sequence[str], model: str | None) -
 
 
 SEALED = "sealed"
-"""Where a boundary's `extra` holds the provider's own block."""
+"""Key of the provider's block in a boundary's `extra`."""
 
 
 def read_sealed(boundary: Boundary | None) -> Sealed | None:
-    """The provider's own block of a recorded compaction; None where there is none, or it was changed."""
+    """Return the provider's block of a recorded compaction; None if it is missing or was changed."""
     stored = boundary.extra.get(SEALED) if boundary is not None else None
     if not isinstance(stored, dict) or not isinstance(stored.get("block"), dict):
         return None

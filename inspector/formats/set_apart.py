@@ -1,4 +1,4 @@
-"""A sub-agent's session, of a file of its own -> entries that stand apart in the one that started it."""
+"""Turn a sub-agent's session, read from a file of its own, into sidechain entries of the parent session."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from ..session.entries import Boundary, Entry
 from ..session.session import Session
 
 
-def set_apart(agent: Session, id: str, prefix: str = "", told: Collection[str] = ()) -> Iterator[Entry]:
-    """The entries of a sub-agent's, each on a sidechain by its `id`, its own name behind a `prefix`.
+def set_apart(agent: Session, id: str, prefix: str = "", known_ids: Collection[str] = ()) -> Iterator[Entry]:
+    """Yield the entries of a sub-agent's session, each on the sidechain `id`, with prefixed ids.
 
-    Their rows are in another file, so they name no place in the session's. Entries that are `told` already,
-    by their names, are left out.
+    Their sources are removed, because their rows are in another file.
+
+    Args:
+        agent: The sub-agent's session.
+        id: The sidechain.
+        prefix: The prefix of the entries' ids; without one, `id`.
+        known_ids: Ids of entries that the parent session already contains. They are left out.
     """
-    prefix, told = prefix or id, frozenset(told)
-    entries = [entry for entry in agent.entries if told.isdisjoint((entry.id, *entry.aliases))]
-    here = {each for entry in entries for each in (entry.id, *entry.aliases)}
+    prefix, known_ids = prefix or id, frozenset(known_ids)
+    entries = [entry for entry in agent.entries if known_ids.isdisjoint((entry.id, *entry.aliases))]
+    here = {name for entry in entries for name in (entry.id, *entry.aliases)}
 
     def rename(own: str | None) -> str | None:
         return f"{prefix}/{own}" if own is not None and own in here else None
@@ -35,9 +40,9 @@ def set_apart(agent: Session, id: str, prefix: str = "", told: Collection[str] =
 
 
 def _move(boundary: Boundary, rename: Callable[[str | None], str | None]) -> Boundary:
-    kept = tuple(_rename_all(boundary.kept, rename))
-    return boundary.model_copy(update={"kept": kept, "first_kept": rename(boundary.first_kept)})
+    kept_ids = tuple(_rename_all(boundary.kept, rename))
+    return boundary.model_copy(update={"kept": kept_ids, "first_kept": rename(boundary.first_kept)})
 
 
 def _rename_all(names: Iterable[str], rename: Callable[[str | None], str | None]) -> Iterator[str]:
-    return (new for each in names if (new := rename(each)) is not None)
+    return (new for name in names if (new := rename(name)) is not None)

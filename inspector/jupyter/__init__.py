@@ -1,4 +1,4 @@
-"""What knows Jupyter: the widget, the server extension with its documents, the magic.
+"""Integration with Jupyter: the widget, the server extension with its documents, and the magic.
 
 Start with `widget.py`; `server.py` and `documents.py` open files in JupyterLab without a kernel.
 Everything that is shown comes from `workbench/`.

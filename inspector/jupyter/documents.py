@@ -1,4 +1,4 @@
-"""DOOR: what the server keeps of each open document: a controller, and the traits by revision."""
+"""DOOR: the server's state of each open document: a controller, and the traits by revision."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,19 +20,20 @@ from ..demo import open_demo
 from ..errors import InspectorError, stopping
 from ..files import FollowedFile, find_planned, read_beside, read_plans_beside
 from ..formats.readers import read_session
+from ..kept_files import keep_judgement, recall_judgements
 from ..planning.saved_plan import name_plan, write_plan
 from ..session.session import Session
 from ..text import printable
 from ..workbench.controller import Controller, Traits
 from ..workbench.inputs import INPUTS, pick_inputs
 from ..workbench.saved_plans import SUFFIX, choose_saved
-from ..workbench.tasks import GONE, PUT_OFF, describe_error, hand_back_memory, start_thread
-from .kept_pictures import drop_picture, read_picture, write_picture
-from .kept_summaries import keep_summary, read_kept
+from ..workbench.tasks import PUT_OFF, describe_error, hand_back_memory, start_thread
+from .kept import drop_picture, keep_summary, read_kept, read_picture, write_picture
 from .new_files import offer_file
+from .threads import GONE, ServerRefusal
 
 SCREEN_ONLY: Traits = {"tab": "blocks", "block": "", "dock": 0, "_seq": 0}
-"""What a screen decides and nobody answers."""
+"""Traits that the browser sets and that need no answer."""
 BLANK: Traits = {
     "_recorded": {},
     "_recorded_data": b"",
@@ -42,41 +44,37 @@ BLANK: Traits = {
     "_other_data": b"",
     **SCREEN_ONLY,
 }
-"""What is so until something else is said."""
+"""Default trait values."""
 READING = {"what": "Reading the file", "done": None, "stoppable": False}
-"""What is done behind a picture that was kept."""
+"""The work shown while a stored picture is on the screen."""
 MOST = 16
-"""Documents kept at once."""
+"""Maximum number of open documents."""
 MOST_BYTES = 1_000_000_000
-"""Bytes of all their files together."""
+"""Maximum number of bytes of all their files together."""
 IDLE = 3600.0
-"""Seconds after which a document that nobody listens to makes room: its browser has died."""
+"""Seconds after which an unused document is closed to make room: its browser may have died."""
 
 
 class DocumentSource(NamedTuple):
-    """Where a session comes from: a file that is followed, a content, or neither: the bundled one."""
+    """The source of a session: a file that is followed, a content, or neither for the bundled session."""
 
     path: str = ""
     content: bytes | None = None
     name: str = ""
 
     def hide(self, sentence: str) -> str:
-        """The same with the name in place of the path: the server's own folders are nobody's business."""
+        """Replace the path in a sentence by the name, so that the server's folders are not shown."""
         path = printable(self.path)
         return sentence.replace(path, printable(self.name)) if path else sentence
-
-
-class DocumentGone(InspectorError):
-    """The file of a document is not any more what its first picture was of."""
 
 
 class OpenDocument:
     """An open document. Only `listen` belongs to the event loop; the rest may be called from any thread.
 
-    Of a large file that is opened as it was opened before, the first picture is there at once, and the file
-    is read after `begin`: whatever needs more than the picture waits for that. `rev` counts changes; `heard`
-    is the revision of the last one that came from behind: exact counts, a grown file, progress. Raises what
-    `open_session` raises.
+    If a large file was opened before with the same inputs, its stored picture is shown at once, and the file
+    is read after `begin`; anything that needs more than the picture waits for that. `rev` counts changes;
+    `news_rev` is the last revision that background work caused: exact counts, a grown file, progress. Raises
+    the same errors as `open_session`.
     """
 
     def __init__(
@@ -84,7 +82,7 @@ class OpenDocument:
     ) -> None:
         self.source = source
         self.id = secrets.token_urlsafe(16)
-        self.rev = self.heard = self.listeners = 0
+        self.rev = self.news_rev = self.listeners = 0
         self.closed = False
         self.used = loop.time()
         self._loop, self._news = loop, asyncio.Event()
@@ -92,7 +90,7 @@ class OpenDocument:
         """Set on the event loop once the document is closed."""
         self._checking = threading.Lock()
         self._lock = threading.RLock()
-        """Guards the traits; whoever holds the controller's lock may want it, never the other way round."""
+        """Guards the traits. A thread that holds the controller's lock may take it, never the reverse."""
         self._traits: Traits = {}
         self._revs: dict[str, int] = {}
         self._first: Traits = {}
@@ -102,9 +100,9 @@ class OpenDocument:
         self._file: FollowedFile | None = None
         self._controller: Controller | None = None
         self._ready = threading.Event()
-        picture = read_picture(source.path, self._status, self._inputs) if self._status is not None else {}
-        if picture:
-            self._keep({**picture, "_work": READING})
+        stored = read_picture(source.path, self._status, self._inputs) if self._status is not None else {}
+        if stored:
+            self._keep({**stored, "_work": READING})
         else:
             self._read()
 
@@ -112,11 +110,11 @@ class OpenDocument:
     def controller(self) -> Controller:
         """The session's controller. Waits until the file has been read.
 
-        Raises `DocumentGone` if the file can no longer be read, or if the document is closed meanwhile.
+        Raises `ServerRefusal` if the file can no longer be read, or if the document is closed meanwhile.
         """
         self._ready.wait()
         if self._controller is None:
-            raise DocumentGone(GONE)
+            raise ServerRefusal(404, GONE)
         return self._controller
 
     @property
@@ -148,19 +146,20 @@ class OpenDocument:
             self._ready.set()
             self.close()
             return
-        self.heard = self.rev
+        self.news_rev = self.rev
         self._wake()
         self._begin()
 
     def _read(self) -> None:
-        """Read the file, and plan it as it was asked for. Raises what `open_session` raises."""
+        """Read the file, and plan it with the inputs. Raises the same errors as `open_session`."""
         source, inputs = self.source, self._inputs
         path, saved = source.path, None
         if path and path.endswith(SUFFIX):
-            found, saved = find_planned(path)
-            path = str(found)
+            session_path, saved = find_planned(path)
+            path = str(session_path)
         self._file = FollowedFile(path) if path else None
-        controller = Controller(self._file.session if self._file else _read(source), self._hear)
+        session = recall_judgements(self._file.session, self._file.path) if self._file else _read(source)
+        controller = Controller(session, self._hear)
         controller.plans = lambda: read_plans_beside(path or "")
         controller.offer = lambda model, query: offer_file(
             *(model, query, lambda: read_beside(path) if path else source.content),
@@ -169,6 +168,7 @@ class OpenDocument:
         if path:
             controller.model.written = read_kept(path, controller.model.session)
             controller.keep_summary = lambda plan, checkpoint: keep_summary(path, plan, checkpoint)
+            controller.keep_judgement = partial(keep_judgement, path)
         controller.model.file = printable(Path(source.name).name)
         if saved is not None and self._file is not None:
             inputs = {**inputs, **choose_saved(saved, self._file.session, source.name)}
@@ -176,7 +176,7 @@ class OpenDocument:
         try:
             first = controller.start(pick_inputs(inputs), replay, inputs.get("scenario"))
         except InspectorError as error:
-            # What was decided last time may not fit the file any more; it opens all the same.
+            # Saved decisions may not fit the changed file; it is opened without them.
             first = {**controller.start({}, replay), "_error": describe_error(error)}
         own = {name: inputs[name] for name in SCREEN_ONLY if inputs.get(name)}
         self._first = {**BLANK, "tab": controller.model.tab, **own, **first}
@@ -189,9 +189,9 @@ class OpenDocument:
     def change(self, inputs: Mapping[str, Any]) -> bytes:
         """Answer new inputs: a frame with the traits that differ from those of the screen."""
         with self.controller.lock:
-            before, known = self.rev, (*INPUTS, *SCREEN_ONLY, "replay", "scenario")
+            before, names = self.rev, (*INPUTS, *SCREEN_ONLY, "replay", "scenario")
             with self._lock:
-                self._traits |= {name: inputs[name] for name in known if name in inputs}
+                self._traits |= {name: inputs[name] for name in names if name in inputs}
             self._keep(
                 self.controller.set_inputs(
                     *(pick_inputs(inputs), self._traits["_seq"]),
@@ -201,7 +201,7 @@ class OpenDocument:
             return self.frame(before)
 
     def write_plan(self) -> tuple[str, str]:
-        """The plan as it stands, as a file to keep: its name and its text."""
+        """Return the name and the text of a file with the current plan."""
         with self.controller.lock:
             plan = self.controller.model.plan
         return name_plan(plan.ledger.session, self.source.name), write_plan(plan)
@@ -227,7 +227,7 @@ class OpenDocument:
         check: asyncio.Future[None] | None = None
         self.listeners += 1
         try:
-            while self.heard <= since and not self.closed and not gone():
+            while self.news_rev <= since and not self.closed and not gone():
                 remaining = end - self._loop.time()
                 if remaining <= 0:
                     return
@@ -265,7 +265,7 @@ class OpenDocument:
         if traits.get("_error"):
             traits = {**traits, "_error": self.source.hide(traits["_error"])}
         self._keep(traits)
-        self.heard = self.rev
+        self.news_rev = self.rev
         self._wake()
 
     def _wake(self) -> None:
@@ -287,27 +287,27 @@ class OpenDocument:
 
 
 class OpenDocuments:
-    """The open documents; those not used for longest make room for new ones. Belongs to the event loop."""
+    """The open documents. The least recently used make room for new ones. Used only on the event loop."""
 
-    def __init__(self, most: int = MOST, most_bytes: int = MOST_BYTES, idle: float = IDLE) -> None:
-        self.most, self.most_bytes, self.idle = most, most_bytes, idle
+    def __init__(self, most: int = MOST) -> None:
+        self.most = most
         self.closed: list[OpenDocument] = []
-        """Those that are to be let go of, off the event loop: to free 100 MB takes a tenth of a second."""
+        """Documents to release outside of the event loop: freeing 100 MB takes a tenth of a second."""
         self._all: OrderedDict[str, OpenDocument] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._all)
 
     def find(self, id: str) -> OpenDocument | None:
-        """The document of that id, which is thereby in use."""
+        """Return the document with this id, and mark it as used."""
         if id in self._all:
             self._all.move_to_end(id)
         return self._all.get(id)
 
     def admit(self, document: OpenDocument) -> bool:
-        """Take a document in. False, and it is closed, when the others are all being looked at."""
+        """Add a document. If all others are in use, close it and return False."""
         idle = [other for other in self._all.values() if not other.listeners]
-        while idle and (self._is_full(document) or document.used - idle[0].used > self.idle):
+        while idle and (self._is_full(document) or document.used - idle[0].used > IDLE):
             self.leave(idle.pop(0).id)
         if self._is_full(document):
             document.close()
@@ -324,14 +324,14 @@ class OpenDocuments:
 
     def _is_full(self, newcomer: OpenDocument) -> bool:
         size = newcomer.size + sum(document.size for document in self._all.values())
-        return len(self._all) >= self.most or (size > self.most_bytes and len(self._all) > 0)
+        return len(self._all) >= self.most or (size > MOST_BYTES and len(self._all) > 0)
 
 
 def give_back(closed: list[weakref.ref[Session]]) -> None:
-    """Hand the memory of closed documents back to the system.
+    """Return the memory of closed documents to the system.
 
-    Only what is still held in a circle, as facts are that somebody looked at, is searched for: that holds up
-    all that the server does.
+    The garbage collector, which blocks the whole server, runs only if a session is still referenced in a
+    cycle, as facts that were shown are.
     """
     if any(session() is not None for session in closed):
         gc.collect()
@@ -339,7 +339,7 @@ def give_back(closed: list[weakref.ref[Session]]) -> None:
 
 
 def pack_frame(traits: Traits, **head: Any) -> bytes:
-    """One message of traits: uint32 LE length of the header, JSON padded to 4 bytes, then the buffers.
+    """Pack traits into one message: uint32 LE length of the header, padded JSON, then the buffers.
 
     The header's "data" names each buffer's offset and length behind it, offsets being multiples of 4.
 
@@ -361,7 +361,7 @@ def pack_frame(traits: Traits, **head: Any) -> bytes:
 
 
 def _name_folder(source: DocumentSource) -> str:
-    """Where new files go, as the contents manager calls it; a harness's own place is only read."""
+    """Return the folder for new files, in the contents manager's form. Folders of harnesses are only read."""
     return source.name.rpartition("/")[0] or "the folder that Jupyter was started in"
 
 

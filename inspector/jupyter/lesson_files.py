@@ -1,51 +1,73 @@
-"""DOOR: a lesson by its name, or from a file of one's own, opened as a workbench on its session."""
+"""DOOR: open a lesson, by its name or from a file, as a widget that needs no kernel once it is shown."""
 
 from __future__ import annotations
 
+import json
 import os
+from pathlib import Path
 from typing import Any
 
+import anywidget
+import traitlets as t
+
 from ..errors import expect
-from ..files import open_session
+from ..files import StrPath, open_session, resolve_place, write_new
 from ..paths import spell_out
-from ..session.session import Session
-from ..workbench.lessons.bundled import find_lesson, list_lessons, make_session
-from ..workbench.lessons.lesson import SESSIONS, Lesson, read_lesson
-from ..workbench.lessons.played_step import find_step
-from .widget import Workbench
+from ..workbench.lessons.bundled import build_lesson, find_lesson, make_session, open_bundled
+from ..workbench.lessons.grading import GradedAnswers, add_hash, grade_answers
+from ..workbench.lessons.lesson import SESSIONS, read_lesson
+
+_STATIC = Path(__file__).parent.parent / "static"
 
 
-def open_lesson(lesson: str | os.PathLike[str], step: int = 1, **options: Any) -> Workbench:
-    """A workbench on the lesson's session, opened at one of its steps; they count from 1.
+class LessonWidget(anywidget.AnyWidget):
+    """A lesson with its progress. `answers` is what an answers file holds; it can be set to go on."""
 
-    `lesson` is a name or number of the package's own, or a file that ends in .md, of which
-    `inspector.testing.check_lesson` tells whether it can be played. `options` are those of `Workbench`.
+    _esm = (_STATIC / "lesson.js").read_text("utf-8")
+    _css = (_STATIC / "lesson.css").read_text("utf-8")
+    lesson = t.Dict().tag(sync=True)
+    answers = t.Dict().tag(sync=True)
+    step = t.Int(1).tag(sync=True)
 
-    Raises `LessonError` for a lesson or a step that does not exist, or a file that cannot be read as one.
+    def __repr__(self) -> str:
+        name, title = (self.lesson.get(field, "") for field in ("name", "title"))
+        return f"LessonWidget({name}: {title}, step {self.step})"
 
-    >>> wb = open_lesson("legal-cut", step=2)
-    >>> wb.lesson, wb.plan.policy.name
-    ('2.2', 'flue')
-    >>> wb.lesson = "2.3"  # the next step
-    >>> wb.close()
+    def save_answers(self, path: StrPath = "answers.json") -> Path:
+        """Write the answers to a new file, which `compaction-inspector grade` marks."""
+        target = resolve_place(path, "save_answers")
+        text = json.dumps(add_hash(self.answers), ensure_ascii=False, indent=1)
+        write_new(target, text.encode("utf-8"))
+        return target
+
+    def grade(self) -> GradedAnswers:
+        """Mark the answers so far."""
+        return grade_answers("this lesson", json.dumps(add_hash(self.answers)))
+
+
+def open_lesson(lesson: str | os.PathLike[str], step: int = 1, **options: Any) -> LessonWidget:
+    """Open a lesson at one of its steps, which count from 1; step 1 is its goal.
+
+    `lesson` is a name or number of the package's own lessons, "final" for the final test, or a file that ends
+    in .md, which `inspector.testing.check_lesson` can check. `options` are traits of `LessonWidget`.
+
+    Raises `LessonError` for a lesson that does not exist, or a file that is not a valid lesson.
+
+    >>> widget = open_lesson("legal-cut")
+    >>> widget.lesson["title"]
+    'A valid cut point'
+    >>> widget.close()
     """
-    expect("open_lesson", lesson=(lesson, str, os.PathLike))
-    found, number, session = _find(lesson)
-    find_step(found, step)
-    wb = Workbench(session, policy=found.policy, tab="lesson", **options)
-    if number == 0:
-        wb.adopt_lesson(found)
-    wb.lesson = f"{number or 1}.{step}"
-    return wb
+    expect("open_lesson", lesson=(lesson, str, os.PathLike), step=(step, int))
+    return LessonWidget(lesson=_build(os.fspath(lesson)), step=step, **options)
 
 
-def _find(lesson: str | os.PathLike[str]) -> tuple[Lesson, int, Session]:
-    """A lesson, its number among the package's own or 0, and its session."""
-    name = os.fspath(lesson)
+def _build(name: str) -> dict[str, Any]:
+    """The data of a lesson by its name, its number or its file."""
     if name.endswith(".md"):
         path = spell_out(name, "open_lesson", "lesson")
         read = read_lesson(path.read_text("utf-8"), path.stem)
-        inside = read.session in SESSIONS
-        return read, 0, make_session(read.session) if inside else open_session(path.parent / read.session)
-    found = find_lesson(name)
-    return found, list_lessons().index(found) + 1, make_session(found.session)
+        if read.session in SESSIONS:
+            return build_lesson(read, make_session(read.session))
+        return build_lesson(read, open_session(path.parent / read.session))
+    return open_bundled(name if name == "final" else find_lesson(name).name)

@@ -1,10 +1,13 @@
-"""DOOR: `%load_ext inspector` gives `%inspect`, which shows a session file in one line.
+"""DOOR: `%load_ext inspector` gives `%inspect`, which shows a session file in one line, and `%compaction`.
 
     %inspect session.jsonl --policy flue
     %inspect "my session.jsonl" --tab lesson --follow
     wb = %inspect session --versus claude-code
+    %compaction status
+    %compaction find "tide table"
 
-What cannot be done is told in a sentence, without a stack trace.
+`%compaction` asks about the newest session of the folder while its agent runs. Errors are shown as a
+sentence, without a stack trace.
 """
 
 from __future__ import annotations
@@ -25,15 +28,16 @@ from ..workbench.inputs import TABS
 if TYPE_CHECKING:
     from .widget import Workbench
 
-NAME = "inspect"
+NAME, COMPACTION = "inspect", "compaction"
+QUESTIONS = ("status", "lost", "pinned", "find")
 
 
 class _Refused(Exception):
-    """The line is not what it should be, or asked for help only: there is nothing to show."""
+    """The line is invalid, or only asked for help: there is nothing to show."""
 
 
 class _Parser(ArgumentParser):
-    """Never ends the process it runs in."""
+    """A parser that never ends the process."""
 
     def error(self, message: str) -> NoReturn:
         raise _Refused(message)
@@ -43,7 +47,7 @@ class _Parser(ArgumentParser):
 
 
 def make_parser() -> ArgumentParser:
-    """What `%inspect` understands."""
+    """Build the parser of `%inspect`."""
     parser = _Parser(
         prog=f"%{NAME}",
         description="Show a session in the workbench: see its tokens, drag the cut, compare plans.",
@@ -53,11 +57,12 @@ def make_parser() -> ArgumentParser:
     parser.add_argument("session", help="a session file, or a variable that holds a Session")
     parser.add_argument("--policy", metavar="NAME", help="the policy that plans (flue)")
     parser.add_argument("--cut", metavar="ID", help='first entry kept, or "end"')
-    parser.add_argument("--at", metavar="ID", help="the moment that is planned: its last entry")
-    parser.add_argument("--counter", metavar="NAME", help="what counts tokens (calibrated)")
+    parser.add_argument("--since", metavar="ID", help="first entry compacted")
+    parser.add_argument("--at", metavar="ID", help="the last entry of the context that is planned")
+    parser.add_argument("--counter", metavar="NAME", help="the token counter (calibrated)")
     parser.add_argument("--window", metavar="TOKENS", type=int, help="the model's context window")
-    parser.add_argument("--versus", metavar="NAME", help='another policy beside it, or "recorded"')
-    parser.add_argument("--replay", action="store_true", help="live the whole session again")
+    parser.add_argument("--versus", metavar="NAME", help='another policy to compare with, or "recorded"')
+    parser.add_argument("--replay", action="store_true", help="replay the whole session")
     parser.add_argument("--tab", choices=TABS, help="the tab that is open")
     parser.add_argument("--mode", choices=("explore", "teach", "debug"), help=SUPPRESS)  # as in 0.1
     parser.add_argument("--follow", action="store_true", help="follow the file while it grows")
@@ -65,25 +70,67 @@ def make_parser() -> ArgumentParser:
 
 
 def inspect(line: str, variables: dict[str, Any] | None = None) -> Workbench | None:
-    """The workbench a line asks for; None where it asked for help. `variables` may hold a session by name.
+    """Return the workbench for a line; None if it asked for help. `variables` may contain the session.
 
-    Raises `ValueError` with a sentence for a line that makes no sense, and what `Workbench` raises.
+    Raises `ValueError` with a sentence for an invalid line, and the errors of `Workbench`.
     """
-    try:
-        arguments = make_parser().parse_args(shlex.split(line, posix=os.name == "posix"))
-    except _Refused as refused:
-        if not str(refused):
-            return None
-        raise ValueError(f"{refused}. %{NAME} --help tells what can be asked.") from None
+    arguments = _parse(make_parser(), line)
+    if arguments is None:
+        return None
     from .widget import Workbench
 
     return Workbench(_find(arguments, variables or {}), **_options(arguments))
 
 
+def make_compaction_parser() -> ArgumentParser:
+    """Build the parser of `%compaction`."""
+    parser = _Parser(
+        prog=f"%{COMPACTION}",
+        description="Ask about a running session of Claude Code or Codex: the size of its context (status), "
+        "what its last compaction lost (lost), pins and rules (pinned), and words in what was compacted away "
+        "(find).",
+        allow_abbrev=False,
+    )
+    parser.add_argument("question", nargs="?", choices=QUESTIONS, default="status")
+    parser.add_argument("words", nargs="*", help="the words to find")
+    parser.add_argument("--session", metavar="ID", default="", help="a session's id (newest of the folder)")
+    return parser
+
+
+def ask_compaction(line: str) -> dict[str, Any] | None:
+    """Return the answer to a line of `%compaction`; None if it asked for help.
+
+    Raises `ValueError` with a sentence for an invalid line, and the errors of `RunningSession`.
+    """
+    from ..hooks import tools
+
+    asked = _parse(make_compaction_parser(), line)
+    if asked is None:
+        return None
+    words = " ".join(asked.words)
+    if bool(words) != (asked.question == "find"):
+        fault = "Only find takes words" if words else "Words to find are missing"
+        raise ValueError(f"{fault}. See %{COMPACTION} --help.")
+    if words:
+        return tools.find_in_history(words, session=asked.session)
+    questions = {"status": tools.context_status, "lost": tools.what_was_lost, "pinned": tools.pinned}
+    return questions[asked.question](asked.session)
+
+
+def _parse(parser: ArgumentParser, line: str) -> Namespace | None:
+    """Parse the line of a magic; None if it asked for help."""
+    try:
+        return parser.parse_args(shlex.split(line, posix=os.name == "posix"))
+    except _Refused as refused:
+        if not str(refused):
+            return None
+        raise ValueError(f"{refused}. See {parser.prog} --help.") from None
+
+
 def _find(arguments: Namespace, variables: dict[str, Any]) -> Session | str:
-    found = variables.get(arguments.session)
-    if isinstance(found, Session):
-        return found
+    value = variables.get(arguments.session)
+    if isinstance(value, Session):
+        return value
     name: str = arguments.session
     return name if os.name == "posix" else name.strip("\"'")
 
@@ -96,29 +143,35 @@ def _options(arguments: Namespace) -> dict[str, Any]:
 
 
 def complete(line: str) -> list[str]:
-    """What the last word of a line may become; names of files are not our affair.
+    """Return completions of the last word of a line, except file names.
 
     >>> complete("%inspect a.jsonl --policy keep-r")
     ['keep-recent-turns']
     >>> complete("%inspect a.jsonl --mo")
     ['--mode']
+    >>> complete("%compaction ")
+    ['find', 'lost', 'pinned', 'status']
     """
     *words, symbol = ["", *line.split()] if line[-1:].strip() else ["", *line.split(), ""]
     before = words[-1]
     choices: Iterable[str] = ()
-    if before in ("--policy", "--versus"):
+    parser = make_parser()
+    if line.lstrip().startswith(f"%{COMPACTION}"):
+        parser = make_compaction_parser()
+        choices = QUESTIONS if len(words) == 2 else ()
+    elif before in ("--policy", "--versus"):
         choices = [*names_of_policies(), *(["recorded"] if before == "--versus" else [])]
     elif before == "--counter":
         choices = [counter.name for counter in COUNTERS]
     elif before == "--tab":
         choices = TABS
-    elif symbol.startswith("-"):
-        choices = [name for action in make_parser()._actions for name in action.option_strings]
+    if symbol.startswith("-"):
+        choices = [name for action in parser._actions for name in action.option_strings]
     return sorted(name for name in choices if name.startswith(symbol))
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Add `%inspect` to an IPython session: what `%load_ext inspector` calls.
+    """Add `%inspect` and `%compaction` to an IPython session; called by `%load_ext inspector`.
 
     >>> from IPython.core.interactiveshell import InteractiveShell
     >>> from traitlets.config import Config
@@ -135,20 +188,29 @@ def load_ipython_extension(shell: Any) -> None:
         except (InspectorError, OSError, ValueError, ImportError) as error:
             raise UsageError(error_sentence(error)) from None
 
+    def compaction_line(line: str) -> Any:
+        try:
+            return ask_compaction(line)
+        except (InspectorError, OSError, ValueError) as error:
+            raise UsageError(error_sentence(error)) from None
+
     inspect_line.__doc__ = make_parser().format_help()
+    compaction_line.__doc__ = make_compaction_parser().format_help()
     shell.register_magic_function(inspect_line, "line", NAME)
+    shell.register_magic_function(compaction_line, "line", COMPACTION)
 
     def find(_: Any, event: Any) -> list[str]:
         line = event.text_until_cursor
-        # What IPython takes for the beginning of a name may be less than the whole word.
+        # The part that IPython completes may be only the end of the word.
         done = len(line) - max(line.rfind(" "), line.rfind("\t")) - 1 - len(event.symbol)
         return [name[max(done, 0) :] for name in complete(line)]
 
     shell.set_hook("complete_command", find, str_key=f"%{NAME}")
+    shell.set_hook("complete_command", find, str_key=f"%{COMPACTION}")
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """Take `%inspect` away again.
+    """Remove `%inspect` and `%compaction`.
 
     >>> from IPython.core.interactiveshell import InteractiveShell
     >>> from traitlets.config import Config
@@ -158,4 +220,5 @@ def unload_ipython_extension(shell: Any) -> None:
     >>> shell.find_line_magic("inspect") is None
     True
     """
-    shell.magics_manager.magics["line"].pop(NAME, None)
+    for name in (NAME, COMPACTION):
+        shell.magics_manager.magics["line"].pop(name, None)

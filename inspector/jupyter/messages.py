@@ -8,100 +8,110 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NotRequired, TypedDict
 
 import msgspec
 
 from ..workbench.summary_writer import WRITERS
+from .threads import ServerRefusal
 
 READ, WRITE, EXECUTE = ("read", "contents"), ("write", "contents"), ("execute", "kernels")
 """Action and resource as Jupyter's authorizer expects them."""
-TEXTS = "list of texts"
-"""The type of a list whose items are all texts."""
 MOST_NESTED = 500_000
 """Bytes of a field that is not text."""
-MOST_NAMED = 60
-"""Characters of a wrong value that an error repeats."""
+MOST_SHOWN = 120
+"""Characters of an error that quotes a message."""
 
-Field = type | str | tuple[str, ...]
-"""A Python type, `TEXTS`, or the values allowed."""
-
-
-class MessageType(NamedTuple):
-    """One type of message. A field whose name ends in "?" may be missing."""
-
-    permission: tuple[str, str]
-    fields: Mapping[str, Field] = {}
+Fields = dict[str, Any]
+"""The types of the fields of a message. A field whose name ends in "?" may be missing."""
+MessageType = tuple[tuple[str, str], Any]
+"""The permission that a type of message needs, and the type of its fields, as msgspec checks it."""
+_typed_dict: Any = TypedDict
 
 
-_PLACE: dict[str, Field] = {"place": int}
-_PAGE: dict[str, Field] = {"from?": int, "to?": int}
-_SUMMARY: dict[str, Field] = {"by": WRITERS, "model?": str, "focus?": str, "additions?": str, "keep?": TEXTS}
-_FACT: dict[str, Field] = {"number": int, "kind?": str, "form?": str}
+def _fields(fields: Fields) -> Any:
+    types = {
+        name.removesuffix("?"): NotRequired[kind] if name.endswith("?") else kind
+        for name, kind in fields.items()
+    }
+    return _typed_dict("Message", types)
+
+
+def _message(permission: tuple[str, str], fields: Fields | None = None) -> MessageType:
+    return permission, _fields(fields or {})
+
+
+_PLACE: Fields = {"place": int}
+_PAGE: Fields = {"from?": int, "to?": int}
+_ROWS: Fields = {"rowFrom?": int, "rowTo?": int}
+_SUMMARY: Fields = {
+    "by": Literal[WRITERS],
+    "model?": str,
+    "focus?": str,
+    "additions?": str,
+    "keep?": list[str],
+}
+_FACT: Fields = {"number": int, "kind?": str, "form?": str}
 
 QUESTIONS: dict[str, MessageType] = {
-    "rows": MessageType(READ, {"from": int, "to": int}),
-    "body": MessageType(READ, {"row": int, "place?": int}),
-    "summary": MessageType(READ, {"place?": int, "versus?": bool}),
-    "search": MessageType(READ, {"query": str, "keys?": TEXTS}),
-    "lesson": MessageType(READ, _PLACE),
-    "lessons": MessageType(READ),
-    "lesson_step": MessageType(READ, {"link": str}),
-    "lesson_check": MessageType(READ, {"link": str, "answer": str, **_PLACE}),
-    "context": MessageType(READ, {"most?": int, **_PLACE, **_PAGE}),
-    "summaries": MessageType(READ, _PLACE),
-    "facts": MessageType(READ, {"query?": str, "kind?": str, "outcome?": str, **_PLACE, **_PAGE}),
-    "findings": MessageType(READ, {"look?": str, **_PLACE}),
-    "story": MessageType(READ, {"pick?": str, **_FACT, **_PLACE}),
-    "regret": MessageType(READ),
-    "grounding": MessageType(READ, {"row": int}),
-    "losses": MessageType(READ, _PLACE),
-    "rules": MessageType(READ),
-    "settings_file": MessageType(READ, {"name": str, "text": str}),
-    "policies": MessageType(READ),
-    "policy_results": MessageType(READ, {"from": int, "to": int}),
-    "review": MessageType(READ),
-    "export": MessageType(READ, {"keep?": TEXTS, "policies?": TEXTS}),
-    "plans": MessageType(READ),
-    "open_plan": MessageType(READ, {"name": str}),
-    "preview_file": MessageType(READ, {"kind": ("compacted", "reopened"), "at?": str}),
-    "sending": MessageType(READ, _SUMMARY),
-    "writing": MessageType(READ, {"from?": int}),
-    "stop": MessageType(READ, {"what?": str}),
+    "rows": _message(READ, {"from": int, "to": int}),
+    "body": _message(READ, {"row": int, "place?": int}),
+    "summary": _message(READ, {"place?": int, "versus?": bool}),
+    "search": _message(READ, {"query": str, "keys?": list[str]}),
+    "lesson": _message(READ, _PLACE),
+    "compactions": _message(READ, _PLACE),
+    "context": _message(READ, {"pair?": str, "row?": int, "most?": int, **_PLACE, **_PAGE}),
+    "context_facts": _message(READ, {"pair?": str, **_PLACE}),
+    "summaries": _message(READ, _PLACE),
+    "facts": _message(READ, {"query?": str, "kind?": str, "outcome?": str, **_ROWS, **_PLACE, **_PAGE}),
+    "findings": _message(READ, {"look?": str, **_ROWS, **_PLACE}),
+    "story": _message(READ, {"pick?": str, **_FACT, **_PLACE}),
+    "regret": _message(READ),
+    "grounding": _message(READ, {"row": int}),
+    "losses": _message(READ, _PLACE),
+    "selection": _message(READ, {"look?": str, "from": int, "to": int, **_PLACE}),
+    "rules": _message(READ),
+    "settings_file": _message(READ, {"name": str, "text": str}),
+    "policies": _message(READ),
+    "policy_results": _message(READ, {"from": int, "to": int}),
+    "review": _message(READ),
+    "export": _message(READ, {"keep?": list[str], "policies?": list[str]}),
+    "plans": _message(READ),
+    "open_plan": _message(READ, {"name": str}),
+    "preview_file": _message(READ, {"kind": Literal["compacted", "reopened"], "at?": str}),
+    "sending": _message(READ, _SUMMARY),
+    "writing": _message(READ, {"from?": int}),
+    "stop": _message(READ, {"what?": str}),
     # A written summary is kept for the next time the session is opened.
-    "summarise": MessageType(WRITE, {"digest?": str, "text?": str, "from?": int, **_SUMMARY}),
-    "unsummarise": MessageType(WRITE, {"from?": int}),
+    "summarise": _message(WRITE, {"digest?": str, "text?": str, "from?": int, **_SUMMARY}),
+    "judge": _message(
+        WRITE, {"verdict": Literal["right", "lost", "not lost", "withdrawn"], "pick?": str, **_FACT, **_PLACE}
+    ),
+    "unsummarise": _message(WRITE, {"from?": int}),
 }
 FILES: dict[str, MessageType] = {
-    "save": MessageType(WRITE),
-    "write_file": MessageType(WRITE, {"name": str}),
+    "save": _message(WRITE),
+    "write_file": _message(WRITE, {"name": str}),
 }
-OPEN: dict[str, Field] = {"path?": str, "bundled?": bool, "wanted?": dict}
+OPEN = _fields({"path?": str, "bundled?": bool, "wanted?": dict})
 """`known` has no type here: it is looked up in a list of paths."""
-CHANGE: dict[str, Field] = {"wanted?": dict}
-STOP: dict[str, Field] = {"what?": str}
-INPUTS: dict[str, Field] = {
-    "tab?": str,
-    "block?": str,
-    "dock?": int,
-    "_seq?": int,
-    "replay?": bool,
-    "scenario?": dict,
-}
+CHANGE = _fields({"wanted?": dict})
+STOP = _fields({"what?": str})
+INPUTS = _fields(
+    {
+        "tab?": str,
+        "block?": str,
+        "dock?": int,
+        "_seq?": int,
+        "replay?": bool,
+        "scenario?": dict,
+    }
+)
 """The inputs of a document that its controller does not validate."""
 
 
-class BadMessage(Exception):
-    """A message with an unknown type, or a field of the wrong type. Its text says which."""
-
-
-def _list_names() -> list[str]:
-    tables = [expected.fields for expected in (*QUESTIONS.values(), *FILES.values())]
-    names = {name.removesuffix("?") for fields in (*tables, OPEN, CHANGE, STOP) for name in fields}
-    return sorted({"type", "id", "known"} | names)
-
-
-_NAMES = _list_names()
+_TYPES = [OPEN, CHANGE, STOP, *(fields for _, fields in (*QUESTIONS.values(), *FILES.values()))]
+_NAMES = sorted({"type", "id", "known"}.union(*(fields.__annotations__ for fields in _TYPES)))
 _Body = msgspec.defstruct(
     "_Body",
     [
@@ -118,14 +128,14 @@ def parse_body(body: bytes) -> dict[str, Any]:
     than `MOST_NESTED` bytes, only known fields are parsed, and lists and objects above that size are refused.
 
     Raises:
-        BadMessage: The body is not a JSON object, or a field is too large.
+        ServerRefusal: The body is not a JSON object, or a field is too large.
     """
     try:
         message = _parse_large(body) if len(body) > MOST_NESTED else json.loads(body, parse_constant=_refuse)
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        raise BadMessage("The request's body is not a JSON object.") from None
+        raise ServerRefusal(400, "The request's body is not a JSON object.") from None
     if not isinstance(message, dict):
-        raise BadMessage("The request's body is not a JSON object.")
+        raise ServerRefusal(400, "The request's body is not a JSON object.")
     return message
 
 
@@ -134,14 +144,16 @@ def _parse_large(body: bytes) -> dict[str, Any]:
     fields = {name: bytes(value) for name, value in zip(_NAMES, raw, strict=True) if bytes(value)}
     for name, value in fields.items():
         if len(value) > MOST_NESTED and not value.startswith(b'"'):
-            raise BadMessage(f"{name} has {len(value):,} bytes; at most {MOST_NESTED:,} are accepted.")
+            raise ServerRefusal(
+                400, f"{name} has {len(value):,} bytes; at most {MOST_NESTED:,} are accepted."
+            )
     return {name: json.loads(value) for name, value in fields.items()}
 
 
 def check_message(message: Mapping[str, Any], table: Mapping[str, MessageType]) -> list[tuple[str, str]]:
     """Validate a message by a table; return the permissions that it needs, the strongest first.
 
-    Raises `BadMessage` for an unknown type, and for a missing field or one of the wrong type.
+    Raises `ServerRefusal` for an unknown type, and for a missing field or one of the wrong type.
 
     >>> check_message({"type": "rows", "from": 0, "to": 9}, QUESTIONS)
     [('read', 'contents')]
@@ -150,47 +162,22 @@ def check_message(message: Mapping[str, Any], table: Mapping[str, MessageType]) 
     """
     kind = message.get("type")
     if not isinstance(kind, str) or kind not in table:
-        raise BadMessage(f"Unknown message type {_shorten(kind)}.")
+        raise ServerRefusal(400, f"Unknown message type {str(kind)[:MOST_SHOWN]}.")
     if not isinstance(message.get("id", ""), str | int):
-        raise BadMessage(f"{kind}: id must be text or a number.")
-    expected = table[kind]
-    check_fields(message, expected.fields, kind)
+        raise ServerRefusal(400, f"{kind}: id must be text or a number.")
+    permission, fields = table[kind]
+    check_fields(message, fields, kind)
     # A model is called with the key in the server's environment.
     calls = kind == "summarise" and message["by"] == "model"
-    return [EXECUTE, expected.permission] if calls else [expected.permission]
+    return [EXECUTE, permission] if calls else [permission]
 
 
-def check_fields(message: Mapping[str, Any], fields: Mapping[str, Field], of: str) -> None:
-    """Raise `BadMessage` if a field is missing or has another type than `fields` says."""
-    for name, field in fields.items():
-        key = name.removesuffix("?")
-        if key in message:
-            if not _fits(message[key], field):
-                raise BadMessage(f"{of}: {key} must be {_describe(field)}, not {_shorten(message[key])}.")
-        elif key == name:
-            raise BadMessage(f"{of}: {key} is missing.")
-
-
-def _fits(value: Any, field: Field) -> bool:
-    if isinstance(field, tuple):
-        return isinstance(value, str) and value in field
-    if field == TEXTS:
-        return isinstance(value, list) and all(isinstance(item, str) for item in value)
-    return type(value) is field  # not isinstance: True is not accepted as an int
-
-
-def _describe(field: Field) -> str:
-    if isinstance(field, tuple):
-        return f"one of {', '.join(field)}"
-    names = {int: "a whole number", str: "text", bool: "true or false", dict: "an object"}
-    return f"a {field}" if isinstance(field, str) else names[field]
-
-
-def _shorten(value: Any) -> str:
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    text = json.dumps(value)
-    return text if len(text) <= MOST_NAMED else f"{text[:MOST_NAMED]}…"
+def check_fields(message: Mapping[str, Any], fields: Any, of: str) -> None:
+    """Raise `ServerRefusal` if a field is missing or has another type than `fields` says."""
+    try:
+        msgspec.convert(dict(message), fields)
+    except msgspec.ValidationError as error:
+        raise ServerRefusal(400, f"{of}: {str(error)[:MOST_SHOWN]}.") from None
 
 
 def _refuse(constant: str) -> Any:

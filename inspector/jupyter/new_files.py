@@ -1,7 +1,7 @@
-"""New session files that a workbench offers: the session compacted by the plan, or reopened where it stood.
+"""Create session files that a workbench offers: the session compacted by the plan, or reopened at an entry.
 
-In go a model and the bytes of the session's file, out comes the whole content and what to know of it. Whoever
-shows the workbench writes it, to a new file beside the session's.
+The input is a model and the bytes of the session's file; the output is the whole content and a preview. The
+caller, which shows the workbench, writes it to a new file next to the session's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..planning.plan import Plan
 from ..policies.table import POINTER
 from ..session.blocks import ToolOutput
 from ..session.session import Session
-from ..summaries.compaction import compact
+from ..summaries.compaction import carry_out
 from ..summaries.record import stored_part
 from ..text import plural, printable
 from ..workbench.model import WorkbenchModel
@@ -33,14 +33,14 @@ from ..workbench.payloads.new_file import NewFile, NewFilePreview
 
 HARNESSES = {"claude-code": "Claude Code", "pi": "pi"}
 GO_ON = {
-    "claude-code": "In its project, `claude --resume {id}` goes on from it.",
-    "pi": "`pi --session {name}` goes on from it.",
+    "claude-code": "To continue it, run `claude --resume {id}` in its project.",
+    "pi": "To continue it, run `pi --session {name}`.",
 }
-"""How a harness is told to go on from a new session of its own."""
+"""How to continue a new session in each harness."""
 MANIFEST = "This package reads it: open_session({name!r})."
 PLACEHOLDER = "a placeholder that no model wrote: write one first, in the tab Summary"
 MOST_PLACES = 200
-"""Turns that are offered to be reopened at; the last ones where there are more."""
+"""Maximum number of turns at which reopening is offered; the last ones if there are more."""
 
 
 def offer_file(
@@ -50,10 +50,18 @@ def offer_file(
     file: str,
     folder: str,
 ) -> NewFile:
-    """What would be written: with the `kind` "compacted" by the plan, with "reopened" at the entry `at`.
+    """Build a new file and its preview.
 
-    `read` returns the bytes of the session's file, unpacked, None where it has none; `file` is its name, and
-    `folder` says where the new one would stand. What cannot be written is told as the preview's `problem`.
+    Args:
+        model: The workbench's model.
+        query: The request: `kind` "compacted" for the session after the plan, or "reopened" for a copy up to
+            the entry `at`.
+        read: Return the unpacked bytes of the session's file; None if there is none.
+        file: Name of the session's file.
+        folder: The folder of the new file, for the preview.
+
+    Returns:
+        The file. If it cannot be built, the preview's `problem` says why.
     """
     kind = str(query.get("kind"))
     if kind not in ("compacted", "reopened"):
@@ -62,16 +70,16 @@ def offer_file(
     places = list_places(model) if reopened else []
     at = str(query.get("at") or model.moment.leaf or "") if reopened else ""
     try:
-        made = _reopen(model, places, at, read) if reopened else _compact(model, file)
-        lines = [Labelled("folder", printable(folder)), *made.preview.lines]
-        return made._replace(preview=replace(made.preview, lines=lines))
+        new_file = _reopen(model, places, at, read) if reopened else _compact(model, file)
+        lines = [Labelled("folder", printable(folder)), *new_file.preview.lines]
+        return new_file._replace(preview=replace(new_file.preview, lines=lines))
     except InspectorError as error:
         why = error.reason if isinstance(error, EditError) else str(error)
         return NewFile(NewFilePreview(kind, "", [], places, at, _sentence(why)), b"", "")
 
 
 def list_places(model: WorkbenchModel) -> list[Labelled]:
-    """Where the session can be reopened: after each turn, and before and after each recorded compaction.
+    """Return where the session can be reopened: after each turn, and around each recorded compaction.
 
     >>> from inspector import open_demo
     >>> model = WorkbenchModel(open_demo())
@@ -112,7 +120,7 @@ def _reopen(
     title, name = name_fork(session, leaf), str(uuid4())
     content = fork_session(session, data, leaf, name, lambda: str(uuid4()), title)
     if leaf not in {place.id for place in places}:
-        places = [Labelled(leaf, f"where the picture stands, in turn {len(moment.turns)}"), *places]
+        places = [Labelled(leaf, f"at the shown entry, in turn {len(moment.turns)}"), *places]
     lines = [
         Labelled("title", title),
         Labelled(
@@ -127,15 +135,7 @@ def _reopen(
 
 def _compact(model: WorkbenchModel, file: str) -> NewFile:
     plan = model.plan
-    done = compact(
-        plan.session,
-        plan.policy,
-        plan.checkpoint,
-        ledger=plan.ledger,
-        edits=plan.edits,
-        reason=plan.reason,
-        window=plan.table.given_window,
-    )
+    done = carry_out(plan)
     if not done.done:
         raise EditError("save", plan.policy.name, done.why)
     session = model.session
@@ -168,7 +168,7 @@ def _compact(model: WorkbenchModel, file: str) -> NewFile:
 
 
 def _write(session: Session) -> tuple[bytes, list[str], str]:
-    """The session in its own format where that can be written, with what is lost; else as a manifest."""
+    """Return the session in its own format, if it can be written, with the losses; else as a manifest."""
     if session.format in ALL_FORMATS:
         written = export_session(session, cast(Format, session.format))
         suffix = ".jsonl" if session.format == "codex" else ".json"
@@ -190,7 +190,7 @@ def _tell_summary(plan: Plan) -> list[Labelled]:
 
 
 def _tell_missing(plan: Plan, file: str) -> list[Labelled]:
-    """Where the outputs are whose pointers name files: those are not written with the session."""
+    """Return a line about outputs whose pointers name files: these files are not part of the session."""
     core = stored_part(plan)
     codes = [code for code, rule in enumerate(core.policy.rules) if rule.names_files]
     rows = np.flatnonzero((core.fate == POINTER) & np.isin(core.outcome.rule, codes))

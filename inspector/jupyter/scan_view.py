@@ -9,10 +9,9 @@ import ipywidgets
 from ..corpus.columns import Row
 from ..corpus.pareto import draw_pareto, list_drawn
 from ..corpus.scan_table import ScanTable
-from ..corpus.scanning import read_swept
 from ..errors import FigureError, InspectorError, expect
 from ..files import open_session
-from ..session.session import Session
+from ..policies.paste import read_swept
 from ..text import error_sentence, html_text
 from ..workbench.charts.style import plain
 from ..workbench.palette import colour
@@ -22,11 +21,11 @@ SESSIONS = "sessions"
 
 
 class ScanView(ipywidgets.VBox):  # type: ignore[misc]
-    """Facts kept against tokens left, and below it the workbench of whatever was clicked.
+    """Facts kept against tokens left, with the workbench of the clicked session below.
 
-    A click on a policy's mark, or `policy`, shows its moments one by one; a click on one of these opens that
-    session there, under that policy. `workbench` is what was opened last, None before. A file that is gone or
-    cannot be read is told in its place. Raises `FigureError` where there is nothing to draw.
+    A click on a policy's mark, or setting `policy`, shows its results one by one; a click on one of them
+    opens the session at that point, under that policy. `workbench` is the last one opened, None at first.
+    Errors of files are shown in its place. Raises `FigureError` if there is nothing to draw.
 
     >>> from inspector.corpus.columns import fill_row
     >>> one = {"file": "a.jsonl", "digest": "a", "moment": 1, "policy": "flue", "evidence": "planned"}
@@ -68,7 +67,7 @@ class ScanView(ipywidgets.VBox):  # type: ignore[misc]
 
     @property
     def policy(self) -> str:
-        """The policy whose moments are drawn. Setting one that was not scanned raises `TraitError`."""
+        """The policy whose results are drawn. Setting one that was not scanned raises `TraitError`."""
         return str(self._policies.value)
 
     @policy.setter
@@ -106,11 +105,13 @@ class ScanView(ipywidgets.VBox):  # type: ignore[misc]
         self.workbench = None
         try:
             policy, settings = read_swept(row["policy"])
-            self.workbench = Workbench(_find_session(row), policy, at=row["at"], settings=settings)
+            session = open_session(row["file"], part=row["part"] or None)
+            self.workbench = Workbench(session, policy, at=row["at"], settings=settings)
         except (InspectorError, OSError) as error:
             self._place.children = [_show_text(error_sentence(error))]
             return None
-        heading = _show_text(f"{_format_location(row)}, {_name_moment(row)}")
+        location = f"{row['file']}, {row['part']}" if row["part"] else str(row["file"])
+        heading = _show_text(f"{location}, {_name_moment(row)}")
         self._place.children = [heading, self.workbench]
         return self.workbench
 
@@ -120,20 +121,12 @@ def _show_text(text: str) -> ipywidgets.HTML:
     return ipywidgets.HTML(html_text(text)).add_class("widget-label")
 
 
-def _find_session(row: Row) -> Session:
-    return open_session(row["file"], part=row["part"] or None)
-
-
-def _format_location(row: Row) -> str:
-    return f"{row['file']}, {row['part']}" if row["part"] else str(row["file"])
-
-
 def _name_file(row: Row) -> str:
     return str(row["part"] or row["file"]).replace("\\", "/").rpartition("/")[2]
 
 
 def _name_moment(row: Row) -> str:
-    """A row's moment for people."""
+    """Describe the point in time of a row for readers."""
     where = f"compaction {row['moment']}" if row["moment"] else "the fullest moment"
     tokens, facts = (
         f"{row['before']:,} → {row['after']:,} tokens",

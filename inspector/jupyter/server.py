@@ -5,6 +5,7 @@ hidden files stay hidden. Reading, counting and planning run in threads. Each do
 being opened, has a limited number of threads, so that one that hangs does not delay the others.
 
     GET    inspector/sessions         ?newest=                               -> JSON: what `sessions()` finds
+    GET    inspector/format           ?path=                                 -> JSON: {"format": name or ""}
     POST   inspector/open             {"path", "known" or "bundled": true, "wanted"}  -> frame
     POST   inspector/desks/ID         {"wanted"}                             -> frame
     POST   inspector/desks/ID/ask     {"type", ...}, see `messages.py`       -> JSON
@@ -26,6 +27,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -37,7 +39,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from ..errors import InspectorError
-from .threads import ServerRefusal, Workers, run_in_thread, settle
+from .threads import GONE, ServerRefusal, Workers, run_in_thread, settle
 
 if TYPE_CHECKING:
     from ..session.session import Session
@@ -48,28 +50,27 @@ Method = TypeVar("Method", bound=Callable[..., Awaitable[None]])
 T = TypeVar("T")
 
 PATIENCE = 25.0
-"""Seconds that a question for news waits at most."""
+"""Maximum number of seconds for which a request for news waits."""
 OPENING = 300.0
-"""Seconds after which opening a file is given up."""
+"""Seconds after which opening a file fails."""
 MOST_BODY = 4_000_000
-"""Bytes of a request's body."""
+"""Maximum number of bytes of a request's body."""
 LARGE_BODY = 100_000
 """Bytes of a body above which it is parsed in a thread."""
 MOST_PLANS = 1000
 SOON = 3.0
-"""Seconds after the server's start until what opens a document is loaded, if none was opened by then."""
-GONE = "The server has closed this session to make room for others, or was started anew. Open it again."
+"""Seconds after the server's start after which the modules that open documents are loaded."""
 TOO_LARGE = "too large to be opened on the server. Open it in a notebook: Workbench(path)."
 NO_KEY = "Calling a model spends this server's key. Only users who may run code on this server may do that."
 NO_WRITE = "This needs permission to write files on this server."
 NO_LIST = "This server does not list the sessions of its machine."
 LATER = 5.0
-"""Seconds without an opening after which the memory of closed documents is given back."""
+"""Seconds without an opening after which the memory of closed documents is returned."""
 MANY, NOW = 4, 1.0
-"""So many closed documents are waited with no longer than this, and with twice as many not at all."""
+"""With this number of closed documents the wait is this short; with twice as many there is none."""
 READING = 4.0
-"""Seconds for which files are read before a list of them is answered; the next one goes on with the rest."""
-FULL = "Too many sessions are open on this server, and all are being looked at. Close one and try again."
+"""Seconds for reading files before a list of them is returned; the next request continues."""
+FULL = "Too many sessions are open on this server, and all are in use. Close one and try again."
 
 
 def guarded(method: Method) -> Method:
@@ -186,37 +187,38 @@ class DocumentHandler(APIHandler):
         self.disconnected.set()
 
     def document(self, id: str) -> OpenDocument:
-        found = None if self.server_state.documents is None else self.server_state.documents.find(id)
-        if found is None or found.closed:
+        opened = None if self.server_state.documents is None else self.server_state.documents.find(id)
+        if opened is None or opened.closed:
             raise ServerRefusal(404, GONE)
-        return found
+        return opened
 
-    async def body(self, fields: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def number(self, name: str, default: int) -> int:
+        """Return a number in the address of the request."""
+        text = self.get_query_argument(name, str(default))
+        if not text.isascii() or not text.isdigit() or len(text) > 15:
+            raise ServerRefusal(400, f"{name} is no number.")
+        return int(text)
+
+    async def body(self, fields: Any = None) -> dict[str, Any]:
         """Parse the request's body, a JSON object, and validate it by the types in `fields`."""
-        from .messages import BadMessage, check_fields, parse_body
+        from .messages import check_fields, parse_body
 
         body = self.request.body
         if len(body) > MOST_BODY:
             raise ServerRefusal(
                 413, f"The request has {len(body):,} bytes; at most {MOST_BODY:,} are accepted."
             )
-        try:
-            large = len(body) > LARGE_BODY
-            message = await run_in_thread(parse_body, body) if large else parse_body(body)
-            check_fields(message, fields or {}, "The request")
-        except BadMessage as error:
-            raise ServerRefusal(400, str(error)) from None
+        message = await run_in_thread(parse_body, body) if len(body) > LARGE_BODY else parse_body(body)
+        if fields is not None:
+            check_fields(message, fields, "The request")
         return message
 
     def inputs(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """Return a message's inputs, and validate those that the document's controller does not check."""
-        from .messages import INPUTS, BadMessage, check_fields
+        from .messages import INPUTS, check_fields
 
         inputs: dict[str, Any] = message.get("wanted", {})
-        try:
-            check_fields(inputs, INPUTS, "wanted")
-        except BadMessage as error:
-            raise ServerRefusal(400, str(error)) from None
+        check_fields(inputs, INPUTS, "wanted")
         return inputs
 
     async def check_permissions(self, needed: Iterable[tuple[str, str]]) -> None:
@@ -226,13 +228,33 @@ class DocumentHandler(APIHandler):
             if not await ensure_async(allowed):
                 raise ServerRefusal(403, NO_KEY if resource == "kernels" else NO_WRITE)
 
+    async def find(self, path: str | None) -> DocumentSource:
+        """Find the file that a path of the contents manager names."""
+        from .documents import MOST_BYTES, DocumentSource
+
+        if path is None or not path.strip("/"):
+            raise ServerRefusal(400, "The request names no path.")
+        contents: Any = self.contents_manager
+        if not contents.allow_hidden and await ensure_async(contents.is_hidden(path)):
+            raise ServerRefusal(404, f"There is no file {path}.")
+        model = await ensure_async(contents.get(path, content=False))
+        if model["type"] == "directory":
+            raise ServerRefusal(422, f"{path} is a folder.", "ReadError")
+        if isinstance(self.contents_manager, FileManagerMixin):
+            place = Path(contents._get_os_path(path.strip("/")))
+            await run_in_thread(check_file, place, path)
+            return DocumentSource(str(place), name=path)
+        if (model.get("size") or 0) > MOST_BYTES:
+            raise ServerRefusal(422, f"{path} is {TOO_LARGE}", "ReadError")
+        model = await ensure_async(contents.get(path, content=True, type="file", format="text"))
+        content = await run_in_thread(model["content"].encode)
+        return DocumentSource(content=content, name=path)
+
     def send_frame(self, frame: bytes) -> None:
         self.finish(frame, set_content_type="application/octet-stream")
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         error = kwargs.get("exc_info", (None, None, None))[1]
-        if isinstance(error, InspectorError) and type(error).__name__ == "DocumentGone":
-            error = ServerRefusal(404, GONE)
         if not isinstance(error, ServerRefusal):
             super().write_error(status_code, **kwargs)
             return
@@ -245,27 +267,25 @@ class DocumentHandler(APIHandler):
 
 
 class SessionsHandler(DocumentHandler):
-    """The sessions of the user who runs this server, from the places where harnesses keep them."""
+    """The sessions of the user who runs this server, in the folders of the harnesses."""
 
     @guarded
     async def get(self) -> None:
         self.server_state.check_lists()
-        newest = self.get_query_argument("newest", "100")
-        if not newest.isascii() or not newest.isdigit() or len(newest) > 6:
-            raise ServerRefusal(400, "newest is no number.")
+        newest = self.number("newest", 100)
         workers = self.server_state.workers("the list of sessions")
-        self.finish(await workers.run(partial(self.find_all, int(newest)), self.disconnected))
+        self.finish(await workers.run(partial(self.find_all, newest), self.disconnected))
 
     def find_all(self, newest: int) -> str:
         from ..library import dump_found, sessions, summarise_found
 
-        found = sessions(newest, seconds=READING)
-        rows = ",".join(dump_found(one) for one in found)
-        return f'{{"sentence": {json.dumps(summarise_found(found))}, "sessions": [{rows}]}}'
+        results = sessions(newest, seconds=READING)
+        rows = ",".join(dump_found(result) for result in results)
+        return f'{{"sentence": {json.dumps(summarise_found(results))}, "sessions": [{rows}]}}'
 
 
 class OpenHandler(DocumentHandler):
-    """A document is opened."""
+    """Opens a document."""
 
     @guarded
     async def post(self) -> None:
@@ -273,7 +293,7 @@ class OpenHandler(DocumentHandler):
             await self._open()
 
     async def _open(self) -> None:
-        """Open it, and send its first picture."""
+        """Open the document, and send its first picture."""
         documents = await self.server_state.load()
         from ..workbench.tasks import describe_error
         from .documents import DocumentSource, OpenDocument
@@ -322,28 +342,6 @@ class OpenHandler(DocumentHandler):
             raise ServerRefusal(422, f"{place.name} is {TOO_LARGE}", "ReadError")
         return DocumentSource(str(place), name=place.name)
 
-    async def find(self, path: str | None) -> DocumentSource:
-        """Find the file that a path of the contents manager names."""
-        from .documents import MOST_BYTES, DocumentSource
-
-        if path is None or not path.strip("/"):
-            raise ServerRefusal(400, "The request names no path.")
-        contents: Any = self.contents_manager
-        if not contents.allow_hidden and await ensure_async(contents.is_hidden(path)):
-            raise ServerRefusal(404, f"There is no file {path}.")
-        model = await ensure_async(contents.get(path, content=False))
-        if model["type"] == "directory":
-            raise ServerRefusal(422, f"{path} is a folder.", "ReadError")
-        if isinstance(self.contents_manager, FileManagerMixin):
-            place = Path(contents._get_os_path(path.strip("/")))
-            await run_in_thread(check_file, place, path)
-            return DocumentSource(str(place), name=path)
-        if (model.get("size") or 0) > MOST_BYTES:
-            raise ServerRefusal(422, f"{path} is {TOO_LARGE}", "ReadError")
-        model = await ensure_async(contents.get(path, content=True, type="file", format="text"))
-        content = await run_in_thread(model["content"].encode)
-        return DocumentSource(content=content, name=path)
-
 
 def check_file(place: Path, path: str) -> None:
     """Raise a refusal unless a file is regular and not too large. `path` is the name that users know."""
@@ -355,8 +353,37 @@ def check_file(place: Path, path: str) -> None:
         raise ServerRefusal(422, f"{path} is {TOO_LARGE}", "ReadError")
 
 
+class FormatHandler(DocumentHandler):
+    """Names the format of the session in a file, from its first bytes; "" if the file is no session."""
+
+    @guarded
+    async def get(self) -> None:
+        await self.server_state.load()
+        from ..workbench.tasks import describe_error
+
+        source = await self.find(self.get_query_argument("path", ""))
+        workers = self.server_state.workers(source.name, source.path)
+        try:
+            name = await workers.run(partial(recognise, source), self.disconnected)
+        except (InspectorError, OSError) as error:
+            raise ServerRefusal(422, source.hide(describe_error(error)), type(error).__name__) from None
+        self.finish({"format": name})
+
+
+def recognise(source: DocumentSource) -> str:
+    """Return the name of the reader that recognises a file; "" if none does.
+
+    Raises `ReadError` if it is no regular file, and `OSError` if it cannot be read.
+    """
+    from ..formats.beginning import recognise_beginning
+    from ..paths import open_regular
+
+    with open_regular(Path(source.path)) if source.path else BytesIO(source.content or b"") as file:
+        return recognise_beginning(file)
+
+
 class ChangeHandler(DocumentHandler):
-    """The inputs change, or the document is closed."""
+    """Changes the inputs of a document, or closes it."""
 
     @guarded
     async def post(self, id: str) -> None:
@@ -380,13 +407,13 @@ class AskHandler(DocumentHandler):
     async def post(self, id: str) -> None:
         document = self.document(id)
         from ..workbench.queries import refuse
-        from .messages import QUESTIONS, BadMessage, check_message
+        from .messages import QUESTIONS, check_message
 
         message = await self.body()
         try:
             needed = check_message(message, QUESTIONS)
-        except BadMessage as error:
-            self.set_status(400)
+        except ServerRefusal as error:
+            self.set_status(error.status)
             self.finish(json.dumps({**refuse(message, str(error)), "message": str(error), "reason": ""}))
             return
         await self.check_permissions(needed)
@@ -409,7 +436,7 @@ class SaveHandler(DocumentHandler):
         document = self.document(id)
         from ..errors import EditError
         from ..workbench.controller import describe_place
-        from .messages import FILES, BadMessage, check_message
+        from .messages import FILES, check_message
 
         message = await self.body()
         try:
@@ -418,8 +445,6 @@ class SaveHandler(DocumentHandler):
                 name, text, sentence = await self.work_on(document, self.take_offered, document, message)
             else:
                 (name, text), sentence = await self.work_on(document, document.write_plan), {}
-        except BadMessage as error:
-            raise ServerRefusal(400, str(error)) from None
         except EditError as error:
             raise ServerRefusal(422, str(error), type(error).__name__) from None
         kind = message["type"]
@@ -427,8 +452,8 @@ class SaveHandler(DocumentHandler):
             place = await self.keep(document.source.name.rpartition("/")[0], name, text)
         except (OSError, web.HTTPError) as error:
             what = "The plan" if kind == "save" else "The session"
-            said = f"{what} could not be saved: {describe_failure(error)}"
-            raise ServerRefusal(422, said, type(error).__name__) from None
+            reason = f"{what} could not be saved: {describe_failure(error)}"
+            raise ServerRefusal(422, reason, type(error).__name__) from None
         where = describe_place(PurePosixPath(place))
         self.finish(json.dumps({"type": kind, "id": message.get("id"), **where, **sentence}))
 
@@ -438,7 +463,7 @@ class SaveHandler(DocumentHandler):
         return offered.preview.name, offered.content.decode("utf-8"), {"sentence": offered.sentence}
 
     async def keep(self, folder: str, name: str, text: str) -> str:
-        """Write a text to the first free name in a folder, unless it is there already; its path."""
+        """Write a text to the first free name in a folder, unless it is there already. Return its path."""
         from ..planning.saved_plan import number_name
 
         contents: Any = self.contents_manager
@@ -454,19 +479,19 @@ class SaveHandler(DocumentHandler):
         raise OSError(f"there are {MOST_PLANS - 1} plans of this name")
 
     async def holds(self, place: str, text: str) -> bool:
-        """Whether a file is there that says just this; one that cannot be read as text does not."""
+        """Return whether a file with exactly this text exists; False if it cannot be read as text."""
         contents: Any = self.contents_manager
         if not await ensure_async(contents.file_exists(place)):
             return False
         try:
-            known = await ensure_async(contents.get(place, content=True, type="file", format="text"))
+            existing = await ensure_async(contents.get(place, content=True, type="file", format="text"))
         except web.HTTPError:
             return False
-        return bool(known["content"] == text)
+        return bool(existing["content"] == text)
 
 
 def describe_failure(error: OSError | web.HTTPError) -> str:
-    """Why a file could not be written, without the server's own path to it."""
+    """Return why a file could not be written, without the server's own path to it."""
     from ..text import error_sentence
 
     why = error.__cause__ if isinstance(error.__cause__, OSError) else error
@@ -490,25 +515,23 @@ class StopHandler(DocumentHandler):
 
 
 class NewsHandler(DocumentHandler):
-    """Whoever looks at a document asks this again and again; it does not keep an idle server alive."""
+    """Answers the repeated requests for news of a document. They do not keep an idle server alive."""
 
     _track_activity = False
 
     @guarded
     async def get(self, id: str) -> None:
-        document, since = self.document(id), self.get_query_argument("rev", "0")
-        if not since.isascii() or not since.isdigit() or len(since) > 15:
-            raise ServerRefusal(400, "rev is no number.")
-        await document.listen(int(since), PATIENCE, run_in_thread, self.disconnected.is_set)
+        document, since = self.document(id), self.number("rev", 0)
+        await document.listen(since, PATIENCE, run_in_thread, self.disconnected.is_set)
         if self.disconnected.is_set():
             return
         if document.closed:
             raise ServerRefusal(404, GONE)
-        self.send_frame(await self.work_on(document, document.frame, int(since)))
+        self.send_frame(await self.work_on(document, document.frame, since))
 
 
 def without_delay(connection: type[Any]) -> type[Any]:
-    """The same way from a browser to a kernel, on which no message waits for the one before it to arrive.
+    """Send messages from a kernel to a browser without waiting for the previous one to arrive.
 
     By default TCP holds a small message back until the last one is acknowledged, and a browser acknowledges
     40 ms late what it has nothing to answer to. Before each answer a kernel says that it is busy: so every
@@ -517,7 +540,7 @@ def without_delay(connection: type[Any]) -> type[Any]:
 
     class PromptConnection(connection):  # type: ignore[misc]
         async def connect(self) -> Any:
-            # Whatever it is that cannot be told so: messages come late then, as they did.
+            # If the option cannot be set, messages are delayed as before.
             with suppress(Exception):
                 self.websocket_handler.set_nodelay(True)
             return await ensure_async(super().connect())
@@ -528,10 +551,10 @@ def without_delay(connection: type[Any]) -> type[Any]:
 def _load_jupyter_server_extension(app: Any) -> None:
     """Add the routes to a Jupyter server.
 
-    `c.CompactionInspector.most_documents` says how many sessions are held open at a time, 16 where it is not
-    set: those not used for longest make room, and are read again when somebody comes back to them.
-    `c.CompactionInspector.list_sessions = False` keeps it from the places where harnesses keep sessions, and
-    `c.CompactionInspector.no_delay = False` from the server's connections to kernels (`without_delay`).
+    `c.CompactionInspector.most_documents` is the maximum number of open sessions, by default 16. The least
+    recently used are closed to make room, and read again when they are used. Set
+    `c.CompactionInspector.list_sessions = False` to hide the sessions in the folders of the harnesses, and
+    `c.CompactionInspector.no_delay = False` to leave connections to kernels unchanged (`without_delay`).
     """
     config = app.config.get("CompactionInspector", {})
     # On a command line it comes as text.
@@ -546,6 +569,7 @@ def _load_jupyter_server_extension(app: Any) -> None:
     base = url_path_join(app.web_app.settings["base_url"], "inspector")
     routes = (
         ("sessions", SessionsHandler),
+        ("format", FormatHandler),
         ("open", OpenHandler),
         (r"desks/([\w-]+)", ChangeHandler),
         (r"desks/([\w-]+)/ask", AskHandler),

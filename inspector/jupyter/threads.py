@@ -15,6 +15,7 @@ T = TypeVar("T")
 
 MOST = 4
 """The most threads that work for one document, or open one file, at the same time."""
+GONE = "The server closed this session to make room for others, or was restarted. Open it again."
 BUSY = 60.0
 """Seconds that a request waits for a free thread."""
 

@@ -1,7 +1,7 @@
 """DOOR: the workbench as a Jupyter widget. Traits in, a plan out; `Controller` does the work.
 
-The browser moves the cut at once and tells Python, which plans and answers with the `_seq` it answers.
-Only small values are synced; columns go as bytes and bodies on demand.
+The browser moves the cut at once and sends it to Python, which plans and answers with the `_seq` of the
+change. Only small values are synced; columns go as bytes and bodies on demand.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets as t
 
-from ..errors import LessonError
 from ..files import (
     FollowedFile,
     StrPath,
+    find_place,
     find_planned,
     open_session,
     read_beside,
@@ -29,6 +30,7 @@ from ..files import (
     save_beside,
     write_beside,
 )
+from ..kept_files import keep_judgement, recall_judgements
 from ..planning.assemble import build_context
 from ..planning.context import Context
 from ..planning.plan import Plan
@@ -44,11 +46,8 @@ from ..tokens.history import History
 from ..tokens.ledger import Ledger
 from ..workbench.controller import Controller
 from ..workbench.inputs import INPUTS, TABS
-from ..workbench.lessons.lesson import Lesson
-from ..workbench.lessons.played_step import begin
 from ..workbench.model import WorkbenchModel
 from ..workbench.opening import AUTO
-from ..workbench.payloads.lesson_steps import find_linked
 from ..workbench.payloads.scene import DrawnPlan
 from ..workbench.saved_plans import SUFFIX, choose_saved
 from ..workbench.snapshot import Snapshot
@@ -64,39 +63,41 @@ if not (_STATIC / "widget.js").exists():
     raise ImportError("the workbench's bundle is not built; `make build` in the checkout builds it")
 
 
-# The tabs that the first picture does not need; the browser asks for them once that stands.
-_LATER = (_STATIC / "later.js").read_text("utf-8")
+# Code of the tabs and dialogs that the first picture does not need; the browser requests it afterwards.
+_LATER = {part: (_STATIC / f"{part}.js").read_text("utf-8") for part in ("later", "dialogs")}
 
 
-# Below the picture that stays in a notebook; where there is a kernel, the widget stands in the place of both.
+# Shown below the picture that is stored in a notebook; with a kernel, the widget replaces both.
 HINT = "<p>A picture: run this cell (⇧⏎) to move the cut.</p>"
 
 
 class Workbench(anywidget.AnyWidget):
-    """A session under the hand: see its tokens, drag the cut, change rules, compare before and after.
+    """Interactive workbench for a session: its tokens, the cut, the rules, and before and after.
 
-    `session` is a `Session` or a path, or a `Plan`, which is shown as it was made. `at` is the entry whose
-    moment is planned; by default the one right before the fullest compaction that the file records, else
-    the fullest of all. `policy` is "auto" until somebody chooses one: what the file records there, else what
-    the session's own harness does, or the first policy that does anything; `plan.policy` is the one. `cut`
-    is the first entry kept ("end" keeps none, "" lets the policy decide). All of them can be set from Python:
+    Args:
+        session: A `Session`, a path, or a `Plan`, which is shown as it was made.
+        at: The last entry of the context that is planned; by default the one before the fullest recorded
+            compaction, else the fullest context.
+        policy: The policy. "auto" is the recorded one at a recorded compaction, else the one of the session's
+            harness, or the first that changes anything; `plan.policy` is the chosen one.
+        cut: The first entry kept; "end" keeps none, "" resets to the policy's cut.
+        since: The first entry compacted; "" compacts everything before the cut.
+        follow: Whether to follow a file that is still being written: it is checked about once a second until
+            `close`. The entry `at` stays the same, unless it is the end: that moves with the file until a
+            compaction comes, which a banner offers to show. A `Session` cannot be followed (ValueError).
 
-        wb = Workbench("session.jsonl")
-        wb.cut = wb.plan.cuts.ids[12]
-        wb.policy = "keep-recent-turns"
-        wb.settings = {"keep-recent-turns.turns": 2}
-        wb.versus = {"policy": "claude-code"}    # plan B beside it; {"recorded": True} is the file's own
-        wb.look = "recorded:1"    # what the first recorded compaction left; "plan" is the plan's own
-        wb.replay = True    # replay the whole session under the policy; wb.run is the result
-        wb.lesson = "2.3"    # the third step of the second lesson, on the session that it is about
-        wb.scenario = {"acts": [{"at": "turn 9", "do": "compact"}]}    # what happens to it from outside
-        wb.provider = "accepts"    # what if it took requests above the window? By default it refuses them
+    All of them can be set from Python:
 
-    With `follow` a file that is still being written is looked at about once a second, until `close`: the
-    moment stays, unless it is the end, which goes with the file. A `Session` cannot be followed (ValueError).
+        wb = Workbench("session.jsonl") wb.cut = wb.plan.cuts.ids[12] wb.policy = "keep-recent-turns"
+        wb.settings = {"keep-recent-turns.turns": 2} wb.versus = {"policy": "claude-code"}    # compare with
+        this plan; {"recorded": True} is the file's own wb.look = "recorded:1"    # the result of the first
+        recorded compaction; "plan" is the plan's own wb.replay = True    # replay the whole session under the
+        policy; wb.run is the result wb.scenario = {"acts": [{"at": "turn 9", "do": "compact"}]}    # events
+        during the replay wb.provider = "accepts"    # as if it accepted requests above the window; by default
+        it refuses them
 
-    A value that cannot be planned raises (`EditError`, `PolicyError`), and the old one stays; a plan B that
-    cannot be made raises too, and then there is none.
+    A value that cannot be planned raises an error (`EditError`, `PolicyError`), and the old value stays. An
+    invalid plan to compare with raises an error too, and is then removed.
 
     >>> from inspector import read_session
     >>> wb = Workbench(read_session([{"role": "user", "content": "Read src/a.py."}]), "flue", cut="end")
@@ -105,31 +106,30 @@ class Workbench(anywidget.AnyWidget):
     >>> wb.close()
     """
 
-    # Texts, no paths: by a path anywidget holds every widget ever made, closed ones and their sessions too.
+    # Texts instead of paths: with a path, anywidget never frees widgets and their sessions.
     _esm = (_STATIC / "widget.js").read_text("utf-8")
     _css = (_STATIC / "widget.css").read_text("utf-8")
 
     # what a user sets
     cut = t.Unicode("").tag(sync=True)
+    since = t.Unicode("").tag(sync=True)
     policy = t.Unicode(AUTO).tag(sync=True)
     settings = t.Dict().tag(sync=True)
     pins = t.List(t.Unicode()).tag(sync=True)
     at = t.Unicode("").tag(sync=True)
     versus = t.Dict().tag(sync=True)
     replay = t.Bool(False).tag(sync=True)
-    # What happens from outside in that replay: a `Scenario` as JSON.
+    # Events from outside during the replay: a `Scenario` as JSON.
     scenario = t.Dict().tag(sync=True)
-    # Whose after is shown: "plan", or "recorded:1" for what the first recorded compaction left.
+    # The context after that is shown: "plan", or "recorded:1" for the first recorded compaction.
     look = t.Unicode("").tag(sync=True)
     # The tab of the dock that is open.
     tab = t.Enum(TABS, "blocks").tag(sync=True)
-    # The lesson's step that is shown, such as "2.3"; "" for none.
-    lesson = t.Unicode("").tag(sync=True)
-    # The block looked at, "" for none.
+    # The selected block, "" for none.
     block = t.Unicode("").tag(sync=True)
-    # Pixels of the element in a notebook; its lower edge can be dragged.
+    # Height in pixels of the element in a notebook; its lower edge can be dragged.
     height = t.Int(720, min=480, max=1200).tag(sync=True)
-    # Pixels of the dock: 0 for as many as there are, -1 where it is folded to its tabs.
+    # Height in pixels of the dock: 0 for the available height, -1 if it is folded to its tabs.
     dock = t.Int(0, min=-1, max=4000).tag(sync=True)
     # Whether printable keys are shortcuts while the focus is inside.
     letter_keys = t.Bool(True).tag(sync=True)
@@ -159,6 +159,7 @@ class Workbench(anywidget.AnyWidget):
         counter: str = "calibrated",
         window: int | None = None,
         cut: str = "",
+        since: str = "",
         pins: Sequence[str] = (),
         at: str | None = None,
         settings: Mapping[str, Any] | None = None,
@@ -171,14 +172,13 @@ class Workbench(anywidget.AnyWidget):
         follow: bool = False,
         height: int = 720,
         letter_keys: bool = True,
-        lesson: str = "",
     ) -> None:
-        # The browser loads what draws it while the file is read here.
+        # The browser loads its code while the file is read here.
         super().__init__(height=height, letter_keys=letter_keys)
         try:
             shown = session if isinstance(session, Plan) else None
             if isinstance(session, Plan):
-                # All that it was made of; what else is given is of no use.
+                # The plan contains all inputs; the other arguments are ignored.
                 plan, edits = session, session.edits
                 session, policy, window = (
                     plan.ledger.session,
@@ -186,20 +186,21 @@ class Workbench(anywidget.AnyWidget):
                     plan.table.given_window,
                 )
                 counter, at = plan.ledger.base.name, plan.session.leaf
-                cut, pins, settings = edits.cut or "", edits.pins, edits.settings
+                cut, since, pins, settings = edits.cut or "", edits.since or "", edits.pins, edits.settings
             if follow and isinstance(session, Session):
                 raise ValueError("only a file can be followed; a Session is a value and never grows")
             if not isinstance(session, Session) and os.fspath(session).endswith(SUFFIX):
-                # All that it was made of, of the session beside it.
+                # A saved plan contains all inputs, for the session in the same folder.
                 name = Path(session).name
                 session, saved = find_planned(session)
                 chosen = choose_saved(saved, open_session(session), name)
                 policy, settings, cut = chosen["policy"], chosen["settings"], chosen["cut"]
+                since = chosen["since"]
                 at, pins, look, window = chosen["at"], chosen["pins"], chosen["look"], saved.window
             home = "" if isinstance(session, Session) else os.fspath(session)
             file = FollowedFile(session) if follow and not isinstance(session, Session) else None
             if file is not None:
-                session = file.session
+                session = recall_judgements(file.session, file.path)
             elif not isinstance(session, Session):
                 session = open_session(session)
             self._controller = Controller(
@@ -213,9 +214,11 @@ class Workbench(anywidget.AnyWidget):
                 str(Path(home or "here").expanduser().absolute().parent),
             )
             self._controller.write = lambda name, content: write_beside(name, content, home)
+            if home:
+                self._controller.keep_judgement = partial(keep_judgement, find_place(home))
             if shown is not None and shown.checkpoint is not None:
                 self._controller.model.written = keep((), shown, shown.checkpoint)
-            inputs = {"cut": cut, "settings": dict(settings or {}), "pins": list(pins)}
+            inputs = {"cut": cut, "since": since, "settings": dict(settings or {}), "pins": list(pins)}
             if at is not None:
                 inputs["at"] = at
             first = self._controller.start({**inputs, "versus": dict(versus or {}), "look": look}, replay)
@@ -223,8 +226,6 @@ class Workbench(anywidget.AnyWidget):
                 raise self._controller.last_error
             opened = tab or self._controller.model.tab
             self._set({**first, "tab": opened if mode is None else _tab_of(mode)})
-            self.observe(self._open_step, names="lesson")
-            self.lesson = lesson
             self.observe(self._replan, names=[*INPUTS, "_seq", "replay", "scenario"])
             self.on_msg(self._reply)
             if self.comm is not None:
@@ -248,7 +249,7 @@ class Workbench(anywidget.AnyWidget):
 
     @property
     def provider(self) -> str:
-        """What the provider of a replay does with a request above the window: `scenario["provider"]`."""
+        """How the provider of a replay treats a request above the window: `scenario["provider"]`."""
         return str(self.scenario["provider"])
 
     @provider.setter
@@ -264,12 +265,12 @@ class Workbench(anywidget.AnyWidget):
 
     @property
     def ledger(self) -> Ledger:
-        """What the session's blocks count."""
+        """The token counts of the session's blocks."""
         return self._controller.model.ledger
 
     @property
     def history(self) -> History:
-        """How full the context was, all session long."""
+        """The size of the context over the whole session."""
         return self._controller.model.history
 
     @property
@@ -279,53 +280,48 @@ class Workbench(anywidget.AnyWidget):
 
     @property
     def other(self) -> Plan | DrawnPlan | None:
-        """Plan B: a plan, the picture of what the file records, or None."""
+        """The plan to compare with: a plan, the drawing of a recorded compaction, or None."""
         return self._controller.model.other
 
     @property
     def run(self) -> Run | None:
-        """The replay under these inputs; None where none was run, or under another policy or settings."""
+        """The replay under these inputs; None if there is none, or it has another policy or settings."""
         return self._controller.model.run
 
     @property
     def moment(self) -> Session:
-        """The session as it stood at `at`."""
+        """The session as it was at the entry `at`."""
         return self._controller.model.moment
 
     @property
     def context(self) -> Context:
-        """The context that the plan leaves; a stand-in stands where no summary is written."""
+        """The context that the plan leaves, with a placeholder for a missing summary."""
         plan = self.plan
         return build_context(plan.session, plan)
 
     @property
     def model(self) -> WorkbenchModel:
-        """The session, the inputs and the plans as they are now: a copy that later changes do not reach."""
+        """The session, the inputs and the current plans: a copy that does not change later."""
         with self._controller.lock:
             return copy(self._controller.model)
 
     def summarise(self, summariser: Summariser | Checkpoint | str | None = None) -> Checkpoint:
-        """Have the summary of the plan on the screen written, and show it in the stand-in's place.
+        """Write the summary of the plan on the screen, and show it in place of the placeholder.
 
-        By `Extractive` where nobody is named; a `Checkpoint`, or text of your own, is taken as it is, the
-        lists of files added where the policy adds them. What is written stands wherever the same is to be
-        written up. Raises what `summarise` raises.
+        By default `Extractive` writes it. A `Checkpoint`, or your own text, is used as it is, with the lists
+        of files added if the policy adds them. The summary is used wherever the same entries are summarised.
+        Raises the same errors as `summarise`.
         """
         plan = self.plan.with_summary(None)
         if isinstance(summariser, str):
             summariser = checkpoint_from_text(summariser, plan)
         if isinstance(summariser, Checkpoint):
-            made = with_files(plan, summariser)
+            checkpoint = with_files(plan, summariser)
         else:
-            made = summarise(plan, summariser)
-        plan.with_summary(made)
-        self._controller.adopt_summary(plan, made)
-        return made
-
-    def adopt_lesson(self, lesson: Lesson) -> None:
-        """Show a lesson of one's own in place of the package's; it is about this session."""
-        with self._controller.lock:
-            self._controller.model.lessons = (lesson,)
+            checkpoint = summarise(plan, summariser)
+        plan.with_summary(checkpoint)
+        self._controller.adopt_summary(plan, checkpoint)
+        return checkpoint
 
     def export_html(self, path: StrPath, **options: Any) -> ExportedPage:
         """Write the workbench as one file that needs neither network nor kernel; see `export.export_html`."""
@@ -334,12 +330,12 @@ class Workbench(anywidget.AnyWidget):
         return export_html(self, path, **options)
 
     def snapshot(self) -> Snapshot:
-        """What is on the screen as a picture and a table that stay in a notebook without any widget."""
+        """Return what is on the screen as a picture and a table that stay in a notebook without a widget."""
         with self._controller.lock:
             return Snapshot((self._scene, self._scene_data), (self._plan, self._plan_data))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The widget, and beside it a picture for viewers that have no widgets."""
+        """Return the widget, and a picture for viewers without widgets."""
         bundle: Any = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         still = self.snapshot()._repr_mimebundle_()
@@ -347,24 +343,24 @@ class Workbench(anywidget.AnyWidget):
         return {**still, **data}, metadata
 
     def wait(self, timeout: float | None = None) -> None:
-        """Wait until exact counts and a replay asked for are in. Raises TimeoutError after so many seconds.
+        """Wait for exact counts and a requested replay. Raises TimeoutError after `timeout` seconds.
 
-        A session of more than 5 million characters is shown with estimates first, and counted and replayed
-        in the background; any other is exact from the beginning.
+        A session of more than 5 million characters is shown with estimates first, and counted and replayed in
+        the background; any other is exact from the beginning.
         """
         self._controller.wait(timeout)
 
     def stop(self) -> None:
-        """Stop what is counted, replayed or written in the background."""
+        """Stop counting, replaying and writing in the background."""
         self._controller.stop()
 
     def close(self) -> None:
-        """End the workbench: nothing is counted, replayed or followed any more."""
+        """End the workbench, and all counting, replaying and following."""
         if "_controller" not in self.__dict__:
             super().close()
         else:
             self._controller.close()
-            # Held, nothing is being sent.
+            # With the lock, no message is being sent.
             with self._controller.lock:
                 super().close()
 
@@ -372,7 +368,7 @@ class Workbench(anywidget.AnyWidget):
         return f"Workbench({self.session!r}, {self.plan!r})"
 
     def _replan(self, _: Any) -> None:
-        """Answer a change. The browser gets a sentence, Python the error."""
+        """Answer a change. The browser gets a sentence, Python an exception."""
         with self._controller.lock:
             if self._setting:
                 return
@@ -384,26 +380,6 @@ class Workbench(anywidget.AnyWidget):
     @t.validate("scenario")
     def _complete_scenario(self, proposal: Any) -> dict[str, Any]:
         return read_scenario(proposal["value"]).model_dump(mode="json")
-
-    @t.validate("lesson")
-    def _check_lesson(self, proposal: Any) -> str:
-        link: str = proposal["value"]
-        try:
-            if link:
-                find_linked(self._controller.model, link)
-        except LessonError as error:
-            raise t.TraitError(str(error)) from error
-        return link
-
-    def _open_step(self, _: Any) -> None:
-        """Show the step that Python asked for; the browser sets for itself what its steps do."""
-        if self._property_lock or not self.lesson:
-            return
-        with self._controller.lock:
-            model = self._controller.model
-            inputs = begin(*find_linked(model, self.lesson), model)
-            self._set(self._controller.set_inputs(inputs, self._seq, self.replay, self.scenario))
-            self.tab = "lesson"
 
     def _receive(self, traits: dict[str, Any]) -> None:
         """Take the traits that background work has changed."""
@@ -420,7 +396,7 @@ class Workbench(anywidget.AnyWidget):
         finally:
             self._setting = False
 
-    # The lock is held for whatever sends or answers, as two threads may want to.
+    # Two threads may send or answer at the same time, so they hold the lock.
 
     def notify_change(self, change: Any) -> None:
         with self._lock:
@@ -432,7 +408,7 @@ class Workbench(anywidget.AnyWidget):
 
     @property
     def _lock(self) -> AbstractContextManager[Any]:
-        """The controller's; until there is one nobody else knows of this."""
+        """The controller's lock; before there is a controller, no other thread knows this object."""
         return self._controller.lock if "_controller" in self.__dict__ else nullcontext()
 
     def _reply(self, _: Any, content: Any, buffers: Any) -> None:
@@ -440,22 +416,23 @@ class Workbench(anywidget.AnyWidget):
         if not isinstance(content, dict):
             return
         if content.get("type") == "code":
-            self._answer({"type": "code", "id": content.get("id"), "code": _LATER})
+            part = "dialogs" if content.get("part") == "dialogs" else "later"
+            self._answer({"type": "code", "id": content.get("id"), "code": _LATER[part]})
         else:
             self._controller.ask(content, self._answer)
 
     def _answer(self, reply: dict[str, Any]) -> None:
-        # Closed, nobody is waited for.
+        # After closing, no answer is expected.
         if self.comm is not None and not self._controller.closed:
             with self._controller.lock:
                 self.send(reply)
 
 
-_MODES = {"explore": "blocks", "teach": "lesson", "debug": "findings"}
+_MODES = {"explore": "blocks", "teach": "lesson", "debug": "compactions"}
 
 
 def _tab_of(mode: str) -> str:
-    """The tab that stands for a mode of 0.1, with a warning."""
+    """Return the tab for a mode of version 0.1, with a warning."""
     if mode not in _MODES:
         raise t.TraitError(f"there is no mode {mode!r:.40}; the tabs are {', '.join(TABS)}")
     tab = _MODES[mode]
@@ -463,5 +440,5 @@ def _tab_of(mode: str) -> str:
     return tab
 
 
-# Who imports this opens a session next, and the token tables take some 0.3 s to load, once.
+# Users who import this open a session next, and loading the token tables takes about 0.3 s, once.
 begin_early(lambda: find_counter("o200k_base").count(["early"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,28 +13,37 @@ from ..policies.builtin.recorded import RECORDED
 from ..policies.rules.carry_file_operations import CarryFileOperations, collect
 from ..policies.table import Table
 from ..session.entries import Entry
-from ..session.queries import find_next_compaction
+from ..session.queries import find_next_compaction, is_sealed
 from ..session.session import Session
 from ..text import brief
+from ..tokens.recorded_sizes import find_sealed_summary
 from .summary_jobs import Checkpoint
 
 
 class RecordedCut(NamedTuple):
     """A recorded compaction: its entry, and the place of its cut among the live blocks before it.
 
-    Where the file keeps from a place that no provider takes, `place` is the nearest legal one.
+    If the file's own cut is invalid for providers, `place` is the nearest valid one. `since` is the place
+    from which on it summarised, if its summary follows the beginning of the context, which it kept.
     """
 
     entry: Entry
     place: int | None
+    since: int = 0
 
     @property
     def checkpoint(self) -> Checkpoint | None:
-        """The summary that the file holds; None where it is sealed or missing."""
+        """The summary that the file holds; None if it is encrypted or missing."""
         words = self.entry.text.strip()
         if not words:
             return None
         return Checkpoint(text=words, by=f"the file ({brief(self.entry.id)})", deterministic=True)
+
+    def size_sealed(self, table: Table) -> Table:
+        """The same table; if the summary is encrypted, with its estimated size for the placeholder."""
+        if not is_sealed(self.entry):
+            return table
+        return replace(table, sealed=find_sealed_summary(table.session, table.ledger, self.entry.id))
 
     def write_up(self, table: Table, place: int) -> Checkpoint | None:
         """The same, with the lists of files that an edit makes the plan add to a summary."""
@@ -44,21 +54,34 @@ class RecordedCut(NamedTuple):
 
 
 def find_recorded(session: Session, cuts: CutPoints) -> RecordedCut:
-    """The compaction that a file records right after a session's leaf; of several the first.
+    """Return the first compaction that a file records right after a session's leaf.
 
-    `cuts` are those of the session. Raises `PolicyError` where there is none.
+    `cuts` are the session's cut points. Raises `PolicyError` if no compaction follows.
     """
     entry = find_next_compaction(session)
     if entry is None:
         raise PolicyError(RECORDED.name, "the file records no compaction right after this moment")
     place = _find_place(session, entry)
-    return RecordedCut(entry, place if cuts.legal[place] else cuts.nearest(place))
+    since = _find_since(session, entry)
+    since = since if cuts.starts[since] else 0
+    return RecordedCut(entry, place if cuts.legal[place] else cuts.nearest(place), since)
+
+
+def _find_since(session: Session, entry: Entry) -> int:
+    """Return the number of entries at the beginning that are kept, if no others are, before the summary."""
+    boundary = entry.boundary
+    if boundary is None or not boundary.summary_last:
+        return 0
+    index, live = session.tree.index, session.live.entries.tolist()
+    listed = {index[name] for name in boundary.kept if name in index}
+    since = next((at for at, kept in enumerate(live) if kept not in listed), len(live))
+    return since if listed.isdisjoint(live[since:]) else 0
 
 
 def _find_place(session: Session, entry: Entry) -> int:
-    """Where what is kept begins: at the entry that the file names, or at the last run of those it lists."""
+    """Return the beginning of the kept part: the entry that the file names, or its last listed run."""
     live, index, boundary = session.live, session.tree.index, entry.boundary
-    if boundary is None:
+    if boundary is None or boundary.summary_last:
         return len(live)
     if boundary.first_kept in index:
         at = np.flatnonzero(live.entries == index[boundary.first_kept])

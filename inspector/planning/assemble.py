@@ -1,7 +1,7 @@
-"""Session + Plan (+ a written summary) -> Context: what the model would see next.
+"""Session + Plan (+ a written summary) -> Context: the next input of the model.
 
-`live_context` is the context as it stands, `build_context` the one a plan leaves, and `append_checkpoint`
-makes the session that goes on from there. None of them touches the session given.
+`live_context` is the present context, `build_context` the context after a plan, and `append_checkpoint`
+builds the session that continues from there. None of them changes the given session.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from ..session.tree import MESSAGE, Bools
 from ..tokens.ledger import Ledger, clear_output
 from ..tokens.moment import find_moment
 from .context import Context, Piece
-from .fates import STANDS, SideFates
+from .fates import REMAINS, SideFates
 from .notice import PlacedNotice
 from .plan import Plan
 from .summary_jobs import Checkpoint
 
 
 def live_context(session: Session, ledger: Ledger) -> Context:
-    """The context as it stands at the leaf: every live block verbatim, emptied outputs as emptied.
+    """The present context at the leaf: every live block verbatim, emptied outputs as emptied.
 
     >>> from inspector import count_tokens, read_session
     >>> session = read_session([{"role": "user", "content": "Name a prime."},
@@ -45,12 +45,12 @@ def live_context(session: Session, ledger: Ledger) -> Context:
 
 
 def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = None) -> Context:
-    """The context a plan leaves: the summary, if any, and after it what stands.
+    """Build the context after a plan: the summary, if any, and the blocks that remain.
 
-    Without a `checkpoint` (a summary that somebody wrote; by default the plan's own) a deterministic stand-in
-    takes its place and is marked; its tokens are those the plan states. A checkpoint stands as the session's
-    format shows it and is counted by the plan's own counter. Raises `EditError` for one that holds an error,
-    not a summary, and `OtherSession` for a plan of another session, or of another moment.
+    Without a `checkpoint` (a written summary; by default the plan's own) it contains a deterministic
+    placeholder, marked as such, with the tokens that the plan states. A checkpoint is shown in the session's
+    format and counted by the plan's own counter. Raises `EditError` for a checkpoint that holds an error
+    instead of a summary, and `OtherSession` for a plan of another session, or of another point in time.
 
     >>> from inspector import checkpoint_from_text, count_tokens, make_plan, read_session
     >>> session = read_session([{"role": "user", "content": "Name a prime."},
@@ -76,10 +76,10 @@ def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = 
 
 
 def find_remaining(plan: Plan) -> tuple[Bools, list[Piece]]:
-    """What `build_context` puts together: the live rows whose message stands as it was sent, bool[m], and
-    pieces for all else, in order.
+    """Return the context of `build_context` in two parts: the live rows whose message is unchanged, bool[m],
+    and pieces for all else, in order.
 
-    Mostly nearly all are such rows, and a piece for each is what takes the time.
+    Usually nearly all rows are unchanged, and building a piece for each would be slow.
     """
     session, checkpoint = plan.session, plan.checkpoint
     if checkpoint is not None and checkpoint.error is not None:
@@ -93,7 +93,7 @@ def find_remaining(plan: Plan) -> tuple[Bools, list[Piece]]:
 
 
 def _find_unchanged(side: SideFates, sent: Bools) -> Bools:
-    unchanged: Bools = STANDS[side.fate] & sent
+    unchanged: Bools = REMAINS[side.fate] & sent
     unchanged[list(side.blocks)] = False
     return unchanged
 
@@ -114,25 +114,25 @@ def _arrange(
 
 
 def _check_session(session: Session, plan: Plan) -> None:
-    mine = plan.session
-    if session is mine:
+    own = plan.session
+    if session is own:
         return
-    if session.leaf != mine.leaf:
-        moments = f"at {mine.leaf}, and this is {session.leaf}"
-        raise OtherSession("", f"the plan was made of another moment, {moments}: take plan.session")
-    if session.entries is not mine.entries and session.entries != mine.entries:
-        raise OtherSession("", "the plan was made of another session: take plan.session")
+    if session.leaf != own.leaf:
+        moments = f"at {own.leaf}, and this is {session.leaf}"
+        raise OtherSession("", f"the plan was made for another point in time, {moments}: use plan.session")
+    if session.entries is not own.entries and session.entries != own.entries:
+        raise OtherSession("", "the plan was made for another session: use plan.session")
 
 
 def _remaining(session: Session, side: SideFates, only: Bools | None = None) -> list[Piece]:
-    """A piece for each block that stands; of those that were not rewritten only where `only` is true."""
-    stands: Bools = STANDS[side.fate]
+    """A piece for each remaining block; blocks that were not rewritten only if `only` is true for them."""
+    remains: Bools = REMAINS[side.fate]
     if only is not None:
-        rewritten = np.zeros(len(stands), bool)
+        rewritten = np.zeros(len(remains), bool)
         rewritten[list(side.blocks)] = True
-        stands &= only | rewritten
+        remains &= only | rewritten
     gone = {row for row, block in side.blocks.items() if block is None}
-    rows = [row for row in np.flatnonzero(stands).tolist() if row not in gone]
+    rows = [row for row in np.flatnonzero(remains).tolist() if row not in gone]
     fates = [FATES[code] for code in side.fate[rows].tolist()]
     return _pieces(session, rows, fates, side.tokens[rows].tolist(), side.blocks)
 
@@ -148,11 +148,16 @@ def _with_notice(
     """The pieces with the notice at the cut, and after it what it repeats."""
     live = session.live
     number = len(live) + 1
-    mask = notice.given.entries[live.position] & (live.position < place)
+    mask = notice.entries[live.position] & (live.position < place)
     origin = tuple(session.live_refs(np.flatnonzero(mask)))
     text = Text(text=notice.text(place))
     message = Piece(text, notice.role, number, origin, "dropped", int(notice.cost[place]))
-    index = next((i for i, piece in enumerate(pieces) if piece.message > place), len(pieces))
+    after = place
+    if notice.notice.behind:
+        after = len(live)
+        while after > place and live.opens[after - 1]:
+            after -= 1
+    index = next((i for i, piece in enumerate(pieces) if piece.message > after), len(pieces))
     again = _remaining(session, notice.before, only) if notice.echoes(place) else []
     repeated = [replace(piece, message=piece.message + number) for piece in again]
     return [*pieces[:index], message, *repeated, *pieces[index:]]
@@ -199,7 +204,7 @@ def _pieces(
 
 
 def _summary_pieces(session: Session, plan: Plan, place: int, checkpoint: Checkpoint | None) -> list[Piece]:
-    """The summary: one message, or one for each older turn where the policy says so."""
+    """The summary: one message, or one for each older turn if the policy says so."""
     rows = np.flatnonzero(plan.fate == SUMMARISED)
     positions, refs = session.live.position[rows].tolist(), session.live_refs(rows)
     pieces: list[Piece] = []
@@ -207,20 +212,24 @@ def _summary_pieces(session: Session, plan: Plan, place: int, checkpoint: Checkp
         parts = plan.divide(checkpoint)
         for number, (text, first, end) in enumerate(parts):
             text = shown_summary(session.format, text)
-            mine = tuple(refs[bisect_left(positions, first) : bisect_left(positions, end)])
+            covered = tuple(refs[bisect_left(positions, first) : bisect_left(positions, end)])
             message = 0 if len(parts) == 1 else number - len(parts)
             tokens = int(plan.ledger.count_texts([text])[0])
-            pieces.append(Piece(Text(text=text), "user", message, mine, "summarised", tokens, summary=True))
+            pieces.append(
+                Piece(Text(text=text), "user", message, covered, "summarised", tokens, summary=True)
+            )
         return [replace(pieces[0], sealed=checkpoint.sealed), *pieces[1:]]
-    left = plan.summary_tokens
+    tokens_left = plan.summary_tokens
     texts = plan.stand_in.texts(place)
     for number, (text, first, end) in enumerate(texts):
         # Lines are counted one by one, so the parts add up to the price of the whole.
         last = number == len(texts) - 1
-        tokens = left if last else sum(plan.ledger.count_lines(text.split("\n")).tolist())
-        left -= tokens
-        mine = tuple(refs[bisect_left(positions, first) : bisect_left(positions, end)])
+        tokens = tokens_left if last else sum(plan.ledger.count_lines(text.split("\n")).tolist())
+        tokens_left -= tokens
+        covered = tuple(refs[bisect_left(positions, first) : bisect_left(positions, end)])
         message = 0 if len(texts) == 1 else number - len(texts)
-        said = Text(text=text)
-        pieces.append(Piece(said, "user", message, mine, "summarised", tokens, stand_in=True, summary=True))
+        block = Text(text=text)
+        pieces.append(
+            Piece(block, "user", message, covered, "summarised", tokens, stand_in=True, summary=True)
+        )
     return pieces

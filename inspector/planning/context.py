@@ -1,4 +1,4 @@
-"""What the model would see: an ordered run of pieces, each knowing where it came from."""
+"""The next input of the model: pieces in order, each with its origin."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ class Piece(Printable):
     """One block in a context.
 
     `message` numbers the message it belongs to: pieces of one message are adjacent and share `role`.
-    `origin` names the blocks it stands for: one for a block kept or shortened, many for a summary.
-    `tokens` is by the ledger's counter. `summary` marks what was written up of other words, recorded or
-    planned; `stand_in` such text that no model has written. `sealed` is the provider's own block, which is
-    sent in the place of `block`.
+    `origin` names its source blocks: one for a block kept or shortened, many for a summary. `tokens` is
+    counted by the ledger's counter. `summary` marks a recorded or planned summary, `stand_in` a placeholder
+    for one. `sealed` is the provider's own block, which is sent instead of `block`.
 
     >>> from inspector import count_tokens, live_context, read_session
     >>> session = read_session([{"role": "user", "content": "Name a prime."}])
@@ -64,7 +63,7 @@ class Piece(Printable):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Context:
-    """A context: what is resent unchanged each time (system, tools, provided) and the pieces after it.
+    """A context: the parts that every request repeats (system, tools, provided) and the pieces after them.
 
     `outside` are the tokens of the same request that are not in the file.
 
@@ -86,7 +85,7 @@ class Context:
 
     @property
     def tokens(self) -> int:
-        """Tokens of the request, on the provider's scale: what is counted, and what is not in the file."""
+        """Tokens of the request on the provider's scale, including the part that is not in the file."""
         return self.counted + self.outside
 
     @property

@@ -1,6 +1,6 @@
 """Fates of blocks on one side of the cut: claims in order, pins before all, pairs kept whole.
 
-In go a table and the rules' claims, out comes a `SideFates`. Nothing here knows where the cut stands.
+The input is a table and the rules' claims, the result a `SideFates`. No function here knows the cut.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ..policies.table import (
     Rewrite,
     Table,
 )
+from ..policies.trigger import Measure
 from ..session.blocks import KINDS, REASONING, Block, BlockRef
 from ..session.entries import Entry
 from ..session.tree import ASSISTANT, Bools, Ints
@@ -36,9 +37,9 @@ from ..tokens.memo import Memo, Same
 
 
 class Rewritten(NamedTuple):
-    """Rows that changed (int32), what stands there now, and its tokens (int32).
+    """Rows that changed (int32), their new blocks, and the tokens of these (int32).
 
-    `reasoning` (int32) are those of the rows where what stands now is or holds reasoning.
+    `reasoning` (int32) are the rows whose new block is or holds reasoning.
     """
 
     rows: Ints
@@ -47,62 +48,67 @@ class Rewritten(NamedTuple):
     reasoning: Ints
 
     def near_reasoning(self, table: Table) -> Iterator[tuple[int, Block, bool]]:
-        """The rows that were reasoning or became it, what stands there, and whether that is reasoning."""
+        """Yield each row that was or is reasoning, its new block, and whether that is reasoning."""
         forged = np.isin(self.rows, self.reasoning)
         for at in np.flatnonzero(forged | (table.kind[self.rows] == REASONING)).tolist():
-            made = self.blocks[at]
-            if made is not None:
-                yield int(self.rows[at]), made, bool(forged[at])
+            block = self.blocks[at]
+            if block is not None:
+                yield int(self.rows[at]), block, bool(forged[at])
 
 
-Kept = tuple[Block, Block | None, int, bool]
-"""A block, what became of it, the tokens of that (-1: left alone), and whether it holds reasoning."""
+CachedRewrite = tuple[Block, Block | None, int, bool]
+"""A block, its rewritten form, the tokens of that (-1: unchanged), and whether it holds reasoning."""
 
 
 Name = int | tuple[int, bool | Same]
-"""A block as a rewrite gets it: by the ledger's row, and where it is not the file's, by what else it is."""
+"""A key for the input block of a rewrite: its row in the ledger, and its identity if it is not the file's."""
 
 
-_REWRITES: Memo[dict[Name, Kept]] = Memo(64)
+_REWRITES: Memo[dict[Name, CachedRewrite]] = Memo(64)
 
 
 def rewrite_rows(
     table: Table, rewrite: Rewrite, rows: list[int], before: Mapping[int, Block | None], again: bool
 ) -> Rewritten:
-    """Rewrite live rows. `before` holds what earlier stages made of some; those are left unless `again`."""
+    """Rewrite live rows. `before` holds blocks of earlier stages; these are skipped unless `again`."""
     ledger, cleared = table.ledger, table.live.cleared
-    memory: dict[Name, Kept] = {}
+    memory: dict[Name, CachedRewrite] = {}
     if rewrite.key is not None:
         memory = _REWRITES.of(ledger, dict, rewrite.key)
     if before:
         rows = [row for row in rows if row not in before or (again and before[row] is not None)]
     names: list[Name] = table.moment.rows[rows].tolist()
     if before or cleared.any():
-        # An emptied output, or what a stage made of a block, is another block of the same row.
+        # An emptied output, or a block that a stage rewrote, is another block of the same row.
         for index, row in enumerate(rows):
             if row in before or cleared[row]:
                 names[index] = int(table.moment.rows[row]), Same(before[row]) if row in before else True
-    # Nearly all were rewritten for the plan before.
-    known = list(map(memory.get, names))
-    done: list[Kept] = []
+    # The previous plan has usually rewritten nearly all of them.
+    cached = list(map(memory.get, names))
+    done: list[CachedRewrite] = []
     new: list[int] = []
-    for index, kept in enumerate(known):
-        if kept is None:
+    for index, item in enumerate(cached):
+        if item is None:
             block = before.get(rows[index]) or table.block(rows[index])
-            made = rewrite.make(block, rows[index])
-            kept = (block, made, -1 if made is block else 0, made is not None and _holds_reasoning(made))
-            if made is None or made is block:
-                memory[names[index]] = kept
+            result = rewrite.make(block, rows[index])
+            item = (
+                block,
+                result,
+                -1 if result is block else 0,
+                result is not None and _holds_reasoning(result),
+            )
+            if result is None or result is block:
+                memory[names[index]] = item
             else:
                 new.append(index)
-        done.append(kept)
-    fresh = [made for index in new if (made := done[index][1]) is not None]
+        done.append(item)
+    fresh = [result for index in new if (result := done[index][1]) is not None]
     counted = ledger.count_blocks(fresh).tolist() if new else []
-    # Kept only once it is counted: another thread may read it as soon as it stands there.
+    # Stored only after it is counted: another thread may read it at once.
     for index, tokens in zip(new, counted, strict=True):
-        block, made, _, holds = done[index]
-        memory[names[index]] = done[index] = (block, made, tokens, holds)
-    changed = [(row, kept) for row, kept in zip(rows, done, strict=True) if kept[2] >= 0]
+        block, result, _, holds = done[index]
+        memory[names[index]] = done[index] = (block, result, tokens, holds)
+    changed = [(row, item) for row, item in zip(rows, done, strict=True) if item[2] >= 0]
     return Rewritten(
         np.array([row for row, _ in changed], np.int32),
         [rewritten for _, (_, rewritten, _, _) in changed],
@@ -112,9 +118,9 @@ def rewrite_rows(
 
 
 BY_NONE, BY_PIN, BY_PAIR, BY_BOUND, BY_WITHHELD, BY_END = -1, -2, -3, -4, -5, -6
-"""Who decided a block when no rule did: nobody, a pin, the other half of its call/output pair, the model,
-which takes no reasoning whose prefix was edited, the harness, which sends no reasoning at all (S0-25), or the
-provider, which takes no message of the assistant's that ends with reasoning: what it led to is gone."""
+"""The decider of a block that no rule decided: none, a pin, the other half of its call/output pair, the model
+(it refuses reasoning after an edit), the harness (it sends no reasoning, S0-25), or the provider (it refuses
+an assistant message that ends with reasoning)."""
 DECIDERS = {
     BY_NONE: "nothing",
     BY_PIN: "pin",
@@ -125,14 +131,14 @@ DECIDERS = {
 }
 _TEXT, _OUTPUT = KINDS.index("text"), KINDS.index("tool_output")
 _THINKING = ("thinking", "redacted_thinking", "reasoning")
-"""How formats call the blocks that are reasoning here."""
-STANDS = np.array([fate not in ("summarised", "dropped") for fate in FATES])
+"""The block types of other formats that are reasoning here."""
+REMAINS = np.array([fate not in ("summarised", "dropped") for fate in FATES])
 
 _UNTOUCHED: Memo[SideFates] = Memo()
 
 
 def find_standing(fate: Bytes) -> Bools:
-    """`STANDS[fate]`, in a tenth of the time: where something of the block still stands in the context."""
+    """Compute `REMAINS[fate]` ten times faster: whether something of the block remains in the context."""
     standing: Bools = (fate != SUMMARISED) & (fate != DROPPED)
     return standing
 
@@ -141,7 +147,7 @@ def find_standing(fate: Bytes) -> Bools:
 class SideFates:
     """Every block's outcome on one side of the cut: fate uint8[m], tokens int32[m], rule int32[m].
 
-    `blocks` holds what stands in a rewritten block's place, by row; None where nothing does.
+    `blocks` maps rows to rewritten blocks; None if the block was removed.
     """
 
     fate: Bytes
@@ -151,51 +157,58 @@ class SideFates:
 
     @property
     def changed(self) -> Bools:
-        """bool[m]: the block is not what it was; what is never sent does not count."""
+        """bool[m]: the block was changed; blocks that are never sent do not count."""
         changed: Bools = (self.fate != VERBATIM) & self.is_history
         return changed
 
     @property
     def is_history(self) -> Bools:
-        """bool[m]: all but reasoning of a harness that keeps none in its history."""
-        kept: Bools = self.rule != BY_WITHHELD
-        return kept
+        """bool[m]: False for reasoning that the harness does not keep in its history."""
+        in_history: Bools = self.rule != BY_WITHHELD
+        return in_history
 
 
 Claims = Sequence[tuple[int, Claim]]
 """Claims of one stage in order, each with the number of its rule in the policy."""
 
 
-def start_side(table: Table, pinned: Bools, withheld: Bools | None = None) -> SideFates:
-    """Nothing is decided yet but what pins hold, and reasoning that is never sent: no pin brings it back.
+def start_side(table: Table, pinned: Bools, hidden: Bools | None = None) -> SideFates:
+    """Return a side on which only pins, and reasoning that is never sent, are decided.
 
-    Without either it is the same for every plan of a moment.
+    A pin does not restore such reasoning. Without either, the side is shared by all plans of a moment.
     """
 
     def make() -> SideFates:
         rule = np.where(pinned, np.int32(BY_PIN), np.int32(BY_NONE))
         fate, tokens = np.full(len(rule), VERBATIM, np.uint8), table.tokens
-        if withheld is not None and withheld.any():
+        if hidden is not None and hidden.any():
             tokens = tokens.copy()
-            fate[withheld], tokens[withheld], rule[withheld] = DROPPED, 0, BY_WITHHELD
+            fate[hidden], tokens[hidden], rule[hidden] = DROPPED, 0, BY_WITHHELD
         fate.flags.writeable = rule.flags.writeable = False  # sides that nothing happens to are shared
         return SideFates(fate, tokens, rule)
 
-    decided = pinned.any() or (withheld is not None and withheld.any())
+    decided = pinned.any() or (hidden is not None and hidden.any())
     return make() if decided else _UNTOUCHED.of(table.moment, make)
 
 
-def decide_stage(table: Table, side: SideFates, claims: Claims, free: Bools) -> tuple[SideFates, Bools]:
-    """Ask the claims of a stage in order about the `free` blocks that still stand.
+def decide_stage(
+    table: Table, side: SideFates, claims: Claims, free: Bools, stored: Bools | None = None
+) -> tuple[SideFates, Bools]:
+    """Apply the claims of a stage in order to the `free` blocks that remain.
 
-    The first that names a block decides it, over what stages before decided. Gives the new side, and which
-    free blocks (bool[m]) no claim decided.
+    The first claim that names a block decides it and overrides earlier stages. A summary takes the blocks of
+    `stored` (bool[m]) too, which an earlier stage left out of the request alone.
+
+    Returns:
+        The new side, and the free blocks (bool[m]) that no claim decided.
     """
     undecided = free & find_standing(side.fate)
     fate, tokens, rule, blocks = side.fate, side.tokens, side.rule, dict(side.blocks)
     touched = False
     for code, claim in claims:
         rows = claim.rows & undecided
+        if stored is not None and claim.fate == SUMMARISED:
+            rows |= claim.rows & free & stored & (fate == side.fate)
         if not rows.any():
             continue
         if not touched:
@@ -211,27 +224,27 @@ def decide_stage(table: Table, side: SideFates, claims: Claims, free: Bools) -> 
             refuse_forged(table, code, claim, rows)
             if claim.tokens is not None:
                 tokens[rows] = claim.tokens[rows]
-        if not STANDS[claim.fate]:
+        if not REMAINS[claim.fate]:
             np.putmask(tokens, rows, 0)
             for row in [row for row in blocks if rows[row]]:
                 del blocks[row]
-        # What is left as it is keeps what an earlier stage made of it.
-        said = rows if claim.fate != VERBATIM else rows & (rule < 0)
-        np.putmask(fate, said, claim.fate)
-        np.putmask(rule, said, code)
+        # A block that this stage leaves unchanged keeps the result of an earlier stage.
+        assigned = rows if claim.fate != VERBATIM else rows & (rule < 0)
+        np.putmask(fate, assigned, claim.fate)
+        np.putmask(rule, assigned, code)
         undecided &= ~rows
     return (SideFates(fate, tokens, rule, blocks) if touched else side), undecided
 
 
 def refuse_forged(table: Table, code: int, claim: Claim, rows: Bools, done: Rewritten | None = None) -> None:
-    """Raise `PolicyError` where a rule makes reasoning, or something else of it (S0-20, S0-39, S0-41).
+    """Raise `PolicyError` if a rule creates or alters reasoning (S0-20, S0-39, S0-41).
 
-    Reasoning is the provider's: it stays to the byte, or is written up, dropped or cleared whole. What no
-    model thought would mislead it, and no seal can be made for it. Nothing switches this off.
+    Reasoning belongs to the provider: it stays unchanged, or is summarised, dropped or cleared as a whole.
+    Invented reasoning would mislead the model and cannot be signed. This check cannot be switched off.
     """
-    # Most blocks neither were reasoning nor became it, and are not looked up.
-    for row, made, forged in () if done is None else done.near_reasoning(table):
-        if made == (was := table.block(row)):
+    # Most blocks are not reasoning, before or after, and are not looked up.
+    for row, block, forged in () if done is None else done.near_reasoning(table):
+        if block == (was := table.block(row)):
             continue
         if forged:
             raise PolicyError(
@@ -251,24 +264,24 @@ def refuse_forged(table: Table, code: int, claim: Claim, rows: Bools, done: Rewr
 
 
 def _holds_reasoning(block: Block) -> bool:
-    """Whether it is reasoning, as such, as a block that no reader knows or among the parts of an output."""
+    """Whether a block is reasoning, is an unknown block of a reasoning type, or has such a part."""
     if block.kind == "tool_output":
-        # What was copied with other parts was not checked.
+        # The parts of a copied output were not validated.
         return any(_holds_reasoning(part) for part in block.parts)
     raw = block.raw if block.kind == "unknown" else None
     return block.kind == "reasoning" or (isinstance(raw, dict) and raw.get("type") in _THINKING)
 
 
 def close_pairs(table: Table, side: SideFates) -> SideFates:
-    """Keep pairs whole: a half that would stand alone shares the other's fate; lone halves are dropped."""
+    """Keep pairs whole: a half without its partner gets the partner's fate; lone halves are dropped."""
     live = table.live
-    stands = find_standing(side.fate)
+    remains = find_standing(side.fate)
     lone = live.lone
-    lone = lone[stands[lone]]
-    # Where all of them stand, or none, no pair is torn: so it is on most sides.
-    pairs = live.pairs if not stands.all() and stands.any() else live.pairs[:0]
+    lone = lone[remains[lone]]
+    # If all blocks remain, or none, no pair is split; that is the case on most sides.
+    pairs = live.pairs if not remains.all() and remains.any() else live.pairs[:0]
     calls, outputs = pairs[:, 0], pairs[:, 1]
-    lone_call, lone_output = stands[calls] & ~stands[outputs], stands[outputs] & ~stands[calls]
+    lone_call, lone_output = remains[calls] & ~remains[outputs], remains[outputs] & ~remains[calls]
     if not (lone_call.any() or lone_output.any() or len(lone)):
         return side
     fate, tokens, rule, blocks = side.fate.copy(), side.tokens.copy(), side.rule.copy(), dict(side.blocks)
@@ -283,10 +296,10 @@ def close_pairs(table: Table, side: SideFates) -> SideFates:
 
 
 def close_messages(table: Table, side: SideFates) -> SideFates:
-    """Drop reasoning that would end the assistant's message, because all that it led to there is gone.
+    """Drop reasoning that would be the end of an assistant message, because everything after it was removed.
 
-    Neighbouring messages of the assistant are one, as the provider merges them. A message that ends so in the
-    session itself is left as it is, and so is what is pinned.
+    Adjacent assistant messages count as one, as the provider merges them. A message that already ends with
+    reasoning in the session is left as it is, and so are pinned blocks.
     """
     ending = _find_ending(table, side)
     if len(ending):
@@ -300,7 +313,7 @@ def close_messages(table: Table, side: SideFates) -> SideFates:
 
 
 def describe_ends(table: Table, side: SideFates) -> list[str]:
-    """What was left out, or is pinned, so that a message of the assistant's would end with it."""
+    """Describe reasoning that was dropped, or is pinned, at the end of an assistant message."""
     out = []
     if ended := int((side.rule == BY_END).sum()):
         some = plural(ended, "reasoning block is", "reasoning blocks are")
@@ -311,26 +324,26 @@ def describe_ends(table: Table, side: SideFates) -> list[str]:
 
 
 def _find_ending(table: Table, side: SideFates) -> Ints:
-    """Rows of reasoning that end a message of the assistant's, and did not in the session."""
+    """Rows of reasoning that end an assistant message, but do not in the session."""
     nothing = np.zeros(0, np.int32)
-    stands = find_standing(side.fate)
-    if stands.all() or not stands.any():
+    remains = find_standing(side.fate)
+    if remains.all() or not remains.any():
         return nothing
-    thoughts = np.flatnonzero((table.kind == REASONING) & stands).astype(np.int32)
+    thoughts = np.flatnonzero((table.kind == REASONING) & remains).astype(np.int32)
     if not len(thoughts):
         return nothing
     live = table.live
     ours = (live.role[live.position] == ASSISTANT) & (table.kind != _OUTPUT)
     sent = _find_sent(table, thoughts)
-    stands &= sent
+    remains &= sent
     thoughts = thoughts[_lead_on(thoughts, sent, ours)]
-    found = [nothing]
-    # What led to nothing but such reasoning ends the message in its turn.
-    while len(thoughts) and not (leads := _lead_on(thoughts, stands, ours)).all():
-        found.append(thoughts[~leads])
-        stands[found[-1]] = False
+    endings = [nothing]
+    # Reasoning that is followed only by such reasoning ends the message too.
+    while len(thoughts) and not (leads := _lead_on(thoughts, remains, ours)).all():
+        endings.append(thoughts[~leads])
+        remains[endings[-1]] = False
         thoughts = thoughts[leads]
-    return np.concatenate(found)
+    return np.concatenate(endings)
 
 
 def _find_sent(table: Table, thoughts: Ints) -> Bools:
@@ -343,9 +356,9 @@ def _find_sent(table: Table, thoughts: Ints) -> Bools:
     return sent
 
 
-def _lead_on(rows: Ints, stands: Bools, ours: Bools) -> Bools:
-    """bool[rows]: whether the next row that stands is the assistant's too, so that its message goes on."""
-    standing = np.flatnonzero(stands)
+def _lead_on(rows: Ints, remains: Bools, ours: Bools) -> Bools:
+    """bool[rows]: whether the next remaining row is the assistant's too, so that its message continues."""
+    standing = np.flatnonzero(remains)
     following = np.searchsorted(standing, rows, "right")
     there = following < len(standing)
     out = np.zeros(len(rows), bool)
@@ -354,9 +367,9 @@ def _lead_on(rows: Ints, stands: Bools, ours: Bools) -> Bools:
 
 
 def find_edit(table: Table, side: SideFates) -> int:
-    """The first row the client changes on this side; m when it changes none.
+    """The first row the client changes on this side; m if it changes none.
 
-    What the provider itself clears or summarises is no edit of the client's (CLAUDE §8).
+    A block that the provider itself clears or summarises is not an edit by the client.
     """
     rules = table.rules
     own = [code for code, rule in enumerate(rules) if not rule.by_provider]
@@ -366,9 +379,9 @@ def find_edit(table: Table, side: SideFates) -> int:
 
 
 def unbind(table: Table, side: SideFates, first: int) -> SideFates:
-    """Drop reasoning that stands after an edit, for a model that binds it to its prefix (CLAUDE §8).
+    """Drop reasoning after an edit, for a model that binds reasoning to its prefix.
 
-    `first` is the row from which on something before was edited already; m when nothing was.
+    `first` is the row from which on an earlier row was edited already; m if none was.
     """
     first = min(first, find_edit(table, side))
     lost = (table.kind == REASONING) & find_standing(side.fate)
@@ -379,6 +392,18 @@ def unbind(table: Table, side: SideFates, first: int) -> SideFates:
     fate[lost], tokens[lost], rule[lost] = DROPPED, 0, BY_BOUND
     blocks = {row: block for row, block in side.blocks.items() if not lost[row]}
     return SideFates(fate, tokens, rule, blocks)
+
+
+def join_sides(a: SideFates, b: SideFates, first: Bools) -> SideFates:
+    """Return the fates of side `a` for the rows of which `first` (bool[m]) is true, else of side `b`."""
+    blocks = {row: block for row, block in a.blocks.items() if first[row]}
+    blocks |= {row: block for row, block in b.blocks.items() if not first[row]}
+    return SideFates(
+        np.where(first, a.fate, b.fate),
+        np.where(first, a.tokens, b.tokens),
+        np.where(first, a.rule, b.rule),
+        blocks,
+    )
 
 
 def find_pinned(table: Table, pins: tuple[str, ...]) -> Bools:
@@ -410,16 +435,16 @@ def find_pinned(table: Table, pins: tuple[str, ...]) -> Bools:
     return rows
 
 
-def weigh_side(table: Table, side: SideFates) -> Longs:
-    """int64[n]: what each live entry weighs as this side leaves it."""
-    measure, live = table.trigger.measure, table.live
+def weigh_side(table: Table, side: SideFates, measure: Measure | None = None) -> Longs:
+    """int64[n]: the size of each live entry on this side, by the policy's measure or another."""
+    measure, live = measure or table.trigger.measure, table.live
     n = len(live)
     if measure in COUNTED:
         counted: Longs = np.bincount(live.position, side.tokens, n).astype(np.int64)
         return counted
-    stands = _standing(table, side)
+    remains = _standing(table, side)
     alive = np.diff(live.start) == 0
-    alive[live.position[stands]] = True
+    alive[live.position[remains]] = True
     if measure == "messages":
         return np.asarray(alive, np.int64)
     weights: Longs = table.weights(measure).astype(np.int64)
@@ -428,30 +453,30 @@ def weigh_side(table: Table, side: SideFates) -> Longs:
     counter = find_counter(measure)
     for position in touched[alive[touched]].tolist():
         assert counter.weigh is not None
-        weights[position] = counter.weigh(_left(table, side, position, stands))
+        weights[position] = counter.weigh(_remaining_entry(table, side, position, remains))
     return weights
 
 
 def _standing(table: Table, side: SideFates) -> Bools:
-    stands = find_standing(side.fate)
+    remains = find_standing(side.fate)
     for row, block in side.blocks.items():
         if block is None:
-            stands[row] = False
-    return stands
+            remains[row] = False
+    return remains
 
 
-def _left(table: Table, side: SideFates, position: int, stands: Bools) -> Entry:
-    """The entry with the blocks that still stand, as they stand."""
+def _remaining_entry(table: Table, side: SideFates, position: int, remains: Bools) -> Entry:
+    """The entry with only its remaining blocks, in their present form."""
     live = table.live
     rows = range(int(live.start[position]), int(live.start[position + 1]))
     blocks = tuple(
         block
         for row in rows
-        if stands[row] and (block := side.blocks.get(row, None) or table.block(row)) is not None
+        if remains[row] and (block := side.blocks.get(row, None) or table.block(row)) is not None
     )
     entry = table.session.entries[live.entries[position]]
-    left: Entry = entry.model_copy(update={"blocks": blocks})
-    return left
+    remaining: Entry = entry.model_copy(update={"blocks": blocks})
+    return remaining
 
 
 def find_lost(table: Table, fate: Bytes) -> tuple[BlockRef, ...]:

@@ -1,4 +1,4 @@
-"""What a plan leaves as it was from the front on: what a provider's cache still knows of it (S3-2)."""
+"""The unchanged start of the context after a plan, which a provider's cache still holds (S3-2)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..policies.table import VERBATIM, Bytes, Table
 
 
 class KeptPrefix(NamedTuple):
-    """What stands before the first thing that is rewritten.
+    """The context before its first change.
 
-    `message` is the live position of the first message that is changed or gone, or before which something
-    new stands; None when nothing is. `rows` are the live blocks before it, `tokens` theirs on the provider's
-    scale, with the head and what else stands before every message.
+    `message` is the live position of the first message that is changed, removed or preceded by a new one, or
+    None. `rows` is the number of live blocks before it, `tokens` their size on the
+    provider's scale, with everything before the first message, such as the system prompt.
     """
 
     message: int | None
@@ -24,7 +24,7 @@ class KeptPrefix(NamedTuple):
 
 
 def find_prefix(table: Table, fate: Bytes, new: Iterable[int], head: int) -> KeptPrefix:
-    """The prefix that stays under these fates, where something new stands before the live positions `new`.
+    """The prefix that stays under these fates, with new messages before the live positions `new`.
 
     `head` are the tokens before every message. A block may be changed in the middle of its message: the
     prefix then ends inside it.
@@ -35,5 +35,6 @@ def find_prefix(table: Table, fate: Bytes, new: Iterable[int], head: int) -> Kep
     ends += [(int(live.start[place]), place) for place in new]
     rows, message = min(ends, default=(len(fate), None))
     outside = table.moment.outside
-    head += outside.fixed.tokens + (outside.passing if rows == len(fate) and message is None else 0)
+    whole = rows == len(fate) and message is None
+    head += outside.system_and_tools.tokens + (outside.passing if whole or table.since else 0)
     return KeptPrefix(message, rows, head + int(table.tokens[:rows].sum()) + int(outside.spread[:rows].sum()))

@@ -1,4 +1,4 @@
-"""A notice at every place of the cut: its text, and what it costs."""
+"""The text and the cost of a notice, for every place of the cut."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..policies.table import COUNTED, Notice, Table
-from ..session.tree import Ints
+from ..session.tree import Bools, Ints
 from ..text import utf16_length
 from ..tokens.counter import Longs
 from ..tokens.counters import find_counter
@@ -20,57 +20,68 @@ from .fates import SideFates
 class PlacedNotice:
     """A rule's notice over a table.
 
-    `before` is the older side as the stages before left it, `left` (int64[n]) weighs its entries by the
-    policy's own measure.
+    `before` is the older side after the earlier stages, `entry_sizes` (int64[n]) the size of its entries by
+    the policy's own measure.
     """
 
-    given: Notice
+    notice: Notice
     table: Table
     before: SideFates
-    left: Longs
+    entry_sizes: Longs
 
     @property
     def role(self) -> str:
-        return self.given.role
+        return self.notice.role
+
+    @cached_property
+    def entries(self) -> Bools:
+        """bool[n]: the live entries it reports if they are older than the cut."""
+        reported: Bools = self.notice.entries & (np.arange(len(self.notice.entries)) >= self.table.since)
+        return reported
+
+    @property
+    def _repeats(self) -> bool:
+        """Whether a cut at the end repeats everything, which has no meaning if the beginning stays."""
+        return self.notice.echo and not self.table.since
 
     @cached_property
     def _sums(self) -> tuple[Longs, Longs]:
-        """int64[n+1] each: entries left out before each place, and their weight."""
-        n = len(self.given.entries)
+        """int64[n+1] each: entries left out before each place, and their size."""
+        n = len(self.entries)
         sums = np.zeros((2, n + 1), np.int64)
-        np.cumsum(self.given.entries, out=sums[0, 1:])
-        np.cumsum(np.where(self.given.entries, self.left, 0), out=sums[1, 1:])
-        if self.given.echo:
+        np.cumsum(self.entries, out=sums[0, 1:])
+        np.cumsum(np.where(self.entries, self.entry_sizes, 0), out=sums[1, 1:])
+        if self._repeats:
             # The published slice is empty there: "the last 0" names everything.
             sums[:, n] = 0
         return sums[0], sums[1]
 
-    def stands(self, place: int) -> bool:
-        """Whether anything is left out at this place, or everything repeated."""
+    def appears(self, place: int) -> bool:
+        """Whether there is a notice at this place: anything is left out, or everything repeated."""
         return bool(self._sums[0][place]) or self.echoes(place)
 
     def echoes(self, place: int) -> bool:
-        """Whether everything stands once more after the notice."""
-        return self.given.echo and place == len(self.given.entries)
+        """Whether everything is repeated after the notice."""
+        return self._repeats and place == len(self.entries)
 
     def text(self, place: int) -> str:
         """The notice of a cut at `place`."""
-        return self.given.write(int(self._sums[0][place]), int(self._sums[1][place]))
+        return self.notice.write(int(self._sums[0][place]), int(self._sums[1][place]))
 
     @cached_property
     def _texts(self) -> tuple[Ints, list[str]]:
-        """Places where it stands, and its text there."""
-        places = [place for place in range(len(self._sums[0])) if self.stands(place)]
+        """Places with a notice, and its text at each."""
+        places = [place for place in range(len(self._sums[0])) if self.appears(place)]
         return np.array(places, np.int64), [self.text(place) for place in places]
 
     @cached_property
     def cost(self) -> Ints:
-        """int32[n+1]: its tokens by the ledger's counter; 0 where it does not stand."""
+        """int32[n+1]: its tokens by the ledger's counter; 0 without a notice."""
         return self._price(self.table.ledger.count_texts)
 
     @cached_property
     def weight(self) -> Longs:
-        """int64[n+1]: what it weighs by the policy's own measure, repetitions included."""
+        """int64[n+1]: its size by the policy's own measure, repetitions included."""
         measure = self.table.trigger.measure
         if measure in COUNTED:
             out = self.cost.astype(np.int64)
@@ -81,8 +92,8 @@ class PlacedNotice:
             out = self._price(counter.count).astype(np.int64)
             if measure == "tiered":
                 out[out > 0] += max(-(-utf16_length(self.role) // 4), 1)
-        if self.given.echo:
-            out[-1] += int(self.left.sum())
+        if self._repeats:
+            out[-1] += int(self.entry_sizes.sum())
         return out
 
     def _price(self, count: Callable[[Sequence[str]], Ints]) -> Ints:

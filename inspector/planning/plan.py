@@ -1,20 +1,20 @@
 """Session + Ledger + Policy (+ Edits) -> Plan: a fate for every block, and what a summariser must write.
 
-A plan sits beside the session and never edits it. Every rule is asked once; its claims depend only on
-which side of the cut a block is, so the plan is two columns of fates, and the cut picks one of them per
-block. That makes all legal cuts one look-up: the `CutTable`. A policy with stages has such columns for each
-stage, and stops at the first that meets its target.
+A plan never edits its session. Every rule is asked once. Its claims depend only on the side of the cut, so
+the plan is two columns of fates, and the cut selects one of them per block. All valid cuts are then one
+look-up: the `CutTable`. A policy with stages has such columns for each stage, and stops at the first stage
+that meets its target.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from ..cuts import CutPoint, CutPoints
+from ..cuts import END, CutPoint, CutPoints
 from ..errors import EditError
 from ..formats.summary_wording import shown_summary
 from ..mixins import Drawable, Framed, ask
@@ -22,50 +22,53 @@ from ..policies.builtin.recorded import RECORDED
 from ..policies.policy import Edits, Policy
 from ..policies.registry import configure_policy
 from ..policies.rules.collapse import Collapse, CollapsedSegment, find_segments
-from ..policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context
+from ..policies.rules.keep_recent_tokens import find_walk, measure_context
 from ..policies.table import COUNTED, FATES, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
-from ..policies.trigger import Condition, Measured, Reason, Verdict, join_verdicts, judge_trigger
+from ..policies.trigger import Measure, Measured, Reason, Verdict, whole_size
 from ..session.blocks import KINDS, BlockRef
+from ..session.queries import find_next_compaction
 from ..session.session import Session
 from ..session.tree import Bools
 from ..text import printed
 from ..tokens.ledger import Ledger
 from ..tokens.memo import Memo
+from ..tokens.models import model_of
 from ..tokens.moment import Moment
-from ..tokens.outside import Outside, PartName
+from ..tokens.not_in_file import NotInFile, PartName
 from ..tokens.reattached import ATTACHING
 from ..tokens.reattached import MOST as MOST_ATTACHED
 from ..tokens.recorded_sizes import ContextSize, find_recorded_sizes
 from ..tokens.rows import SECTIONS
 from .as_recorded import find_recorded
-from .cut_table import CutTable, find_edited_place
-from .fates import DECIDERS, SideFates, find_lost, find_pinned
+from .cut_table import CutTable, begin_at, find_edited_place
+from .fates import DECIDERS, SideFates, find_lost, find_pinned, weigh_side
 from .kept_prefix import KeptPrefix, find_prefix
-from .left_outside import leave_outside, takes, weigh_more
+from .left_outside import leave_parts, weigh_more
 from .notice import PlacedNotice
 from .stages import StageOutcome, StageOutcomes, StageReports, report_stages
 from .stand_in import StandIn
 from .summary_jobs import Checkpoint, SummaryJob, divide_summary, list_jobs
 
+Side = Literal["prefix", "suffix", "range"]
 _MEASURED: Memo[Measured] = Memo()
 _CORRECTIONS: Memo[int] = Memo()
 
 
 @dataclass(frozen=True, eq=False)
 class Plan(Framed, Drawable):
-    """What a policy does to the context at the leaf of a session.
+    """The effect of a policy on the context at the leaf of a session.
 
-    `place` is the live position the cut stands at, or None when there is nothing to compact; `why` then
-    says so. Fates and tokens are columns over the live blocks, in context order. `checkpoint` is a summary
-    that somebody wrote for it: it stands, and is counted, in the stand-in's place.
+    `place` is the live position of the cut, or None if there is nothing to compact; `why` then gives the
+    reason. Fates and tokens are columns over the live blocks, in context order. `checkpoint` is a written
+    summary: it is shown and counted instead of the placeholder.
 
     >>> from inspector import checkpoint_from_text, count_tokens, make_plan, read_session
     >>> session = read_session([{"role": "user", "content": "Name a prime."},
     ...                         {"role": "assistant", "content": "Seven."},
     ...                         {"role": "user", "content": "And another one?"}])
     >>> plan = make_plan(session, count_tokens(session), "keep-recent-turns", {"cut": "m3"})
-    >>> plan.cut.entry, [str(ref) for ref in plan.lost]
-    ('m3', ['m1/0', 'm2/0'])
+    >>> [str(ref) for ref in plan.lost]
+    ['m1/0', 'm2/0']
     >>> plan.with_summary(checkpoint_from_text("The first was seven."))
     Plan(keep-recent-turns: cut at m3 (turn 2), 10 -> 9 tokens;
          blocks: 1 verbatim, 2 summarised; summary by pasted; not deterministic)
@@ -82,17 +85,17 @@ class Plan(Framed, Drawable):
 
     @property
     def cuts(self) -> CutPoints:
-        """Where one may cut."""
+        """Valid and invalid cut points of the context."""
         return self.table.cuts
 
     @property
     def tier(self) -> StageOutcome:
-        """What the stages that ran decided."""
+        """The decisions of the stages that ran."""
         return self.tiers[self.depth]
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """One for every rule; that of a rule in a stage that did not run says nothing."""
+        """One decision for every rule; it is empty if the rule's stage did not run."""
         return self.tier.decisions
 
     @property
@@ -109,7 +112,7 @@ class Plan(Framed, Drawable):
 
     @cached_property
     def why(self) -> str:
-        """Why nothing is done; empty when there is a cut, or blocks change without one."""
+        """The reason if the plan changes nothing; "" if it has a cut, or changes blocks without one."""
         if self.place is not None or self.outcome.changed.any():
             return ""
         if self.policy.stages and self.depth <= self.tiers.early and self.tiers.limit is not None:
@@ -125,20 +128,32 @@ class Plan(Framed, Drawable):
 
     @property
     def summary_at(self) -> int:
-        """The live position before which the summary stands, never behind the cut."""
-        return 0 if self.spec is None or self.place is None else min(self.spec.at, self.place)
+        """The live position before which the summary is placed, from `since` to the cut."""
+        if self.spec is None or self.place is None:
+            return 0
+        recorded = find_next_compaction(self.session) if self.policy.name == RECORDED.name else None
+        boundary = None if recorded is None else recorded.boundary
+        last = boundary is not None and boundary.summary_last and not self.table.since
+        return self.place if last else min(max(self.spec.at, self.table.since), self.place)
 
     @property
     def reason(self) -> Reason:
         """Why the compaction is planned."""
         return self.table.reason
 
+    @property
+    def side(self) -> Side:
+        """What is compacted: the messages before the cut, those from `since` on, or a range between them."""
+        if not self.table.since:
+            return "prefix"
+        return "suffix" if self.place == len(self.table.live) else "range"
+
     @cached_property
     def is_older(self) -> Bools:
-        """bool[m]: the block stands before the cut."""
-        if self.place is None:
-            return np.zeros(len(self.table.tokens), bool)
-        return self.table.live.position < self.place
+        """bool[m]: the block is before the cut, and from `since` on."""
+        position = self.table.live.position
+        older: Bools = (position >= self.table.since) & (position < (self.place or 0))
+        return older
 
     @cached_property
     def outcome(self) -> SideFates:
@@ -151,14 +166,14 @@ class Plan(Framed, Drawable):
 
     @property
     def stand_in(self) -> StandIn:
-        """What stands where a model's summary would, priced at every place."""
+        """The placeholder for a model's summary, with its tokens at every cut."""
         return self.tier.stand_in
 
     @property
     def notice(self) -> PlacedNotice | None:
-        """The message that stands at the cut and says what was left out, if any."""
-        notice = self.tier.notice
-        return notice if notice is not None and self.place is not None and notice.stands(self.place) else None
+        """The message at the cut about the omitted messages, or None."""
+        notice, place = self.tier.notice, self.place
+        return notice if notice is not None and place is not None and notice.appears(place) else None
 
     @cached_property
     def notice_tokens(self) -> int:
@@ -175,15 +190,11 @@ class Plan(Framed, Drawable):
 
     @cached_property
     def measured(self) -> Measured:
-        """How full the context is by the provider's word, and by a published estimate where it said nothing.
-
-        A policy that walks back by tokens says how it reads usage; the others read it as Flue does.
-        """
-        walk = self.table.sibling("keep-recent-tokens")
-        how = walk if isinstance(walk, KeepRecentTokens) else KeepRecentTokens()
-        moment, given = self.table.moment, self.table.moment.given
-        if given is not None:
-            return Measured(given.reported, given.reported, 0, None)
+        """The size of the context as the provider reported it, else by a published estimate."""
+        how = find_walk(self.table)
+        moment, own_figures = self.table.moment, self.table.moment.given
+        if own_figures is not None:
+            return Measured(own_figures.reported, own_figures.reported, 0, None)
         if moment.whole is not None:
             return Measured(self.before, 0, self.before, None)
         key = (how.estimate, how.fresh_usage, how.start)
@@ -196,7 +207,7 @@ class Plan(Framed, Drawable):
 
     @property
     def is_unwritten(self) -> bool:
-        """Whether its summary is still to be written: a placeholder stands in its place."""
+        """Whether its summary is still to be written: the plan shows a placeholder."""
         return self.summarises and self.checkpoint is None
 
     @property
@@ -214,31 +225,23 @@ class Plan(Framed, Drawable):
 
     @cached_property
     def prefix(self) -> KeptPrefix:
-        """What stays as it was from the front on: a provider's cache ends at the first rewritten message."""
+        """The unchanged start of the context: a provider's cache ends at the first rewritten message."""
         new = [self.summary_at] if self.summarises else []
         if self.notice is not None and self.place is not None:
             new.append(self.place)
         return find_prefix(self.table, self.fate, new, self.ledger.head_tokens)
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """Return a row per block of the context: where it is, its tokens, and what the plan makes of it.
-
-        The summary and the notice, which the plan adds, have no rows.
+        """Return a row per block of the context; the summary and the notice, which the plan adds, have none.
 
         >>> from inspector import make_plan, open_demo
-        >>> columns = make_plan(open_demo(), "flue", cut="end").to_columns()
-        >>> list(columns)
-        ['ref', 'turn', 'kind', 'section', 'tokens', 'retention', 'tokens_after']
+        >>> list(make_plan(open_demo(), "flue").to_columns())[:4]
+        ['ref', 'turn', 'kind', 'section']
         """
-        table, session = self.table, self.session
-        turns = {
-            session.path[index]: turn.number + 1
-            for turn in session.turns
-            for index in range(turn.first, turn.last + 1)
-        }
+        table, refs = self.table, self.session.live_refs()
         return {
-            "ref": [str(block) for block in session.live_refs()],
-            "turn": [turns.get(entry, 0) for entry in table.live.entries[table.live.position].tolist()],
+            "ref": [str(ref) for ref in refs],
+            "turn": [self.session.turn_of.get(ref.entry, 0) for ref in refs],
             "kind": [KINDS[code] for code in table.kind.tolist()],
             "section": [SECTIONS[code] for code in table.moment.section.tolist()],
             "tokens": table.tokens.tolist(),
@@ -248,18 +251,15 @@ class Plan(Framed, Drawable):
 
     @property
     def saved(self) -> dict[str, int]:
-        """Tokens by which the blocks of each kind are made fewer (S3-11); with the summary and the notice
-        taken from their sum, what is saved in all."""
+        """Tokens saved in the blocks of each kind, without those that a summary or notice adds (S3-11)."""
         fewer = np.bincount(self.table.kind, self.table.tokens - self.outcome.tokens, len(KINDS))
         return {kind: n for kind, n in zip(KINDS, fewer.astype(int).tolist(), strict=True) if n}
 
     @property
     def segments(self) -> tuple[CollapsedSegment, ...]:
         """The turns that are shown folded, apart from the messages, which nothing changes (S2-19)."""
-        for code, rule in enumerate(self.policy.rules):
-            if isinstance(rule, Collapse):
-                return find_segments(self.table, self.outcome.rule == code)
-        return ()
+        code = next((code for code, rule in enumerate(self.policy.rules) if isinstance(rule, Collapse)), None)
+        return () if code is None else find_segments(self.table, self.outcome.rule == code)
 
     @property
     def cut(self) -> CutPoint | None:
@@ -267,15 +267,14 @@ class Plan(Framed, Drawable):
 
     @property
     def splits(self) -> int:
-        """Where the turn begins whose beginning is summarised apart, or -1."""
+        """The first position of the turn whose beginning is summarised separately, or -1."""
         if self.place is None or self.spec is None or not self.spec.split_turns:
             return -1
         return int(self.table.split_start[self.place])
 
     @property
     def before(self) -> int:
-        """Tokens of the request as the context stands, on the provider's scale: what is counted, and what is
-        not in the file.
+        """Tokens of the present request on the provider's scale, with those that are not in the file.
 
         >>> from inspector import count_tokens, make_plan, open_demo
         >>> session = open_demo()
@@ -287,32 +286,33 @@ class Plan(Framed, Drawable):
 
     @property
     def after(self) -> int:
-        """The same of the request this plan leaves; where no summary is written, the stand-in is in it."""
+        """Tokens of the request after this plan; the placeholder counts if no summary is written."""
         return self.counted_after + self.outside_after
 
     @property
     def counted_before(self) -> int:
-        """Tokens of the context as it stands, by the ledger's counter: a part of `before`."""
+        """Tokens of the context as it is now, by the ledger's counter: a part of `before`."""
         return self.ledger.head_tokens + int(self.table.tokens.sum())
 
     @cached_property
     def counted_after(self) -> int:
         """Tokens of the context this plan leaves, by the ledger's counter: a part of `after`."""
-        stands = int(self.outcome.tokens.sum())
-        return self.ledger.head_tokens + stands + self.summary_tokens + self.notice_tokens
+        block_tokens = int(self.outcome.tokens.sum())
+        return self.ledger.head_tokens + block_tokens + self.summary_tokens + self.notice_tokens
 
     @property
-    def outside(self) -> Outside:
-        """What the request holds that the file does not, as the context stands."""
+    def outside(self) -> NotInFile:
+        """The content of the present request that is not in the file."""
         return self.table.moment.outside
 
     @cached_property
     def parts_after(self) -> dict[PartName, int]:
-        """What is not in the file of the request that this plan leaves, by part, in tokens.
+        """Tokens of the request after this plan that are not in the file, by part.
 
-        The fixed part stays; what is withheld goes with its blocks; history from before the file, and what a
-        harness attached again, go as soon as anything is summarised or dropped. What is reported after a
-        recorded compaction beyond that is the `correction`: if less is reported, `withheld` may be below 0.
+        System prompt and tools stay; hidden reasoning is removed with its blocks. History from before the
+        file and reattached files are removed as soon as anything is summarised or dropped. The difference to
+        the size reported after a recorded compaction is the `correction`; `hidden_reasoning` may be negative
+        if less is reported.
         """
         parts = self._explained_after
         if self.summarises and self.correction:
@@ -321,21 +321,8 @@ class Plan(Framed, Drawable):
 
     @cached_property
     def _explained_after(self) -> dict[PartName, int]:
-        """The same without what only the request after a recorded compaction reports."""
-        outside = self.outside
-        left = int(leave_outside(self.table, self.outcome).sum())
-        left += weigh_more(outside, self.summary_tokens)
-        if self.notice is not None and self.place is not None:
-            left += weigh_more(outside, int(self.notice.cost[self.place]))
-            if self.notice.echoes(self.place):
-                left += int(leave_outside(self.table, self.notice.before).sum())
-        taken = bool(takes(self.outcome).any())
-        return {
-            "fixed": outside.fixed.tokens,
-            "withheld": left,
-            "earlier": 0 if taken else outside.earlier.tokens,
-            "attached": 0 if taken else outside.attached.tokens,
-        }
+        """The same parts without the `correction`."""
+        return leave_parts(self.table, self.outcome, self.summary_tokens, self.notice, self.place)
 
     @property
     def recorded_size(self) -> ContextSize | None:
@@ -347,8 +334,8 @@ class Plan(Framed, Drawable):
 
     @property
     def correction(self) -> int:
-        """Tokens by which the size after the recorded compaction differs from what its plan explains; 0 for
-        other policies. It is the same for all edits of that plan."""
+        """Tokens by which the size after the recorded compaction differs from the sum of its plan's parts;
+        0 for other policies. It is the same for all edits of that plan."""
         size = self.recorded_size
         if size is None:
             return 0
@@ -362,22 +349,21 @@ class Plan(Framed, Drawable):
 
     @property
     def corrected(self) -> PartName:
-        """The part of `parts_after` that holds the `correction`: files that the harness attached again, if
-        it does so; else what the provider counts more or less than the ledger."""
+        """The part of `parts_after` with the `correction`: reattached files, if any, or hidden reasoning."""
         attaches = self.correction > 0 and self.session.format in ATTACHING
-        return "attached" if attaches else "withheld"
+        return "reattached" if attaches else "hidden_reasoning"
 
     @property
     def outside_after(self) -> int:
-        """What is not in the file of the request that this plan leaves, in tokens."""
+        """Tokens of the request after this plan that are not in the file."""
         return sum(self.parts_after.values())
 
     @cached_property
     def after_range(self) -> tuple[int, int]:
-        """The least and the most that `after` may be, where the file does not tell all of it.
+        """The bounds of `after`, which is uncertain if the file does not record all of the request.
 
-        What Claude Code attaches again after its own compaction is in no `after`, but it is in the most. A
-        recorded compaction, and edits of it, are as certain as the size after it.
+        Files that Claude Code reattaches after its own compaction are not in `after`, but in the upper bound.
+        A recorded compaction, and edits of it, are as certain as the size after it.
         """
         if (size := self.recorded_size) is not None and self.summarises:
             return self.after - size.tokens + size.low, self.after - size.tokens + size.high
@@ -392,13 +378,13 @@ class Plan(Framed, Drawable):
 
     @property
     def attaches(self) -> bool:
-        """Whether the harness attaches files again after this plan, as far as is known."""
-        own = self.session.format in ATTACHING and self.policy.name in ATTACHING
+        """Whether the harness is known to reattach files after this plan."""
+        own = self.session.format in ATTACHING and self.policy.name == "claude-code-analysis"
         return own and self.summarises and not self.outside.exceeds
 
     @cached_property
     def summary_tokens(self) -> int:
-        """Tokens of the summary as the model is shown it; of the stand-in, line by line, without one."""
+        """Tokens of the summary as the model sees it; without one, of the placeholder, line by line."""
         if not self.summarises or self.place is None:
             return 0
         if self.checkpoint is None:
@@ -407,20 +393,20 @@ class Plan(Framed, Drawable):
         return int(self.ledger.count_texts([shown_summary(self.session.format, t) for t in texts]).sum())
 
     def divide(self, checkpoint: Checkpoint) -> list[tuple[str, int, int]]:
-        """The messages of a written summary, as `divide_summary` does; there is one unless it is per turn."""
+        """The messages of a written summary (see `divide_summary`): one, unless it is per turn."""
         assert self.spec is not None and self.place is not None
         return divide_summary(self.table, self.spec, self.place, self.fate == SUMMARISED, checkpoint)
 
     @property
     def _longer(self) -> int:
-        """Tokens by which the summary that was written is longer than its stand-in."""
+        """Tokens by which the written summary is longer than its placeholder."""
         if self.checkpoint is None or self.place is None:
             return 0
         return self.summary_tokens - int(self.stand_in.cost[self.place])
 
     @property
     def _longer_outside(self) -> int:
-        """What the written summary weighs beyond its count, more than its stand-in does."""
+        """The difference between summary and placeholder in tokens beyond those counted."""
         if not self._longer or self.place is None:
             return 0
         stand_in = weigh_more(self.outside, int(self.stand_in.cost[self.place]))
@@ -428,7 +414,7 @@ class Plan(Framed, Drawable):
 
     @property
     def left(self) -> int:
-        """What is left by the policy's own measure; a summary counts by the ledger's."""
+        """The size after the plan by the policy's own measure; a summary counts by the ledger's."""
         more = self._longer_outside if self.policy.trigger.measure in COUNTED else 0
         return self.tier.size(self.place) + self._longer + more
 
@@ -440,7 +426,7 @@ class Plan(Framed, Drawable):
 
     @cached_property
     def trace(self) -> Any:
-        """What becomes of every fact in this plan: a `Trace`, as `trace_facts` makes it. Kept.
+        """The outcome of every fact in this plan: a `Trace`, as `trace_facts` returns it; cached.
 
         >>> from inspector import count_tokens, make_plan, open_demo
         >>> session = open_demo()
@@ -450,37 +436,53 @@ class Plan(Framed, Drawable):
         """
         return ask("trace", self)
 
+    def diff(self) -> Any:
+        """Compare the context before the plan with the one it leaves, as the Context tab shows it: a `Diff`.
+
+        >>> from inspector import make_plan, open_demo
+        >>> make_plan(open_demo(), policy="flue").diff().counts["insert"]
+        1
+        """
+        return ask("diff", self)
+
     @property
     def fits(self) -> bool:
-        """Whether what is left would not trigger the policy again. True when nothing tells the threshold."""
+        """Whether the result would not trigger the policy again. True if the threshold is unknown."""
         trigger = self.policy.trigger
-        size = self.after if trigger.measure in COUNTED else self.left
-        return not trigger.fires(size, self.table.window)
+
+        def measure_after(measure: Measure) -> Measured:
+            if measure in COUNTED:
+                return whole_size(self.after)
+            own = measure == trigger.measure
+            return whole_size(self.left if own else int(weigh_side(self.table, self.outcome, measure).sum()))
+
+        return trigger.decide(measure_after, self.table.window).reached is not True
 
     @cached_property
     def jobs(self) -> tuple[SummaryJob, ...]:
-        """What a model would be asked to write: the history, and a split turn's beginning apart."""
+        """The requests to a summariser: the history, and the beginning of a split turn separately."""
         if not self.summarises or self.spec is None or self.place is None:
             return ()
         return list_jobs(self.table, self.spec, self.place, self.splits, self.fate == SUMMARISED)
 
     @cached_property
     def cut_table(self) -> CutTable:
-        """All places planned at once, each with a stand-in; the plan's own with what was written for it."""
-        table = self.tiers.cuts
+        """All cuts by hand planned at once, each with a placeholder; the plan's own cut by the stages that
+        ran, with its written summary."""
         if self.place is None:
-            return table
+            return self.tiers.cuts
+        table = self.tiers.cuts.with_row(self.place, self.tier.cuts)
         written = table.lengthen(self.place, self._longer, self._longer_outside)
         return written.correct(self.corrected, self.correction, table.summary > 0)
 
     def with_edits(self, edits: Edits) -> Plan:
-        """The same moment planned by the same policy, window and reason, with these edits in place of its
-        own. Raises what `make_plan` raises."""
+        """Plan again with these edits instead of its own, by the same policy, window and reason. Raises the
+        errors of `make_plan`."""
         alike = edits == self.edits.model_copy(update={"cut": edits.cut})
         if alike and edits.cut is not None and self.policy.name != RECORDED.name:
             tiers = self.tiers.at_cut(find_edited_place(self.table, edits.cut))
             return replace(self, edits=edits, tiers=tiers, depth=tiers.stop(), checkpoint=None)
-        # A reason that nobody gave is that of the policy as the edits make it.
+        # Without an explicit reason, the edited policy's own reason applies.
         reason = None if self.reason == self.policy.own_reason else self.reason
         window = self.table.given_window
         return plan_moment(
@@ -488,7 +490,7 @@ class Plan(Framed, Drawable):
         )
 
     def with_summary(self, checkpoint: Checkpoint | None) -> Plan:
-        """The same plan with a summary that somebody wrote for it, as by `summarise`; None takes it away.
+        """Return the plan with a written summary, such as one by `summarise`; None removes it.
 
         Raises `EditError` for a checkpoint that holds an error, and for a plan that summarises nothing.
 
@@ -508,46 +510,59 @@ class Plan(Framed, Drawable):
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Whether the policy fires by itself for the present context."""
-        trigger = self.policy.trigger
-        return join_verdicts(trigger.join, [self._judge(one) for one in (trigger, *trigger.also)])
+        """Whether the harness compacts the present context: by itself, or after a refusal if that is the
+        reason. A /compact needs no trigger."""
+        reason: Reason = "overflow" if self.reason == "overflow" else "auto"
+        off = self.policy.why_off(reason)
+        return self.table.trigger.decide(self.size_sent, self.table.window, reason, off)
 
-    def _judge(self, trigger: Condition) -> Verdict:
-        measured = self.measured
-        if self.table.moment.whole is not None and trigger.measure == "usage":
-            # What was reported is of requests that held reasoning.
-            trigger = trigger.model_copy(update={"measure": "assembled"})
-        if trigger.measure != "usage":
-            size = self.table.weigh(trigger.measure, self.before)
-            measured = Measured(size, 0, size, None)
-        return judge_trigger(trigger, measured, self.table.window, self.policy.own_reason)
+    @cached_property
+    def _sent(self) -> Plan | None:
+        """The context after the early rules, which run before every request (S2-48), such as one that moves
+        large outputs to files; None if they change nothing."""
+        early, moment = self.policy.early, self.table.moment
+        if early is None:
+            return None
+        sent = plan_moment(moment, early, Edits(pins=self.edits.pins), session=self.session, reason="auto")
+        return sent if (sent.fate != VERBATIM).any() else None
+
+    def size_sent(self, measure: Measure) -> Measured:
+        """The context by a measure, as the next request would hold it, after the early rules."""
+        sent = self._sent
+        if sent is not None:
+            weight = weigh_side(sent.table, sent.outcome, measure) if measure not in COUNTED else None
+            return whole_size(sent.after if weight is None else int(weight.sum()))
+        if measure == "usage" and self.table.moment.whole is None:
+            return self.measured
+        # The reported sizes include reasoning.
+        return whole_size(self.table.weigh(measure, self.before))
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about this plan that a reader should not miss."""
+        """Sentences about this plan that the user should know."""
         return tuple(ask("notes", self))
 
     def rule_of(self, row: int) -> str:
-        """Who decided the live block `row`: a rule's kind, pin, pair, bound, withheld or nothing."""
+        """The decider of the live block `row`: a rule's kind, pin, pair, bound, withheld or nothing."""
         code = int(self.outcome.rule[row])
         return self.policy.rules[code].kind if code >= 0 else DECIDERS[code]
 
     @property
     def spec_json(self) -> dict[str, Any]:
         """The plan as data. `make_plan(session, ledger, **spec)` makes the same plan from it."""
-        told: dict[str, Any] = ask("spec", self)
-        return told
+        spec: dict[str, Any] = ask("spec", self)
+        return spec
 
     @property
     def recipe(self) -> str:
         """The Python that makes this plan, with a ledger by the same counter, and the `checkpoint` it has."""
-        told: str = ask("recipe", self)
-        return told
+        recipe: str = ask("recipe", self)
+        return recipe
 
     @printed
     def __repr__(self) -> str:
-        told: str = ask("line", self)
-        return told
+        line: str = ask("line", self)
+        return line
 
 
 def plan_moment(
@@ -558,22 +573,28 @@ def plan_moment(
     session: Session | None = None,
     window: int | None = None,
     reason: Reason | None = None,
+    fires: bool = False,
 ) -> Plan:
-    """`make_plan` for a moment: one that knows figures of its own keeps them. `session` is the plan's."""
+    """Plan a `Moment`, by its own figures if it has any. With `fires` the harness has decided to compact."""
     session = session or moment.session
     configured = configure_policy(policy, edits.settings)
     whole = moment.whole or moment
     moment = whole if configured.harness.send_reasoning else whole.bare
-    table = Table(
-        session, moment, configured.rules, configured.trigger, window, reason or configured.own_reason
-    )
-    pinned = find_pinned(table, edits.pins)
-    by_hand = None if edits.cut is None else find_edited_place(table, edits.cut)
+    trigger = configured.trigger.for_model(model_of(session))
+    table = Table(session, moment, configured.rules, trigger, window, reason or configured.own_reason)
+    pinned, cut = find_pinned(table, edits.pins), edits.cut
     recorded = find_recorded(session, moment.cuts) if configured.name == RECORDED.name else None
-    if recorded is not None and by_hand is None:
-        by_hand = recorded.place
-    tiers = StageOutcomes(configured, table, pinned, by_hand)
-    plan = Plan(session, moment.ledger, configured, edits, table, tiers, tiers.stop())
+    table = table if recorded is None else recorded.size_sealed(table)
+    if edits.since is not None:
+        table, cut = begin_at(table, edits.since), cut or END
+    elif recorded is not None and cut is None:
+        table = replace(table, since=recorded.since)
+    own = None if recorded is None else recorded.place
+    by_hand = own if cut is None else find_edited_place(table, cut)
+    tiers = StageOutcomes(configured, table, pinned, by_hand, fires=fires)
+    plan = Plan(session, moment.ledger, configured, edits, table, tiers, 0)
+    tiers = tiers.idle() if tiers.waits and not fires and not plan.verdict.reached else tiers
+    plan = replace(plan, tiers=tiers, depth=tiers.stop())
     if recorded is None or plan.place is None or not plan.summarises:
         return plan
     return plan.with_summary(recorded.write_up(table, plan.place))

@@ -1,4 +1,4 @@
-"""A plan in words: the recipe that makes it again, its line in a notebook, what a reader should not miss."""
+"""A plan in words: the code that makes it again, its line in a notebook, and notes for the reader."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ import numpy as np
 
 from ..policies.builtin.recorded import RECORDED
 from ..policies.harness import find_double
+from ..policies.open_loop import REASONING, lacks_first_reasoning
 from ..policies.policy import NO_CONTRACT, Edits, Policy
 from ..policies.registry import POLICIES, configure_policy
 from ..policies.table import FATES, VERBATIM
+from ..redaction.cut import cut_line
 from ..session.session import Session
 from ..session.tree import SYSTEM, USER
 from ..text import plural
 from ..tokens.memo import Memo
-from ..tokens.models import name_entry
+from ..tokens.models import name_entry, refuse_context_editing
 from ..tokens.reattached import MOST as MOST_ATTACHED
-from .fates import BY_BOUND, BY_PAIR, STANDS, describe_ends, describe_lost
+from .fates import BY_BOUND, BY_PAIR, REMAINS, describe_ends, describe_lost, find_standing
 from .plan import Plan
 from .summary_jobs import CAME_WHOLE
 
@@ -31,7 +33,7 @@ NOT_DETERMINISTIC = (
 
 
 def write_spec(plan: Plan) -> dict[str, Any]:
-    """The arguments of `make_plan` as JSON, but for the session and its ledger."""
+    """Return the arguments of `make_plan` as JSON, except the session and its ledger."""
     spec: dict[str, Any] = {
         "policy": plan.policy.name if _is_known(plan) else plan.policy.model_dump(mode="json"),
         "edits": plan.edits.model_dump(mode="json", exclude_defaults=True),
@@ -45,15 +47,17 @@ def write_spec(plan: Plan) -> dict[str, Any]:
     return spec
 
 
+_PROMPT = 80
+"""Characters of a prompt that are enough to find it in a list."""
 _NAMES: Memo[str | None] = Memo()
 SHORTEST = 8
-"""Characters of an entry's name that are enough for people, where no other begins so."""
+"""Characters of an entry's name that are enough for people, if no other name begins with them."""
 
 
 def write_recipe(plan: Plan, short: bool = False) -> str:
     """An expression over the names `session`, `ledger` and, for a written summary, `checkpoint`.
 
-    In a `short` one the moment is told by the beginning of its name, as `Session.at` takes it too.
+    In a `short` one the leaf is abbreviated, as `Session.at` accepts it.
     """
     policy = plan.policy.name if _is_known(plan) else shorten_policy(plan.policy)
     parts = ["session", f"ledger, {policy!r}"]
@@ -67,9 +71,9 @@ def write_recipe(plan: Plan, short: bool = False) -> str:
         parts.append(f"window={plan.table.given_window}")
     if plan.reason != plan.policy.own_reason:
         parts.append(f"reason={plan.reason!r}")
-    # What the file records is found there again.
-    given = plan.checkpoint is not None and plan.policy.name != RECORDED.name
-    written = ".with_summary(checkpoint)" if given else ""
+    # A recorded summary is read from the file again.
+    has_checkpoint = plan.checkpoint is not None and plan.policy.name != RECORDED.name
+    written = ".with_summary(checkpoint)" if has_checkpoint else ""
     return f"make_plan({', '.join(parts)}){written}"
 
 
@@ -89,20 +93,21 @@ def shorten_name(session: Session, name: str | None) -> str | None:
 
 
 def write_line(plan: Plan) -> str:
-    """What a reader of a notebook sees of a plan."""
+    """The representation of a plan in a notebook."""
     counts = Counter(plan.fate[plan.outcome.is_history].tolist())
     fates = ", ".join(f"{counts[code]} {fate}" for code, fate in enumerate(FATES) if counts[code])
     if plan.cut is None:
-        left = f"{plan.after:,} tokens stay"
+        sizes = f"{plan.after:,} tokens stay"
         if plan.after != plan.before:
-            left = f"{plan.before:,} -> {plan.after:,} tokens{_span(plan)}; blocks: {fates}"
-        return f"Plan({plan.policy.name}: {plan.why or 'no cut,'} {left})"
+            sizes = f"{plan.before:,} -> {plan.after:,} tokens{_span(plan)}; blocks: {fates}"
+        return f"Plan({plan.policy.name}: {plan.why or 'no cut,'} {sizes})"
     turn = ""
     if plan.place is not None and plan.place < len(plan.table.live):
         turn = f" (turn {int(plan.table.live.turn[plan.place]) + 1})"
     written = "" if plan.checkpoint is None else f"; summary by {plan.checkpoint.by}"
+    since = f"since {plan.cuts[plan.table.since].entry}, " if plan.table.since else ""
     return (
-        f"Plan({plan.policy.name}: cut at {plan.cut.entry}{turn}, {plan.before:,} -> {plan.after:,} "
+        f"Plan({plan.policy.name}: {since}cut at {plan.cut.entry}{turn}, {plan.before:,} -> {plan.after:,} "
         f"tokens{_span(plan)}; blocks: {fates or 'none'}{written}{'' if plan.fits else '; does not fit'}"
         f"{'' if plan.deterministic else '; not deterministic'})"
     )
@@ -117,12 +122,14 @@ def _span(plan: Plan) -> str:
 
 def _is_known(plan: Plan) -> bool:
     """Whether the policy's name is enough to find it in any process."""
-    built_in = next((known for known in (*POLICIES, RECORDED) if known.name == plan.policy.name), None)
+    built_in = next(
+        (published for published in (*POLICIES, RECORDED) if published.name == plan.policy.name), None
+    )
     return built_in is not None and configure_policy(built_in, plan.edits.settings) == plan.policy
 
 
 def shorten_policy(policy: Policy) -> dict[str, Any]:
-    """The policy as JSON without what is so by default."""
+    """Return the policy as JSON without default values."""
     rules = [
         {"kind": rule.kind, **rule.model_dump(mode="json", exclude_defaults=True)} for rule in policy.rules
     ]
@@ -142,21 +149,23 @@ PAIRS = ("orphan-output", "inside-batch", "lone-output")
 
 
 def describe_plan(plan: Plan) -> list[str]:
-    """What is missed, lost, refused or left alone, a sentence each."""
+    """List limitations of the plan, one sentence each."""
     live, notes = plan.table.live, []
     cut = plan.cut
     if cut is None and plan.why:
         notes.append(plan.why)
     if plan.policy.source.startswith(NO_CONTRACT):
         notes.append(f"{plan.policy.name} is {plan.policy.source}.")
-    # Where pairs are kept whole, a cut through one is no fault of what is left.
+    # If pairs are kept whole, a cut through one does not make the result invalid.
     torn = plan.tier.unpaired or (cut is not None and cut.rule not in PAIRS)
-    if cut is not None and not cut.legal and torn and not STANDS[plan.fate[plan.is_older]].all():
-        notes.append(f"{plan.policy.title or plan.policy.name} cuts where a provider refuses: {cut.sentence}")
-    if withheld := int((~plan.outcome.is_history).sum()):
-        some = plural(withheld, "block", "blocks")
+    if cut is not None and not cut.legal and torn and not REMAINS[plan.fate[plan.is_older]].all():
+        notes.append(
+            f"{plan.policy.title or plan.policy.name} uses a cut that providers refuse: {cut.sentence}"
+        )
+    if hidden := int((~plan.outcome.is_history).sum()):
+        some = plural(hidden, "block", "blocks")
         notes.append(f"This harness keeps no reasoning: {some} of it in the file, none in the context.")
-    if plan.policy.is_double:
+    if plan.policy.is_double and not refuse_context_editing(plan.session):
         notes += [notice.sentence for notice in find_double(*[[name_entry(plan.session)]] * 2)]
     bound = int((plan.outcome.rule == BY_BOUND).sum())
     if bound:
@@ -172,6 +181,7 @@ def describe_plan(plan: Plan) -> list[str]:
     if cut is not None and plan.edits.cut is not None and not (plan.fate != VERBATIM).any():
         whys = dict.fromkeys(decision.why for decision in plan.decisions if decision.why)
         notes.append(" ".join(["This policy changes nothing at this cut.", *whys]))
+    notes += describe_rewind(plan)
     notes += describe_protected(plan)
     if fault := _beginning(plan):
         notes.append(fault)
@@ -184,14 +194,18 @@ def describe_plan(plan: Plan) -> list[str]:
             f"without {'its' if lost == 1 else 'their'} other half; no request may carry such."
         )
     notes += describe_ends(plan.table, plan.outcome)
+    if _breaks_loop(plan):
+        notes.append(
+            "A provider may refuse this: the open tool loop keeps reasoning, but not what it begins with."
+        )
     moved = int(changed.sum()) - lost
     if moved:
         some = plural(moved, "block shares", "blocks share")
         notes.append(f"{some} the fate of the other half of {'its' if moved == 1 else 'their'} call.")
     if plan.under_target is False:
         limit = plan.tiers.limit
-        left = f"{plan.left:,} are left by the policy's own measure"
-        notes.append(f"The target of {limit:,} is missed: {left}.")
+        sentence = f"{plan.left:,} are left by the policy's own measure"
+        notes.append(f"The target of {limit:,} is missed: {sentence}.")
     if plan.after > plan.before:
         more = plan.after - plan.before
         notes.append(f"This makes the context larger, by {plural(more, 'token')}: nothing is won by it.")
@@ -202,7 +216,7 @@ def describe_plan(plan: Plan) -> list[str]:
             f"figures: up to {MOST_ATTACHED:,} tokens more."
         )
     if not plan.fits:
-        notes.append("What is left would trigger the policy again.")
+        notes.append("The result would trigger the policy again.")
     if not plan.deterministic:
         notes.append(NOT_DETERMINISTIC)
     per_turn = plan.spec is not None and plan.spec.per_turn and len(plan.jobs) > 1
@@ -212,19 +226,19 @@ def describe_plan(plan: Plan) -> list[str]:
         notes.append("The summary came out longer than its budget and was cut to it: its end is missing.")
     if lossy := describe_lost(plan.fate[plan.outcome.is_history]):
         notes.append(lossy)
-    for decision in plan.decisions:
-        notes.extend(decision.notes)
-    return notes
+    notes += dict.fromkeys(note for decision in plan.decisions for note in decision.notes)
+    return list(dict.fromkeys(notes))
 
 
 def describe_protected(plan: Plan) -> Iterator[str]:
-    """Describe what a cut by hand or a fallback takes of the messages that the policy protects."""
+    """Describe the protected messages that a cut by hand or a fallback removes."""
     live, n = plan.table.live, len(plan.table.live)
     own = max((decision.cut for decision in plan.decisions if decision.cut is not None), default=None)
+    own = None if own is None else max(own, plan.table.since)
     if plan.edits.cut is not None and own is not None and plan.place is not None and plan.place > own:
         some = plural(plan.place - own, "message")
         name = plan.policy.title or plan.policy.name
-        yield f"The cut by hand takes {some} of the window that {name} keeps."
+        yield f"The cut by hand removes {some} of the window that {name} keeps."
     codes = [code for code, rule in enumerate(plan.policy.rules) if rule.last_resort]
     recent = getattr(plan.table.sibling("keep-recent-messages"), "messages", 0)
     reached = np.isin(plan.outcome.rule, codes) & (plan.fate != VERBATIM)
@@ -234,18 +248,61 @@ def describe_protected(plan: Plan) -> Iterator[str]:
         yield f"The fallback ran: {len(touched)} of the last {recent} messages {is_are} not verbatim."
 
 
+def describe_rewind(plan: Plan) -> Iterator[str]:
+    """Say how to make a cut by hand in Claude Code, which summarises from a prompt on, or up to one."""
+    edits, live = plan.edits, plan.table.live
+    by_hand = edits.since is not None or edits.cut is not None
+    if plan.session.format != "claude-code" or not plan.summarises or not by_hand:
+        return
+    place = plan.table.since if plan.side == "suffix" else plan.place
+    if plan.side == "range":
+        yield "Claude Code has no command for a range: /rewind summarises from a prompt on, or up to one."
+    elif place is not None and place < len(live) and live.opens[place]:
+        way = "from here" if plan.side == "suffix" else "up to here"
+        prompt = cut_line(plan.session.entries[live.entries[place]].text, _PROMPT)
+        yield f"In Claude Code: /rewind, choose the prompt “{prompt}”, then “Summarize {way}”."
+
+
+def _breaks_loop(plan: Plan) -> bool:
+    """Whether the open tool loop lost the reasoning that it begins with, but not all of its reasoning."""
+    standing = find_standing(plan.fate)
+    if not ((plan.table.kind == REASONING) & standing).any() or not plan.outcome.changed.any():
+        return False
+    standing[[row for row, block in plan.outcome.blocks.items() if block is None]] = False
+    inserted = plan.summary_at if plan.summarises else None
+    was_so = lacks_first_reasoning(plan.table)
+    return not was_so and lacks_first_reasoning(plan.table, standing, inserted)
+
+
+def _is_blank(plan: Plan, row: int) -> bool:
+    """Whether a block that remains holds nothing that a request can carry."""
+    block = plan.outcome.blocks.get(row) or plan.table.block(row)
+    match block.kind:
+        case "text":
+            return not block.text.strip()
+        case "reasoning":
+            return not (block.signature or block.encrypted)
+        case "document":
+            return not (block.text.strip() or (block.data and block.media_type) or block.url)
+        case "image":
+            return not ((block.data and block.media_type) or block.url)
+        case "unknown":
+            return not (isinstance(block.raw, dict) and isinstance(block.raw.get("type"), str))
+    return False
+
+
 def _beginning(plan: Plan) -> str:
-    """What a provider would refuse about how the context begins, if the plan made it so."""
+    """The reason why a provider would refuse the start of the context, if the plan caused it."""
     if plan.summarises and plan.summary_at == 0:
         return ""
-    live, stands = plan.table.live, STANDS[plan.fate]
+    live, remains = plan.table.live, REMAINS[plan.fate]
     emptied = [row for row, block in plan.outcome.blocks.items() if block is None]
-    stands[emptied] = False
-    rows = np.flatnonzero(stands)
-    if len(live.position) and not len(rows) and plan.notice is None and not plan.summarises:
+    remains[emptied] = False
+    rows = np.flatnonzero(remains)
+    row = next((row for row in rows.tolist() if not _is_blank(plan, row)), None)
+    if row is None and len(live.position) and plan.notice is None and not plan.summarises:
         return "Nothing is left to send: a request needs at least one message."
-    first = live.position[rows[:1]]
     began = len(live) and live.role[0] in (USER, SYSTEM)
-    if began and len(first) and live.role[first[0]] not in (USER, SYSTEM):
+    if began and row is not None and live.role[live.position[row]] not in (USER, SYSTEM):
         return "The context would not begin with the user's words, as providers ask for."
     return ""

@@ -22,6 +22,7 @@ def make_plan(
     edits: Edits | dict[str, Any] | None = None,
     *,
     cut: str | None = None,
+    since: str | None = None,
     window: int | None = None,
     reason: Reason | None = None,
     contract: str | None = None,
@@ -30,22 +31,24 @@ def make_plan(
 
     Args:
         session: The session, at the point in time to plan for.
-        ledger: The session's tokens; counted if None. The policy may stand here instead:
+        ledger: The session's tokens; counted if None. The policy may be passed here instead:
             `make_plan(session, "flue", edits)`.
         policy: A name, a `Policy` or its JSON; by default the policy of the harness that wrote the session,
-            "flue" if there is none. "recorded" is the compaction that the file holds right after this point,
-            with its cut and its summary, so that an edit changes what really happened.
-        edits: The cut, pins and settings that replace those of the policy.
+            or "flue". "recorded" is the compaction that the file records right after this point, with its
+            cut and its summary, so that an edit changes what really happened.
+        edits: The cut, pins and settings that replace the policy's.
         cut: Short for `edits={"cut": …}`: the first entry that is kept, "turn 5", or "end".
-        window: Tokens of the model's window, in place of what the session or its model tells.
-        reason: What asked for the compaction, which decides the stages that may run; by default the harness
+        since: Short for `edits={"since": …}`: the first entry that is compacted, or "turn 3". What is before
+            it stays, and the summary follows that; without a `cut` everything from it on is compacted.
+        window: Tokens of the model's window; replaces the window of the session or its model.
+        reason: The cause of the compaction, which decides the stages that may run; by default the harness
             itself, or the user if only the user starts one. A cut by hand and "manual" (/compact) run at
             least one.
-        contract: The contract that the policy has to keep, as a plan's `spec_json` tells it (S0-1).
+        contract: The contract that the policy has to keep, as in a plan's `spec_json` (S0-1).
 
     Raises:
         PolicyError: No such policy or setting, another contract, or no recorded compaction follows.
-        EditError: A cut or pin points at nothing, or the cut is not valid.
+        EditError: An edit names no entry of the context, or a cut is not valid.
         OtherSession: The ledger counted another session.
 
     >>> from inspector import count_tokens, read_session
@@ -58,33 +61,42 @@ def make_plan(
     'm9'
     >>> make_plan(session, "keep-recent-turns", cut="turn 3").cut.entry
     'm5'
+    >>> plan = make_plan(session, "flue", since="turn 2", cut="turn 4")
+    >>> plan.side, [str(ref) for ref in plan.lost]
+    ('range', ['m3/0', 'm4/0', 'm5/0', 'm6/0'])
     """
-    expect("make_plan", session=(session, Session), cut=(cut, str, None))
-    if isinstance(ledger, str | Policy | dict):  # the policy stands second, and the edits third
+    expect("make_plan", session=(session, Session), cut=(cut, str, None), since=(since, str, None))
+    if isinstance(ledger, str | Policy | dict):  # the policy is second, and the edits third
         if isinstance(policy, str | Policy) or (policy is not None and edits is not None):
             raise ArgumentError("make_plan", "the ledger", ledger, "a Ledger, or None to count the session")
         chosen, edits, ledger = ledger, edits if policy is None else policy, None
     else:
         expect("make_plan", ledger=(ledger, Ledger, None), policy=(policy, str, Policy, dict, None))
-        chosen = find_own_policy(session) or "flue" if policy is None or isinstance(policy, Edits) else policy
+        assert not isinstance(policy, Edits)
+        chosen = find_own_policy(session) or "flue" if policy is None else policy
     if ledger is None:
         ledger = _find_ledger(session)
     changed = read_edits(edits)
-    changed = changed if cut is None else changed.model_copy(update={"cut": cut})
-    if changed.cut is not None and (turn := session.find_turn(changed.cut, "cut")) is not None:
-        first = session.path[turn.first]
-        if first not in session.live.entries:
-            raise EditError("cut", changed.cut, "the context no longer holds it: a compaction took it")
-        changed = changed.model_copy(update={"cut": session.entries[first].id})
+    places = {
+        "cut": changed.cut if cut is None else cut,
+        "since": changed.since if since is None else since,
+    }
+    for edit, name in places.items():
+        if name is not None and (turn := session.find_turn(name, edit)) is not None:
+            first = session.path[turn.first]
+            if first not in session.live.entries:
+                raise EditError(edit, name, "it is no longer in the context: a compaction removed it")
+            places[edit] = session.entries[first].id
+    changed = changed.model_copy(update=places)
     check_window(window)
     check_reason(reason)
     plan = plan_moment(
         find_moment(session, ledger), chosen, changed, session=session, window=window, reason=reason
     )
     if contract is not None and contract != plan.policy.contract:
-        kept = plan.policy.contract or "none"
+        own_contract = plan.policy.contract or "none"
         raise PolicyError(
-            plan.policy.name, f"the contract {contract!r:.60} is asked for, and it keeps {kept}"
+            plan.policy.name, f"the contract {contract!r:.60} is asked for, and it keeps {own_contract}"
         )
     return plan
 

@@ -1,6 +1,6 @@
-"""A plan as a value to keep: what it was made of, of which session, what came of it. No transcript's text.
+"""Save a plan as JSON: its settings, its session and its result, without text of the transcript.
 
-In goes a plan, out comes JSON, and back: the same session gives an equal plan again, also once it has grown.
+Reading it back with the same session gives an equal plan, even if the session has grown.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Origin(Value):
 
 
 class SavedOutcome(Value):
-    """What came of it: tokens of the request before and after, those after it that are not in the file, the
+    """The result: tokens of the request before and after, those after it that are not in the file, the
     blocks of each fate, and the hash of every decision."""
 
     title: str
@@ -156,9 +156,9 @@ def make_again(
 ) -> Plan:
     """The plan that was saved, made of the same session.
 
-    A session that has grown since is taken as it was. `ledger` is a count of it, by default made anew. Raises
-    `OtherSession` for any other session, `PlanError` where an equal plan does not come of it any more,
-    `PolicyError` for a rule that is not known here and `CounterError` for a counter that is not.
+    Later entries of the session are ignored. `ledger` is a count of it, by default counted again. Raises
+    `OtherSession` for any other session, `PlanError` if the plan made again is not equal, `PolicyError` for
+    an unknown rule and `CounterError` for an unknown counter.
     """
     try:
         whole = _as_it_was(saved, session, name)
@@ -172,7 +172,7 @@ def make_again(
         raise PlanError(name, cut_text(str(error), MOST_WORDS)) from None
     if _hash_decisions(plan, saved.policy) != saved.outcome.sha256:
         now, then = f"{plan.after:,} tokens", f"{saved.outcome.after:,}"
-        reason = "what counts or decides has changed since it was saved"
+        reason = "the counter or the policy has changed since it was saved"
         raise PlanError(
             name, f"made again it leaves {now} where {then} were saved, or not the same; {reason}"
         )
@@ -230,7 +230,7 @@ def _as_it_was(saved: SavedPlan, session: Session, name: str) -> Session:
 
 
 def _count_own(session: Session) -> int:
-    """Entries of the session's own file; those of files beside it stand behind them."""
+    """Number of entries of the session's own file; those of other files come after them."""
     count = len(session.entries)
     while (
         count and session.entries[count - 1].sidechain is not None and not session.entries[count - 1].sources
@@ -254,20 +254,20 @@ def _find_counter(saved: SavedPlan) -> Counter:
 def _hash_entries(session: Session, count: int) -> str:
     total = sha256()
     for entry in session.entries[:count]:
-        said = [entry.id, entry.parent or "", entry.role, entry.kind, entry.sidechain or ""]
+        fields = [entry.id, entry.parent or "", entry.role, entry.kind, entry.sidechain or ""]
         for block in entry.blocks:
-            said += [block.kind, block.text]
+            fields += [block.kind, block.text]
         # The lengths first, so that no text passes for two.
-        sizes = ",".join(str(len(text)) for text in said)
-        total.update(f"{sizes}\n{''.join(said)}\n".encode("utf-8", "surrogatepass"))
+        sizes = ",".join(str(len(text)) for text in fields)
+        total.update(f"{sizes}\n{''.join(fields)}\n".encode("utf-8", "surrogatepass"))
     return total.hexdigest()
 
 
 def _hash_decisions(plan: Plan, saved: dict[str, Any] | None = None) -> str:
-    """SHA-256 of what is decided of every block, and of what decides; not of names.
+    """Return the SHA-256 of the decisions about all blocks and of the settings behind them, without names.
 
-    `saved` is the policy of a file: a setting that its version did not have stands at its default, and was
-    not hashed. Before 0.2 the harness and its own tool were called otherwise.
+    `saved` is the policy of a file: a setting that its version did not have has its default, and was not
+    hashed. Before 0.2 the harness and its own tool had other names.
     """
     policy = plan.policy.model_dump(mode="json", exclude={"name", "title", "version", "source"})
     if saved is not None:
@@ -280,10 +280,10 @@ def _hash_decisions(plan: Plan, saved: dict[str, Any] | None = None) -> str:
     return digest([policy, plan.session.leaf, columns])
 
 
-def _take_known(value: Any, known: Any) -> Any:
+def _take_known(value: Any, saved: Any) -> Any:
     """A JSON value without the keys that another of its shape does not have."""
-    if isinstance(value, dict) and isinstance(known, dict):
-        return {name: _take_known(item, known[name]) for name, item in value.items() if name in known}
-    if isinstance(value, list) and isinstance(known, list) and len(value) == len(known):
-        return [_take_known(item, other) for item, other in zip(value, known, strict=True)]
+    if isinstance(value, dict) and isinstance(saved, dict):
+        return {name: _take_known(item, saved[name]) for name, item in value.items() if name in saved}
+    if isinstance(value, list) and isinstance(saved, list) and len(value) == len(saved):
+        return [_take_known(item, other) for item, other in zip(value, saved, strict=True)]
     return value

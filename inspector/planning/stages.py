@@ -1,4 +1,4 @@
-"""What each stage of a policy did: tokens in and out, and why a stage did not run."""
+"""Run the stages of a policy: tokens before and after each, and why a stage did not run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..policies.base_rule import Rule
 from ..policies.policy import Policy
-from ..policies.table import COUNTED, SUMMARISED, Claim, Decision, Summary, Table
+from ..policies.table import COUNTED, DROPPED, SUMMARISED, Claim, Decision, Summary, Table
 from ..session.blocks import REASONING
 from ..session.tree import Bools, Ints
 from ..text import html_table
@@ -26,6 +26,7 @@ from .fates import (
     close_pairs,
     decide_stage,
     find_edit,
+    join_sides,
     start_side,
     unbind,
     weigh_side,
@@ -37,11 +38,12 @@ from .stand_in import StandIn, make_stand_in
 
 @dataclass(frozen=True, eq=False)
 class StageOutcome:
-    """What stands after `depth` stages. `decisions` has one for every rule; those not reached say nothing.
+    """The result after `depth` stages. `decisions` has one for every rule; it is empty for later stages.
 
-    `place` is where the policy itself would cut here, or None; `why` then tells why not. `kept` is what
-    stands after a cut that has an edit before it, `uncut` what stands without one: they differ only on a
-    model that refuses reasoning after an edit. `edge` is the live position of the first edit.
+    `place` is the policy's own cut, or None; `why` then gives the reason. `older` is the side before a cut;
+    up to the table's `since` it is like the side after one. `kept` is the side after a cut that has an edit
+    before it, `uncut` the side after a cut without one. They differ only for a model that refuses reasoning
+    after an edit. `edge` is the live position of the first edit.
     """
 
     table: Table
@@ -58,26 +60,30 @@ class StageOutcome:
 
     @cached_property
     def spec(self) -> Summary | None:
-        """How the older side is summarised, if it is."""
+        """The summary settings of the older side, if it is summarised."""
         return next((d.summary for d in self.decisions if d.summary is not None), None)
 
     @cached_property
     def stand_in(self) -> StandIn:
-        """What stands where a model's summary would, priced at every place."""
+        """The placeholder for a model's summary, with its tokens at every cut."""
         appendices = [d.appendix for d in self.decisions if d.appendix is not None]
-        return make_stand_in(self.table, self.spec, appendices)
+        unread = np.zeros(len(self.table.tokens), bool)
+        if self.before is not None:
+            # The summariser does not read blocks that an earlier stage dropped.
+            unread = (self.before.older.fate == DROPPED) & (self.older.fate == DROPPED)
+        return make_stand_in(self.table, self.spec, appendices, unread)
 
     @cached_property
     def notice(self) -> PlacedNotice | None:
-        """The message that stands at the cut, if a rule leaves one."""
-        given = next((d.notice for d in self.decisions if d.notice is not None), None)
-        if given is None:
+        """The message at the cut, if a rule leaves one."""
+        notice = next((d.notice for d in self.decisions if d.notice is not None), None)
+        if notice is None:
             return None
-        nothing, withheld = self.table.kind < 0, self.uncut.rule == BY_WITHHELD
-        left = start_side(self.table, nothing, withheld) if self.before is None else self.before.older
-        if given.echo and self.bound:
-            left = unbind(self.table, left, 0)
-        return PlacedNotice(given, self.table, left, weigh_side(self.table, left))
+        nothing, hidden = self.table.kind < 0, self.uncut.rule == BY_WITHHELD
+        older = start_side(self.table, nothing, hidden) if self.before is None else self.before.older
+        if notice.echo and self.bound:
+            older = unbind(self.table, older, 0)
+        return PlacedNotice(notice, self.table, older, weigh_side(self.table, older))
 
     @property
     def unpaired(self) -> bool:
@@ -85,29 +91,20 @@ class StageOutcome:
         return any(d.unpaired for d in self.decisions)
 
     def at_cut(self, place: int, before: StageOutcome | None) -> StageOutcome:
-        """The same where a hand cuts at this place; what was worked out for all places stays."""
+        """The same stage with a cut by hand at this place; values for all places are reused."""
         moved = copy(self)
         vars(moved).update(place=place, why="", before=before)
         return moved
 
     def after(self, place: int) -> SideFates:
-        """What stands after a cut at this place."""
+        """The side after a cut at this place."""
         return self.kept if place > self.edge else self.uncut
 
     def settle(self, place: int | None) -> SideFates:
         """Every block's outcome at a cut: both sides, pairs kept whole across it."""
         if place is None:
             return self.uncut
-        older = self.table.live.position < place
-        a, b = self.older, self.after(place)
-        blocks = {row: block for row, block in a.blocks.items() if older[row]}
-        blocks |= {row: block for row, block in b.blocks.items() if not older[row]}
-        side = SideFates(
-            np.where(older, a.fate, b.fate),
-            np.where(older, a.tokens, b.tokens),
-            np.where(older, a.rule, b.rule),
-            blocks,
-        )
+        side = join_sides(self.older, self.after(place), self.table.live.position < place)
         if not self.unpaired:
             side = close_pairs(self.table, side)
         return unbind(self.table, side, len(side.fate)) if self.bound else side
@@ -115,17 +112,17 @@ class StageOutcome:
     @cached_property
     def weights(self) -> tuple[Longs, Longs, Longs]:
         """int64[n], older, kept and uncut: every live entry by the policy's own measure."""
-        kept = weigh_side(self.table, self.kept)
-        uncut = kept if self.uncut is self.kept else weigh_side(self.table, self.uncut)
-        return weigh_side(self.table, self.older), kept, uncut
+        kept_sizes = weigh_side(self.table, self.kept)
+        uncut = kept_sizes if self.uncut is self.kept else weigh_side(self.table, self.uncut)
+        return weigh_side(self.table, self.older), kept_sizes, uncut
 
     @cached_property
     def sizes(self) -> Longs:
-        """int64[n+1]: what each place leaves by the policy's own measure, a summary and notice included."""
-        older, kept, uncut = self.weights
+        """int64[n+1]: the size after each cut by the policy's own measure, with summary and notice."""
+        older, kept_sizes, uncut = self.weights
         out = np.zeros(len(older) + 1, np.int64)
         np.cumsum(older, out=out[1:])
-        out[:-1] += sum_behind(kept, uncut, self.edge)
+        out[:-1] += sum_behind(kept_sizes, uncut, self.edge)
         if self.table.trigger.measure in COUNTED:
             out += self.table.ledger.head_tokens + self.outside.sum(axis=1)
         if self.spec is not None:
@@ -144,27 +141,27 @@ class StageOutcome:
 
     @cached_property
     def outside(self) -> Longs:
-        """int64[n+1, 4]: what each place leaves of what is not in the file, by PARTS."""
+        """int64[n+1, 4]: tokens after each cut that are not in the file, by PARTS."""
         sides = (self.older, self.kept, self.uncut)
         return price_outside(self.table, sides, self.edge, self.writes, self.stand_in, self.notice)
 
     @cached_property
     def outside_uncut(self) -> int:
-        """The same where nothing is cut."""
+        """The total of these tokens without a cut."""
         outside = self.table.moment.outside
         passing = 0 if takes(self.uncut).any() else outside.passing
-        return outside.fixed.tokens + passing + int(leave_outside(self.table, self.uncut).sum())
+        return outside.system_and_tools.tokens + passing + int(leave_outside(self.table, self.uncut).sum())
 
     @cached_property
     def acts(self) -> Bools:
         """bool[n+1]: whether a cut at this place changes anything at all."""
         position, n = self.table.live.position, len(self.table.live)
         out = np.zeros(n + 1, bool)
-        older, kept = (np.flatnonzero(side.changed) for side in (self.older, self.uncut))
+        older, kept_rows = (np.flatnonzero(side.changed) for side in (self.older, self.uncut))
         if len(older):
             out[int(position[older[0]]) + 1 :] = True
-        if len(kept):
-            out[: int(position[kept[-1]]) + 1] = True
+        if len(kept_rows):
+            out[: int(position[kept_rows[-1]]) + 1] = True
         return out
 
     @cached_property
@@ -179,42 +176,72 @@ class StageOutcome:
 
     @cached_property
     def cuts(self) -> CutTable:
-        """What every place leaves in tokens."""
+        """The tokens after every cut."""
         sides = (self.older, self.kept, self.uncut)
         return price_cuts(self.table, sides, self.edge, self.writes, self.stand_in, self.notice, self.outside)
 
 
 class StageOutcomes:
-    """All tiers of a policy over one table, each made when somebody asks for it."""
+    """All stages of a policy over one table, each computed on first use."""
 
-    def __init__(self, policy: Policy, table: Table, pinned: Bools, place: int | None) -> None:
-        """`place` is a cut by hand; None lets the policy decide."""
+    def __init__(
+        self, policy: Policy, table: Table, pinned: Bools, place: int | None, *, fires: bool = False
+    ) -> None:
+        """`place` is a cut by hand; None lets the policy decide. With `fires` the harness has decided to
+        compact, and the views of each request behind the trigger are not part of it."""
         self.policy, self.table, self.pinned, self.by_hand = policy, table, pinned, place
+        self.fires, late = fires, policy.late if fires else ()
         named = {kind for stage in policy.stages for kind in stage.rules}
         self.bound = find_class(model_of(table.session)) == "bound"
-        self.withheld = None if policy.harness.send_reasoning else table.kind == REASONING
-        self.stages = tuple(stage for stage in policy.stages if table.reason in stage.reasons)
-        early = {rule.kind for rule in policy.rules if rule.early}
-        # What the harness does before every request it does before a compaction too, target or not (S2-48).
-        self.early = sum(1 for _ in takewhile(lambda stage: early.issuperset(stage.rules), self.stages))
-        # What the provider does at the wire it does at every request, whatever stage was reached (S0-52).
+        self.hidden = None if policy.harness.send_reasoning else table.kind == REASONING
+        running = (stage for stage in policy.stages if table.reason in stage.reasons)
+        self.stages = tuple(stage for stage in running if stage not in late)
+        # The early stages run before every request, so also before a compaction, whatever the target (S2-48).
+        self.early = sum(1 for _ in takewhile(policy.is_early, self.stages))
+        self.whole: StageOutcomes | None = None
+        """All stages, if these are without those that wait for the trigger."""
+        # The provider's own edits apply to every request, whatever stage was reached (S0-52).
         self._always = tuple(
             code for code, rule in enumerate(policy.rules) if rule.kind not in named or rule.wire
         )
+        views = (code for code, rule in enumerate(policy.rules) if rule.projection and not rule.wire)
+        self._views = tuple(code for code in views if policy.rules[code].enabled)
         self._tiers: list[StageOutcome] = []
         self._raw: list[tuple[SideFates, SideFates]] = []
         self._free: tuple[Bools, Bools] = (~pinned,) * 2
 
+    @cached_property
+    def gated(self) -> bool:
+        """Whether stages run only if the trigger fires, while others run before every request."""
+        ahead = self.table.reason == "auto" and any(stage.early for stage in self.stages[: self.early])
+        return ahead and not all(map(self.policy.is_early, self.stages))
+
+    @property
+    def waits(self) -> bool:
+        """Whether the trigger decides which stages run; with a cut by hand the user has decided."""
+        return self.gated and self.by_hand is None
+
+    def idle(self) -> StageOutcomes:
+        """The stages that run though the trigger does not fire. A cut by hand asks for all of them again."""
+        out = StageOutcomes(self.policy, self.table, self.pinned, self.by_hand, fires=self.fires)
+        out.stages = tuple(filter(self.policy.is_early, self.stages))
+        out.whole, out.bound = self, self.bound
+        return out
+
+    def under(self, policy: Policy, table: Table) -> StageOutcomes:
+        """The same stages of a policy of which other rules are switched on, in a table of its rules."""
+        out = StageOutcomes(policy, table, self.pinned, self.by_hand, fires=self.fires)
+        out.bound = self.bound
+        return out if self.whole is None else out.idle()
+
     def at_cut(self, place: int) -> StageOutcomes:
-        """The same with a cut by hand at this place. What the stages do knows no place, so it is shared."""
+        """The same stages with a cut by hand at this place. Their decisions do not depend on it: shared."""
+        if self.whole is not None:
+            return self.whole.at_cut(place)
         moved = copy(self)
         moved.by_hand, moved._tiers, moved._raw = place, [], list(self._raw)
         for tier in self._tiers:
             moved._tiers.append(tier.at_cut(place, moved._tiers[-1] if moved._tiers else None))
-        if self.by_hand is None:
-            # A cut by hand asks for a stage at least.
-            for name in ("depths", "cuts"):
-                vars(moved).pop(name, None)
         return moved
 
     @property
@@ -226,8 +253,8 @@ class StageOutcomes:
     def least(self) -> int:
         """The depth before which the policy never stops: the early stages, and one more for a user's /compact
         and after a refusal; a cut by hand needs one at least."""
-        asked = self.early + (self.table.reason != "auto")
-        return asked if self.by_hand is None else max(asked, 1)
+        minimum = self.early + (self.table.reason != "auto")
+        return minimum if self.by_hand is None else max(minimum, 1)
 
     @cached_property
     def needed(self) -> int:
@@ -239,9 +266,9 @@ class StageOutcomes:
         return max(always, default=0)
 
     def _may_stop(self, depth: int) -> bool:
-        """Whether the policy may stop at a depth once the target is met. Once a stage behind the early ones
-        has run, it does not stop before the last `always` stage."""
-        return depth <= self.early or depth >= self.needed
+        """Whether the policy may stop at a depth once the target is met. Once the trigger has fired, or a
+        stage behind the early ones has run, it does not stop before the last `always` stage."""
+        return (depth <= self.early and not self.gated) or depth >= self.needed
 
     def __getitem__(self, depth: int) -> StageOutcome:
         while len(self._tiers) <= depth:
@@ -257,20 +284,25 @@ class StageOutcomes:
             decisions[code] = _ask(rules[code], table)
         sides: list[SideFates] = []
         free: list[Bools] = []
-        asked: list[tuple[int, Claim]] = []
-        starts = self._raw[-1] if self._raw else (start_side(table, self.pinned, self.withheld),) * 2
+        previous_claims: list[tuple[int, Claim]] = []
+        starts = self._raw[-1] if self._raw else (start_side(table, self.pinned, self.hidden),) * 2
         for side, index in (("older", 0), ("kept", 1)):
             start = starts[index]
             claims = [(code, claim) for code in codes for claim in _listed(getattr(decisions[code], side))]
-            if sides and claims == asked and start is starts[0] and self._free[1] is self._free[0]:
+            if sides and claims == previous_claims and start is starts[0] and self._free[1] is self._free[0]:
                 # Rules that know no sides claim the same on both, and what follows is the same.
                 sides.append(sides[0])
                 free.append(free[0])
                 continue
-            asked = claims
-            decided, left = decide_stage(table, start, claims, self._free[index])
+            previous_claims = claims
+            # The provider edits only what is sent, so it takes nothing from the summariser (S0-51).
+            stored = [(code, claim) for code, claim in claims if not rules[code].wire]
+            decided, free_rows = decide_stage(table, start, stored, self._free[index], self._stored(start))
+            if len(stored) < len(claims):
+                edits = [(code, claim) for code, claim in claims if rules[code].wire]
+                decided, _ = decide_stage(table, decided, edits, free_rows)
             sides.append(decided)
-            free.append(left)
+            free.append(free_rows)
         if before is None:
             self._free = (free[0], free[1])
         self._raw.append((sides[0], sides[1]))
@@ -278,19 +310,30 @@ class StageOutcomes:
         if not any(decision.unpaired for decision in decisions):
             older = close_messages(table, close_pairs(table, sides[0]))
             same = sides[1] is sides[0]
-            kept = older if same else close_messages(table, close_pairs(table, sides[1]))
+            kept_side = older if same else close_messages(table, close_pairs(table, sides[1]))
         else:
-            older, kept = sides
-        uncut, edge = kept, len(table.live)
+            older, kept_side = sides
+        if table.since:
+            older = join_sides(kept_side, older, table.live.position < table.since)
+            older = older if any(d.unpaired for d in decisions) else close_messages(table, older)
+        uncut, edge = kept_side, len(table.live)
         if self.bound:
             m = len(table.tokens)
-            uncut, older = unbind(table, kept, m), unbind(table, older, m)
+            uncut, older = unbind(table, kept_side, m), unbind(table, older, m)
             first = find_edit(table, older)
-            kept = unbind(table, kept, first)
+            kept_side = unbind(table, kept_side, first)
             edge = int(table.live.position[first]) if first < m else edge
         return StageOutcome(
-            table, depth, tuple(decisions), older, kept, uncut, place, why, edge, self.bound, before
+            table, depth, tuple(decisions), older, kept_side, uncut, place, why, edge, self.bound, before
         )
+
+    def _stored(self, side: SideFates) -> Bools | None:
+        """bool[m]: the blocks that a view of the request leaves out, which the history still holds (S2-14);
+        None if there is no such view."""
+        if not self._views:
+            return None
+        stored: Bools = (side.fate == DROPPED) & np.isin(side.rule, self._views)
+        return stored
 
     def _codes(self, kinds: tuple[str, ...]) -> tuple[int, ...]:
         rules = self.table.rules
@@ -305,12 +348,12 @@ class StageOutcomes:
             for code in codes:
                 if decisions[code].cut is not None:
                     return decisions[code].cut, ""
-        said = [decisions[code].why for codes in order for code in codes if decisions[code].why]
-        return None, " ".join(dict.fromkeys(said))
+        reasons = [decisions[code].why for codes in order for code in codes if decisions[code].why]
+        return None, " ".join(dict.fromkeys(reasons))
 
     @cached_property
     def limit(self) -> int | None:
-        """What is low enough by the policy's own measure; None when no target is set or nothing tells."""
+        """The target by the policy's own measure; None if none is set or the window is unknown."""
         target, trigger = self.policy.target, self.table.trigger
         if target is None or not target.enabled:
             return None
@@ -330,26 +373,34 @@ class StageOutcomes:
         if self.by_hand is not None:
             return self[int(self.depths[self.by_hand])].depth
         limit, last = self.limit, self.last
+        if self.whole is not None and limit is None and self.policy.target and self.policy.target.enabled:
+            # A target in a window that is not known asks for nothing.
+            return self[self.whole.early].depth
         for depth in range(self.least, last):
             tier = self[depth]
+            if depth and self.stages[depth - 1].enough and tier.uncut.changed.any():
+                return depth
             if limit is not None and self._may_stop(depth) and tier.size(tier.place) <= limit:
                 return depth
         return self[last].depth
 
     @cached_property
     def depths(self) -> Ints:
-        """int32[n+1]: the depth at which the policy stops for a cut by hand at each place."""
+        """int32[n+1]: the depth at which the policy stops for a cut by hand at each place, which asks for a
+        stage at least."""
         n = len(self.table.live)
         out = np.full(n + 1, self.last, np.int32)
         if self.limit is not None:
-            for depth in filter(self._may_stop, reversed(range(self.least, self.last))):
+            for depth in filter(self._may_stop, reversed(range(max(self.least, 1), self.last))):
                 tier = self[depth]
                 out[(tier.sizes <= self.limit) & tier.acts] = depth
         return out
 
     @cached_property
     def cuts(self) -> CutTable:
-        """What every place leaves, each at the depth where the policy stops for it."""
+        """The tokens after every cut by hand, each at the depth at which the policy stops for it."""
+        if self.whole is not None:
+            return self.whole.cuts
         if not self.stages:
             return self[0].cuts
         reached = sorted(set(self.depths.tolist()))
@@ -371,8 +422,11 @@ def _ask(rule: Rule, table: Table) -> Decision:
     return rule.decide(table) if rule.enabled else Decision()
 
 
+NO_TARGET = "Not run: without a known window its target is not known."
+
+
 class StageReport(NamedTuple):
-    """One stage. Tokens are by the policy's own measure; before and after are equal where it did not run."""
+    """One stage. Tokens are by the policy's own measure; before and after are equal if it did not run."""
 
     name: str
     ran: bool
@@ -388,8 +442,14 @@ class StageReports(tuple[StageReport, ...]):
 
     def _repr_html_(self) -> str:
         rows = [
-            (one.name, "yes" if one.ran else "no", f"{one.before:,}", f"{one.after:,}", one.sentence)
-            for one in self
+            (
+                report.name,
+                "yes" if report.ran else "no",
+                f"{report.before:,}",
+                f"{report.after:,}",
+                report.sentence,
+            )
+            for report in self
         ]
         return html_table(("stage", "ran", "before", "after", "what it did"), rows, numbers=(2, 3))
 
@@ -401,6 +461,8 @@ def report_stages(policy: Policy, tiers: StageOutcomes, depth: int) -> StageRepo
     size, ran = tiers[0].size(tiers[0].place), 0
     reached = {stage.name for stage in tiers.stages[:depth]}
     reasons = {stage.name for stage in tiers.stages}
+    waiting = {stage.name for stage in tiers.whole.stages} - reasons if tiers.whole is not None else set()
+    views = {stage.name for stage in policy.late if tiers.fires and tiers.table.reason in stage.reasons}
     switched_on = {rule.kind for rule in policy.rules if rule.enabled}
     for stage in policy.stages:
         if not switched_on & {*stage.rules}:
@@ -408,14 +470,21 @@ def report_stages(policy: Policy, tiers: StageOutcomes, depth: int) -> StageRepo
             out.append(StageReport(stage.name, False, size, size, "It is switched off."))
         elif stage.name in reached:
             ran += 1
-            # A stage of its own leaves its own cut; the last one stands for the whole plan.
+            # Each stage has its own cut; the last one represents the whole plan.
             tier = tiers[ran]
             after = tier.size(place if ran == depth else tier.place)
-            said = "" if after != size else "It found nothing to do."
-            out.append(StageReport(stage.name, True, size, after, said))
+            decided = (tier.decisions[code] for code in tiers._codes(stage.rules))
+            notes = " ".join(note for decision in decided for note in decision.notes)
+            comment = notes or ("" if after != size else "It found nothing to do.")
+            out.append(StageReport(stage.name, True, size, after, comment))
             size = after
-        elif stage.name in reasons:
-            out.append(StageReport(stage.name, False, size, size, "Not needed: the target was met."))
+        elif stage.name in waiting:
+            out.append(StageReport(stage.name, False, size, size, "Not run: the trigger does not fire."))
+        elif stage.name in views and tiers.limit is not None and size > tiers.limit:
+            out.append(StageReport(stage.name, False, size, size, "It acts on each request that is sent."))
+        elif stage.name in reasons | views:
+            met = "Not needed: the target was met." if tiers.limit is not None else NO_TARGET
+            out.append(StageReport(stage.name, False, size, size, met))
         else:
             runs = " or ".join(stage.reasons)
             out.append(StageReport(stage.name, False, size, size, f"It runs only when the reason is {runs}."))

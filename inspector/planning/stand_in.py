@@ -1,12 +1,13 @@
-"""The stand-in summary: one line per older entry, priced at every place of the cut at once.
+"""The placeholder summary: one line per older entry, with its tokens at every cut at once.
 
-It stands where a model's summary would, says so in its first line, and is made of lines that depend on
-one entry each. So its length at any cut is a difference of prefix sums, and the cut table and the text
-that is finally shown agree to the token. Lines are counted one by one, each once for all leaves and plans.
+It replaces a model's summary, says so in its first line, and consists of lines that depend on one entry each.
+So its length at any cut is a difference of prefix sums, and the cut table and the text that is finally shown
+agree to the token. Lines are counted one by one, each once for all leaves and plans.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,7 +16,7 @@ import numpy as np
 
 from ..policies.table import Appendix, Summary, Table
 from ..redaction.cut import cut_line, redact_long
-from ..session.blocks import KINDS, ToolCall
+from ..session.blocks import KINDS, REASONING, ToolCall
 from ..session.entries import Entry
 from ..session.queries import telling_argument
 from ..session.tree import COMPACTION, Bools, Ints
@@ -31,12 +32,12 @@ _TEXT, _TOOL_CALL = KINDS.index("text"), KINDS.index("tool_call")
 
 
 class EntryLines:
-    """The line of every entry of a file and its tokens, each made when the first plan asks for it.
+    """The line of every entry of a file and its tokens, each computed on first use.
 
-    texts   list        the line; empty where the entry says nothing of its own
-    tokens  int32[n]    what the line and its newline cost, 0 for an empty one, -1 where it is not made
+    texts   list        the line; empty if the entry has no words of its own
+    tokens  int32[n]    tokens of the line and its newline, 0 for an empty one, -1 if not computed
 
-    An entry's line is the same at every leaf. Two threads that ask at a time write down the same.
+    An entry's line is the same at every leaf. Two threads at a time compute the same values.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -45,29 +46,48 @@ class EntryLines:
         self.tokens = np.full(len(self.texts), -1, np.int32)
 
     def price(self, table: Table) -> Ints:
-        """int32[n]: what the line of each live entry costs."""
-        known = self.tokens[table.live.entries]
-        missing = known < 0
+        """int32[n]: the tokens of the line of each live entry."""
+        costs = self.tokens[table.live.entries]
+        missing = costs < 0
         if not missing.any():
-            return known
+            return costs
         speaking = np.flatnonzero(missing & _speaks(table))
         entries, texts = table.session.entries, self.texts
-        asked: list[int] = table.live.entries[speaking].tolist()
-        made = [extract_line(entries[i]) for i in asked]
-        for i, line in zip(asked, made, strict=True):
+        positions: list[int] = table.live.entries[speaking].tolist()
+        lines = [extract_line(entries[i]) for i in positions]
+        for i, line in zip(positions, lines, strict=True):
             texts[i] = line
-        known[missing] = 0
-        said = speaking[[bool(line) for line in made]]
-        known[said] = self._ledger.count_lines([line for line in made if line])
-        # Last, for another thread reads a text as soon as its tokens stand here.
-        self.tokens[table.live.entries] = known
-        return known
+        costs[missing] = 0
+        with_text = speaking[[bool(line) for line in lines]]
+        costs[with_text] = self._ledger.count_lines([line for line in lines if line])
+        # Last, because another thread reads a text as soon as its tokens are set.
+        self.tokens[table.live.entries] = costs
+        return costs
+
+    def without(self, table: Table, unread: Bools) -> EntryLines:
+        """The same lines, but for those of entries with blocks of these rows (bool[m]), which are made of the
+        others alone. Call `price` first."""
+        out = EntryLines(self._ledger)
+        out.texts, out.tokens = list(self.texts), self.tokens.copy()
+        live, entries = table.live, table.session.entries
+        lines: dict[int, str] = {}
+        for position in np.unique(live.position[unread]).tolist():
+            i, first = int(live.entries[position]), int(live.start[position])
+            end = int(live.start[position + 1])
+            read = live.block[first:end][~unread[first:end]].tolist()
+            entry = entries[i]
+            blocks = tuple(entry.blocks[block] for block in read)
+            lines[i] = extract_line(entry.model_copy(update={"blocks": blocks})) if blocks else ""
+        for i, line in lines.items():
+            out.texts[i], out.tokens[i] = line, 0
+        nonempty = [i for i, line in lines.items() if line]
+        out.tokens[nonempty] = self._ledger.count_lines([lines[i] for i in nonempty]) if nonempty else 0
+        return out
 
 
 @dataclass(frozen=True, eq=False)
 class StandIn:
-    """Where the text of each place begins, and what the whole text costs there: int32[n+1] each, in live
-    positions and tokens."""
+    """The first live position in the text of each cut, and the tokens of the whole text: int32[n+1] each."""
 
     table: Table
     lines: EntryLines
@@ -78,18 +98,20 @@ class StandIn:
     per_turn: bool = False
 
     def texts(self, place: int) -> list[tuple[str, int, int]]:
-        """The messages of a cut at `place`, each with the live positions it stands for (first, end).
+        """The messages of a cut at `place`, each with the live positions it covers (first, end).
 
-        One for everything, or one for each turn that has anything to say; what rules add to the summary
-        ends the last.
+        One for everything, or one for each turn that has a line; the rules' additions to the summary are at
+        the end of the last message.
         """
+        begin = self.table.since
         if not self.per_turn:
-            return [(self.text(place), 0, place)]
-        bounds = [0, *(np.flatnonzero(opening_turns(self.table)[1:place]) + 1).tolist(), place]
+            return [(self.text(place), begin, place)]
+        opening = np.flatnonzero(opening_turns(self.table)[begin + 1 : place]) + begin + 1
+        bounds = [begin, *opening.tolist(), place]
         return self.turn_texts(place, list(pairwise(bounds)))
 
     def turn_texts(self, place: int, spans: list[tuple[int, int]]) -> list[tuple[str, int, int]]:
-        """A message for each of these stretches of live positions, the last of which ends at the cut."""
+        """A message for each of these spans of live positions, the last of which ends at the cut."""
         out = []
         for first, end in spans:
             lines = [MARKER, *(line for line in self._lines(first, end) if line)]
@@ -99,10 +121,10 @@ class StandIn:
         return out
 
     def text(self, place: int) -> str:
-        """The stand-in for a cut at `place`."""
+        """The placeholder for a cut at `place`."""
         first, split = int(self.first[place]), int(self.split_start[place])
         out = [MARKER]
-        if first > 0:
+        if first > self.table.since:
             out.append(OMITTED)
         for position, line in enumerate(self._lines(first, place), first):
             if position == max(split, first) and split >= 0:
@@ -121,11 +143,20 @@ class StandIn:
         return (texts[i] for i in self.table.live.entries[first:end].tolist())
 
 
-def make_stand_in(table: Table, spec: Summary | None, appendices: Sequence[Appendix]) -> StandIn:
-    """Price the stand-in at every place. A text over the summary's cap keeps its newest lines."""
+def make_stand_in(
+    table: Table, spec: Summary | None, appendices: Sequence[Appendix], dropped: Bools
+) -> StandIn:
+    """Count the placeholder at every cut. A text over the summary's cap keeps its newest lines.
+
+    If it stands for an encrypted summary, it is at most as long as that is estimated to be.
+    `dropped` (bool[m]) are blocks that no summariser reads, so no line is made of them.
+    """
     ledger, live = table.ledger, table.live
     lines = _LINES.of(ledger, lambda: EntryLines(ledger))
     prefix = _PREFIX.of(table.moment, lambda: _add_up(lines.price(table)))
+    if (unread := dropped & (table.kind != REASONING)).any():
+        lines = lines.without(table, unread)
+        prefix = _add_up(lines.price(table))
     fixed = _FIXED.of(ledger, lambda: ledger.count_lines([MARKER, OMITTED, SPLIT]))
     n = len(live)
     apart = spec is not None and spec.split_turns and not spec.per_turn
@@ -133,15 +164,22 @@ def make_stand_in(table: Table, spec: Summary | None, appendices: Sequence[Appen
     cap = np.zeros(n + 1, np.int64)
     if spec is not None:
         cap = spec.max_tokens + np.where(split >= 0, spec.prefix_max_tokens, 0)
+    if table.sealed is not None:
+        own = table.sealed / table.moment.outside.scale - fixed[0] - fixed[1]
+        cap = np.minimum(cap, math.floor(own))
     cap = np.maximum(cap, 0)
+    begin = np.minimum(table.since, np.arange(n + 1))
     first = np.minimum(np.searchsorted(prefix, prefix - cap, side="left"), np.arange(n + 1))
-    cost = fixed[0] + np.where(first > 0, fixed[1], 0) + np.where(split >= 0, fixed[2], 0)
+    first = np.maximum(first, begin)
+    cost = fixed[0] + np.where(first > begin, fixed[1], 0) + np.where(split >= 0, fixed[2], 0)
     cost = cost + prefix - prefix[first]
     if spec is not None and spec.per_turn:
         # Every turn opens with the marker, and none is left out.
-        turns = np.cumsum(opening_turns(table))
-        first = np.zeros(n + 1, np.int64)
-        cost = fixed[0] * np.append(np.zeros(1, np.int64), turns) + prefix
+        turns = opening_turns(table)
+        turns[: table.since] = False
+        turns[table.since : table.since + 1] = True
+        first = begin
+        cost = fixed[0] * np.append(np.zeros(1, np.int64), np.cumsum(turns)) + prefix - prefix[first]
     for appendix in appendices:
         cost = cost + appendix.cost
     per_turn = spec is not None and spec.per_turn
@@ -155,7 +193,7 @@ def opening_turns(table: Table) -> Bools:
 
 
 def _add_up(costs: Ints) -> Ints:
-    """int32[n+1]: what the entries before each place cost together."""
+    """int32[n+1]: the total tokens of the entries before each place."""
     prefix = np.zeros(len(costs) + 1, np.int32)
     np.cumsum(costs, out=prefix[1:])
     return prefix

@@ -1,4 +1,4 @@
-"""What a summariser is asked to write for a cut: the history, and a split turn's beginning apart.
+"""Build the requests to a summariser for a cut: the history, and a split turn's beginning separately.
 
 The order and the limits are Flue's (FLUE §7, §10.3): a turn's beginning gets no previous summary, and a
 history that is empty is not asked for. `Summary` holds what pi's versions do otherwise (FLUE §13.2-3).
@@ -25,8 +25,8 @@ class SummaryJob(Value):
     """One thing to be written up: entries in order, the blocks left out, and the length allowed.
 
     `max_tokens` None leaves the length to the model. `previous` is the text of the summary before, to be
-    brought up to date; a turn's prefix gets none, and its `history` stands where no history is written.
-    `reasoning` is the effort asked of a model that reasons, "session" for that of the session (FLUE §10.3).
+    brought up to date; a turn's prefix gets none, and its `history` is used if no history is written.
+    `reasoning` is the effort asked of a model that reasons, "session" for the session's own (FLUE §10.3).
     `thinking` shows the model's reasoning to the summariser; `whole_characters` never cuts inside one;
     `strict` takes a reply that was cut off, or that calls a tool, for a failure (FLUE §13.3).
 
@@ -51,8 +51,8 @@ class SummaryJob(Value):
 
 
 class Oversize(Value):
-    """An answer that was longer than its budget, in tokens, and the limit it was asked for again with; None
-    where it was cut instead (S0-103 to S0-105)."""
+    """An answer that was longer than its budget, in tokens, and the limit of the next try; None if it was cut
+    instead (S0-103 to S0-105)."""
 
     size: int
     budget: int
@@ -62,8 +62,8 @@ class Oversize(Value):
 class Reply(Value):
     """A summariser's answer to one job.
 
-    `provider` and `model` are who answered, and `prompt` the name of the prompt they were asked by, where
-    that is known. `truncated` says that the text was cut to its budget, `oversize` what was too long before.
+    `provider` and `model` answered, and `prompt` is the name of the prompt, if known. `truncated` is True if
+    the text was cut to its budget, `oversize` is its length before that.
     """
 
     text: Chars = ""
@@ -78,13 +78,13 @@ class Reply(Value):
 
 
 class Checkpoint(Value):
-    """A written summary. `error` tells why there is none. `by` names who wrote it.
+    """A written summary. `by` names its author; `error` is the reason if it could not be written.
 
-    `covers` are the blocks it was written from, as references; `deterministic` says that the same blocks give
-    the same text again. `turns` are the parts of `text` where one was written for each older turn, in their
-    order. `calls` is how often a summariser was asked for it, 0 where that is not known. `sealed` is the
-    provider's block, where the provider compacted. `provider`, `model`, `prompt`,
-    `truncated` and `oversize` are as in its replies. Whoever wrote it, it is untrusted text.
+    `covers` are references to the blocks it was written from; `deterministic` is True if the same blocks
+    always give the same text. `turns` are the parts of `text` in order, if one was written for each older
+    turn. `calls` is the number of calls of the summariser, 0 if unknown. `sealed` is the provider's block, if
+    the provider compacted. `provider`, `model`, `prompt`, `truncated` and `oversize` are taken from the
+    summariser's replies. The text is always untrusted.
 
     >>> Checkpoint(text="All tests pass.", by="me").provenance()
     {'by': 'me', 'deterministic': False}
@@ -106,14 +106,14 @@ class Checkpoint(Value):
     oversize: tuple[Oversize, ...] = ()
 
     def provenance(self) -> dict[str, Any]:
-        """What a recorded compaction says of how its summary was written; what is not known is left out."""
+        """Return the origin of the summary as a recorded compaction states it, without unknown values."""
         names = ("provider", "model", "prompt")
         fields: dict[str, Any] = {"by": self.by, "deterministic": self.deterministic}
         fields |= {name: value for name in names if (value := getattr(self, name)) is not None}
         if self.calls > 1:
             fields["calls"] = self.calls
         if self.oversize:
-            fields["oversize"] = [one.model_dump() for one in self.oversize]
+            fields["oversize"] = [answer.model_dump() for answer in self.oversize]
         return fields | ({"truncated": True} if self.truncated else {})
 
 
@@ -125,8 +125,8 @@ def list_jobs(
 ) -> tuple[SummaryJob, ...]:
     """The jobs of a cut at `place`.
 
-    `split` is where the turn begins that the cut splits, or -1. `summarised` (bool[m]) tells the blocks to
-    be written up; older ones that are not, such as pins, are left out of their entry's text.
+    `split` is the first position of the turn that the cut splits, or -1. `summarised` (bool[m]) marks the
+    blocks to summarise; other older ones, such as pins, are left out of their entry's text.
 
     Per turn there is one job for each older turn with anything to write up, and the first brings a summary
     before up to date; `divide_summary` makes their replies a message each.
@@ -135,9 +135,9 @@ def list_jobs(
     start = find_start(table)
     split = split if split >= start else -1
     names = session.live_names
-    left = np.flatnonzero((live.position < place) & ~summarised)
+    left_out = np.flatnonzero((live.position < place) & ~summarised)
     by_entry: dict[int, list[str]] = {}
-    for ref, position in zip(session.live_refs(left), live.position[left].tolist(), strict=True):
+    for ref, position in zip(session.live_refs(left_out), live.position[left_out].tolist(), strict=True):
         by_entry.setdefault(position, []).append(str(ref))
 
     def job(kind: Kind, first: int, last: int, limit: int, previous: str | None) -> SummaryJob:
@@ -155,7 +155,8 @@ def list_jobs(
             strict=spec.strict,
         )
 
-    previous = _previous(session.entries[live.entries[0]]) if live.summary == 0 else None
+    updates = live.summary == 0 and not table.since
+    previous = _previous(session.entries[live.entries[0]]) if updates else None
     if spec.per_turn:
         previous_texts = [previous]
         spans = find_turns(table, place, summarised) or [(start, place)]
@@ -181,23 +182,23 @@ def divide_summary(
 ) -> list[tuple[str, int, int]]:
     """The messages of a written summary: the text of each, and the live positions it stands for (first, end).
 
-    Per turn there is one for each older turn (S0-30). Text that came whole, as pasted text does, is divided
-    at its blank lines if that gives one part for each turn; else it stands for all of them.
+    With a summary per turn there is one message for each older turn (S0-30). A text without parts, such as
+    pasted text, is divided at its blank lines if that gives one part for each turn; else it covers all turns.
     """
     spans = find_turns(table, place, summarised) if spec.per_turn else []
     if len(spans) < 2:
-        return [(checkpoint.text, 0, place)]
+        return [(checkpoint.text, table.since, place)]
     texts = checkpoint.turns or tuple(_BLANK.split(checkpoint.text.strip()))
     if len(texts) != len(spans):
-        return [(checkpoint.text, 0, place)]
-    # What was summarised before goes into the first.
-    starts = [0, *(first for first, _ in spans[1:])]
+        return [(checkpoint.text, table.since, place)]
+    # The first message also covers the blocks of an earlier summary.
+    starts = [table.since, *(first for first, _ in spans[1:])]
     return [(text, first, end) for text, first, (_, end) in zip(texts, starts, spans, strict=True)]
 
 
 CAME_WHOLE = (
-    "The summary came whole, so it stands in one message for all older turns. Parts set off by blank lines, "
-    "one for each turn, would be a message each."
+    "The summary has no parts, so all older turns have one message. To get one message per turn, write one "
+    "part for each turn, separated by blank lines."
 )
 _BLANK = re.compile(r"\n\s*\n")
 

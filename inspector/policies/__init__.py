@@ -1,9 +1,9 @@
-"""What a compaction policy is: data that says when to compact, and rules that say what becomes of a block.
+"""Compaction policies: data that says when to compact, and rules that decide on every block.
 
-Start with `policy.py` and `table.py` (what a rule sees and answers). `rules/` holds one kind of rule a file,
-`builtin/` one published system a file, `registry.py` finds them by name. `trigger.py` is when it fires,
-`harness.py` how the program around it behaves, `settings_file.py` a user's thresholds for it, `events.py` and
-`event_names.py` what it records.
+Start with `policy.py` and `table.py` (the input and the answers of a rule). `rules/` has one kind of rule per
+module, `builtin/` one published system per module; `registry.py` finds both by name. `trigger.py` defines the
+threshold, `harness.py` the behaviour of the program around the model, `settings_file.py` the user's
+thresholds, `events.py` and `event_names.py` the audit records.
 """
 
 from lazy_loader import attach_stub

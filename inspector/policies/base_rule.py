@@ -1,6 +1,6 @@
-"""What every retention rule is: settings, and what it decides for a context with them.
+"""Base class of all retention rules: settings, and a decision for a context.
 
-A new kind of rule goes into a file of its own in `rules/`, and into the list in its `__init__`.
+To add a rule, write a module in `rules/` and list its class in `rules/__init__.py`.
 """
 
 from __future__ import annotations
@@ -37,30 +37,32 @@ class Rule(PolicyPart):
     projection: ClassVar[bool] = False
     """A view the harness takes at every request; what is stored stays as it is (S2-14, S2-20)."""
     cuts: ClassVar[bool] = False
-    """It says where the cut stands; a policy has use for one such rule at a time."""
+    """It proposes the cut; a policy can use one such rule at a time."""
     keeps: ClassVar[bool] = False
     """It claims blocks to stay as they are, so it goes before rules that change any."""
     names_files: ClassVar[bool] = False
     """Its pointers name files that hold the outputs; deciding does not write them."""
+    removes: ClassVar[bool] = True
+    """It takes something out of the context by itself, or shortens it; other rules only choose or add."""
     takes: ClassVar[bool] = False
     """It takes whatever is left before the cut; of two such rules the second finds nothing."""
 
     def decide(self, table: Table) -> Decision:
-        """What the rule claims in this context, and where it would cut. Pure: it may be asked at any time.
+        """Return the rule's claims in this context, and its cut, without side effects.
 
-        Raises `PolicyError` here, where a subclass has not said what it decides.
+        Raises `PolicyError` if a subclass does not override it.
         """
         raise PolicyError(self.kind, "this rule has no method decide(table)")
 
-    def is_needed(self, characters: int) -> bool:
-        """Whether an early rule can have anything to do before a request, when tools gave so many characters
-        since the one before."""
+    def is_needed(self, characters: int, turns: int) -> bool:
+        """Whether an early rule may have to run before a request, if tools returned `characters` characters
+        and `turns` turns began since the previous request."""
         return characters > 0
 
     def rests(self, tokens: int, model: str | None) -> bool:
-        """Whether it certainly changes nothing of a request of at most so many tokens to a model.
+        """Return whether the rule changes nothing in a request of at most `tokens` tokens to `model`.
 
-        Where all rules that edit requests in flight say so, a replay plans no edit; False has it planned.
+        If all rules that edit requests in flight return True, a replay plans no edit.
         """
         return False
 
@@ -70,7 +72,7 @@ class Rule(PolicyPart):
 
     @property
     def rank(self) -> int:
-        """Where it stands among rules that know nothing of each other: the particular before the general.
+        """The position among independent rules: specific rules come before general ones.
 
         0 cannot be switched off, 1 keeps, 2 changes something, 3 takes the rest, 4 is done by the provider.
         """
@@ -79,7 +81,7 @@ class Rule(PolicyPart):
         return 4 if self.wire else 3 if self.takes else 1 if self.keeps else 2
 
     def rivals(self, other: Rule) -> str:
-        """Why the two cannot both take part, "" where they can."""
+        """Why the two cannot both take part, "" if they can."""
         if self.cuts and other.cuts:
-            return "both say where the cut stands"
+            return "both place the cut"
         return "both take everything before the cut" if self.takes and other.takes else ""

@@ -1,7 +1,7 @@
-"""Core compaction: the rules of a policy that names none, its modes, and the contract that profiles keep.
+"""Core compaction: the rules of a policy that lists none, its modes, and the contract of profiles.
 
-Source: stud-cli wiki, Compaction and Memory 1.1.0. Core is on by default (S0-56), its modes stand under one
-key of a profile (S0-76), and no extension takes its place (S0-4, S0-68).
+Source: stud-cli wiki, Compaction and Memory 1.1.0. Core is on by default (S0-56), its modes are in one key of
+a profile (S0-76), and no extension replaces it (S0-4, S0-68).
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ AT_80 = Trigger(ratio=0.8, measure="assembled", check="request")
 """When core compacts by itself: before a request that fills 80 % of the window (S0-12)."""
 
 CONTRACT = "Compaction and Memory 1.1.0"
-"""What a profile claims that keeps the wiki page of that name, contractVersion 1.1.0 (S0-1)."""
+"""The contract of a profile that conforms to the wiki page of that name, contractVersion 1.1.0 (S0-1)."""
 _TERMS = frozenset({"keep-system", "keep-recent-turns", *SWITCHED})
 
 
 def core_rules(turns: int = 4) -> tuple[Rule, ...]:
-    """Core's rules, with so many recent turns kept; those that are switched off are modes.
+    """Core's rules, with `turns` recent turns kept; those that are switched off are modes.
 
     >>> [rule.kind for rule in core_rules() if rule.enabled]
     ['keep-system', 'keep-recent-turns', 'summarise-older']
     """
     return (
         KeepSystem(),
-        KeepRecentTurns(turns=turns),
+        KeepRecentTurns(turns=turns, summary_again=0.25),
         DropReasoning(enabled=False),
         DropOldOutputs(enabled=False),
         SummariseOlder(split_turns=False),
@@ -54,7 +54,7 @@ def core_rules(turns: int = 4) -> tuple[Rule, ...]:
 
 
 def keeps_contract(contract: str, engine: str, rules: Iterable[Rule]) -> bool:
-    """Whether core compacts, by its own rules and no others; what the provider edits stands beside it.
+    """Return whether core compacts, with exactly its own rules. Edits by the provider do not matter.
 
     >>> keeps_contract(CONTRACT, "core", core_rules(2)), keeps_contract(CONTRACT, "tool", core_rules(2))
     (True, False)

@@ -20,11 +20,11 @@ from .rules.keep_system import KeepSystem
 from .table import DROPPED, POINTER, TRUNCATED, VERBATIM, Claim, Decision, Rewrite, Table
 
 Answer = str | tuple[str, str] | list[str] | None
-"""A fate, or a fate with the text that stands in the block's place; None leaves the block to other rules."""
+"""A fate, or a fate with the text that replaces the block; None leaves the block to other rules."""
 WITH_TEXT = {"truncated": TRUNCATED, "pointer": POINTER}
 ALONE = {"verbatim": VERBATIM, "dropped": DROPPED}
 PLACES = ("everywhere", "older")
-"""Where a rule is asked: about every block, or about those before the cut alone."""
+"""The blocks that a rule is asked about: all, or only those before the cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +64,16 @@ def rule(
     where: Literal["everywhere", "older"] = "everywhere",
     name: str | None = None,
 ) -> Any:
-    """Make a rule of a function: `@rule`, or `@rule(where="older")` for blocks before the cut alone.
+    """Make a rule from a function: `@rule`, or `@rule(where="older")` for blocks before the cut only.
 
-    The function gets a `BlockView` and returns "verbatim", "dropped", ("truncated", text), ("pointer", text)
-    or
-    None. It is asked about every live block. The rule then is a kind like any other, named after the
-    function with dashes ("drop-green-logs"), to be used in policies; a policy of that name, with the rule
-    alone, stands in the workbench's picker. Call and output keep sharing one fate, and pins go before it.
-    Raises `PolicyError` for a name that is taken or that no setting could name, and for a `where` that is
-    neither; an error inside the function becomes one when it is asked.
+    The function is called with a `BlockView` for every live block. It returns "verbatim", "dropped",
+    ("truncated", text), ("pointer", text) or None. The kind of the rule is the function's name with dashes
+    ("drop-green-logs"), and policies can use it. A policy of that name with only this rule is added to the
+    workbench's list. A call and its output still share one fate, and pins override the rule.
+
+    Raises:
+        PolicyError: If the name is in use or cannot be the name of a setting, or if `where` is invalid. An
+            error inside the function is also raised as `PolicyError`, when the rule runs.
 
     >>> @rule
     ... def drop_green_logs(block):
@@ -84,7 +85,7 @@ def rule(
     if where not in PLACES:
         raise PolicyError("rule", f"where: {where!r} is no side of the cut", PLACES)
     if function is None:
-        return lambda given: rule(given, where=where, name=name)
+        return lambda function: rule(function, where=where, name=name)
     if not callable(function):
         raise PolicyError("rule", f"a function is needed, not {function!r:.60}")
     kind = getattr(function, "__name__", "").replace("_", "-") if name is None else name
@@ -93,7 +94,7 @@ def rule(
     add_rule(made_rule)
     rules = (KeepSystem(), made_rule(kind=kind))
     add_policy(Policy(name=kind, title=made_rule.title, source="a rule of your own", rules=rules))
-    # What has no attributes of its own, such as a built-in function, goes without.
+    # Objects without own attributes, such as built-in functions, do not get this one.
     with suppress(AttributeError, TypeError):
         function.policy = kind  # type: ignore[attr-defined]
     return function
@@ -118,11 +119,11 @@ def _make_rule(kind: str, function: Callable[[BlockView], Answer], where: str) -
 
 def _decide(kind: str, function: Callable[[BlockView], Answer], table: Table, where: str) -> Decision:
     answers: dict[str, dict[int, str | None]] = {}
-    for row, seen in enumerate(_look(table)):
+    for row, view in enumerate(_look(table)):
         try:
-            answer = function(seen)
+            answer = function(view)
         except Exception as error:
-            raise PolicyError(kind, f"it failed on block {row} ({seen.kind}): {error!r}") from error
+            raise PolicyError(kind, f"it failed on block {row} ({view.kind}): {error!r}") from error
         if answer is None:
             continue
         fate, text = answer if isinstance(answer, tuple | list) and len(answer) == 2 else (answer, None)
@@ -162,7 +163,7 @@ def _look(table: Table) -> list[BlockView]:
 
 
 def _copy_json(block: Block) -> Block:
-    """A block whose JSON may be written to: the one thing in a block that is not frozen (S4-36)."""
+    """A block with a writable copy of its JSON, the only part of a block that is not frozen (S4-36)."""
     parts = block.parts if block.kind == "tool_output" else (block,)
     holds_json = any(part.kind in ("tool_call", "unknown") for part in parts)
     return block.model_copy(deep=True) if holds_json else block

@@ -37,15 +37,17 @@ AUDIT_KINDS: dict[Dialect, tuple[str, ...]] = {
     "stud-wiki": tuple(_STUD_WIKI)[:7],
     "stud-warning": tuple(_STUD_WARNING),
 }
-"""What a source itself lists as its audit kinds: seven in S0's changelog 1.1.0 (S0-123), four in S1."""
+"""The audit kinds that each source lists: seven in S0's changelog 1.1.0 (S0-123), four in S1."""
 
+TRANSITION = "{from} → {to}"
+"""The name of a transition between states, for sources that name states but no events."""
 NAMES: dict[Dialect, dict[str, str]] = {
     "stud-wiki": _STUD_WIKI,
     "stud-warning": _STUD_WARNING,
     "stud-merged": _STUD_WIKI | _STUD_WARNING,
     "stud-code": {"started": "CompactionInvoked", "completed": "CompactionPerformed"},
     "claude-code": {
-        **dict.fromkeys(("warned", "required", "blocked", "recovered", "state_changed"), "{from} → {to}"),
+        **dict.fromkeys(("warned", "required", "blocked", "recovered", "state_changed"), TRANSITION),
         "stage": "{stage}",
         "started": "PreCompact",
         "completed": "compact_boundary",
@@ -69,20 +71,31 @@ NAMES: dict[Dialect, dict[str, str]] = {
 }
 """Per system the moments it has a name for. `{…}` is filled from the event; without it there is no name.
 
-S1's states have names, not events, in S2: a crossing is told there as the transition it is.
+S2 names the states of S1 but not its events, so a crossing has the name of the transition.
 """
 
 LOGGED: tuple[Dialect, ...] = ("mini-claude-code",)
 """Systems whose command line prints a line for a compaction, tagged with the event's name (TIERED §5)."""
 
 REASONS: dict[Dialect, dict[str, str]] = {
-    "stud-wiki": {"auto": "threshold", "manual": "explicit", "overflow": "post-failure"},
+    "stud-wiki": {
+        "auto": "threshold",
+        "manual": "explicit",
+        "overflow": "post-failure",
+        "machine": "forced",
+    },
     "claude-code": {"auto": "auto", "manual": "manual", "overflow": "auto"},
     "mini-claude-code": {"auto": "proactive", "manual": "manual", "overflow": "reactive"},
     "flue": {"auto": "threshold", "manual": "manual", "overflow": "overflow"},
 }
 REASONS |= {"stud-merged": REASONS["stud-wiki"], "flue-2": REASONS["flue"], "pi": REASONS["flue"]}
-"""What a system calls the reasons auto, manual and overflow."""
+"""Each system's names of the reasons auto, manual and overflow, and of a state machine that forces one."""
+
+RETENTION_NAMES: dict[Dialect, dict[str, str]] = {
+    "stud-wiki": {"summarised": "summarized", "cleared": "cleared-by-provider"}
+}
+RETENTION_NAMES["stud-merged"] = RETENTION_NAMES["stud-wiki"]
+"""Keys of a record's retention breakdown that are spelled in a way of their own (S0-97, STUD §9)."""
 
 BY_REASON: dict[tuple[str, str, str], str | None] = {
     ("mini-claude-code", "completed", "manual"): "compact",
@@ -90,7 +103,7 @@ BY_REASON: dict[tuple[str, str, str], str | None] = {
     ("mini-claude-code", "prefix_reset", "manual"): None,
     ("mini-claude-code", "prefix_reset", "overflow"): None,
 }
-"""Names that depend on the reason: /compact is told otherwise there, and the way out of a refusal not at all
+"""Names that depend on the reason: /compact has another name there, and the recovery from a refusal has none
 (TIERED §5, §7, vector 077)."""
 
 _MINI = {"beforeTokens": "estimated", "afterTokens": "estimated_after", "turn": "loop_turn"}
@@ -105,18 +118,33 @@ _PI_END = {"reason": "reason", "willRetry": "willRetry"}
 _STUD = {"beforeTokens": "before", "afterTokens": "after", "correlationId": "correlation"}
 _S0 = {"provider": "provider", **_STUD}
 _S0_MORE = {
-    "started": {"trigger": "reason"},
-    "completed": {"trigger": "reason", "deterministic": "deterministic", "retention": "retention"},
-    "failed": {"trigger": "reason", "error": "error", "cause": "cause"},
+    "threshold_hit": {"limit": "limit"},
+    "started": {"trigger": "reason", "writer": "writer"},
+    "completed": {
+        "trigger": "reason",
+        "writer": "writer",
+        "deterministic": "deterministic",
+        "retention": "retention",
+    },
+    "failed": {
+        "trigger": "reason",
+        "writer": "writer",
+        "error": "error",
+        "cause": "cause",
+        "attempts": "calls",
+        "limit": "limit",
+    },
     "reasoning_downgraded": {"blocks": "blocks"},
     "summary_oversize": {"size": "size", "budget": "budget"},
+    "no_progress": {"passes": "passes", "limit": "limit"},
+    "surfaced": {"cause": "cause", "recoveries": "recoveries", "limit": "limit"},
     "double_ran": {"core": "core", "wire": "wire"},
 }
-_S1 = {"ratio": "ratio", **_STUD}
+_S1 = {"ratio": "ratio", "limit": "limit", **_STUD}
 _STUD_FIELDS: dict[tuple[Dialect, str], Fields] = {
     **{("stud-wiki", kind): {**_S0, **_S0_MORE.get(kind, {})} for kind in _STUD_WIKI},
     **{("stud-warning", kind): {"tool": "tool", **_S1} for kind in _STUD_WARNING},
-    ("stud-wiki", "double_configured"): {"providerEntry": "provider_entry"},
+    ("stud-wiki", "double_configured"): {"providerEntry": "provider_entry", "precedence": "precedence"},
 }
 FIELDS: dict[tuple[Dialect, str], Fields] = {
     **_STUD_FIELDS,
@@ -134,8 +162,9 @@ FIELDS: dict[tuple[Dialect, str], Fields] = {
     ("pi", "started"): _PI_START,
     ("pi", "completed"): _PI_END,
 }
-"""What a system's own record holds, and where that is found here: a field of the event or of its data.
+"""The fields of a system's own record, each mapped to a field of the event or a key of its data.
 
-Only fields that can be known: Flue's duration (FLUE §9) is left out. In a replay the usage is what the
-summariser was asked and what it wrote, as counted; pi's `willRetry` is what S4 has the compaction run with.
+Fields that a replay cannot know are left out, such as Flue's duration (FLUE §9). The usage in a replay is the
+counted tokens of the summariser's request and answer; pi's `willRetry` is the flag that S4 passes to the
+compaction.
 """

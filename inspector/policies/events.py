@@ -1,8 +1,8 @@
-"""What is told about a replay: one event per moment, under a neutral name and each system's own.
+"""The events of a replay, each under a neutral name and each system's own.
 
-Seven kinds come from S0 (its changelog 1.1.0), four from S1, the rest from S2, TIERED §5, FLUE §9 and
-from what a replay has to tell besides (K14). An event holds counts, names and references, and never a
-message's words: whatever text is put into its payload has to be a single word.
+Seven kinds come from S0 (its changelog 1.1.0), four from S1, the rest from S2, TIERED §5, FLUE §9 and the
+needs of a replay (K14). An event holds counts, names and references, and never a message's words: any text in
+its payload has to be a single word.
 """
 
 from __future__ import annotations
@@ -12,30 +12,32 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from .event_names import BY_REASON, FIELDS, NAMES, REASONS, Fields
+from .event_names import BY_REASON, FIELDS, NAMES, REASONS, RETENTION_NAMES, TRANSITION, Fields
 from .harness import STATES, Dialect, name_state
 
 Channel = Literal["audit", "diagnostic", "event"]
 
 
 class Kind(NamedTuple):
-    """A moment: where it is told, what it means, and the fields its record must have (S0-100)."""
+    """A kind of event: its channel, its meaning, and the fields its record must have (S0-100)."""
 
     channel: Channel
     meaning: str
     needs: tuple[str, ...] = ()
 
 
-_ASKED = ("provider", "before", "correlation")
-_DONE = (*_ASKED, "after")
+_REQUEST_FIELDS = ("provider", "before", "correlation")
+_DONE = (*_REQUEST_FIELDS, "after")
 _CROSSED = ("ratio", "from", "to")
 
 KINDS: dict[str, Kind] = {
-    "threshold_hit": Kind("audit", "The context reached the size at which the policy compacts", _ASKED),
+    "threshold_hit": Kind(
+        "audit", "The context reached the size at which the policy compacts", (*_REQUEST_FIELDS, "limit")
+    ),
     "warned": Kind("audit", "The context reached the size from which the harness warns", _CROSSED),
     "required": Kind("audit", "The context reached the size at which a compaction is required", _CROSSED),
     "blocked": Kind("event", "The context reached the size at which calls are blocked", _CROSSED),
-    "recovered": Kind("event", "The context fell under a threshold, which is armed anew"),
+    "recovered": Kind("event", "The context fell under a threshold, which can fire again"),
     "state_changed": Kind("event", "The harness changed its state", ("from", "to")),
     "asked": Kind("event", "The user was asked whether to compact"),
     "overridden": Kind("audit", "The user insisted on one request in spite of the requirement", ("turn",)),
@@ -44,35 +46,50 @@ KINDS: dict[str, Kind] = {
     "forced": Kind("event", "A state machine asked for a compaction"),
     "token_overflow": Kind("event", "The provider refused the request: too many tokens, by the API HTTP 400"),
     "byte_overflow": Kind("event", "The provider refused the request: too many bytes, by the API HTTP 413"),
-    "overran": Kind("event", "The provider took more than the window, which is an overflow to this harness"),
+    "overran": Kind(
+        "event", "The provider accepted a request above the window; this harness treats it as an overflow"
+    ),
     "max_output": Kind("event", "The reply ran into its limit of tokens and was not taken"),
     "leaf_removed": Kind("event", "The failed reply was taken off the path"),
     "switched": Kind("event", "Another model or another window from now on"),
-    "started": Kind("audit", "The summariser is called, or the rules are applied", (*_ASKED, "reason")),
-    "retried": Kind("event", "The summariser failed and is called again"),
-    "summary_oversize": Kind("diagnostic", "The summary is larger than its budget", ("size", "budget")),
+    "started": Kind(
+        "audit", "The summariser is called, or the rules are applied", (*_REQUEST_FIELDS, "reason")
+    ),
+    "retried": Kind("event", "The summariser failed and is called again", ("attempt", "limit")),
+    "summary_oversize": Kind(
+        "diagnostic", "The summary is larger than its budget", ("before", "size", "budget")
+    ),
     "summary_truncated": Kind("diagnostic", "The summary was cut to its budget", ("budget",)),
-    "reasoning_downgraded": Kind("diagnostic", "Reasoning was summarised and stands as ordinary text now"),
+    "reasoning_downgraded": Kind(
+        "diagnostic",
+        "Reasoning was given to the summariser; any words of the summary about it are ordinary text",
+        (*_DONE, "blocks"),
+    ),
     "stage": Kind("event", "A stage of the policy ran or was skipped", ("stage", "ran")),
     "prefix_reset": Kind(
         "event", "The provider's cached prefix ends at the first rewritten block", ("before", "after")
     ),
-    "completed": Kind("audit", "The compaction stands in the context", (*_DONE, "reason")),
+    "completed": Kind("audit", "Compaction applied", (*_DONE, "reason")),
     "applied": Kind("audit", "The compaction tool completed successfully"),
     "discarded": Kind("event", "The result was not smaller and was not adopted"),
-    "failed": Kind("audit", "The compaction failed and the history is unchanged", (*_DONE, "error")),
+    "failed": Kind("audit", "The summariser failed; there is no summary", (*_DONE, "error")),
     "surfaced": Kind("event", "The turn ends with an error the user sees", ("error",)),
     "breaker_opened": Kind(
-        "diagnostic", "Too many compactions failed in a row: no more automatic ones", ("failures",)
+        "diagnostic",
+        "Too many compactions failed in a row; automatic compaction has stopped",
+        ("failures", "limit"),
     ),
-    "no_progress": Kind("diagnostic", "Compactions make no progress"),
-    "irreducible": Kind("diagnostic", "What may never be compacted is already above the threshold"),
+    "no_progress": Kind("diagnostic", "Compactions make no progress", _DONE),
+    "irreducible": Kind("diagnostic", "The parts that are never compacted exceed the threshold"),
+    "capped": Kind("event", "The stage made as many requests as its turn cap allows", ("requests", "limit")),
     "double_configured": Kind(
         "audit", "The harness and the provider both compact on one provider entry", ("provider_entry",)
     ),
-    "double_ran": Kind("event", "The harness and the provider both compacted on one turn", ("core", "wire")),
+    "double_ran": Kind(
+        "event", "The harness and the provider both compacted on one turn", (*_DONE, "core", "wire")
+    ),
     "reset_asked": Kind("event", "The user was asked whether /reset may clear the history"),
-    "suggested": Kind("diagnostic", "Nothing compacts here: /reset is the way back"),
+    "suggested": Kind("diagnostic", "There is no compaction tool: only /reset helps"),
     "reset": Kind("event", "The history was cleared down to the current user input", ("before", "after")),
 }
 """Every kind, in the order in which they tend to happen."""
@@ -87,6 +104,8 @@ OWN = (
 """Figures of the harness itself; the sentence about an event names its estimate apart."""
 SIZES = ("beforeTokens", "afterTokens")
 """Names of the tokens before and after in published records."""
+UNKNOWN = "unknown"
+"""The provider of a model that nothing names: neither the file, nor the model's name, nor a summariser."""
 BY_RULES = "rules"
 """The provider of a compaction that calls no summariser."""
 RULES = ("verbatim", "summarised", "dropped", "cleared")
@@ -95,16 +114,16 @@ RULES = ("verbatim", "summarised", "dropped", "cleared")
 
 @dataclass(frozen=True, slots=True)
 class AuditEvent:
-    """One moment of a replay.
+    """One event of a replay.
 
-    `step` and `turn` count from 0, None where there is none (the session's start). `correlation` is the id
-    of the turn that led to it, `entry` that of the entry it happened after. `before` and `after` are tokens
-    of the context; None is not known, or not yet. `data` holds the rest: numbers, single words, and
-    mappings or lists of them. Raises `ValueError` for an unknown kind, and for more than a word in `data`.
+    `step` and `turn` count from 0; they are None at the session's start. `correlation` is the id of the turn
+    that caused the event, `entry` the id of the entry before it. `before` and `after` are tokens of the
+    context; None if unknown, or not known yet. `data` holds the rest: numbers, single words, and mappings or
+    lists of them. Raises `ValueError` for an unknown kind, and for a text of several words in `data`.
 
     >>> event = AuditEvent("completed", turn=2, before=180_000, after=40_000, data={"reason": "auto"})
     >>> event.channel, event.sentence
-    ('audit', 'The compaction stands in the context: 180,000 -> 40,000 tokens, reason auto, turn 3.')
+    ('audit', 'Compaction applied: 180,000 -> 40,000 tokens, reason auto, turn 3.')
     """
 
     kind: str
@@ -128,11 +147,11 @@ class AuditEvent:
 
     @property
     def channel(self) -> Channel:
-        """Where it is told: in the audit log, as a diagnostic, or as an event for who watches."""
+        """Its channel: the audit log, a diagnostic, or an event for observers."""
         return KINDS[self.kind].channel
 
     def name_in(self, dialect: Dialect) -> str | None:
-        """What a system calls this moment, None where it has no word for it.
+        """Return a system's own name for this event; None if it has none.
 
         >>> event = AuditEvent("completed", data={"reason": "auto"})
         >>> event.name_in("mini-claude-code"), event.name_in("stud-warning"), event.name_in("neutral")
@@ -140,7 +159,10 @@ class AuditEvent:
         """
         name = name_kind(self.kind, dialect)
         name = BY_REASON.get((dialect, self.kind, str(self.data.get("reason"))), name)
-        return name and self._filled(name, dialect)
+        filled = name and self._filled(name, dialect)
+        # A transition is named by its states; out of a compaction that came to nothing it is no success.
+        outcome = self.data.get("outcome") if name == TRANSITION else None
+        return f"{filled} ({outcome})" if filled and outcome else filled
 
     def record_in(self, dialect: Dialect) -> dict[str, Any] | None:
         """The record a system itself would write, as far as its fields are known; None if it writes none."""
@@ -153,10 +175,12 @@ class AuditEvent:
     def _fill(self, fields: Fields, dialect: Dialect) -> dict[str, Any]:
         """The known fields of a record; a nested record is included if any of its fields is known."""
         record = {
-            theirs: self._value(ours, dialect) if isinstance(ours, str) else self._fill(ours, dialect) or None
-            for theirs, ours in fields.items()
+            native_name: self._value(ours, dialect)
+            if isinstance(ours, str)
+            else self._fill(ours, dialect) or None
+            for native_name, ours in fields.items()
         }
-        return {theirs: value for theirs, value in record.items() if value is not None}
+        return {native_name: value for native_name, value in record.items() if value is not None}
 
     def _value(self, name: str, dialect: Dialect) -> Any:
         """A field by name, else the payload's entry; words in braces are filled."""
@@ -166,17 +190,22 @@ class AuditEvent:
             return getattr(self, name)
         value = self.data.get(name)
         if isinstance(value, str):
-            value = REASONS.get(dialect, {}).get(value, value) if name == "reason" else value
+            if name == "reason":
+                names = REASONS.get(dialect, {})
+                value = names.get(str(self.data.get("by")), names.get(value, value))
             return name_state(value, dialect) if value in STATES and name in ("from", "to") else value
+        if name == "retention" and isinstance(value, Mapping):
+            names = RETENTION_NAMES.get(dialect, {})
+            return {turn: {names.get(key, key): n for key, n in row.items()} for turn, row in value.items()}
         return value
 
     def _filled(self, name: str, dialect: Dialect) -> str | None:
         words = {key: self._value(key, dialect) for key in _BRACES.findall(name)}
-        return None if None in words.values() else _BRACES.sub(lambda found: str(words[found[1]]), name)
+        return None if None in words.values() else _BRACES.sub(lambda match: str(words[match[1]]), name)
 
     def line_in(self, dialect: Dialect) -> str:
-        """One line of a log: the system's own name in brackets, then the figures of its own record, or of the
-        event where that has none (S3-25)."""
+        """Return a line for a log: the system's name in brackets, then the figures of its own record, or the
+        event's figures if the system has no record (S3-25)."""
         record = self.record_in(dialect) or {}
         name = record.pop("type", self.kind)
         sizes = [f"{record.pop(key):,}" for key in SIZES if key in record]
@@ -250,7 +279,7 @@ def _plain(value: Any) -> Any:
 
 
 def name_kind(kind: str, dialect: Dialect) -> str | None:
-    """A system's name for a kind of event, None where it has none."""
+    """A system's name for a kind of event; None if it has none."""
     return kind if dialect == "neutral" else NAMES[dialect].get(kind)
 
 
@@ -266,7 +295,7 @@ def registry(dialect: Dialect) -> dict[str, Kind]:
 def count_retention(blocks: Iterable[tuple[int, str]]) -> dict[int, dict[str, int]]:
     """How often each retention rule applied, per turn, from (turn, fate) of every reasoning block (S0-97).
 
-    What stands in a block's place without being its own words, as a pointer, is told as summarised.
+    A replacement other than the block's own words, such as a pointer, counts as summarised.
 
     >>> count_retention([(0, "summarised"), (0, "dropped"), (3, "verbatim")])[0]
     {'verbatim': 0, 'summarised': 1, 'dropped': 1, 'cleared': 0}

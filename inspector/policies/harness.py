@@ -1,14 +1,14 @@
-"""How a harness carries a policy out: who decides, what it warns of and refuses, what it does on failure.
+"""Harness settings: who decides on a compaction, what is warned of or refused, and the reaction to failures.
 
-The model, and the machine of states behind it as pure functions: `step` follows the context's share of
-the window, `begin` and `finish` frame a compaction, `may_send` says whether the next request leaves. What
-the seed of the 80/95/98 machine leaves open is ruled here (its letters are those of CLAUDE §1.1):
+The state machine behind the model consists of pure functions: `step` follows the context's share of the
+window, `begin` and `finish` frame a compaction, `may_send` says whether the next request is sent. It settles
+the open questions in the seed of the 80/95/98 machine as follows:
 
     a  between `require` and `block` without auto: critical, calls pass. `block` 0.95 is the other reading
     b  an automatic compaction fails, nothing was refused: back to the level, one more failure
     c  a compaction after a refusal fails: the error surfaces
     d  /compact is possible in every state
-    e  success leads to the level the context then has, not to normal whatever it is
+    e  success leads to the level the context then has, not always to normal
     f  usage that falls by itself lowers the level
     g  `strict` decides whether a share itself is already above its threshold
 """
@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import AliasChoices, BeforeValidator, Field, StringConstraints
 
 from ..errors import PolicyError
 from .part import PolicyPart
@@ -32,17 +32,17 @@ BUNDLED = "tool:context-compaction"
 
 
 def _name_tool(engine: Any) -> Any:
-    """Files from before tools had names say "tool", which was the bundled one."""
+    """Replace "tool", which old files use for the bundled tool, by its name."""
     return BUNDLED if engine == "tool" else engine
 
 
-# The length stands apart: within the pattern it makes a table of 100 alphabets, at every start of a process.
+# The length is separate: in the pattern it would build a table of 100 alphabets at every start of a process.
 Engine = Annotated[
     str,
     StringConstraints(pattern=r"^(core|none|tool:[\w.:/@+-]+)$", max_length=len(TOOL) + 100),
     BeforeValidator(_name_tool),
 ]
-"""What compacts: "core", a registered tool as "tool:<name>", or "none" (K1)."""
+"""The compaction engine: "core", a registered tool as "tool:<name>", or "none" (K1)."""
 Dialect = Literal[
     "neutral",
     "stud-wiki",
@@ -55,15 +55,15 @@ Dialect = Literal[
     "flue-2",
     "pi",
 ]
-"""Whose names the moments of a compaction are told by."""
+"""The system whose names the events of a compaction have."""
 
 
 class Harness(PolicyPart):
-    """What the harness around a policy does. The defaults are a harness that just compacts on its trigger.
+    """Settings of the harness around a policy. By default it only compacts on its trigger.
 
     `warn`, `require` and `block` are shares of the window; None switches that threshold off. From `require`
-    on requests are refused; where `block` is given it is that threshold that blocks, while `mode` is not
-    auto, and `require` only makes the state critical.
+    on requests are refused. If `block` is given, that threshold blocks instead, unless `mode` is auto, and
+    `require` only makes the state critical.
 
     >>> asks = Harness(mode="ask", warn=0.8, require=0.95)
     >>> asks.engine, asks.refuses, Harness(require=0.95, block=0.98).refuses
@@ -71,16 +71,16 @@ class Harness(PolicyPart):
     """
 
     title: ClassVar[str] = "Harness"
-    phrase: ClassVar[str] = "harness: mode {mode}, what compacts is {engine}"
+    phrase: ClassVar[str] = "harness: mode {mode}, engine {engine}"
     locked: ClassVar[bool] = True
 
     kind: Literal["harness"] = "harness"
     mode: Mode = Field(
-        "auto", description="auto compacts by itself, ask asks first, manual waits for /compact"
+        "auto", description="auto: without asking; ask: after the user agrees; manual: by /compact only"
     )
     engine: Engine = Field(
         "core",
-        description="What compacts: the core, a tool by its name, or nothing",
+        description="The component that compacts: the core, a tool by its name, or none",
         json_schema_extra={"enum": ["core", BUNDLED, "none"]},
     )
     warn: float | None = Field(None, gt=0, le=1, description="Share of the window from which it warns")
@@ -88,18 +88,18 @@ class Harness(PolicyPart):
         None, gt=0, le=1, description="Share from which requests are refused, or critical"
     )
     block: float | None = Field(
-        None, gt=0, le=1, description="Share from which calls are blocked unless auto"
+        None, gt=0, le=1, description="Share from which calls are blocked, except in mode auto"
     )
-    strict: bool = Field(False, description="Only more than these shares counts, not the shares themselves")
-    machine: Literal["none", "defer", "force"] = Field("none", description="What a state machine may do")
+    strict: bool = Field(False, description="A size exactly at a share does not count")
+    machine: Literal["none", "defer", "force"] = Field("none", description="Rights of a state machine")
     recover: bool = Field(True, description="Compact when the provider refuses for length")
     recover_output: bool = Field(
-        False, description="Compact and ask again when a reply ran into its own limit of tokens"
+        False, description="Compact and repeat the request if a reply reached its token limit"
     )
     recoveries: int = Field(
         1, ge=0, le=100, description="Recoveries tried in a row before the error surfaces"
     )
-    retries: int = Field(2, ge=0, le=100, description="How often a failing summariser is called again")
+    retries: int = Field(2, ge=0, le=100, description="Maximum number of retries of a failing summariser")
     breaker: int = Field(
         0, ge=0, le=100, description="Failures in a row that stop automatic compaction; 0 never"
     )
@@ -114,44 +114,85 @@ class Harness(PolicyPart):
     )
     silent_overflow: bool = Field(
         False,
-        description="Whether a reply to more than the window is an overflow too: taken off and asked again",
+        description="Whether a reply to a request above the window is an overflow and requested again",
     )
     one_switch: bool = Field(
         False, description="Whether switching the trigger off ends recovery from refusals as well"
     )
     reset: bool = Field(True, description="Whether /reset exists")
     adopt: Literal["always", "smaller"] = Field(
-        "always", description="Whether a result that is not smaller is adopted all the same"
+        "always", description="Whether a result that is not smaller is adopted"
     )
     send_reasoning: bool = Field(
         True,
-        description="Whether reasoning is part of the history; off, none is kept and no request holds any",
+        validation_alias=AliasChoices("send_reasoning", "sendReasoning"),
+        description="Whether the history and the requests include reasoning",
     )
-    dialect: Dialect = Field("neutral", description="Whose names the events are shown by")
+    dialect: Dialect = Field("neutral", description="The system that names the events")
 
     @property
     def tool(self) -> str | None:
-        """The name of the tool that compacts; None where core does, or nothing.
+        """The name of the tool that compacts; None if core compacts, or nothing does.
 
         >>> Harness(engine="tool:context-compaction").tool, Harness().tool
         ('context-compaction', None)
         """
         return self.engine.removeprefix(TOOL) if self.engine.startswith(TOOL) else None
 
+    def overruns(self, stopped: str | None) -> bool:
+        """Return whether a reply with this stop reason may be an overflow by its usage. pi repeats only
+        empty replies that were cut off, and keeps complete ones (FLUE §13.3).
+
+        >>> [Harness(dialect="pi").overruns(stopped) for stopped in ("stop", "length")]
+        [False, True]
+        """
+        return self.silent_overflow or (self.dialect == "pi" and stopped == "length")
+
+    def may_retry(self, failed: int) -> bool:
+        """Whether a summariser is called again after `failed` failed calls in one compaction (S0-101).
+
+        >>> Harness(retries=1).may_retry(1), Harness(retries=1).may_retry(2)
+        (True, False)
+        """
+        return failed <= self.retries
+
     @property
     def refuses(self) -> bool:
         """Whether a critical context is refused; else only a blocked one is."""
         return self.block is None
 
+    def why_off(self, reason: Reason) -> str:
+        """Explain why the harness never compacts for a reason; "" if it may (in mode ask after consent).
+
+        The user's /compact is always allowed if there is an engine. Other reasons need mode auto, or the
+        user's consent in mode ask (S1-30), also after a refusal by the provider. With `recover` the harness
+        recovers from a refusal without asking (S2-23), `recoveries` times in a row (S4-59).
+
+        >>> Harness(mode="manual").why_off("auto"), Harness(recover=False).why_off("overflow")
+        ("Waits for the user's /compact", 'Recovery is switched off')
+        """
+        if self.engine == "none":
+            return "There is no compaction tool"
+        if reason == "manual":
+            return ""
+        if self.mode == "manual":
+            return "Waits for the user's /compact"
+        if reason == "overflow" and not (self.recoveries and (self.recover or self.mode == "ask")):
+            return "Recovery is switched off"
+        return ""
+
 
 State = Literal["normal", "warning", "critical", "blocking", "auto", "manual", "reactive"]
 STATES: tuple[State, ...] = get_args(State)
-"""Four levels by how full the window is, then what is being done: S1's three states and S2's seven."""
+"""Four levels of the window, then three kinds of running compactions: S1's three states and S2's seven."""
 LEVELS = STATES[:4]
+UNKNOWN = len(STATES)
+"""The code of a level in a window that is not known, behind those of the states."""
+STATE_NAMES = (*STATES, "unknown")
 
 
 class Face(NamedTuple):
-    """How a state looks: a colour's name, a mark for who sees no colour, and each source's own word."""
+    """The look of a state: its colour, a mark for readers who cannot see colours, and each source's name."""
 
     colour: str
     mark: str
@@ -167,16 +208,16 @@ FACES: dict[State, Face] = {
     "normal": _face("green", "○", "within limits", "NORMAL", "OK"),
     "warning": _face("yellow", "△", "the window fills", "WARNING", "WARNED"),
     "critical": _face("orange", "▲", "the window is nearly full", "CRITICAL", "REQUIRED"),
-    "blocking": _face("red", "■", "no call leaves before a compaction", "BLOCKING"),
-    "auto": _face("blue", "↻", "compacting by itself", "AUTO COMPACT"),
+    "blocking": _face("red", "■", "no request is sent before a compaction", "BLOCKING"),
+    "auto": _face("blue", "↻", "compacting automatically", "AUTO COMPACT"),
     "manual": _face("grey", "✎", "compacting because the user asked", "MANUAL"),
     "reactive": _face("dark red", "!", "compacting because the provider refused", "REACTIVE"),
 }
-"""Colours are those of S2-40."""
+"""The colours are from S2-40."""
 
 
 def name_state(state: State, dialect: Dialect = "neutral") -> str:
-    """A source's own word for a state, or this package's where it has none.
+    """Return a source's name for a state, or this package's name.
 
     >>> [name_state("critical", d) for d in ("neutral", "stud-warning", "claude-code")]
     ['critical', 'REQUIRED', 'CRITICAL']
@@ -188,18 +229,24 @@ def name_state(state: State, dialect: Dialect = "neutral") -> str:
 Crossing = Literal["warned", "required", "blocked", "recovered", "state_changed"]
 
 
+Outcome = Literal["", "failed", "discarded"]
+"""The result of the compaction that ended; "" if it succeeded, or if none ended."""
+
+
 class StateChange(NamedTuple):
-    """One move of the machine. `kind` is the event it is; upward crossings have kinds of their own."""
+    """A transition of the machine. `kind` is its event; each upward crossing has a separate kind."""
 
     kind: Crossing
-    left: State
+    previous: State
     entered: State
     ratio: float | None
+    outcome: Outcome = ""
 
     @property
     def data(self) -> dict[str, str | float | None]:
         """The event's payload."""
-        return {"from": self.left, "to": self.entered, "ratio": self.ratio}
+        move: dict[str, str | float | None] = {"from": self.previous, "to": self.entered, "ratio": self.ratio}
+        return move | ({"outcome": self.outcome} if self.outcome else {})
 
 
 Transitions = tuple[StateChange, ...]
@@ -209,12 +256,12 @@ _UP: dict[State, Crossing] = {"warning": "warned", "critical": "required", "bloc
 
 def _thresholds(harness: Harness) -> list[tuple[State, float]]:
     block = None if harness.mode == "auto" else harness.block
-    given: list[tuple[State, float | None]] = [
+    levels: list[tuple[State, float | None]] = [
         ("warning", harness.warn),
         ("critical", harness.require),
         ("blocking", block),
     ]
-    return [(state, share) for state, share in given if share is not None]
+    return [(state, share) for state, share in levels if share is not None]
 
 
 def level_of(harness: Harness, ratio: float) -> State:
@@ -227,12 +274,12 @@ def level_of(harness: Harness, ratio: float) -> State:
 
 
 def has_thresholds(harness: Harness) -> bool:
-    """Whether its states tell how full the window is."""
+    """Return whether its states depend on the used share of the window."""
     return any(share is not None for share in (harness.warn, harness.require, harness.block))
 
 
 def say_condition(harness: Harness, state: State) -> str:
-    """When a harness is in a state, in a few words; "" if it never is.
+    """Describe in a few words when a harness is in a state; "" if it never is.
 
     >>> harness = Harness(mode="manual", warn=0.8, require=0.95)
     >>> [say_condition(harness, state) for state in ("normal", "critical", "blocking", "manual")]
@@ -258,7 +305,7 @@ def say_condition(harness: Harness, state: State) -> str:
 
 
 def step(harness: Harness, state: State, ratio: float | None) -> tuple[State, Transitions]:
-    """The state after the context was measured, and every threshold crossed on the way up, lowest first.
+    """Return the state after a measurement, and all thresholds crossed upwards, lowest first.
 
     `ratio` is tokens over window, None while the window is unknown: then nothing moves. A state entered
     stays silent until it was left (S0-94, S1-26). Out of a compaction's state use `finish`.
@@ -278,7 +325,7 @@ def step(harness: Harness, state: State, ratio: float | None) -> tuple[State, Tr
 
 
 def begin(harness: Harness, state: State, reason: Reason, ratio: float | None) -> tuple[State, Transitions]:
-    """A compaction starts. Only the user's /compact leads out of blocking (S2-38)."""
+    """Start a compaction. Only the user's /compact leads out of blocking (S2-38)."""
     act = _ACTS[reason]
     if state == act or (state == "blocking" and reason != "manual"):
         return state, ()
@@ -292,22 +339,30 @@ def finish(
     *,
     refused: bool = False,
     before: State | None = None,
+    outcome: Outcome = "",
 ) -> tuple[State, Transitions]:
-    """A compaction ends, well or not: back to the level the context has (S2-35, rulings b, c and e).
+    """End a compaction, successful or not: return to the context's level (S2-35, rulings b, c and e).
 
-    `refused`: an automatic one failed and the provider refused the request too; where recovery is on that
-    leads to reactive (S2-36). `before` is the level it was begun at; only thresholds above it are told as
-    crossed.
+    `refused`: an automatic one failed and the provider refused the request too; if recovery is on, this leads
+    to reactive (S2-36). `before` is the level at which it was begun; only thresholds above it are reported as
+    crossed. `outcome` marks the move out of a compaction that did not succeed, which is never a recovery.
 
-    >>> finish(Harness(warn=0.8, require=0.95), "auto", 0.34, before="critical")
-    ('normal', (StateChange(kind='recovered', left='auto', entered='normal', ratio=0.34),))
+    >>> harness = Harness(warn=0.8, require=0.95)
+    >>> [(move.kind, move.entered) for move in finish(harness, "auto", 0.34, before="critical")[1]]
+    [('recovered', 'normal')]
+    >>> finish(harness, "manual", 0.34, before="normal", outcome="failed")[1][0].data
+    {'from': 'manual', 'to': 'normal', 'ratio': 0.34, 'outcome': 'failed'}
     """
     if state == "auto" and refused and harness.recover:
-        return "reactive", (StateChange("state_changed", state, "reactive", ratio),)
-    if ratio is None:
-        level = before or "normal"
-        return level, (StateChange("state_changed", state, level, ratio),)
-    return _move(harness, state, before or LEVELS[-1], ratio)
+        return "reactive", (StateChange("state_changed", state, "reactive", ratio, "failed"),)
+    level: State = before or "normal"
+    moves: Transitions = (StateChange("state_changed", state, level, ratio),)
+    if ratio is not None:
+        level, moves = _move(harness, state, before or LEVELS[-1], ratio)
+    if outcome and moves:
+        kind: Crossing = "state_changed" if moves[0].kind == "recovered" else moves[0].kind
+        moves = (moves[0]._replace(kind=kind, outcome=outcome), *moves[1:])
+    return level, moves
 
 
 def _move(harness: Harness, state: State, since: State, ratio: float) -> tuple[State, Transitions]:
@@ -332,7 +387,7 @@ class Latch(NamedTuple):
     shut: bool = False
 
     def look(self, above: bool) -> tuple[Latch, Literal["threshold_hit", "recovered"] | None]:
-        """Tell each upward crossing once; below the threshold it is armed anew (S0-94).
+        """Report each upward crossing once; below the threshold it is armed again (S0-94).
 
         >>> Latch().look(True)
         (Latch(shut=True), 'threshold_hit')
@@ -353,7 +408,7 @@ class Permission(NamedTuple):
 
 
 def may_send(harness: Harness, state: State, override: bool = False) -> Permission:
-    """Whether the next request is composed (S1-19, S2-44). An override counts for this one only (S1-29).
+    """Decide whether the next request is sent (S1-19, S2-44). An override applies to one turn (S1-29).
 
     >>> may_send(Harness(mode="manual", require=0.95), "critical").allowed
     False
@@ -362,13 +417,13 @@ def may_send(harness: Harness, state: State, override: bool = False) -> Permissi
     if not required and state != "blocking":
         return Permission(True, False, "The request may be sent.")
     if required and override:
-        return Permission(True, True, "The request is sent once, because the user insisted.")
+        return Permission(True, True, "The turn goes on, because the user insisted.")
     ways = [f"run {way}" for way in _ways(harness)]
     if required:
-        ways.append("override for one request")
+        ways.append("override for one turn")
     what = "The session is paused, not ended: no request is sent"
     if not _ways(harness):
-        what += " until something lowers the context (nothing here compacts, and there is no /reset)"
+        what += " until the context is reduced (there is no compaction tool and no /reset)"
     return Permission(False, False, f"{what}. To go on, {' or '.join(ways)}." if ways else f"{what}.")
 
 
@@ -377,7 +432,7 @@ def _ways(harness: Harness) -> list[str]:
 
 
 def find_actions(harness: Harness, state: State) -> tuple[str, ...]:
-    """What the user is offered in a state: nothing below the thresholds, and nothing is chosen (S1-2).
+    """The actions offered to the user in a state: none below the thresholds, and none is preselected (S1-2).
 
     While a compaction runs it can only be stopped.
 
@@ -416,13 +471,13 @@ def check_thresholds(name: str, harness: Harness, trigger: float | None = None) 
     `trigger` is the share of the window at which policy `name` compacts, None if it is no share.
     """
     shares = {"warn": harness.warn, "trigger": trigger, "require": harness.require, "block": harness.block}
-    given = [(key, share) for key, share in shares.items() if share is not None]
-    for key, share in given:
+    thresholds = [(key, share) for key, share in shares.items() if share is not None]
+    for key, share in thresholds:
         if not 0 < share <= 1:
-            raise PolicyError(name, f"{key} is {share:g}, and a share of the window lies above 0 and up to 1")
-    for (low, below), (high, above) in pairwise(given):
+            raise PolicyError(name, f"{key} is {share:g}, but a share of the window is above 0 and at most 1")
+    for (low, below), (high, above) in pairwise(thresholds):
         if below > above:
-            raise PolicyError(name, f"{low} ({below:g}) may not lie above {high} ({above:g})")
+            raise PolicyError(name, f"{low} ({below:g}) must not exceed {high} ({above:g})")
 
 
 def find_double(core: Iterable[str], wire: Iterable[str]) -> tuple[HarnessNote, ...]:
@@ -439,8 +494,8 @@ def find_double(core: Iterable[str], wire: Iterable[str]) -> tuple[HarnessNote, 
             "double_configured",
             "warning",
             f"On provider entry {entry!r} both the harness and the provider's context management compact. "
-            "The session goes on: its history is what the harness makes of it, the provider edits requests "
-            "only. Switch off the harness' compaction, or switch off context management, or accept both.",
+            "The session continues: the harness changes the history, the provider only requests. "
+            "Switch off the harness' compaction, or switch off context management, or accept both.",
             entry,
         )
         for entry in sorted(set(core) & set(wire))
@@ -454,7 +509,7 @@ def lint(
     wire: bool | Iterable[str] = False,
     entry: str = "main",
 ) -> tuple[HarnessNote, ...]:
-    """What to know about policy `name` before it runs.
+    """Return warnings about policy `name` before it runs.
 
     `wire` says whether its rules edit requests at the wire, or on which provider entries; its own history
     is compacted on `entry`. Raises `PolicyError` as `check_thresholds` does.
@@ -469,26 +524,28 @@ def lint(
 
 
 def suggest(harness: Harness) -> str:
-    """What leads back below the thresholds, said for who has no compaction tool (S1-38 to S1-41)."""
+    """Advice how to get below the thresholds, also without a compaction tool (S1-38 to S1-41)."""
     if harness.engine != "none":
         return "Run /compact to get below the threshold."
     if harness.reset:
-        return "Nothing compacts here. Run /reset: without a compaction tool only that leads back below."
+        return "There is no compaction tool. Run /reset to get below the threshold."
     return (
-        "Nothing compacts here and there is no /reset: once a compaction is required the session is paused "
-        "until the context is lowered by other means. It is not ended."
+        "There is no compaction tool and no /reset: if a compaction is required, the session is paused until "
+        "the context is reduced by other means. It is not ended."
     )
 
 
-def write_banner(harness: Harness, ratio: float | None) -> str | None:
-    """What the user is shown at this share of the window, with its percentage, or None below the thresholds.
+def write_banner(harness: Harness, ratio: float | None, fires: bool = False) -> str | None:
+    """The banner at this share of the window, with its percentage; None below the thresholds.
 
-    Source: S1-10, S1-17, S2-41.
+    With `fires` the trigger fires here, so a harness in mode auto compacts by itself. Source: S1-10, S1-17,
+    S2-41.
 
     >>> write_banner(Harness(warn=0.8), 0.82)
     '82 % of the context window is used. Run /compact to get below the threshold.'
     """
     if ratio is None or level_of(harness, ratio) == LEVELS[0]:
         return None
-    # Rounded down: what has not reached a threshold is not said to have.
-    return f"{int(ratio * 1000 + 1e-9) / 10:g} % of the context window is used. {suggest(harness)}"
+    # Rounded down, so that no threshold is reported before it is reached.
+    advice = "The harness compacts by itself." if fires and harness.mode == "auto" else suggest(harness)
+    return f"{int(ratio * 1000 + 1e-9) / 10:g} % of the context window is used. {advice}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..session.provenance import HARNESSES
 from ..session.session import Session
 from .policy import Policy
 from .registry import find_policy, names_of_policies
@@ -11,12 +12,15 @@ _NAMES = {"stud": "stud-wiki-1.1"}
 
 
 def find_own_policy(session: Session) -> Policy | None:
-    """Return the policy of the harness that wrote a session; None if there is none for it.
+    """Return the policy of the harness that wrote a session, or None.
 
     >>> from inspector import open_demo
     >>> policy = find_own_policy(open_demo())
     >>> policy and policy.name
     'claude-code'
     """
-    name = _NAMES.get(session.format, session.format)
-    return find_policy(name) if name in names_of_policies() else None
+    registered, harness = names_of_policies(), session.source.harness
+    # A harness may write several formats, and a format may hold the sessions of any.
+    alike = [name for name, called in HARNESSES.items() if called is not None and called == harness]
+    names = (_NAMES.get(session.format, session.format), *alike, harness)
+    return next((find_policy(name) for name in names if name is not None and name in registered), None)

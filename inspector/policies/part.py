@@ -1,4 +1,4 @@
-"""What every part of a policy is made of: named settings with a sentence that says what they do."""
+"""Base class of the parts of a policy: named settings with a sentence that describes them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..session.blocks import Value
 LARGE = 10**12
 """No setting in tokens goes beyond this, either way; a published negative one stays possible."""
 
-_ONE = re.compile(r"(?<![\w.,])1 (turn|token|message|character)s\b")
+_SINGULAR = re.compile(r"(?<![\w.,])1 (turn|token|message|character)s\b")
 
 
 class PolicyPart(Value):
-    """Base of the trigger, the target, the harness and all rules: what has settings, "<kind>.<knob>"."""
+    """Base of the trigger, the target, the harness and all rules, with settings "<kind>.<knob>"."""
 
     title: ClassVar[str] = ""
     phrase: ClassVar[str] = ""
-    """One clause for the rule panel; `{knob}` marks where a value stands."""
+    """One clause for the rule panel; `{knob}` is replaced by the value of a setting."""
     source: ClassVar[str] = ""
     """Who published it, and where."""
     locked: ClassVar[bool] = False
@@ -48,4 +48,4 @@ class PolicyPart(Value):
     @property
     def sentence(self) -> str:
         """The same in words, with the values of its settings."""
-        return _ONE.sub(r"1 \1", self.template.format(**self.model_dump()))
+        return _SINGULAR.sub(r"1 \1", self.template.format(**self.model_dump()))

@@ -1,8 +1,8 @@
-"""pi's own estimate of a message and of the context, where it differs from Flue's (FLUE §13.2-3).
+"""Estimate messages and contexts as pi does, as far as pi differs from Flue (FLUE §13.2-3).
 
-pi weighs a summary without the words it is shown in, and a shell command with its output. Since 1.5.2 a
-user's pictures and system messages count too, and usage that is zero or older than the last compaction does
-not. Flue's estimate is `counters/chars4_utf16.py`, and what is the same is asked there.
+pi counts a summary without the text around it, and a shell command with its output. Since 1.5.2 it also
+counts the user's pictures and system messages, and ignores usage that is zero or older than the last
+compaction. Flue's estimate is in `counters/chars4_utf16.py`; the common part is called there.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ..session.session import Session
 from ..session.tree import ASSISTANT
 from ..text import utf16_length
 from ..tokens.counters.chars4_utf16 import CHARS4_UTF16, IMAGE_CHARS
-from .trigger import Measured, TailWeight
+from .trigger import Measured, TailWeight, read_usage
 
 Estimate = Literal["flue", "pi-0.73.1", "pi-1.5.2"]
-"""Whose estimate weighs a message. pi 0.58.3 weighs as 0.73.1 does."""
+"""The system whose estimate of a message is used. pi 0.58.3 and 0.73.1 have the same."""
 
 _BRANCH = "[Branch Summary]\n\n"
 _FOREIGN: dict[str, tuple[str, ...]] = {
@@ -95,7 +95,7 @@ def _bare_output(entry: Entry, command: str) -> str:
 
 
 def _foreign_chars(entry: Entry) -> int:
-    """A role of pi's in a file of another format, where its reader left it as it was."""
+    """A role of pi's in a file of another format, if its reader left it unchanged."""
     raw = next((block.raw for block in entry.blocks if block.kind == "unknown"), None)
     texts = [raw.get(name) for name in _FOREIGN[entry.role]] if isinstance(raw, dict) else []
     chars = sum(utf16_length(text) for text in texts if isinstance(text, str))
@@ -124,14 +124,12 @@ def measure_fresh(
     """
     live = session.live
     for position in np.flatnonzero(live.role == ASSISTANT)[::-1].tolist():
-        entry = session.entries[live.entries[position]]
         if position < since:
             break
-        if entry.kind != "message" or entry.usage is None or entry.cut_short:
-            continue
-        if entry.usage.tokens or empty:
+        usage = read_usage(session.entries[live.entries[position]], empty=empty)
+        if usage is not None:
             trailing = tail.weigh(len(live) - 1 - position)
-            return Measured(entry.usage.tokens + trailing, entry.usage.tokens, trailing, position)
+            return Measured(usage + trailing, usage, trailing, position)
     total = tail.weigh(len(live))
     if forget and since:
         total += tail.weigh(len(live) - since) - tail.weigh(len(live) - 1)

@@ -1,7 +1,7 @@
-"""A tool's output replaced by a line that says whose it was and where it is (TIERED §3.1).
+"""Replace a tool's output by a line that names the tool and the artifact with the output (TIERED §3.1).
 
-The line names the tool, what it was asked, the length of what is left out in UTF-16 units, and the artifact
-that holds it. Its wording is that of the published system, so that both read each other's contexts.
+The line has the tool's name, its input, the length of the omitted text in UTF-16 units, and the artifact's
+name. It is worded as in the published system, so that both can read each other's contexts.
 """
 
 from __future__ import annotations
@@ -43,13 +43,15 @@ def call_of(table: Table, output: ToolOutput, row: int) -> ToolCall | None:
 
 
 def name_call(call: ToolCall, form: Form = "fixed") -> str:
-    """The call's tool and what it was asked, in at most one line.
+    """Return the call's tool and its input, in at most one line.
 
     >>> name_call(ToolCall(id="t", name="Read", input={"limit": 5, "path": "src/x.ts"}))
     'Read(src/x.ts)'
     """
-    given = call.input if isinstance(call.input, dict) else {}
-    words = next((given[name] for name in SALIENT if isinstance(given.get(name), str) and given[name]), None)
+    inputs = call.input if isinstance(call.input, dict) else {}
+    words = next(
+        (inputs[name] for name in SALIENT if isinstance(inputs.get(name), str) and inputs[name]), None
+    )
     label = stringify(call.input) if words is None else words
     if form == "fixed":
         label = " ".join(label.split())
@@ -59,7 +61,7 @@ def name_call(call: ToolCall, form: Form = "fixed") -> str:
 
 
 def write_pointer(output: ToolOutput, call: ToolCall | None, form: Form = "fixed") -> str:
-    """The line that stands in the output's place.
+    """The line that replaces the output.
 
     >>> from inspector.session.blocks import Text
     >>> call = ToolCall(id="t", name="Read", input={"path": "src/x.ts"})
@@ -71,7 +73,7 @@ def write_pointer(output: ToolOutput, call: ToolCall | None, form: Form = "fixed
 
 
 def is_pointer(output: ToolOutput, call: ToolCall | None) -> bool:
-    """Whether this very output already is the line that would stand in its place, whatever its figure."""
+    """Whether the output already is the line that would replace it, with any figure."""
     before, after = _frame(output, call, "fixed")
     text = output.text
     figure = text[len(before) : len(text) - len(after)]
@@ -79,7 +81,7 @@ def is_pointer(output: ToolOutput, call: ToolCall | None) -> bool:
 
 
 def _frame(output: ToolOutput, call: ToolCall | None, form: Form) -> tuple[str, str]:
-    """What the line says before and after the length."""
+    """The text of the line before and after the length."""
     named = (output.name if form == "fixed" else None) or "tool"
     named = name_call(call, form) if call is not None else named
     where = f" -> {output.artifact}" if output.artifact else " (re-run the tool to see full output)"
@@ -87,7 +89,7 @@ def _frame(output: ToolOutput, call: ToolCall | None, form: Form) -> tuple[str, 
 
 
 def point_at(output: ToolOutput, call: ToolCall | None, form: Form = "fixed") -> Block:
-    """The output as a pointer to itself; in the fixed form only where that is shorter than the output."""
+    """The output as a pointer to itself; in the fixed form only if that is shorter than the output."""
     text = write_pointer(output, call, form)
     if form == "fixed" and (utf16_length(text) >= utf16_length(output.text) or is_pointer(output, call)):
         return output

@@ -1,12 +1,13 @@
-"""What a policy is: data. A trigger, and an ordered tuple of rules; JSON carries it, the widget edits it.
+"""Policies as data: a trigger and an ordered tuple of rules, stored as JSON and edited in the widget.
 
-A `Rule` subclass in `rules/` adds its knobs as pydantic fields; their descriptions and bounds are what
-the rule panel shows. `Edits` are what a hand changed on top of a policy: the cut, pins, settings.
+A `Rule` subclass in `rules/` adds its settings as pydantic fields; the rule panel shows their descriptions
+and bounds. `Edits` are the user's changes on top of a policy: the cut, pins, settings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import dropwhile, takewhile
 from typing import Any, Self, TypeVar, get_args
 
 from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, field_validator, model_validator
@@ -25,13 +26,16 @@ NO_CONTRACT = "a policy of your own; it no longer keeps the contract"
 """How the source of a policy begins that was made from a profile and is something else now (S0-4)."""
 SEND = "sendReasoning"
 FORMER = "conduct"
-"""What the harness was called in JSON and in settings before 0.2. Both are read, "harness" is written."""
+"""The name of the harness in JSON and in settings before 0.2. Both are read, "harness" is written."""
 
 
 class Stage(Value):
     """A stage of a policy: the kinds of rules that take part from it on, and for which reasons it runs.
 
-    With `always` it runs in every automatic compaction, even if the stages before it met the target.
+    With `always` it runs in every automatic compaction, even if the stages before it met the target. With
+    `early` it runs before every request, whether the trigger fires or not: each time if it stands ahead of
+    the stages that wait for the trigger; behind them, as a view of the request, if the target is not met.
+    With `enough`, no later stage runs if this one changed anything.
 
     >>> from inspector import find_policy
     >>> tried = Stage(name="outputs", rules=("drop-old-outputs",))
@@ -43,15 +47,17 @@ class Stage(Value):
     rules: tuple[str, ...]
     reasons: tuple[Reason, ...] = ("auto", "manual", "overflow")
     always: bool = False
+    early: bool = False
+    enough: bool = False
 
 
 class Policy(Value):
     """A named trigger with its rules. The first rule that claims a block decides its fate.
 
-    With `stages` the rules named in one take part only from that stage on, and what a later stage decides
-    stands over an earlier one's decision. A `target` ends the stages as soon as it is met. Rules in no stage
-    always take part and come first. `version` is that of the system it was held to. `mode` is the mode of
-    core that it is in, if one was chosen; `contract` the published contract that it keeps, if known here.
+    With `stages` the rules named in one take part only from that stage on, and a later stage overrides the
+    decisions of an earlier one. A `target` ends the stages as soon as it is met. Rules in no stage always
+    take part and come first. `version` is the version of the system it was compared with. `mode` is the mode
+    of core that it is in, if one was chosen; `contract` the published contract that it keeps, if known here.
 
     >>> from inspector import find_policy
     >>> mine = Policy(name="mine", trigger=Trigger(ratio=0.7), rules=find_policy("keep-recent-turns").rules)
@@ -87,10 +93,10 @@ class Policy(Value):
     def _check(self) -> Self:
         kinds = [rule.kind for rule in self.rules]
         if len(set(kinds)) < len(kinds):
-            raise PolicyError(self.name, "rules: two of one kind cannot be told apart by their settings")
+            raise PolicyError(self.name, "rules: a kind is listed twice, so its settings would be ambiguous")
         names = [stage.name for stage in self.stages]
         if len(set(names)) < len(names):
-            raise PolicyError(self.name, "stages: two of one name cannot be told apart")
+            raise PolicyError(self.name, "stages: a name is used twice")
         for stage in self.stages:
             if unknown := [kind for kind in stage.rules if kind not in kinds]:
                 raise PolicyError(
@@ -102,7 +108,7 @@ class Policy(Value):
 
     @property
     def fixed_parts(self) -> tuple[PolicyPart, ...]:
-        """What has settings and is no rule: the trigger, the target if there is one, the harness."""
+        """The parts with settings that are not rules: the trigger, the target, if any, and the harness."""
         target = () if self.target is None else (self.target,)
         return (self.trigger, *target, self.harness)
 
@@ -110,22 +116,79 @@ class Policy(Value):
     def running(self) -> Harness:
         """The harness as it runs: with one switch for both, a trigger that is off ends recovery too.
 
+        A harness that blocks where nothing compacts by itself then waits for the user's /compact (S2-34).
+
         >>> from inspector import find_policy
         >>> [find_policy(name).configured({"trigger.enabled": False}).running.recover
         ...  for name in ("flue", "flue-2")]
         [False, True]
+        >>> find_policy("claude-code-analysis").configured({"trigger.enabled": False}).running.mode
+        'manual'
         """
+        if self.harness.block is not None and self.harness.mode == "auto" and not self.trigger.enabled:
+            return self.harness.model_copy(update={"mode": "manual"})
         if self.harness.one_switch and not self.trigger.enabled:
             return self.harness.model_copy(update={"recover": False})
         return self.harness
 
+    def why_off(self, reason: Reason) -> str:
+        """Why this policy never compacts for a reason, as `Harness.why_off` returns it; "" if it may.
+
+        >>> from inspector import find_policy
+        >>> find_policy("flue").configured({"trigger.enabled": False}).why_off("overflow")
+        'Recovery is switched off with the trigger'
+        """
+        off = self.running.why_off(reason)
+        if not off or self.harness.why_off(reason):
+            return off
+        return (
+            f"{off}, as the trigger is off"
+            if self.running.mode != self.harness.mode
+            else f"{off} with the trigger"
+        )
+
+    def with_rules(self, chosen: Callable[[Rule], bool]) -> Self:
+        """This policy with the rules that are not chosen switched off, so that settings and stages still find
+        them; rules that cannot be switched off stay as they are."""
+        rules = tuple(
+            rule if rule.locked or chosen(rule) else rule.model_copy(update={"enabled": False})
+            for rule in self.rules
+        )
+        return self.model_copy(update={"rules": rules})
+
+    def is_early(self, stage: Stage) -> bool:
+        """Whether a stage runs before every request: it is said of the stage, or of all its rules."""
+        return stage.early or {rule.kind for rule in self.rules if rule.early}.issuperset(stage.rules)
+
+    @property
+    def early(self) -> Self | None:
+        """The rules that run before every request, ahead of the trigger, as a policy (S2-48); None if there
+        are none."""
+        stages = tuple(takewhile(self.is_early, self.stages))
+        kinds = {kind for stage in stages for kind in stage.rules}
+        kinds |= {rule.kind for rule in self.rules if rule.early}
+        if not any(rule.enabled and rule.kind in kinds for rule in self.rules):
+            return None
+        rest = {"stages": stages, "target": None}
+        return self.with_rules(lambda rule: rule.kind in kinds).model_copy(update=rest)
+
+    @property
+    def late(self) -> tuple[Stage, ...]:
+        """The stages that run for every request behind the trigger: views of it, and nothing of them is
+        stored."""
+        return tuple(stage for stage in dropwhile(self.is_early, self.stages) if stage.early)
+
     @property
     def is_double(self) -> bool:
-        """Whether the harness compacts its history and the provider edits its requests besides (S0-55)."""
+        """Whether the harness compacts its history and the provider edits its requests besides (S0-55).
+
+        With its trigger off, or no rule left that removes anything, only the provider does.
+        """
         on = [rule for rule in self.rules if rule.enabled]
-        core = [rule for rule in on if not rule.locked and not rule.wire]
-        # What the provider itself writes up is no second surface.
-        own = self.harness.engine != "none" and not any(rule.by_provider for rule in core)
+        core = [rule for rule in on if not rule.locked and not rule.wire and rule.removes]
+        starts = self.trigger.enabled or self.harness.mode == "manual"
+        # A summary by the provider itself is not a second surface.
+        own = starts and self.harness.engine != "none" and not any(rule.by_provider for rule in core)
         return own and bool(core) and any(rule.wire for rule in on)
 
     @property
@@ -211,10 +274,10 @@ class Policy(Value):
         return self.model_copy(update={"contract": "", "title": self.name, "source": source})
 
     def add(self, rule: Rule | str, **knobs: Any) -> Self:
-        """This policy with one more rule in its place, as a policy of its own, "<name>-and-<kind>".
+        """Return a copy of this policy with one more rule in its usual position, named "<name>-and-<kind>".
 
-        As an edit on top of the policy the same is the setting "<kind>.enabled". Raises `PolicyError` for a
-        kind that does not exist or that it has, and for two rules that cannot stand together.
+        To add the rule by an edit of a plan, set "<kind>.enabled" instead. Raises `PolicyError` if the kind
+        does not exist, if the policy has it already, or if it conflicts with another rule.
 
         >>> from inspector import find_policy
         >>> mine = find_policy("flue").add("dedupe-reads", tools=("Read",))
@@ -241,6 +304,7 @@ def rename_settings(settings: dict[str, Any]) -> dict[str, Any]:
     {'harness.warn': 0.7, 'keep-recent-turns.turns': 2}
     """
     former = {key: f"harness{key.removeprefix(FORMER)}" for key in settings if key.startswith(f"{FORMER}.")}
+    former |= {key: "harness.send_reasoning" for key in settings if key == f"harness.{SEND}"}
     for key, now in former.items():
         if now in settings:
             raise PolicyError("settings", f"{key} is called {now} now, and both are set")
@@ -249,7 +313,9 @@ def rename_settings(settings: dict[str, Any]) -> dict[str, Any]:
 
 def _rename_harness(data: dict[str, Any]) -> dict[str, Any]:
     if "harness" in data:
-        raise PolicyError(f"{data.get('name')!s:.60}", f"{FORMER} is called harness now, and both are given")
+        raise PolicyError(
+            f"{data.get('name')!s:.60}", f"{FORMER} is the former name of harness; give only one of them"
+        )
     harness = data[FORMER]
     if isinstance(harness, dict) and harness.get("kind") == FORMER:
         harness = {**harness, "kind": "harness"}
@@ -257,19 +323,23 @@ def _rename_harness(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_reasoning(data: dict[str, Any]) -> dict[str, Any]:
-    """`sendReasoning`, as stud's profiles call it, is a setting of the harness (S0-25)."""
+    """Move `sendReasoning`, the name in stud's profiles, to the settings of the harness (S0-25). It may be
+    there already."""
     if SEND not in data:
         return data
     harness = data.get("harness", {})
-    told = harness.model_dump() if isinstance(harness, Harness) else harness
-    if not isinstance(told, dict):
+    fields = harness.model_dump() if isinstance(harness, Harness) else harness
+    if not isinstance(fields, dict):
         return data
+    if fields.get(SEND, data[SEND]) != data[SEND]:
+        raise PolicyError(f"{data.get('name')!s:.60}", f"{SEND} is given twice, with different values")
     rest = {key: value for key, value in data.items() if key != SEND}
-    return {**rest, "harness": {**told, "send_reasoning": data[SEND]}}
+    others = {key: value for key, value in fields.items() if key != "send_reasoning"}
+    return {**rest, "harness": {**others, SEND: data[SEND]}}
 
 
 def _models() -> dict[str, type[Rule]]:
-    """Every kind of rule by its name: a policy that gets one more needs its model."""
+    """Return every rule class by its kind. A policy needs the class of a rule that is added."""
     return {kind_of(rule): rule for rule in list_rules()}
 
 
@@ -309,7 +379,7 @@ def _make(policy: str, kind: str) -> Rule:
 
 
 def _check_together(policy: str, rules: Iterable[Rule], added: Iterable[str]) -> None:
-    """Raise `PolicyError` where a rule was added beside one whose work it does."""
+    """Raise `PolicyError` if a rule was added to a policy that has one with the same task."""
     on, new = [rule for rule in rules if rule.enabled], {*added}
     for rule in on:
         for other in on if rule.kind in new else ():
@@ -336,10 +406,12 @@ def _set(policy: str, part: S, knob: str, value: Any) -> S:
 
 
 class Edits(Value):
-    """What a hand changed on top of a policy.
+    """The user's changes on top of a policy.
 
-    `cut` is the first entry to keep, or "end"; None lets the policy decide. `pins` are entries ("e40") or
-    blocks ("e40/1") that stay verbatim wherever the cut is. `settings` are knobs, "<kind>.<knob>".
+    `cut` is the first entry to keep, or "end"; None lets the policy decide. `since` is the first entry that
+    is compacted: what is before it stays too, and without a cut everything from it on is compacted. `pins`
+    are entries ("e40") or blocks ("e40/1") that stay verbatim wherever the cut is. `settings` are knobs,
+    "<kind>.<knob>".
 
     >>> from inspector import count_tokens, make_plan, read_session
     >>> session = read_session([{"role": role, "content": "…"} for role in ("user", "assistant", "user")])
@@ -349,6 +421,7 @@ class Edits(Value):
     """
 
     cut: str | None = None
+    since: str | None = None
     pins: tuple[str, ...] = ()
     settings: dict[str, Any] = Field(default_factory=dict)
 
@@ -360,14 +433,14 @@ class Edits(Value):
     def __repr__(self) -> str:
         parts = [
             f"{name}={value!r}"
-            for name, value in (("cut", self.cut), ("pins", self.pins), ("settings", self.settings))
-            if value
+            for name in ("cut", "since", "pins", "settings")
+            if (value := getattr(self, name))
         ]
         return f"Edits({', '.join(parts)})"
 
 
 def check_window(window: object) -> None:
-    """Raise `PolicyError` unless it is a number of tokens, or None where the session tells."""
+    """Raise `PolicyError` unless it is a number of tokens, or None for the session's own window."""
     if window is not None and (not isinstance(window, int) or isinstance(window, bool) or window < 0):
         raise PolicyError("window", f"{window!r} is no number of tokens; 0 says that it is unknown")
 
@@ -395,8 +468,8 @@ def read_policy(data: Any, settings: Mapping[str, str] | None = None) -> Policy:
     `mode` puts core into one of its modes, whatever the rules say. Raises `PolicyError` naming the field that
     is wrong.
 
-    `settings` are the texts of settings files by their names, the one that stands over the others last: the
-    thresholds in them are set on top (S1-21, `settings_file.py`).
+    `settings` are the texts of settings files by their names, in ascending priority: their thresholds are set
+    on top (S1-21, `settings_file.py`).
 
     >>> try:
     ...     read_policy({"name": "mine", "trigger": {"ration": 0.7}})
@@ -406,8 +479,8 @@ def read_policy(data: Any, settings: Mapping[str, str] | None = None) -> Policy:
     """
     if not isinstance(data, dict):
         text = isinstance(data, str | bytes)
-        said = "this is its JSON as text; pass the parsed object" if text else "an object is needed"
-        raise PolicyError(f"{data!s:.60}", said)
+        problem = "this is its JSON as text; pass the parsed object" if text else "an object is needed"
+        raise PolicyError(f"{data!s:.60}", problem)
     name = f"{data.get('name', 'policy')!s:.60}"
     rules = data["rules"] if "rules" in data else _default_rules(data)
     usual: dict[str, Any] = {} if "rules" in data or not rules else AT_80.model_dump()
@@ -425,15 +498,15 @@ def _default_rules(data: dict[str, Any]) -> list[dict[str, Any]]:
     return [] if by_tool else [rule.model_dump() for rule in core_rules()]
 
 
-def _read_rules(policy: str, given: Any) -> tuple[Rule, ...]:
+def _read_rules(policy: str, rules: Any) -> tuple[Rule, ...]:
     """Rules, each as it is or from its JSON form. Raises `PolicyError` naming the field that is wrong."""
-    if not isinstance(given, list | tuple) or not all(isinstance(item, dict | Rule) for item in given):
+    if not isinstance(rules, list | tuple) or not all(isinstance(item, dict | Rule) for item in rules):
         raise PolicyError(policy, "rules: a list of objects is needed")
     return tuple(
         item
         if isinstance(item, Rule)
         else _read_part(policy, f"rules[{index}]", _find_model(policy, index, item), item)
-        for index, item in enumerate(given)
+        for index, item in enumerate(rules)
     )
 
 
@@ -443,8 +516,8 @@ def _find_model(policy: str, index: int, item: dict[str, Any]) -> type[Rule]:
     if kind is None:
         raise PolicyError(policy, f"rule {index + 1} has no kind", models)
     if not isinstance(kind, str) or kind not in models:
-        said = f"rule {index + 1}: no such kind of rule {kind!r:.60}"
-        raise PolicyError(policy, said, models, meant=str(kind))
+        problem = f"rule {index + 1}: no such kind of rule {kind!r:.60}"
+        raise PolicyError(policy, problem, models, meant=str(kind))
     return models[kind]
 
 
@@ -459,5 +532,5 @@ def _read_part(policy: str, path: str, model: type[P], data: Any) -> P:
         first = error.errors()[0]
         for step in first["loc"]:
             path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
-        said = f"{path}: {first['msg']}" if path else first["msg"]
-        raise PolicyError(policy, said) from None
+        problem = f"{path}: {first['msg']}" if path else first["msg"]
+        raise PolicyError(policy, problem) from None

@@ -9,17 +9,31 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from ..errors import PolicyError, expect
-from ..text import html_table
+from ..mixins import Framed
+from ..text import html_table, printed
 from .builtin.ai_sdk import AI_SDK_PRUNE, MASTRA_TOOL_CALL_FILTER
 from .builtin.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING
 from .builtin.claude_code import CLAUDE_CODE
-from .builtin.cline import CLINE
+from .builtin.claude_code_analysis import CLAUDE_CODE_ANALYSIS
+from .builtin.cline import CLINE, CLINE_BASIC
 from .builtin.codex import CODEX
 from .builtin.crewai import CREWAI
 from .builtin.deepagents import DEEPAGENTS
 from .builtin.deepseek_harness import DEEPSEEK_HARNESS, DEEPSEEK_HARNESS_PRUNER
 from .builtin.flue import FLUE
 from .builtin.flue_2 import FLUE_2
+from .builtin.frameworks import (
+    ADK_TOKENS,
+    ADK_WINDOW,
+    AGENT_FRAMEWORK,
+    AGENT_FRAMEWORK_SUMMARY,
+    AGNO_COMPACTION,
+    AGNO_COMPRESSION,
+    HAYSTACK_PRUNING,
+    HAYSTACK_SUMMARY,
+    HAYSTACK_WINDOW,
+    MASTRA_TOKEN_LIMITER,
+)
 from .builtin.gemini_cli import GEMINI_CLI
 from .builtin.inspect_ai import INSPECT_EDIT, INSPECT_TRIM
 from .builtin.keep_recent_turns import KEEP_RECENT_TURNS
@@ -30,7 +44,7 @@ from .builtin.opencode import OPENCODE
 from .builtin.openhands import OPENHANDS
 from .builtin.pi import PI
 from .builtin.recorded import RECORDED
-from .builtin.strands import STRANDS_SUMMARIZING
+from .builtin.strands import STRANDS_CONTEXT_MANAGER, STRANDS_SLIDING_WINDOW, STRANDS_SUMMARIZING
 from .builtin.stud import STUD_DETERMINISTIC, STUD_MERGED, STUD_WARNING, STUD_WIKI
 from .core import SWITCHES
 from .harness import BUNDLED, TOOL
@@ -57,6 +71,7 @@ POLICIES: tuple[Policy, ...] = (
     STUD_WARNING,
     STUD_MERGED,
     CLAUDE_CODE,
+    CLAUDE_CODE_ANALYSIS,
     ANTHROPIC_CONTEXT_EDITING,
     AI_SDK_PRUNE,
     OPENCODE,
@@ -65,11 +80,24 @@ POLICIES: tuple[Policy, ...] = (
     OPENAI_AGENTS_SERVER,
     DEEPAGENTS,
     CLINE,
+    CLINE_BASIC,
     STRANDS_SUMMARIZING,
+    STRANDS_SLIDING_WINDOW,
+    STRANDS_CONTEXT_MANAGER,
     DEEPSEEK_HARNESS,
     DEEPSEEK_HARNESS_PRUNER,
     CREWAI,
     MASTRA_TOOL_CALL_FILTER,
+    MASTRA_TOKEN_LIMITER,
+    ADK_TOKENS,
+    ADK_WINDOW,
+    AGNO_COMPACTION,
+    AGNO_COMPRESSION,
+    HAYSTACK_WINDOW,
+    HAYSTACK_PRUNING,
+    HAYSTACK_SUMMARY,
+    AGENT_FRAMEWORK,
+    AGENT_FRAMEWORK_SUMMARY,
 )
 """Every built-in policy, the plainest first."""
 
@@ -80,7 +108,7 @@ _own: dict[str, Policy] = {}
 
 @cache
 def _from_packages() -> tuple[Policy, ...]:
-    """What other packages bring; a package that cannot be loaded, or brings no policy, is left out."""
+    """The policies of other packages; a package that cannot be loaded, or has no policy, is left out."""
     policies = []
     for point in entry_points(group=GROUP):
         try:
@@ -92,18 +120,52 @@ def _from_packages() -> tuple[Policy, ...]:
     return tuple(policies)
 
 
-class PolicyList(tuple[Policy, ...]):
-    """Policies in order. A notebook shows them as a table with the version and the source of each."""
+class PolicyList(tuple[Policy, ...], Framed):
+    """Policies in order, shown by harness with the version and the source of each.
+
+    >>> [row["version"] for row in list_policies().to_dicts() if row["policy"] == "opencode"]
+    ['1.18.33']
+    """
 
     __slots__ = ()
 
+    def to_columns(self) -> dict[str, list[str]]:
+        """Return harness, policy, version and source as columns."""
+        rows = [
+            (name, one.name, one.version, one.source)
+            for name, own in self.by_harness().items()
+            for one in own
+        ]
+        return {
+            name: [row[at] for row in rows]
+            for at, name in enumerate(("harness", "policy", "version", "source"))
+        }
+
+    @printed
+    def __repr__(self) -> str:
+        rows = [
+            *zip(*(column for name, column in self.to_columns().items() if name != "source"), strict=True)
+        ]
+        return "\n".join(f"{harness:28}  {name:36}  {version}".rstrip() for harness, name, version in rows)
+
+    def by_harness(self) -> dict[str, tuple[Policy, ...]]:
+        """The policies of each harness, by its name: what its policies' titles begin with.
+
+        >>> [(policy.name, policy.version) for policy in list_policies().by_harness()["Cline"]]
+        [('cline', '0.0.86'), ('cline-basic', '0.0.86')]
+        """
+        found: dict[str, list[Policy]] = {}
+        for policy in self:
+            found.setdefault((policy.title or policy.name).partition(",")[0], []).append(policy)
+        return {harness: tuple(own) for harness, own in found.items()}
+
     def _repr_html_(self) -> str:
-        rows = [(policy.name, policy.version, policy.source) for policy in self]
-        return html_table(("policy", "version", "source"), rows)
+        columns = self.to_columns()
+        return html_table(tuple(columns), [*zip(*columns.values(), strict=True)])
 
 
 def list_policies() -> PolicyList:
-    """Every policy: the built-in ones, those of other packages, and those of one's own.
+    """Every policy: the built-in ones, those of other packages, and the user's own.
 
     >>> [policy.version for policy in list_policies() if policy.name in ("opencode", "deepagents")]
     ['1.18.33', '0.7.32']
@@ -114,8 +176,8 @@ def list_policies() -> PolicyList:
 def add_policy(policy: Policy | dict[str, Any]) -> Policy:
     """Make a policy known by its name for as long as this process runs; its own earlier form is replaced.
 
-    Then it can be named wherever a policy is, and stands in the workbench's picker. Raises `PolicyError`
-    for a policy that cannot be read or has the name of a built-in one.
+    Then its name is accepted for a policy everywhere, and the workbench lists it. Raises `PolicyError` for a
+    policy that cannot be read or has the name of a built-in one.
 
     >>> mine = find_policy("keep-recent-turns").configured({"keep-recent-turns.turns": 2})
     >>> added = add_policy(mine.model_copy(update={"name": "keep-two-turns", "title": "Keep two turns"}))
@@ -123,7 +185,7 @@ def add_policy(policy: Policy | dict[str, Any]) -> Policy:
     True
     """
     added = find_policy(policy)
-    if any(added.name == known.name for known in (*POLICIES, RECORDED)):
+    if any(added.name == builtin.name for builtin in (*POLICIES, RECORDED)):
         raise PolicyError(added.name, "a built-in policy has this name")
     _own[added.name] = added
     return added
@@ -139,9 +201,9 @@ def find_policy(
 ) -> Policy:
     """A policy by name, as it is, or from its JSON form: the parsed object, not its text.
 
-    `settings` is the text of a settings.json, or several by their names, the one that stands over the others
-    last: the thresholds in them are set on top. Raises `PolicyError` when there is no such policy, with the
-    name that is nearest, and naming a bad value in a settings file.
+    `settings` is the text of a settings.json, or several by their names in ascending priority: their
+    thresholds are set on top. Raises `PolicyError` if there is no such policy, with the nearest name, and for
+    a bad value in a settings file.
 
     >>> find_policy("flue").trigger.reserve_tokens, find_policy({"name": "mine", "rules": []}).rules
     (16384, ())
@@ -157,11 +219,11 @@ def find_policy(
         expect("find_policy", policy=(policy, str, Policy, Mapping))
         return _take_rules(read_policy(policy))
     every: tuple[Policy, ...] = (*list_policies(), RECORDED)
-    for known in every:
-        if known.name == policy:
-            return known
+    for candidate in every:
+        if candidate.name == policy:
+            return candidate
     if policy.lstrip()[:1] in ("{", "["):
-        return read_policy(policy)  # which says that this is text
+        return read_policy(policy)  # raises an error about text
     names = names_of_policies()
     near = "".join(f" (did you mean {name!r}?)" for name in get_close_matches(policy, names, 1))
     raise PolicyError(f"{policy:.60}", f"no such policy{near}", names)
@@ -177,29 +239,29 @@ def configure_policy(policy: str | Policy | dict[str, Any], settings: dict[str, 
     >>> one.harness.engine, one.rules == find_policy("flue").rules
     ('tool:flue', True)
     """
-    found, settings = find_policy(policy), rename_settings(settings)
+    base, settings = find_policy(policy), rename_settings(settings)
     if "harness.engine" in settings:
-        wanted = found.configured({"harness.engine": settings["harness.engine"]}).harness
-        if wanted.tool is not None and wanted.engine != found.harness.engine:
-            found = swap_tool(found, wanted.engine)
-    return found.configured(settings)
+        requested = base.configured({"harness.engine": settings["harness.engine"]}).harness
+        if requested.tool is not None and requested.engine != base.harness.engine:
+            base = swap_tool(base, requested.engine)
+    return base.configured(settings)
 
 
 def find_tool(engine: str) -> Policy:
-    """The policy whose rules the tool that an engine names compacts by (S1-35, S1-36).
+    """Return the policy with the rules of the compaction tool that an engine names (S1-35, S1-36).
 
-    "tool:context-compaction" is the one that is bundled; every other tool has the name of a policy. Raises
-    `PolicyError` for an engine that is no tool, and a tool that is not known.
+    "tool:context-compaction" is the bundled tool; every other tool has the name of a policy. Raises
+    `PolicyError` if the engine is not a tool, or if the tool is unknown.
 
     >>> find_tool("tool:context-compaction").name, find_tool("tool:flue").name
     ('stud-warning', 'flue')
     """
     if engine == BUNDLED:
         return STUD_WARNING
-    known = {f"{TOOL}{policy.name}": policy for policy in list_policies()}
-    if engine not in known:
-        raise PolicyError(f"{engine:.60}", "no such tool", [BUNDLED, *known])
-    return known[engine]
+    tools = {f"{TOOL}{policy.name}": policy for policy in list_policies()}
+    if engine not in tools:
+        raise PolicyError(f"{engine:.60}", "no such tool", [BUNDLED, *tools])
+    return tools[engine]
 
 
 def swap_tool(policy: Policy, engine: str) -> Policy:
@@ -219,5 +281,5 @@ def swap_tool(policy: Policy, engine: str) -> Policy:
 
 
 def _take_rules(policy: Policy) -> Policy:
-    """A policy that names a tool and no rules of its own compacts by the tool's."""
+    """Return a policy with the rules of its tool if it names a tool and has no rules itself."""
     return policy if policy.rules or policy.harness.tool is None else swap_tool(policy, policy.harness.engine)

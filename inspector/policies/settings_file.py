@@ -1,8 +1,8 @@
-"""The wiki's settings file: from which share of the window on it warns, compacts and refuses (S1-21).
+"""The wiki's settings file: the shares of the window at which it warns, compacts, refuses and blocks (S1-21).
 
     {"compaction": {"warn": 0.7, "require": 0.9}}
 
-Keys beside "compaction" belong to others and are passed over. The texts are handed in: no file is read here.
+Other keys than "compaction" are ignored. The functions take the text of the files and read none themselves.
 """
 
 from __future__ import annotations
@@ -14,14 +14,24 @@ from typing import Any
 from ..errors import PolicyError
 
 KEY = "compaction"
-SHARES = {"warn": "harness.warn", "trigger": "trigger.ratio", "require": "harness.require"}
+SHARES = {
+    "warn": "harness.warn",
+    "trigger": "trigger.ratio",
+    "require": "harness.require",
+    "block": "harness.block",
+}
 """What can be set in the file, and the setting that it is here."""
+ELSEWHERE = {
+    "mode": 'a policy\'s mode is its own key, as in {"name": "mine", "mode": "drop-old-outputs"}',
+    "turns": "the number of turns that stay is the policy's setting keep-recent-turns.turns",
+}
+"""Other keys of a policy, and where each is set."""
 
 
 def read_settings(texts: Mapping[str, str]) -> dict[str, Any]:
     """Settings "<kind>.<knob>" out of files by their names, such as "global" and "session".
 
-    A later file's value stands over an earlier one's; null switches a threshold off. Raises `PolicyError`
+    A later file's value overrides an earlier one's; null switches a threshold off. Raises `PolicyError`
     naming the file and the key of a bad value.
 
     >>> read_settings({"global": '{"compaction": {"warn": 0.7}}', "session": '{"compaction": {"warn": 0.9}}'})
@@ -43,16 +53,18 @@ def _read_object(name: str, text: str) -> dict[str, float | None]:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise PolicyError(where, f"it is no JSON: {error}") from None
-    given = data.get(KEY, {}) if isinstance(data, dict) else data
-    if not isinstance(given, dict):
+    shares = data.get(KEY, {}) if isinstance(data, dict) else data
+    if not isinstance(shares, dict):
         raise PolicyError(where, f"an object is needed, with the thresholds below {KEY!r}")
-    for key, share in given.items():
+    for key, share in shares.items():
+        if key in ELSEWHERE:
+            raise PolicyError(where, f"{KEY}.{key} is no threshold: {ELSEWHERE[key]}")
         if key not in SHARES:
             raise PolicyError(where, f"{KEY}.{key} is no threshold", SHARES, meant=key)
         if share is not None and (isinstance(share, bool) or not isinstance(share, int | float)):
             raise PolicyError(where, f"{KEY}.{key} = {share!r:.60}: a share of the window is needed")
         if share is not None and not 0 < share <= 1:
             raise PolicyError(
-                where, f"{KEY}.{key} = {share:g}: a share of the window lies above 0 and up to 1"
+                where, f"{KEY}.{key} = {share:g}: a share of the window is above 0 and at most 1"
             )
-    return given
+    return shares

@@ -1,4 +1,4 @@
-"""How long tool outputs are, and who gave them: what rules about outputs ask of a table."""
+"""Functions for rules about tool outputs: their lengths and their tools, and how to shorten them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def from_tools(table: Table, rows: Bools, tools: tuple[str, ...]) -> Bools:
 
 
 def replace_text(output: ToolOutput, text: str) -> ToolOutput:
-    """The output with one text in place of its own; pictures and files in it stay where they were."""
+    """The output with one text instead of its own; its pictures and files stay."""
     first = next((at for at, part in enumerate(output.parts) if part.kind == "text"), 0)
     rest = tuple(part for part in output.parts if part.kind != "text")
     parts = (*rest[:first], Text(text=text), *rest[first:])
@@ -98,8 +98,8 @@ def snip(text: str, limit: int, form: Form = "fixed") -> str:
         length = utf16_length(head) + utf16_length(tail)
     room = limit - utf16_length(_mark(length + before))
     head, tail = take_head(head, room - room // 2), take_tail(tail, room // 2)
-    left = utf16_length(head) + utf16_length(tail)
-    return f"{head}{_mark(length - left + before)}{tail}"
+    kept_length = utf16_length(head) + utf16_length(tail)
+    return f"{head}{_mark(length - kept_length + before)}{tail}"
 
 
 def _mark(omitted: int) -> str:
@@ -173,7 +173,7 @@ def text_lengths(table: Table) -> Ints:
 
 
 def find_bare_errors(table: Table) -> Bools:
-    """bool[m]: outputs that are nothing but the error beside an empty content (mini-claude-code)."""
+    """bool[m]: outputs with only an error and empty content (mini-claude-code)."""
     out, live, entries = np.zeros(len(table.tokens), bool), table.live, table.session.entries
     rows = np.flatnonzero(table.kind == TOOL_OUTPUT)
     places = zip(

@@ -1,9 +1,9 @@
-"""What rules look at and what they answer, as columns over the blocks of a live view.
+"""The input and the answers of rules, as columns over the blocks of a live view.
 
 A rule never edits anything: it proposes a place for the cut, or claims blocks, once for the side older
-than the cut and once for the side that is kept. Because a claim depends on the side alone and not on
-where exactly the cut stands, every legal cut is planned at once (see `plan.py`). A rule that cuts in place
-(truncates, points at, clears) does the same: what is older than the cut is what it may touch.
+than the cut and once for the side that is kept. Because a claim depends on the side alone and not on the
+exact cut, all valid cuts are planned at once (see `plan.py`). A rule that edits in place (truncates, points
+at, clears) does the same: it may only change blocks older than the cut.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .part import PolicyPart
 from .trigger import Reason, TailWeight, Trigger
 
 FATES = ("verbatim", "truncated", "pointer", "summarised", "dropped", "cleared")
-"""What can become of a block. Verbatim, truncated, pointer and cleared blocks still stand in the context."""
+"""The retention of a block. Verbatim, truncated, pointer and cleared blocks remain in the context."""
 VERBATIM, TRUNCATED, POINTER, SUMMARISED, DROPPED, CLEARED = range(6)
 
 Bytes = NDArray[np.uint8]
@@ -51,10 +51,12 @@ class Table:
     section  uint8[m]  index into SECTIONS
     rules              the policy's, in their order
     trigger            when the policy compacts
-    start    int       first live entry that may be compacted (1 after a recorded summary)
+    start    int       first live entry that may be compacted (1 after a recorded summary, or `since`)
 
-    `given_window` is the model's window where the caller knows better than the session; `reason` is why a
-    compaction is planned.
+    `given_window` is the caller's window of the model, which replaces the session's; `reason` is why a
+    compaction is planned. `sealed` is the estimated size of the encrypted summary that the plan's
+    placeholder stands for, None for any other summary. `since` is the live position before which everything
+    stays, whatever the cut: 0 unless a suffix or a range is compacted.
     """
 
     session: Session
@@ -63,6 +65,8 @@ class Table:
     trigger: Trigger
     given_window: int | None = None
     reason: Reason = "auto"
+    since: int = 0
+    sealed: int | None = None
     # Columns of the moment. As attributes of the table they are quick to read, block by block.
     ledger: Ledger = field(init=False)
     live: Live = field(init=False)
@@ -73,17 +77,22 @@ class Table:
         for name in ("ledger", "live", "tokens", "section"):
             object.__setattr__(self, name, getattr(self.moment, name))
 
-    @property
+    @cached_property
     def cuts(self) -> CutPoints:
-        """Where one may cut; worked out when a rule asks, for not all do."""
-        return self.moment.cuts
+        """Valid and invalid cut points; computed on first use, because not all rules need them.
+
+        A policy may compact an earlier summary of which nothing else stands before the cut.
+        """
+        takes = getattr(self.sibling("keep-recent-turns"), "takes_summary", None)
+        cuts = self.moment.cuts.since(self.since)
+        return cuts.allow_after_summary() if takes is not None and not self.since and takes(self) else cuts
 
     def sibling(self, kind: str) -> PolicyPart | None:
         """The policy's rule of that kind, if it has one that is switched on."""
         return next((rule for rule in self.rules if rule.kind == kind and rule.enabled), None)
 
     def block(self, row: int) -> Block:
-        """The block of a live row as it stands: an output that was emptied before, emptied."""
+        """The block of a live row in its present form: an output that was emptied before is empty."""
         position = int(self.live.position[row])
         block = self.session.entries[self.live.entries[position]].blocks[self.live.block[row]]
         return clear_output(block) if self.live.cleared[row] else block
@@ -102,27 +111,27 @@ class Table:
 
     @cached_property
     def window(self) -> int:
-        """Tokens the model can take, 0 when nothing tells."""
+        """Tokens of the model's window, 0 if unknown."""
         if self.given_window is not None:
             return self.given_window
         return self.moment.window.tokens or 0
 
     @property
     def start(self) -> int:
-        return 1 if self.live.summary == 0 else 0
+        return max(int(self.live.summary == 0), self.since)
 
     def weights(self, measure: str) -> Ints:
-        """int32[n]: live entries weighed by a published estimate, such as "chars4_utf16"."""
+        """int32[n]: the size of live entries by a published estimate, such as "chars4_utf16"."""
         return self.moment.weights(measure)
 
     def weigh(self, measure: str, tokens: int) -> int:
-        """The whole context, of so many tokens, by a policy's own measure."""
+        """The size of the whole context, of `tokens` counted tokens, by a policy's own measure."""
         if measure in COUNTED:
             return tokens
         return len(self.live) if measure == "messages" else int(self.weights(measure).sum())
 
     def tail(self, measure: str) -> TailWeight:
-        """The same, from the end. Raises `CounterError` for a measure that weighs no messages."""
+        """Sizes summed from the end. Raises `CounterError` for a measure without sizes of messages."""
 
         def make() -> TailWeight:
             counter = find_counter(measure)
@@ -134,12 +143,12 @@ class Table:
 
     @property
     def split_start(self) -> Ints:
-        """int32[n+1]: where the turn begins that a cut at this place splits, -1 if it splits none.
+        """int32[n+1]: the first position of the turn that a cut at this place splits, -1 if it splits none.
 
         A cut at a user's message splits nothing; otherwise the nearest user message back to `start`
         begins the turn (FLUE §6.4). The last place splits nothing.
         """
-        return _SPLITS.of(self.moment, lambda: _find_splits(self.live, self.start))
+        return _SPLITS.of(self.moment, lambda: _find_splits(self.live, self.start), self.start)
 
 
 def _find_splits(live: Live, start: int) -> Ints:
@@ -154,11 +163,11 @@ def _find_splits(live: Live, start: int) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Rewrite:
-    """What a claim makes of a block.
+    """The rewriting of blocks by a claim.
 
-    `make` takes the block as the stages before left it, and its live row; it gives the new block, the very
-    same one to leave it alone, or None when nothing of it stands (never of a call or its output). `key` says
-    everything else the result depends on, so that it can be kept from plan to plan; None keeps nothing.
+    `make` takes the block after the earlier stages, and its live row. It returns the new block, the same
+    object to leave it alone, or None to remove it (never a call or its output). `key` names everything else
+    the result depends on, so that it can be cached from plan to plan; None disables the cache.
     """
 
     make: Callable[[Block, int], Block | None]
@@ -169,8 +178,8 @@ class Rewrite:
 class Claim:
     """Blocks a rule decides on one side of the cut: bool[m], their fate, and int32[m] tokens after it.
 
-    `tokens` None leaves what stands as it is and takes what does not stand to zero. With a `rewrite` the
-    tokens are counted, and blocks it leaves alone are not claimed; `again` rewrites also what an earlier
+    Without `tokens`, remaining blocks keep their tokens and removed ones have zero. With a `rewrite` the
+    tokens are counted, and unchanged blocks are not claimed; `again` also rewrites blocks that an earlier
     stage has rewritten.
     """
 
@@ -196,10 +205,11 @@ class Appendix:
 
 @dataclass(frozen=True, eq=False)
 class Notice:
-    """A message that stands at the cut and says what was left out there.
+    """A message at the cut that says what was left out there.
 
-    `entries` (bool[n]) are the live entries it speaks of when they are older than the cut; `write` gives its
-    text from their number and their weight, by the policy's own measure, as the stages before left them.
+    `entries` (bool[n]) are the live entries it reports if they are older than the cut; `write` returns its
+    text from their number and their size after the earlier stages, by the policy's own measure.
+    With `behind` it follows what stays, up to a message of the user's that nothing answers yet.
     With `echo`, a cut at the very end repeats everything after the notice: a published defect (TIERED §4).
     """
 
@@ -207,6 +217,7 @@ class Notice:
     entries: Bools
     write: Callable[[int, int], str]
     echo: bool = False
+    behind: bool = False
 
 
 Effort = Literal["high", "history", "session"]
@@ -217,9 +228,9 @@ Effort = Literal["high", "history", "session"]
 class Summary:
     """How the older side is summarised. Caps are the tokens a summariser may write.
 
-    `at` is the live position before which the summary stands, where something older stays before it.
-    `per_turn` writes one message for each older turn in place of one for all. What is below it is what the
-    summariser is told, named as the settings of `rules/summarise_older.py`.
+    `at` is the live position before which the summary is placed, if older blocks remain before it.
+    `per_turn` writes one message for each older turn instead of one for all. The fields below it are passed
+    to the summariser, and have the names of the settings of `rules/summarise_older.py`.
     """
 
     max_tokens: int
@@ -237,8 +248,8 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """A rule's answer. `cut` is a place, `why` what to tell when it proposes none; of several claims on one
-    side the first that names a block decides it.
+    """A rule's answer. `cut` is a place, `why` the reason if it proposes none. Of several claims on one side,
+    the first that names a block decides it.
 
     `unpaired` leaves call/output pairs as they fall, as some published systems do; every other decision
     keeps them whole.
@@ -258,8 +269,8 @@ class Decision:
 def find_start(table: Table, rule: Any = None) -> int:
     """The first live position that is written up or kept.
 
-    That is where the context begins after a recorded summary, unless the policy begins only after the last
-    compaction (FLUE §13.2). `rule` is its walk; None asks the table for it.
+    The context begins there after a recorded summary, unless the policy begins only after the last compaction
+    (FLUE §13.2). `rule` is the policy's `keep-recent-tokens` rule; None looks it up in the table.
     """
     how = getattr(rule if rule is not None else table.sibling("keep-recent-tokens"), "start", "kept")
-    return since_compaction(table.session) if how == "compaction" else table.start
+    return max(since_compaction(table.session), table.since) if how == "compaction" else table.start

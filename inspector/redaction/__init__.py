@@ -1,6 +1,6 @@
-"""Secrets: how they look, where they are found, and a session or text without them.
+"""Secrets: their patterns, where they occur, and sessions or texts without them.
 
-Everything that leaves the machine, or lies on an exported page, goes through here first.
+Everything that leaves the machine or is put on an exported page is redacted here first.
 Start with `redact.py`. `patterns.py` and `tokens.py` list what secrets look like, `values.py` checks a match,
 `detect.py` searches, `clean.py` redacts a whole session, and `cut.py` shortens a text after redaction.
 """

@@ -1,4 +1,4 @@
-"""A session without secrets: the same entries and blocks, with every text looked through.
+"""Redact a session: the same entries and blocks, with every text searched for secrets.
 
 Only what a page can show keeps its text. Everything else of the file stays as structure, so that the columns
 of a ledger still fit, and holds no words at all.
@@ -28,15 +28,17 @@ from ..session.speakers import find_speech
 from .redact import Redactor
 
 BLANK = "[not on this page]"
-"""What stands for the text of an entry that is not shown."""
+"""Placeholder for the text of an entry that is not shown."""
 SEALED = "[sealed]"
 
 _ROLES = frozenset({"user", "assistant", "tool", "system"})
+_STRUCTURE = ("speaker", "way", "copy_of", "failed", "source")
+"""What an entry's extra fields tell of where it stands."""
 _WORDLESS = frozenset({"manifest", "format", "kind", "usage", "sources", "source", "leaf"})
 
 
 def look_through(session: Session, shown: Collection[int], redactor: Redactor) -> None:
-    """Look for secrets in all that `clean_session` leaves readable; places are named by reference.
+    """Search all texts that `clean_session` leaves readable for secrets; findings are located by reference.
 
     >>> from inspector import read_session
     >>> redactor = Redactor()
@@ -49,7 +51,7 @@ def look_through(session: Session, shown: Collection[int], redactor: Redactor) -
     for part in ("system", "tools", "provided", "warnings", "corrupt", "notes"):
         for index, value in enumerate(getattr(session, part)):
             redactor.look(f"@{part}/{index}", _texts(value))
-    redactor.look("labels", [one.by for one in session.labels])
+    redactor.look("labels", [item.by for item in session.labels])
     redactor.look("extra", _extra(session, shown))
     for at in sorted(shown):
         entry = session.entries[at]
@@ -65,7 +67,7 @@ def look_through(session: Session, shown: Collection[int], redactor: Redactor) -
         for block in entry.blocks:
             if isinstance(block, ToolOutput):
                 redactor.look_across(entry.id, _words(block))
-    # A call is shown as one line of JSON, where what stands apart comes together: ["--token", "…"].
+    # A call is shown as one line of JSON, which joins separate values: ["--token", "…"].
     bare = redactor.bare
     for at in sorted(shown):
         entry = session.entries[at]
@@ -85,7 +87,7 @@ def find_secrets(session: Session) -> Redactor | None:
 
 
 def clean_session(session: Session, shown: Collection[int], redactor: Redactor) -> Session:
-    """The session with the texts of the entries `shown` (positions) cleaned, and no text in any other.
+    """Return the session with the texts of the entries `shown` (positions) redacted, and no text in others.
 
     >>> from inspector import read_session
     >>> said = "TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH"
@@ -106,8 +108,10 @@ def clean_session(session: Session, shown: Collection[int], redactor: Redactor) 
         if name not in ("entries", "subagents")
     }
     fields["entries"] = entries
+    if len(shown) < len(entries):
+        fields["judgements"] = ()  # they quote entries that are not shown
     fields["labels"] = _labels(session, entries, redactor.clean)
-    fields["subagents"] = tuple(_quiet(each, redactor) for each in session.subagents)
+    fields["subagents"] = tuple(_quiet(subagent, redactor) for subagent in session.subagents)
     fields["extra"] = redactor.clean_tree(_extra(session, shown))
     leaf = session.leaf
     return build(Session, **{**fields, "leaf": None if leaf is None else redactor.clean(leaf)})
@@ -139,7 +143,7 @@ def redact_session(session: Session, redactor: Redactor | None = None) -> Sessio
 def _labels(
     session: Session, entries: tuple[Entry, ...], tidy: Callable[[str], str]
 ) -> tuple[TextLabels, ...]:
-    """The labels of typed texts that are as they were; the hash of any other would tell of what is gone."""
+    """Return the labels of unchanged texts. The hash of a changed text would reveal what was removed."""
     if not session.labels:
         return ()
     same = {
@@ -151,11 +155,13 @@ def _labels(
         for span in find_speech(entry, block)
         if span.speaker == "user"
     }
-    return tuple(one.model_copy(update={"by": tidy(one.by)}) for one in session.labels if one.text in same)
+    return tuple(
+        labels.model_copy(update={"by": tidy(labels.by)}) for labels in session.labels if labels.text in same
+    )
 
 
 def _extra(session: Session, shown: Collection[int]) -> dict[str, Any]:
-    """What else the file tells, without what users queued where not every entry is shown."""
+    """Return the other fields of the file; queued prompts only if every entry is shown."""
     whole = len(frozenset(shown)) >= len(session.entries)
     return {name: value for name, value in session.extra.items() if whole or name != "queued"}
 
@@ -191,7 +197,7 @@ def _block(block: Any, redactor: Redactor) -> Any:
         parts = tuple(_block(part, redactor) for part in block.parts)
         words = _words(block)
         if len(words) > 1:
-            # They are shown as one text, so they are cleaned as one; the first part holds it.
+            # They are shown as one text, so they are redacted as one; the first part contains it.
             cleaned = iter([redactor.clean("".join(words)), *[""] * len(words)])
             parts = tuple(build(Text, text=next(cleaned)) if isinstance(p, Text) else p for p in parts)
         rest = {
@@ -208,7 +214,7 @@ def _words(output: ToolOutput) -> list[str]:
 
 
 def _unsealed(block: Any, tidy: Callable[[str], str]) -> Any:
-    """A block without bytes nobody can read: pictures, files and seals are not shown."""
+    """Return a block without unreadable bytes: data of pictures, files and encrypted content."""
     fields = {
         name: _tidy(name, getattr(block, name), tidy)
         for name in type(block).model_fields
@@ -223,22 +229,14 @@ def _unsealed(block: Any, tidy: Callable[[str], str]) -> Any:
 
 
 def _blank(entry: Entry, redactor: Redactor) -> Entry:
-    """An entry that is not shown: who spoke when, and what it cost, without a word."""
+    """Return an entry that is not shown: role, time and cost, without text."""
     tidy = redactor.clean
     boundary = entry.boundary
     if boundary is not None:
-        named = (
-            "kind",
-            "trigger",
-            "tokens_before",
-            "tokens_after",
-            "tokens_saved",
-            "first_kept",
-            "kept",
-            "cleared",
-        )
+        named = Boundary.model_fields.keys() - {"summary", "files_read", "files_modified", "extra"}
         fields = {name: _tidy(name, getattr(boundary, name), tidy) for name in named}
-        boundary = build(Boundary, **fields)
+        figures = {name: told for name, told in boundary.extra.items() if isinstance(told, int | float)}
+        boundary = build(Boundary, **fields, extra=redactor.clean_tree(figures))
     kept = {
         name: _tidy(name, getattr(entry, name), tidy)
         for name in (
@@ -247,23 +245,26 @@ def _blank(entry: Entry, redactor: Redactor) -> Entry:
         )
     }
     same = {name: getattr(entry, name) for name in ("kind", "usage", "meta", "sources")}
+    # Who speaks, and what an entry repeats or recovers from, decides of turns and compactions.
+    told = {name: entry.extra[name] for name in _STRUCTURE if isinstance(entry.extra.get(name), str)}
     role = entry.role if entry.role in _ROLES else tidy(entry.role)
     blocks = tuple(_wordless(block, tidy) for block in entry.blocks)
-    return build(Entry, role=role, blocks=blocks, boundary=boundary, **kept, **same)
+    extra = redactor.clean_tree(told)
+    return build(Entry, role=role, blocks=blocks, boundary=boundary, extra=extra, **kept, **same)
 
 
 def _quiet(subagent: SubAgent, redactor: Redactor) -> SubAgent:
-    """A sub-agent beside the session, which no page shows: what it cost, without a word."""
-    said = {
+    """Return a sub-agent of the session, which no page shows: its cost, without text."""
+    texts = {
         name: tuple(_blank(reply, redactor) for reply in getattr(subagent, name))
         for name in ("replies", "results")
     }
-    return build(SubAgent, id=redactor.clean(subagent.id), silent=subagent.silent, **said)
+    return build(SubAgent, id=redactor.clean(subagent.id), silent=subagent.silent, **texts)
 
 
 def _wordless(block: Block, tidy: Callable[[str], str]) -> Block:
     if isinstance(block, Text):
-        return build(Text, text=BLANK)
+        return build(Text, text=BLANK if block.text.strip() else "")
     if isinstance(block, Reasoning):
         return build(Reasoning, text=BLANK if block.text else "", signature=SEALED)
     if isinstance(block, ToolCall):
@@ -277,7 +278,7 @@ def _wordless(block: Block, tidy: Callable[[str], str]) -> Block:
 
 
 def _tidy(name: str, value: Any, tidy: Callable[[str], str]) -> Any:
-    """A field of a value with its texts cleaned; what holds no words stays as it is."""
+    """Redact the texts in a field; values without text are returned unchanged."""
     if name in _WORDLESS:
         return value
     if isinstance(value, str):
@@ -294,7 +295,7 @@ def _tidy(name: str, value: Any, tidy: Callable[[str], str]) -> Any:
 
 
 def _texts(value: Any) -> Any:
-    """A value as JSON, without the bytes of pictures, files and seals."""
+    """Return a value as JSON, without the data of pictures, files and encrypted content."""
     if isinstance(value, Value):
         # `parts` already contains the content of a provider's own result.
         unread = {"data", "signature", "encrypted", "sources", "source", "usage"}

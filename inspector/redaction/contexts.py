@@ -296,7 +296,7 @@ CASED: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
         r"-----BEGIN OpenVPN Static key V1-----[^-]*+(?:-(?!----)[^-]*+){0,10000}",
         ("begin openvpn",),
     ),
-    # A secret key beside its id, in a table or a dialogue.
+    # A secret key next to its id, in a table or a dialogue.
     (
         "aws-secret-key",
         "mixed-word",

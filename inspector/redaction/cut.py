@@ -5,6 +5,8 @@ All shortened texts are built by these functions, so that no caller cuts first a
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..text import one_line, printable
 from .detect import find_spans
 from .redact import name_secret, write_placeholder
@@ -30,7 +32,13 @@ def redact_text(text: str) -> str:
 
 def redact_long(text: str, limit: int) -> str:
     """Return a text of at most `limit` characters unchanged; of a longer one, a redacted beginning."""
-    return text if len(text) <= limit else redact_text(text[: limit + _LOOKED_AT])
+    return text if len(text) <= limit else _redact_beginning(text[: limit + _LOOKED_AT])
+
+
+@lru_cache(2048)
+def _redact_beginning(text: str) -> str:
+    """`redact_text`, cached: a replay cuts the same texts at each of its plans. At most 40 MB of texts."""
+    return redact_text(text)
 
 
 def cut_text(text: str, limit: int) -> str:

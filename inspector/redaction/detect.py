@@ -1,7 +1,8 @@
-"""Text -> where secrets stand in it, by the patterns of `patterns.py`.
+"""Find the secrets in a text by the patterns of `patterns.py`.
 
 A text is read as a person reads it: letters that look alike are the same, invisible ones are not there, and
-base64 is read as what it encodes. Nothing is asked of a network.
+base64 is read as what it encodes. In a table, the cells below the name of a secret are searched. Nothing is
+asked of a network.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from typing import NamedTuple
 
 from ..errors import RedactionError
 from .patterns import LEAST_WORD, LONG_RUN, PATTERNS, Grade
-from .tables import NEEDS, find_cells
 from .values import JUDGES, is_telling
 
 _INVISIBLE = re.compile(
@@ -69,15 +69,15 @@ def find_spans(text: str) -> list[Span]:
 
 
 def _part(spans: Iterator[Span], places: Sequence[int] | None) -> list[Span]:
-    found = sorted(spans, key=lambda span: (span.start, -span.end))
-    graver = [span for span in found if span.grade == "secret"]
+    ordered = sorted(spans, key=lambda span: (span.start, -span.end))
+    graver = [span for span in ordered if span.grade == "secret"]
     out: list[Span] = []
-    for span in found:
+    for span in ordered:
         if span.grade != "secret" and any(s.start < span.end and span.start < s.end for s in graver):
             continue
         if out and span.start < out[-1].end:
             last = out[-1]
-            # Two that overlap are hidden together, under the name of the first.
+            # Overlapping secrets are hidden together, under the name of the first.
             out[-1] = last._replace(end=max(last.end, span.end), alone=last.alone and span.end <= last.end)
         else:
             out.append(span)
@@ -87,7 +87,7 @@ def _part(spans: Iterator[Span], places: Sequence[int] | None) -> list[Span]:
 
 
 def _read(text: str) -> tuple[str, Sequence[int] | None]:
-    """The text as a person reads it, and where each of its characters stands, where that differs."""
+    """Return the text as a person reads it, and the original index of each character if that differs."""
     if text.isascii():
         return text, None
     alike = {}
@@ -115,16 +115,17 @@ def _all_spans(text: str, coded: bool = True) -> Iterator[Span]:
         pattern = PATTERNS[place]
         if pattern.long > longest or pattern.near not in lower:
             continue
-        for match in pattern.regex.finditer(lower if pattern.lower else text):
-            group = 1 if pattern.regex.groups and match.group(1) is not None else 0
+        regex = pattern.regex
+        for match in regex.finditer(lower if pattern.lower else text):
+            group = 1 if regex.groups and match.group(1) is not None else 0
             start, end = match.span(group)
             value = text[start:end]
             if start == end or not JUDGES[pattern.judge](value):
                 continue
             alone = pattern.judge in _SURE or is_telling(value)
             yield Span(start, end, pattern.kind, pattern.grade, alone)
-    if any(need in lower for need in NEEDS):
-        for start, end in find_cells(text, lower):
+    if any(need in lower for need in _CELL_NEEDS):
+        for start, end in _find_cells(text, lower):
             value = text[start:end]
             if len(value) >= LEAST_CELL and JUDGES["mixed-word"](value):
                 yield Span(start, end, "assigned-value", "secret", is_telling(value))
@@ -144,3 +145,79 @@ def _coded_spans(text: str) -> Iterator[Span]:
         kinds = [span.kind for span in _all_spans(decoded, coded=False) if span.grade == "secret"]
         if kinds:
             yield Span(*match.span(), kinds[0], "secret", True)
+
+
+# Columns of secrets in tables: CSV files, tab-separated output, Markdown.
+_BREAK = r"(?:\r?\n|(?:\\r)?\\n)"
+_HEAD = re.compile(
+    r"(?:pass(?:word|wd|phrase|wort)|secret|token|api[ _-]?key|access key|private[ _-]?key)[\"'`* ]{0,40}"
+    rf"(?=[|,;\t]|\\t|{_BREAK})"
+)
+_LINE_END = re.compile(_BREAK)
+_CELL_ENDS = re.compile(r"[|,;\t]|\\t")
+_NAMES = re.compile(r"[\w .\-\"'`*]*")
+_RULE = re.compile(r"[|:\- ]+")
+MOST_WIDTH, MOST_ROWS = 1000, 1000
+_CELL_NEEDS = ("password", "passwd", "passphrase", "passwort", "secret", "token", "key")
+
+
+def _find_cells(text: str, lower: str) -> Iterator[tuple[int, int]]:
+    """Yield the position of each cell below a heading that names a secret.
+
+    A row belongs to the table if it has as many cells as the row of headings.
+    """
+    done = 0
+    for head in _HEAD.finditer(lower):
+        if head.start() < done:
+            continue
+        start, end = _find_line(text, head.start())
+        if end - start > MOST_WIDTH:
+            continue
+        # Text of a tool or a sentence before the first heading is not part of the heading.
+        before, after = text[start : head.start()], text[head.end() : end]
+        if "||" in before + after:
+            continue  # an operator in code
+        separator = "|" if "|" in before + after else None
+        cut = _CELL_ENDS.search(after) or _CELL_ENDS.search(before)
+        separator = separator or (cut.group() if cut else None)
+        if separator is None or not _is_heading(before, after, separator):
+            continue
+        index, count = before.count(separator), (before + after).count(separator)
+        for _ in range(MOST_ROWS):
+            step = _LINE_END.match(text, end)
+            if not step:
+                break
+            row = step.end()
+            _, end = _find_line(text, row)
+            line = text[row:end]
+            if separator in ",;" and (line[:1].isspace() or f"{separator} " in line):
+                break
+            if _RULE.fullmatch(line):
+                continue
+            if len(line) > MOST_WIDTH or line.count(separator) != count:
+                break
+            cells = line.split(separator)
+            at = row + sum(len(cell) + len(separator) for cell in cells[:index])
+            value = cells[index].strip(" \"'`*\\}")
+            offset = cells[index].find(value)
+            yield at + offset, at + offset + len(value)
+        done = end
+
+
+def _find_line(text: str, at: int) -> tuple[int, int]:
+    """Return the start and end of the line around a position, at most MOST_WIDTH characters each way."""
+    first, last = max(0, at - MOST_WIDTH), min(len(text), at + MOST_WIDTH)
+    spelt_out = text.rfind("\\n", first, at)
+    start = max(text.rfind("\n", first, at) + 1, spelt_out + 2 if spelt_out >= 0 else 0)
+    end = min(place for place in (text.find("\n", at, last), text.find("\\n", at, last), last) if place >= 0)
+    for spelt in ("\r", "\\r"):
+        end -= len(spelt) if text.endswith(spelt, at, end) else 0
+    return max(start, first), end
+
+
+def _is_heading(before: str, after: str, separator: str) -> bool:
+    """Return whether each cell of a row is a name; the first may follow other text."""
+    cells = [*before.split(separator)[1:], *after.split(separator)[1:]]
+    if separator in ",;" and (f"{separator} " in before + after or (after and not cells[-1].strip())):
+        return False  # code, not a table
+    return all(len(cell) <= 60 and _NAMES.fullmatch(cell) for cell in cells)

@@ -9,6 +9,7 @@ anywhere are bounded. `needs` allows most patterns to be skipped for most texts.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Literal, NamedTuple
 
 from .contexts import BLANK as _BLANK
@@ -25,7 +26,7 @@ class Pattern(NamedTuple):
 
     Attributes:
         kind: The name of the kind.
-        regex: The pattern.
+        source: The pattern's source; `regex` compiles it when it is first needed.
         judge: The check of `values.py` that a match must pass.
         grade: Secret, or only personal.
         needs: Lower-case texts, one of which every match contains. The pattern is skipped if the text has
@@ -37,7 +38,7 @@ class Pattern(NamedTuple):
     """
 
     kind: str
-    regex: re.Pattern[str]
+    source: str
     judge: str = "plain"
     grade: Grade = "secret"
     needs: tuple[str, ...] = ()
@@ -45,6 +46,16 @@ class Pattern(NamedTuple):
     long: int = 0
     word: bool = False
     near: str = ""
+
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """The compiled pattern. Most texts need few of them, and compiling all takes a tenth of a second."""
+        return _compile(self.source)
+
+
+@cache
+def _compile(source: str) -> re.Pattern[str]:
+    return re.compile(source)
 
 
 LONG_RUN = re.compile(r"[0-9a-z_-]{32,}")
@@ -72,9 +83,9 @@ def _token(beginnings: dict[str, str]) -> str:
     )
 
 
-# A key's lines may be real ones, or spelt \n inside a string. One that ends nowhere goes on as long as lines
-# of a key do, numbered or not. No group is possessive: Python up to 3.11.4 matches too little of such a one.
-# A text can be read in one way only, so that little is tried twice, and the most that is read is bounded.
+# A key's lines may be real ones, or written as \n inside a string. A key without an end continues as long as
+# its lines look like a key's, numbered or not. No group is possessive: Python up to 3.11.4 matches too little
+# of one. A text can be read in one way only, which limits backtracking, and the length of a match is bounded.
 _BREAK = r"(?:\\[nr]|\\(?![nr])|[\s\"'`+|>,;:→#*-]|\d{1,6}(?=[→:|\t]))"
 _PRIVATE_KEY = (
     r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:"
@@ -233,11 +244,11 @@ _NAMED = (
 def _pattern(
     kind: str, pattern: str, judge: str, *needs: str, lower: bool = False, long: int = 0, word: bool = False
 ) -> Pattern:
-    return Pattern(kind, re.compile(pattern), judge, "secret", needs, lower, long, word)
+    return Pattern(kind, pattern, judge, "secret", needs, lower, long, word)
 
 
 def _personal(kind: str, pattern: str, *needs: str) -> Pattern:
-    return Pattern(kind, re.compile(pattern), kind, "personal", needs)
+    return Pattern(kind, pattern, kind, "personal", needs)
 
 
 def _needs(beginnings: dict[str, str]) -> list[str]:

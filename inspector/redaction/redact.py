@@ -1,7 +1,7 @@
-"""Texts -> the same without secrets, and a list of what was taken out that shows none of it.
+"""Remove secrets from texts, and list the removed secrets without showing them.
 
-A secret is called by its kind and the beginning of its SHA-256, so that the same one has the same name
-wherever it stands, in every session. All that is found is taken out but what is kept by name.
+A secret is named by its kind and the beginning of its SHA-256, so that the same secret has the same name in
+every session. All findings are removed except those that the user keeps by name.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ HINTS = {
     "service-token": "a token of a service",
     "signed-address": "the signature of an address",
     "environment-value": "a value set in the environment",
-    "assigned-value": "a value assigned to a name that tells of a secret",
+    "assigned-value": "a value assigned to the name of a secret",
     "url-password": "the password in an address",
     "email": "an e-mail address",
     "environment-secret": "a secret of this machine's environment",
@@ -46,7 +46,7 @@ HINTS = {
 
 
 class SecretFinding(NamedTuple):
-    """One secret: its name, how many times it stands, and the first places where it does.
+    """A secret: its name, how many times it occurs, and the first places where it does.
 
     >>> redactor = Redactor()
     >>> redactor.look("m1/0", "TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH")
@@ -63,53 +63,16 @@ class SecretFinding(NamedTuple):
 
     @property
     def hint(self) -> str:
-        """What it is, in words."""
+        """A description of the kind."""
         return HINTS.get(self.kind, f"a known form: {self.kind.replace('-', ' ')}")
-
-
-class Replaced(NamedTuple):
-    """Characters of a text that were taken out, and the placeholder that stands for them."""
-
-    start: int
-    end: int
-    words: str
-
-
-class CleanedText(NamedTuple):
-    """A text without what is secret in it, and what was replaced in the original, in order."""
-
-    text: str
-    replaced: tuple[Replaced, ...]
-
-    @property
-    def placeholders(self) -> Iterator[tuple[int, int]]:
-        """Where the placeholders stand in the cleaned text."""
-        moved = 0
-        for cut in self.replaced:
-            yield cut.start + moved, cut.start + moved + len(cut.words)
-            moved += len(cut.words) - (cut.end - cut.start)
-
-    def find_origin(self, start: int, end: int) -> tuple[int, int]:
-        """The characters of the original that these of the cleaned text stand for. A stretch that begins or
-        ends within a placeholder holds all that it stands for."""
-        first, last, moved = -1, -1, 0
-        for cut in self.replaced:
-            here = cut.start + moved
-            behind = here + len(cut.words)
-            if first < 0 and start < behind:
-                first = start - moved if start <= here else cut.start
-            if last < 0 and end <= behind:
-                last = end - moved if end <= here else cut.end
-            moved += len(cut.words) - (cut.end - cut.start)
-        return first if first >= 0 else start - moved, last if last >= 0 else end - moved
 
 
 @dataclass
 class Redactor:
-    """Finds secrets in the texts it is given, then takes them out of any text.
+    """Finds secrets in texts, then removes them from any text.
 
-    First `look` at everything that is to be handed on, then `clean` it. A secret found in one text is taken
-    out of all, where it is telling enough to be known again without what stood around it.
+    First `look` at everything that will be shown, then `clean` it. A secret found in one text is removed from
+    all, if it is distinctive enough to be recognised without its surroundings.
 
     >>> redactor = Redactor()
     >>> redactor.look("e1/0", "export TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH")
@@ -124,19 +87,19 @@ class Redactor:
     _counts: dict[str, int] = field(default_factory=dict, repr=False)
     _places: dict[str, dict[str, None]] = field(default_factory=dict, repr=False)
     _cleaned: dict[str, str] = field(default_factory=dict, repr=False)
-    _told: dict[str, str] = field(default_factory=dict, repr=False)
+    _given_secrets: dict[str, str] = field(default_factory=dict, repr=False)
 
     def know(self, secret: str, kind: str) -> None:
-        """From now on these very words are a secret of that kind, wherever they stand."""
+        """Treat this text as a secret of this kind everywhere."""
         self._cleaned.clear()
         name = self._names.setdefault(secret, name_secret(kind, secret))
         self._grades.setdefault(name, (kind, "secret"))
-        self._told[secret] = kind
+        self._given_secrets[secret] = kind
 
     def look(self, where: str, value: Any) -> None:
-        """Find what is secret in a text, or in every text of a JSON-like value, which stands at `where`.
+        """Find the secrets in a text, or in all texts of a JSON-like value, at the place `where`.
 
-        Raises `RedactionError` when that cannot be done.
+        Raises `RedactionError` if that fails.
         """
         self._cleaned.clear()
         for text, spans in _walk(value, self._find):
@@ -150,14 +113,14 @@ class Redactor:
                         self._names[secret] = name
                 self._count(name, where)
                 if span.kind == "private-key":
-                    # Tools show files in pieces, which have nothing about them that tells of a key.
+                    # Tools show files in pieces, which do not identify a key by themselves.
                     for line in _BETWEEN_LINES.split(secret):
                         self._learn(line, name)
 
     def look_across(self, where: str, texts: Sequence[str]) -> None:
-        """Find what is secret only where texts stand side by side; its parts are then known everywhere.
+        """Find secrets that are split over consecutive texts. Their parts are then secrets everywhere.
 
-        Raises `RedactionError` when that cannot be done.
+        Raises `RedactionError` if that fails.
         """
         self._cleaned.clear()
         whole = "".join(texts)
@@ -174,11 +137,11 @@ class Redactor:
 
     @property
     def bare(self) -> Redactor:
-        """The same with nothing kept."""
+        """A redactor with the same secrets that keeps none."""
         return replace(self, keep=frozenset(), _cleaned={})
 
     def fork(self, keep: frozenset[str]) -> Redactor:
-        """Another that knows the same, keeps other names, and learns for itself."""
+        """Return a copy with the same secrets that keeps other names and is updated independently."""
         return replace(
             self,
             keep=keep,
@@ -188,64 +151,50 @@ class Redactor:
             _counts=dict(self._counts),
             _places={name: dict(where) for name, where in self._places.items()},
             _cleaned={},
-            _told=dict(self._told),
+            _given_secrets=dict(self._given_secrets),
         )
 
     @property
     def findings(self) -> tuple[SecretFinding, ...]:
-        """What was found, secrets before what is only personal, the most frequent first."""
-        tell = self.bare.clean
-        found = [
+        """The secrets found, then personal data; the most frequent first."""
+        redact = self.bare.clean
+        findings = [
             SecretFinding(
-                name, *self._grades[name], times, tuple(map(tell, [*self._places[name]][:MOST_PLACES]))
+                name, *self._grades[name], times, tuple(map(redact, [*self._places[name]][:MOST_PLACES]))
             )
             for name, times in self._counts.items()
         ]
-        return tuple(sorted(found, key=lambda item: (item.grade != "secret", -item.times, item.name)))
+        return tuple(sorted(findings, key=lambda item: (item.grade != "secret", -item.times, item.name)))
 
     def check_keep(self) -> None:
-        """Raise `EditError` for a name to be kept that nothing found has."""
+        """Raise `EditError` if a name to keep was not found."""
         for name in sorted(self.keep - self._counts.keys()):
             raise EditError("keep", name, "nothing of this name was found")
 
     def clean(self, text: str) -> str:
-        """The text without what is secret in it."""
-        known = self._cleaned.get(text)
-        if known is None:
-            known = self._cleaned[text] = self._clean(text)
-        return known
+        """Return the text without its secrets."""
+        cleaned = self._cleaned.get(text)
+        if cleaned is None:
+            cleaned = self._cleaned[text] = self._replace(text)
+        return cleaned
 
-    def clean_in_place(self, text: str) -> CleanedText:
-        """The same, and where in the text each place of what is left of it was.
-
-        >>> redactor = Redactor()
-        >>> redactor.look("e1/0", "Use hf_abcdefghijklmnopqrstuvwxyzABCDEFGH, only that.")
-        >>> cleaned = redactor.clean_in_place("Use hf_abcdefghijklmnopqrstuvwxyzABCDEFGH, only that.")
-        >>> cleaned.text, cleaned.find_origin(0, 9)
-        ('Use [redacted huggingface-token 63ae26e9], only that.', (0, 41))
-        """
-        replaced = tuple(self._replace(text))
-        return CleanedText(_join(text, replaced), replaced)
-
-    def _clean(self, text: str) -> str:
-        return _join(text, tuple(self._replace(text)))
-
-    def _replace(self, text: str) -> Iterator[Replaced]:
-        """What is taken out of a text, in order and apart from each other, and what stands for it."""
+    def _replace(self, text: str) -> str:
+        """Replace the parts of a text to remove by their placeholders."""
         cuts = [
             (span.start, span.end, self._names.get(text[span.start : span.end]) or _name(text, span))
             for span in self._find(text)
         ]
         cuts += [(*match.span(), self._names[match.group()]) for match in self._known_in(text)]
         cuts += self._find_pieces(text)
-        at = 0
+        pieces, at = list[str](), 0
         for start, end, name in sorted(cuts, key=lambda cut: (cut[0], -cut[1])):
             if end > at and name not in self.keep:
-                yield Replaced(max(start, at), end, write_placeholder(name))
+                pieces += [text[at : max(start, at)], write_placeholder(name)]
                 at = end
+        return "".join([*pieces, text[at:]]) if pieces else text
 
     def clean_tree(self, value: Any) -> Any:
-        """The same for every text in a JSON-like value, keys too."""
+        """Redact every text in a JSON-like value, including keys."""
         if isinstance(value, str):
             return self.clean(value)
         if isinstance(value, dict):
@@ -258,13 +207,13 @@ class Redactor:
         return value
 
     def check(self, value: Any) -> None:
-        """Raise `RedactionError` when a secret that was found still stands in a text of a JSON-like value."""
+        """Raise `RedactionError` if a text of a JSON-like value still contains a secret that was found."""
         for match in self._known_in("\0".join(_texts_of(value))):
             if self._names[match.group()] not in self.keep:
                 raise RedactionError(f"{self._names[match.group()]} was found, but is still there")
 
     def _known_in(self, text: str) -> Iterable[re.Match[str]]:
-        """Where stands what is known to be secret by itself, the longest first."""
+        """Return the matches of known secrets, the longest first."""
         values = sorted((value for value in self._names if value in text), key=lambda v: (-len(v), v))
         return re.finditer("|".join(map(re.escape, values)), text) if values else ()
 
@@ -293,18 +242,18 @@ class Redactor:
         self._places.setdefault(name, {})[where] = None
 
     def _learn(self, part: str, name: str) -> None:
-        """A part of a secret is one wherever it stands, when it cannot stand there by chance."""
+        """Treat a part of a secret as a secret everywhere, unless it could occur by chance."""
         if len(part) >= _LEAST_PART and is_telling(part):
             self._names.setdefault(part, name)
 
     def _find(self, text: str) -> tuple[Span, ...]:
-        found = self._spans.get(text)
-        if found is None:
-            found = self._spans[text] = tuple(find_spans(text))
-        return (*found, *self._find_told(text)) if self._told else found
+        spans = self._spans.get(text)
+        if spans is None:
+            spans = self._spans[text] = tuple(find_spans(text))
+        return (*spans, *self._find_given_secrets(text)) if self._given_secrets else spans
 
-    def _find_told(self, text: str) -> Iterator[Span]:
-        for secret, kind in self._told.items():
+    def _find_given_secrets(self, text: str) -> Iterator[Span]:
+        for secret, kind in self._given_secrets.items():
             for match in re.finditer(re.escape(secret), text) if secret in text else ():
                 yield Span(*match.span(), kind, "secret", True)
 
@@ -341,17 +290,13 @@ def _is_piece(piece: str) -> bool:
     return len(piece) >= _LEAST_PART and is_telling(piece)
 
 
-def _join(text: str, replaced: Sequence[Replaced]) -> str:
-    out, at = [], 0
-    for start, end, words in replaced:
-        out += [text[at:start], words]
-        at = end
-    return "".join([*out, text[at:]]) if out else text
+PLACEHOLDER = re.compile(r"\[redacted [\w.-]+ [0-9a-f]{8}\]|redacted-user-[0-9a-f]{8}")
+"""The placeholder of a secret in a text; see `write_placeholder`."""
 
 
 def write_placeholder(name: str) -> str:
-    """What stands in the place of a secret of this name. That of a user's name may stand in a path, which
-    stays one path, so that what is found in a cleaned text is what was found before.
+    """Return the placeholder for a secret. The one for a user's name may be part of a path, which must stay a
+    path, so that a cleaned text has the same findings.
 
     >>> write_placeholder("github-token 63ae26e9"), write_placeholder("user 7011fb86")
     ('[redacted github-token 63ae26e9]', 'redacted-user-7011fb86')
@@ -360,7 +305,7 @@ def write_placeholder(name: str) -> str:
 
 
 def name_secret(kind: str, secret: str) -> str:
-    """The name of a secret: its kind and the first 8 digits of its SHA-256."""
+    """Return the name of a secret: its kind and the first 8 digits of its SHA-256."""
     return f"{kind} {sha256(secret.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
@@ -369,7 +314,7 @@ def _name(text: str, span: Span) -> str:
 
 
 def _walk(value: Any, find: Any) -> Iterator[tuple[str, Iterable[Span]]]:
-    """Every text in a value with what is found in it; a value counts as assigned to its key."""
+    """Yield every text in a value with its secrets. A value counts as assigned to its key."""
     if isinstance(value, str):
         yield value, find(value)
     elif isinstance(value, dict):
@@ -385,26 +330,21 @@ def _walk(value: Any, find: Any) -> Iterator[tuple[str, Iterable[Span]]]:
             yield from _walk(item, find)
 
 
-def _texts_of(value: Any) -> list[str]:
-    texts: list[str] = []
-    _collect(value, texts)
-    return texts
-
-
-def _collect(value: Any, texts: list[str]) -> None:
+def _texts_of(value: Any) -> Iterator[str]:
+    """Yield every text in a JSON-like value, keys included."""
     if isinstance(value, str):
-        texts.append(value)
+        yield value
     elif isinstance(value, dict):
         for key, item in value.items():
-            _collect(key, texts)
-            _collect(item, texts)
+            yield from _texts_of(key)
+            yield from _texts_of(item)
     elif isinstance(value, list | tuple):
         for item in value:
-            _collect(item, texts)
+            yield from _texts_of(item)
 
 
 def _assigned(key: Any, value: str, find: Any) -> list[Span]:
-    """The whole value as a secret, where its key says that it is one."""
+    """Return the whole value as a secret if its key is the name of one."""
     if not isinstance(key, str) or not 6 <= len(value) <= 400 or len(key) > _LONGEST_KEY or find(value):
         return []
     head = f'"{key}":"'
@@ -415,5 +355,5 @@ def _assigned(key: Any, value: str, find: Any) -> list[Span]:
 
 
 def keep_names(keep: Collection[str]) -> frozenset[str]:
-    """The names to be kept; a single text is one name, not its letters."""
+    """Return the names to keep; a single text is one name."""
     return frozenset(expect_items("redact", "keep", [keep] if isinstance(keep, str) else keep, str))

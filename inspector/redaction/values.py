@@ -22,7 +22,7 @@ _BLANK_TOKEN = re.compile(
 )
 _WORDS = re.compile(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*\d{0,2}|[\w.-]+\(.*")
 _NAMED_WORDS = re.compile(r"[A-Za-z]{0,18}\d{0,4}(?:[_.:/@-]+(?:[A-Za-z]{1,18}\d{0,3}|v?\d{1,6}))*[_.:/-]?")
-# Names of types and algorithms, which code and settings have as values.
+# Names of types and algorithms, which occur as values in code and settings.
 _TYPES = re.compile(
     r"(?i)(?:big)?(?:u?int|float)\d{1,3}(?:clamped)?(?:array)?|(?:bytes|string|base|sha|hmac|aes|ed|x|md|rsa|oauth|p|utf)"
     r"-?\d{1,6}(?:[_-]?[a-z]{2,12}){0,3}"

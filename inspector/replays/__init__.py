@@ -1,4 +1,4 @@
-"""A whole session lived again under a policy, request by request.
+"""Replay a whole session under a policy, request by request.
 
 Start with `engine.py`, which drives it, and `run.py`, its result. `timeline.py` is what arrives, in order;
 `compactor.py` and `carry.py` compact; `harness_state.py`, `requests.py` and `failures.py` are the program

@@ -1,4 +1,4 @@
-"""Where in a session the events of a scenario happen: an entry's name, "turn 5" or "step 23" -> an entry."""
+"""Find the entry of a session at which an event of a scenario happens: by its id, "turn 5" or "step 23"."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def place_acts(
     for i in history.path.tolist():
         where[i] = replayed.get(i, coming)
         coming = where[i] + (i in replayed)
-    found: dict[int, list[ScenarioEvent]] = defaultdict(list)
+    events_by_index: dict[int, list[ScenarioEvent]] = defaultdict(list)
     for act in scenario.acts:
         number = where.get(find_act(act, session, history), -1)
         if number < 0:
-            raise EditError(act.do, act.at, f"no such entry on the path that is lived again; {_SAY}")
-        found[number].append(act)
-    return found
+            raise EditError(act.do, act.at, f"no such entry on the path that is replayed; {_SAY}")
+        events_by_index[number].append(act)
+    return events_by_index
 
 
 def find_act(act: ScenarioEvent, session: Session, history: History) -> int:

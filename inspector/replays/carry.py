@@ -1,8 +1,8 @@
-"""What a plan leaves, as entries that a session goes on from, and as columns that count nothing twice.
+"""Build the result of a plan as entries from which a session continues, and as columns of counted tokens.
 
 Unlike `append_checkpoint`, which records a compaction as the published formats do, this is the context
-itself: rewritten blocks are rewritten, and what was left out is gone. What edits requests alone is no part of
-the plan (`edits_request`).
+itself: rewritten blocks are rewritten, and removed blocks are missing. Edits of requests alone are not part
+of the plan (`edits_request`).
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..planning.fates import STANDS, SideFates
+from ..planning.fates import REMAINS, SideFates
 from ..planning.left_outside import leave_outside, weigh_more
 from ..planning.plan import Plan
-from ..policies.table import VERBATIM
+from ..policies.table import DROPPED, VERBATIM
 from ..session.blocks import Text, build
 from ..session.entries import Boundary, Entry
 from ..session.session import Session
@@ -27,13 +27,13 @@ from ..tokens.rows import Bytes, gather_rows
 
 
 class CarriedEntry(NamedTuple):
-    """An entry of the context that is left. `origin` is its position in the session that was planned when it
-    is unchanged, else -1, and `tokens` then has one figure per block. `withheld` is what it weighs more."""
+    """An entry of the context after a plan. `origin` is its position in the planned session if it is
+    unchanged, else -1; `tokens` then has one figure per block. `hidden_reasoning` are tokens beyond these."""
 
     entry: Entry
     origin: int = -1
     tokens: tuple[int, ...] = ()
-    withheld: int = 0
+    hidden_reasoning: int = 0
 
 
 def change(entry: Entry, **fields: Any) -> Entry:
@@ -54,17 +54,19 @@ def chain(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 def carry_entries(plan: Plan, name: str, written: int | None = None) -> list[CarriedEntry]:
     """The context a plan leaves, in the order of `build_context`, what is new in it named after `name`.
 
-    `written` is how long the summary is (tokens), if not as long as its stand-in.
+    `written` is the length of the summary (tokens), if it differs from the placeholder's.
     """
     standing = _standing(plan, plan.outcome)
     place = plan.place
     if place is None:
         return _in_line([item for _, item in standing])
     if plan.notice is not None:
-        said = Entry(id=f"{name}-notice", role=plan.notice.role, blocks=(Text(text=plan.notice.text(place)),))
+        notice = Entry(
+            id=f"{name}-notice", role=plan.notice.role, blocks=(Text(text=plan.notice.text(place)),)
+        )
         cost = int(plan.notice.cost[place])
         more = weigh_more(plan.outside, cost)
-        extra = [CarriedEntry(change(said, meta=True), tokens=(cost,), withheld=more)]
+        extra = [CarriedEntry(change(notice, meta=True), tokens=(cost,), hidden_reasoning=more)]
         if plan.notice.echoes(place):
             for at, item in _standing(plan, plan.notice.before):
                 extra.append(_renamed(plan, item, f"{name}-again-{at}"))
@@ -80,44 +82,56 @@ def carry_entries(plan: Plan, name: str, written: int | None = None) -> list[Car
         CarriedEntry(
             Entry(id=f"{name}-{number}", kind="branch_summary", blocks=(Text(text=text),)),
             tokens=(tokens,),
-            withheld=weigh_more(plan.outside, tokens),
+            hidden_reasoning=weigh_more(plan.outside, tokens),
         )
         for number, (text, tokens) in enumerate(zip(texts, costs, strict=True))
     ]
     return _in_line([item for _, item in _insert(standing, at, new)])
 
 
+def list_unsent(plan: Plan) -> list[CarriedEntry]:
+    """The entries that a view leaves out of the request, in their order: the history still holds them."""
+    views = [code for code, rule in enumerate(plan.policy.rules) if rule.projection and not rule.wire]
+    outcome = plan.outcome
+    unsent = (outcome.fate == DROPPED) & np.isin(outcome.rule, views)
+    if not unsent.any():
+        return []
+    fate = np.where(unsent, np.uint8(VERBATIM), np.uint8(DROPPED))
+    side = SideFates(fate, np.where(unsent, plan.table.tokens, 0), outcome.rule)
+    return [item for _, item in _standing(plan, side)]
+
+
 Standing = list[tuple[int, CarriedEntry]]
 NEW = 2**31
-"""The live position of what stands in none."""
+"""The live position of new entries, which have none."""
 
 
 def _standing(plan: Plan, side: SideFates) -> Standing:
-    """Every live entry of which anything stands, with its live position."""
+    """Yield every live entry with remaining blocks, and its live position."""
     live, session = plan.session.live, plan.session
-    stands = STANDS[side.fate]
+    remains = REMAINS[side.fate]
     for row in [row for row, block in side.blocks.items() if block is None]:
-        stands[row] = False
+        remains[row] = False
     touched = np.zeros(len(live), bool)
     touched[live.position[side.fate != VERBATIM]] = True
     start, entries = live.start.tolist(), live.entries.tolist()
-    left = np.bincount(live.position, leave_outside(plan.table, side), len(live)).astype(int).tolist()
+    hidden_left = np.bincount(live.position, leave_outside(plan.table, side), len(live)).astype(int).tolist()
     out: Standing = []
     for at, i in enumerate(entries):
         if not touched[at] and not live.cleared[start[at] : start[at + 1]].any():
-            out.append((at, CarriedEntry(session.entries[i], i, withheld=left[at])))
+            out.append((at, CarriedEntry(session.entries[i], i, hidden_reasoning=hidden_left[at])))
             continue
-        rows = [row for row in range(start[at], start[at + 1]) if stands[row]]
+        rows = [row for row in range(start[at], start[at + 1]) if remains[row]]
         if rows:
             blocks = tuple(side.blocks.get(row) or plan.table.block(row) for row in rows)
             tokens = tuple(side.tokens[rows].tolist())
             entry = change(session.entries[i], blocks=blocks)
-            out.append((at, CarriedEntry(entry, tokens=tokens, withheld=left[at])))
+            out.append((at, CarriedEntry(entry, tokens=tokens, hidden_reasoning=hidden_left[at])))
     return out
 
 
 def _insert(standing: Standing, place: int, new: list[CarriedEntry]) -> Standing:
-    """The entries with new ones before the first that stands at `place` or later, or is new itself."""
+    """The entries with new ones before the first that is at `place` or later, or is new itself."""
     at = next((i for i, (position, _) in enumerate(standing) if position >= place), len(standing))
     return [*standing[:at], *((NEW, item) for item in new), *standing[at:]]
 
@@ -128,22 +142,24 @@ def _renamed(plan: Plan, item: CarriedEntry, name: str) -> CarriedEntry:
     if item.origin >= 0:
         ledger = plan.ledger
         tokens = tuple(ledger.tokens[ledger.start[item.origin] : ledger.start[item.origin + 1]].tolist())
-    return CarriedEntry(_settle(change(item.entry, id=name)), tokens=tokens, withheld=item.withheld)
+    return CarriedEntry(
+        _settle(change(item.entry, id=name)), tokens=tokens, hidden_reasoning=item.hidden_reasoning
+    )
 
 
 def _in_line(items: list[CarriedEntry]) -> list[CarriedEntry]:
-    """An earlier summary stands first in a context, and last among the entries that it goes before."""
+    """Move an earlier summary from the start of a context behind the entries that it precedes."""
     if items and items[0].entry.kind == "compaction":
         first, rest = items[0], _settled(items[1:])
-        told = first.entry.boundary or Boundary()
-        kept = rest[0].entry.id if rest else None
-        boundary = told.model_copy(update={"first_kept": kept, "kept": ()})
+        recorded = first.entry.boundary or Boundary()
+        first_kept = rest[0].entry.id if rest else None
+        boundary = recorded.model_copy(update={"first_kept": first_kept, "kept": ()})
         return [*rest, first._replace(entry=change(first.entry, boundary=boundary))]
     return _settled(items)
 
 
 def _settled(items: list[CarriedEntry]) -> list[CarriedEntry]:
-    """An earlier summary that stays beside something new is from now on a message like any other."""
+    """Turn an earlier summary that remains next to new entries into an ordinary message."""
     return [item._replace(entry=_settle(item.entry)) for item in items]
 
 
@@ -151,14 +167,14 @@ def _settle(entry: Entry) -> Entry:
     return entry if entry.kind != "compaction" else change(entry, kind="branch_summary", boundary=None)
 
 
-def _boundary(plan: Plan, place: int, name: str, kept: Standing, written: int | None) -> CarriedEntry:
+def _boundary(plan: Plan, place: int, name: str, standing: Standing, written: int | None) -> CarriedEntry:
     """The summary, as a recorded compaction that keeps everything before it in the line."""
     text = plan.stand_in.text(place)
-    first = kept[0][1].entry.id if kept else None
-    told = Boundary(trigger="plan", first_kept=first, summary=text, **file_fields(plan))
-    entry = Entry(id=name, kind="compaction", blocks=(Text(text=text),), boundary=told)
+    first = standing[0][1].entry.id if standing else None
+    boundary = Boundary(trigger="plan", first_kept=first, summary=text, **file_fields(plan))
+    entry = Entry(id=name, kind="compaction", blocks=(Text(text=text),), boundary=boundary)
     tokens = plan.summary_tokens if written is None else written
-    return CarriedEntry(entry, tokens=(tokens,), withheld=weigh_more(plan.outside, tokens))
+    return CarriedEntry(entry, tokens=(tokens,), hidden_reasoning=weigh_more(plan.outside, tokens))
 
 
 def _share(plan: Plan, texts: list[str], total: int) -> list[int]:
@@ -195,11 +211,11 @@ def take_columns(ledger: Ledger, entries: Ints) -> Columns:
 def count_carried(ledger: Ledger, items: Sequence[CarriedEntry]) -> Columns:
     """The columns of what a plan over this ledger's session left. What is unchanged is not counted again."""
     new = [item for item in items if item.origin < 0]
-    given = np.array([tokens for item in new for tokens in item.tokens], np.int32)
+    new_tokens = np.array([tokens for item in new for tokens in item.tokens], np.int32)
     rows = gather_rows(
         Session.model_construct(format="", entries=tuple(item.entry for item in new)), None, _no_cost
     )
-    fresh = Columns(np.diff(rows.start).astype(np.int32), rows.kind, rows.section, given)
+    fresh = Columns(np.diff(rows.start).astype(np.int32), rows.kind, rows.section, new_tokens)
     old = take_columns(ledger, np.array([item.origin for item in items if item.origin >= 0], np.int64))
     both = old + fresh
     # First the unchanged ones, then the new: bring them back into their order.

@@ -1,18 +1,18 @@
-"""One compaction in a replay: planned, asked for, and adopted, discarded or failed; and what it leaves."""
+"""One compaction in a replay: planned, requested, and adopted, discarded or failed."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import Any
 
 from ..planning.kept_prefix import KeptPrefix
 from ..planning.left_outside import weigh_more
 from ..planning.plan import Plan
 from ..policies.events import BY_RULES
+from ..policies.failures import frees_little
 from ..policies.policy import Policy
 from ..policies.table import COUNTED
-from ..policies.trigger import Reason
+from ..policies.trigger import Reason, whole_size
 from ..summaries.audit import (
     REASONING,
     CompactionEvent,
@@ -22,9 +22,11 @@ from ..summaries.audit import (
     fail_compaction,
     finish_compaction,
     list_oversize,
+    list_retries,
+    list_stages,
     start_compaction,
 )
-from ..summaries.record import changes_stored
+from ..summaries.record import changes_stored, without_summary
 from .carry import carry_entries
 from .event_log import EventLog
 from .harness_state import HarnessState
@@ -40,7 +42,7 @@ ALWAYS = sys.maxsize
 
 class Compactor:
     """`compactions` are those that were begun; `fails` calls of the summariser are still to fail; `written`
-    are tokens of the last summary that stands."""
+    are tokens of the last adopted summary."""
 
     def __init__(
         self,
@@ -57,104 +59,151 @@ class Compactor:
         self.fails = ALWAYS if writer.fails == "always" else writer.fails
         self.written = 0
         self.compactions: list[Compaction] = []
-        self.able = any(rule.enabled and not rule.locked for rule in policy.rules)
+        late = {kind for stage in policy.late for kind in stage.rules}
+        own = (rule for rule in policy.rules if rule.enabled and not rule.locked)
+        self.able = any(rule.kind not in late for rule in own)
+        self._by: dict[str, str] = {}
         self._name = context.free_name("summary")
 
-    def compact(self, reason: Reason, *, refused: bool = False, by: str = "") -> KeptPrefix | None:
-        """Compact the context as it stands: what of it stays as it was, or None when nothing was adopted.
+    def compact(
+        self, reason: Reason, *, refused: bool = False, by: str = "", summarises: bool = True
+    ) -> KeptPrefix | None:
+        """Compact the present context.
 
-        `refused` says that the provider is going to refuse the request that waits for it; `by` who asked for
-        it, if that is not what the reason says.
+        Args:
+            reason: Why the compaction is planned.
+            refused: Whether the provider is going to refuse the waiting request.
+            by: The initiator, if the reason does not say it.
+            summarises: If False, only stages without a summariser run.
+
+        Returns:
+            The unchanged start of the context, or None if nothing was adopted.
         """
-        plan = self.context.plan(self.policy, reason)
+        plan = self.context.plan(self.policy, reason, fires=True)
+        if summarises and plan.summarises:
+            # A summary is of the history, with what a view leaves out of each request (S2-5, S2-14).
+            plan = self.context.plan_stored(self.policy, plan)
+        if not summarises and not changes_stored(plan := without_summary(plan)):
+            return None
         if not changes_stored(plan):
             if reason == "auto":
                 why = plan.why or "The policy finds nothing to compact."
                 if by:
-                    why = f"A compaction was forced and nothing came of it. {why}"
+                    why = f"A forced compaction had no effect. {why}"
                 self.log.note_once("forced" if by else "nothing", why)
                 self._look_for_floor(plan)
             elif reason == "manual":
                 self.log.note_once("no_effect", f"A /compact changes nothing here. {plan.why}".rstrip())
             return None
         before = self.context.size
-        self.harness_state.begin(reason)
+        self.harness_state.begin(reason, by)
         estimated = self.context.estimate(plan)
-        self._record(plan, [start_compaction(plan, before, estimated)], **({"by": by} if by else {}))
+        self._by = {"by": by} if by else {}
+        self._record(plan, [start_compaction(plan, before, estimated)])
         tries = ask_summariser(
-            *(plan, self.harness_state.harness, self.harness_state.counts, self.fails, self.writer.oversize),
-            least=int(self.written * self.writer.grows),
+            plan, self.harness_state.harness, self.fails, self.writer.oversize, self.writer.size(self.written)
         )
-        self.fails, self.harness_state.counts = tries.fails, tries.counts
-        for attempt in range(1, tries.retried + 1):
-            self.log.record("retried", error="SummarizeFailed", attempt=attempt)
-        self._record(plan, list_oversize(tries.oversize))
+        self.fails -= tries.failed
+        retries = self.harness_state.harness.retries
+        self._record(plan, list_retries(tries.failed - (not tries.succeeded), before, retries))
+        self._record(plan, list_oversize(tries.oversize, before))
         if self.writer.oversize and plan.summarises and not find_budget(plan):
             self.log.note_once(
                 "no_budget",
                 "How long summaries come out has no effect here: this policy gives them no budget of tokens.",
             )
-        kept = plan.prefix
-        left = plan.after
+        prefix = plan.prefix
+        size = plan.after
         if plan.summarises:
             longer = tries.written - plan.summary_tokens
-            left += longer + weigh_more(plan.outside, longer)
-        if not tries.stands:
-            self._keep(plan, reason, before, left, kept, tries, adopted=False)
-            self._record(plan, [fail_compaction(plan, before, tries.calls)])
-            self.harness_state.fail(reason, refused=refused)
-            return None
-        if self.harness_state.harness.adopt == "smaller" and left >= before:
-            self._keep(plan, reason, before, left, kept, tries, adopted=False)
-            self._record(plan, [CompactionEvent("discarded", before, left, describe_reason(plan))])
-            self.harness_state.finish()
+            size += longer + weigh_more(plan.outside, longer)
+        if not tries.succeeded:
+            return self._fail(plan, before, size, tries, refused)
+        if self.harness_state.harness.adopt == "smaller" and size >= before:
+            self._keep(plan, reason, before, size, prefix, tries, adopted=False)
+            self._record(plan, [CompactionEvent("discarded", before, size, describe_reason(plan))])
+            self.harness_state.finish("discarded")
             return None
         self.written = tries.written or self.written
-        self._adopt(plan, before, kept, tries, estimated)
-        return kept
+        self._adopt(plan, before, prefix, tries, estimated, closes=summarises)
+        return prefix
+
+    def frees_enough(self) -> bool:
+        """Whether an automatic compaction of the present context is expected to free more than next to
+        nothing, with a summary at least as long as the last."""
+        plan = self.context.plan(self.policy, "auto", fires=True)
+        longer = max(self.written - plan.summary_tokens, 0) if plan.summarises else 0
+        return changes_stored(plan) and not frees_little(plan.before, plan.after + longer)
+
+    def _fail(
+        self, plan: Plan, before: int, size: int, tries: SimulatedAnswer, refused: bool
+    ) -> KeptPrefix | None:
+        """Record that the summariser failed for good; the work of other stages, if any, is adopted."""
+        rest, prefix = without_summary(self.context.plan(self.policy, plan.reason, fires=True)), None
+        if changes_stored(rest):
+            prefix = rest.prefix
+            self._record(plan, list_stages(rest))
+            self.context.carry(rest, carry_entries(rest, f"{self._name}-{len(self.compactions) + 1}"))
+            self._keep(rest, plan.reason, before, self.context.size, prefix, tries, adopted=True)
+        else:
+            self._keep(plan, plan.reason, before, size, plan.prefix, tries, adopted=False)
+        self._record(plan, fail_compaction(rest, before, self.context.size, tries.calls))
+        self.harness_state.fail(plan.reason, refused=refused)
+        return prefix
 
     def _adopt(
-        self, plan: Plan, before: int, kept: KeptPrefix, tries: SimulatedAnswer, estimated: int
+        self,
+        plan: Plan,
+        before: int,
+        prefix: KeptPrefix,
+        tries: SimulatedAnswer,
+        estimated: int,
+        *,
+        closes: bool,
     ) -> None:
+        """Adopt the result. It `closes` the breaker unless the summariser was left out."""
         name, messages = f"{self._name}-{len(self.compactions) + 1}", self.context.entries
         self.context.carry(plan, carry_entries(plan, name, tries.written if plan.summarises else None))
         after = self.context.size
-        self._keep(plan, plan.reason, before, after, kept, tries, adopted=True)
+        self._keep(plan, plan.reason, before, after, prefix, tries, adopted=True)
         # A simulated summariser reports as usage what it took.
-        work = Work(tries.calls, tries.asked, tries.written, tries.asked, tries.written)
+        work = Work(tries.calls, tries.input_tokens, tries.written, tries.input_tokens, tries.written)
         own = OwnFigures(
             estimated, self.context.estimated, self.context.loop_turn, messages, self.context.entries
         )
         cleared = {} if self.wire_edits is None else self.wire_edits.count_cleared(REASONING)
         harness, turn_of = self.harness_state.harness, self.context.turn_of
+        self._record(plan, list_stages(plan))
         self._record(plan, finish_compaction(plan, harness, before, after, work, own, turn_of, cleared))
         self.harness_state.finish()
         # A placeholder's length says nothing of how long a model's summaries come out.
-        simulated = self.writer.grows > 1 or self.writer.oversize > 0
-        self.harness_state.succeed(tries.written if plan.summarises else 0, before, after, simulated)
+        simulated = self.writer.grows > 0 or self.writer.oversize > 0
+        if closes:
+            self.harness_state.succeed(tries.written if plan.summarises else 0, before, after, simulated)
         if self.harness_state.look():
             self._look_for_floor(plan)
 
-    def _record(self, plan: Plan, events: Iterable[CompactionEvent], **more: Any) -> None:
-        more |= {} if plan.summarises else {"provider": BY_RULES}
+    def _record(self, plan: Plan, events: Iterable[CompactionEvent]) -> None:
+        provider = {} if plan.summarises else {"provider": BY_RULES}
         for event in events:
-            self.log.record(event.kind, event.before, event.after, **event.data, **more)
+            by = self._by if "reason" in event.data else {}
+            self.log.record(event.kind, event.before, event.after, **event.data, **by, **provider)
 
     def _look_for_floor(self, plan: Plan) -> None:
         """Whether no cut at all would get below the trigger."""
         trigger = self.policy.trigger
         totals = plan.cut_table.total
         legal = totals[totals >= 0]
-        if trigger.measure not in COUNTED or not len(legal):
+        if any(condition.measure not in COUNTED for condition in trigger.conditions) or not len(legal):
             return
-        least, threshold = int(legal.min()), trigger.threshold(self.context.window)
-        if trigger.fires(least, self.context.window):
+        least = int(legal.min())
+        verdict = trigger.decide(lambda _: whole_size(least), self.context.window)
+        if verdict.reached:
             self.log.record_once("irreducible", before=self.context.size, after=least)
             self.log.note_once(
                 "irreducible",
-                f"No cut leaves less than {least:,} tokens here, and the policy fires "
-                f"{'above' if trigger.above else 'at'} {threshold:,.0f}: with these settings it cannot get "
-                "under its own trigger.",
+                f"No cut leaves less than {least:,} tokens here, and the policy fires {verdict.lead.limit}: "
+                "with these settings it cannot get under its own trigger.",
             )
 
     def _keep(
@@ -163,7 +212,7 @@ class Compactor:
         reason: Reason,
         before: int,
         after: int,
-        kept: KeptPrefix,
+        prefix: KeptPrefix,
         tries: SimulatedAnswer,
         *,
         adopted: bool,
@@ -177,10 +226,10 @@ class Compactor:
                 plan=plan,
                 before=before,
                 after=after,
-                prefix=kept.tokens,
+                prefix=prefix.tokens,
                 adopted=adopted,
                 calls=tries.calls,
-                asked=tries.asked,
-                written=tries.written if tries.stands else 0,
+                asked=tries.input_tokens,
+                written=tries.written if tries.succeeded else 0,
             )
         )

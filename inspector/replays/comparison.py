@@ -1,4 +1,4 @@
-"""One session lived again under several policies, side by side."""
+"""Compare replays of one session under several policies."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from ..errors import expect
 from ..mixins import Framed
 from ..policies.policy import Policy
 from ..policies.registry import list_policies
+from ..progress import show_progress
 from ..session.session import Session
-from ..text import html_table, printed
+from ..text import html_table, printed, text_table
 from ..tokens.bill import Bill
 from ..tokens.cost import SummaryCall, price_session, price_steps
 from ..tokens.history import trace_history
@@ -37,8 +38,8 @@ HEADINGS = ("policy", "compactions", "first in turn", "fullest", "at the end", "
 class Comparison(Framed):
     """Runs of several policies over one session, in the order they were asked for.
 
-    `recorded` is what the session's own requests cost, by the usage in the file; `note` tells where prices
-    are from.
+    `recorded` is the cost of the session's own requests, by the usage in the file; `note` names the source of
+    the prices.
 
     >>> from inspector import read_session
     >>> answer = {"role": "assistant", "content": "It is short."}
@@ -77,7 +78,7 @@ class Comparison(Framed):
         """A row for each policy: plain values, for a data frame or a chart.
 
         Tokens are by the ledger's counter and what usage reports beyond it; `cached` is the share of the
-        tokens sent that were an unchanged prefix; `cost` is None where no price is known.
+        tokens sent that were an unchanged prefix; `cost` is None without a known price.
         """
         return [_row(row) for row in self.rows]
 
@@ -90,16 +91,9 @@ class Comparison(Framed):
     @printed
     def __repr__(self) -> str:
         lines = [HEADINGS, *(_cells(row) for row in self.table())]
-        wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
         head = f"Comparison of {len(self)} policies over {self.session!r}"
-        body = [
-            "  "
-            + "  ".join(
-                c.ljust(w) if not i else c.rjust(w) for i, (c, w) in enumerate(zip(row, wide, strict=True))
-            )
-            for row in lines
-        ]
-        return "\n".join([head, *(line.rstrip() for line in body), f"  {self.note}"])
+        body = (f"  {line}" for line in text_table(lines, range(1, len(HEADINGS))))
+        return "\n".join([head, *body, f"  {self.note}"])
 
 
 def compare_policies(
@@ -112,13 +106,13 @@ def compare_policies(
     price: Price | None = None,
     tell: Callable[[float], None] | None = None,
 ) -> Comparison:
-    """Live a session again under each policy, or under one; None takes every policy that is known.
+    """Replay a session under each policy, or under one; None takes every known policy.
 
-    `ledger` is by default the counter fitted to what the session's provider reported, `window` (tokens) and
-    `price` replace what is known of its model. Raises what `replay` raises.
+    `ledger` is by default calibrated to the sizes that the session's provider reported; `window` (tokens) and
+    `price` replace those of its model. Raises the errors of `replay`.
 
-    `tell` is called with the share that is done, from 0 to 1, some hundred times for each policy at most;
-    what it raises (`Stopped`) ends the comparison.
+    About a hundred times for each policy the `tell` callback is called with the completed share, from 0 to 1.
+    An error that it raises (`Stopped`) ends the comparison.
 
     >>> from inspector import open_demo
     >>> runs = compare_policies(open_demo(), ["flue", "keep-recent-turns"])
@@ -131,24 +125,25 @@ def compare_policies(
         policies = [policies]
     if policies is not None:
         expect("compare_policies", policies=(policies, list, tuple))
-    asked = list(list_policies() if policies is None else policies)
+    chosen = list(list_policies() if policies is None else policies)
     first = 1 if ledger is None else 0
-    parts = first + len(asked)
-    if ledger is None:
-        ledger = count_tokens(session, "calibrated", tell_part(tell, 0, parts))
-    history = trace_history(session, ledger)
-    known = find_price(model_of(session))
-    price, note = (known.price, known.note) if price is None else (price, price.note)
-    rows = []
-    for done, policy in enumerate(asked, first):
-        say = tell_part(tell, done, parts)
-        run = replay(session, policy, scenario, ledger=ledger, window=window, history=history, tell=say)
-        calls = [
-            SummaryCall(item.step, item.asked, item.written, calls=item.calls)
-            for item in run.compactions
-            if item.calls
-        ]
-        rows.append(Compared(run, price_steps(run.sent, run.cached, run.output, price, summaries=calls)))
+    parts = first + len(chosen)
+    with show_progress("compare policies", tell) as tell:
+        if ledger is None:
+            ledger = count_tokens(session, "calibrated", tell_part(tell, 0, parts))
+        history = trace_history(session, ledger)
+        model_price = find_price(model_of(session))
+        price, note = (model_price.price, model_price.note) if price is None else (price, price.note)
+        rows = []
+        for done, policy in enumerate(chosen, first):
+            say = tell_part(tell, done, parts)
+            run = replay(session, policy, scenario, ledger=ledger, window=window, history=history, tell=say)
+            calls = [
+                SummaryCall(item.step, item.asked, item.written, calls=item.calls)
+                for item in run.compactions
+                if item.calls
+            ]
+            rows.append(Compared(run, price_steps(run.sent, run.cached, run.output, price, summaries=calls)))
     return Comparison(session, tuple(rows), price_session(session), note)
 
 

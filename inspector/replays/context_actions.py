@@ -1,6 +1,6 @@
-"""What changes the context in a replay, and what of it the provider has seen in the request before.
+"""Change the context in a replay, and track its unchanged start since the previous request.
 
-The policy's own check, a compaction for whatever reason, and /reset.
+The changes are the policy's own check, a compaction for any reason, and /reset.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from .replayed_context import ReplayedContext
 from .wire_edits import WireEdits
 
 EFFORT, GROWTH = 250_000, 50
-"""Tries that leave the context where the policy fires may look at so many entries, all together. Then the
-next one waits until the context has grown by a fiftieth: else a policy that cannot get below its own trigger
-takes time in the square of the session."""
+"""Compactions that do not get below the trigger may read `EFFORT` entries in total. Then the next one waits
+until the context has grown by 1/`GROWTH`: else a policy that cannot get below its own trigger takes quadratic
+time."""
 
 
 class ContextActions:
-    """`prefix`: tokens of the request before that still stand at the front of the context; `ran`: what
-    compactions took away since then."""
+    """`prefix`: tokens of the previous request that are still the start of the context; `ran`: tokens that
+    compactions removed since then."""
 
     def __init__(
         self,
@@ -41,52 +41,68 @@ class ContextActions:
         self._effort = self._tried = 0
 
     def prepare(self) -> None:
-        """What the harness does to the context before every request."""
+        """Apply the early rules, as the harness does before every request."""
         plan = self.early.apply()
         if plan is not None:
             self._rewritten(plan.prefix.rows, plan.prefix.tokens)
 
     def check(self, *, refused: bool = False) -> None:
-        """Hold the policy's own measure against its trigger, and compact if it fires.
+        """Compare the policy's own measure with its trigger, and compact if it fires.
 
         `refused` says that the provider is going to refuse the request that waits for this.
         """
+        self.prepare()
         if not self.harness_state.look() or not self.compactor.able:
             return
         if self._effort > EFFORT and self.context.value < self._tried * (1 + 1 / GROWTH):
             return
-        if self.harness_state.may_compact(self.consents):
+        if self.harness_state.waits_for_more:
+            self._effort += self.context.entries
+            self._tried = self.context.value
+            if self.compactor.frees_enough():
+                self.harness_state.counts = self.harness_state.counts.rearm()
+        may = self.harness_state.may_compact(self.consents)
+        # The breaker stops only the summariser: stages that do not need it still run (S2-6).
+        if may or (self._is_cut_off() and not self.harness_state.deferred):
             entries = self.context.entries
-            self.compact("auto", refused=refused)
+            self.compact("auto", refused=refused, summarises=may)
             self._effort = self._effort + entries if self.harness_state.above else 0
             self._tried = self.context.value
 
-    def compact(self, reason: Reason, *, refused: bool = False, by: str = "") -> bool:
-        """Compact the context as it stands. Whether the result was adopted."""
+    def _is_cut_off(self) -> bool:
+        """Whether an automatic compaction does not start only because the breaker is open."""
+        counts, harness = self.harness_state.counts, self.harness_state.harness
+        closed = counts._replace(failures=0)
+        return counts.is_open(harness) and closed.may_compact(harness, "auto", self.consents)
+
+    def compact(
+        self, reason: Reason, *, refused: bool = False, by: str = "", summarises: bool = True
+    ) -> bool:
+        """Compact the present context. Return whether the result was adopted."""
         before = self.context.size
-        kept = self.compactor.compact(reason, refused=refused, by=by)
-        if kept is None:
+        prefix = self.compactor.compact(reason, refused=refused, by=by, summarises=summarises)
+        if prefix is None:
             return False
-        self._rewritten(kept.rows, kept.tokens)
+        self._rewritten(prefix.rows, prefix.tokens)
         self.ran += max(before - self.context.size, 0)
         return True
 
     def act(self, reason: Reason, by: str = "") -> bool:
-        """The same because somebody intervenes: what was given up is tried again."""
+        """Compact at the user's request, which also resets the failure counts."""
         self.harness_state.counts = self.harness_state.counts.act()
         self._effort = 0
         return self.compact(reason, by=by)
 
     def reset(self) -> None:
-        """Only what the user says now stays: the words that opened this turn, unless they are yet to come."""
-        context, life, before = self.context, self.context.life, self.context.size
+        """Keep only the user's message that opened this turn, or nothing if it is yet to come."""
+        context, timeline, before = self.context, self.context.timeline, self.context.size
         now = number = context.position
-        while number > 0 and not (number < len(life) and life.entry(number).opens_turn):
+        while number > 0 and not (number < len(timeline) and timeline.entry(number).opens_turn):
             number -= 1
-        if number < now and life.entry(number).opens_turn:
-            asked = life.entry(number)
-            words: tuple[Block, ...] = tuple(block for block in asked.blocks if block.kind != "tool_output")
-            context.clear([asked if len(words) == len(asked.blocks) else change(asked, blocks=words)])
+        if number < now and timeline.entry(number).opens_turn:
+            opening = timeline.entry(number)
+            words: tuple[Block, ...] = tuple(block for block in opening.blocks if block.kind != "tool_output")
+            context.clear([opening if len(words) == len(opening.blocks) else change(opening, blocks=words)])
         else:
             context.clear([])
         self._rewritten(0, context.head)
@@ -96,33 +112,31 @@ class ContextActions:
         self.harness_state.measure()
 
     def switch(self, model: str | None, window: int | None, provider: str | None = None) -> None:
-        """Another model reads from now on, or another window."""
+        """Switch to another model or window."""
         before = self.context.window
         self.context.switch(model, window)
         if self.wire_edits is not None:
             self.wire_edits.forget()
         if model is not None:
             self.log.model, self.log.provider = model, provider or self.log.provider
-            # It knows nothing of what the one before has cached.
+            # The new provider has nothing cached.
             self.prefix = 0
         after = self.context.window
         self.log.record("switched", window_before=before or None, window_after=after or None)
         self.log.note_once(
             "switched",
-            "The model or the window changes on the way; the threshold that is shown, and prices, are those "
-            "of the beginning.",
+            "The model or the window changes during the replay; the threshold and the prices shown are the "
+            "initial ones.",
         )
         if window is None:
             self.log.note_once(
                 "window_unknown",
-                f"No window is published for {model}; it is taken to have the one before."
-                if model is not None
-                else "A switch names neither a window nor a model; nothing changes by it.",
+                f"No window is published for {model}; it is taken to have the one before.",
             )
         self.harness_state.measure()
 
     def _rewritten(self, rows: int, tokens: int) -> None:
-        """Only so much of the context is still what the request before held."""
+        """Limit the unchanged start of the context to `tokens`."""
         self.prefix = min(self.prefix, tokens)
         if self.wire_edits is not None:
             self.wire_edits.rewritten(rows)

@@ -1,7 +1,7 @@
-"""How facts fade over several compactions in a row: those a file records, or those of a policy tried on it.
+"""Measure how many facts survive several compactions in a row, recorded or planned by a policy.
 
-In go traces, or a session, a policy and a summariser; out come `Round`s. What is followed are the facts that
-could be read right before the first compaction: how many of them stand after it, and after each that follows.
+The input is traces, or a session, a policy and a summariser; the result is a `Round` for each compaction. It
+follows the facts that were in the context right before the first compaction.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from ..tokens.ledger import Ledger, count_tokens
 
 
 class Round(NamedTuple):
-    """One of several compactions: how many facts stood before it, and their outcomes.
+    """One of several compactions: how many facts were in the context before it, and their outcomes.
 
-    The rest is of those that stood before the first: `left` counts those that stand now, in full or in part.
-    By kind: `first` is how many there were, `kept` how many stand in full after this and after every one
-    before it. `silent` and `silent_kept` count the same of those alone that nobody said again since the
-    first, so that nothing but the compactions can have kept them.
+    The other figures count the facts before the first compaction: `left` those that remain now, in full or in
+    part. By kind: `first` is their number, `kept` the number that remained in full after this and every
+    earlier compaction. `silent` and `silent_kept` count only facts that were not restated since the first
+    compaction, so that only the compactions can have kept them.
     """
 
     number: int
@@ -56,7 +56,7 @@ Key = tuple[str, str]
 
 
 def measure_decay(traces: Sequence[Trace]) -> tuple[Round, ...]:
-    """How facts fade over several compactions, round by round; `trace_recorded` gives those of a file.
+    """Return a `Round` for each trace of a compaction; `trace_recorded` returns the traces of a file.
 
     >>> from inspector import open_demo, trace_recorded
     >>> session = open_demo()
@@ -80,7 +80,7 @@ def measure_decay(traces: Sequence[Trace]) -> tuple[Round, ...]:
                 trace.scene.tier,
                 len(standing),
                 {name: counts[name] for name in OUTCOMES if counts[name]},
-                sum(one in (*KEPT, "partial") for one in outcome.values()),
+                sum(value in (*KEPT, "partial") for value in outcome.values()),
                 *map(_by_kind, (cohort, unbroken, silent, silent & unbroken)),
             )
         )
@@ -93,7 +93,7 @@ def _by_kind(facts: Iterable[Key]) -> dict[str, int]:
 
 
 def _find_said_again(traces: Sequence[Trace]) -> set[Key]:
-    """Facts that anybody said, and no summary, after the first compaction and before the last."""
+    """Facts that a message, not a summary, restated between the first compaction and the last."""
     if len(traces) < 2:
         return set()
     before, session = traces[0].scene.session, traces[-1].scene.session
@@ -109,10 +109,10 @@ def _find_said_again(traces: Sequence[Trace]) -> set[Key]:
 
 
 class DecayLine(NamedTuple):
-    """One line: the share of the first facts that stand in full, before the first compaction and after each.
+    """The share of the first facts that remain in full, before the first compaction and after each.
 
-    `of` is whose line it is, a policy's or a kind's; `by` wrote the summaries. `tokens` are those of the
-    context after each, where they are known.
+    `of` is the policy or the kind of fact; `by` wrote the summaries. `tokens` are the tokens of the context
+    after each compaction, if they are known.
 
     >>> line = DecayLine("flue", "by hand", (1.0, 0.75, 0.5), (8_000, 9_000))
     >>> [f"{share:.0%}" for share in line.shares[1:]]
@@ -127,10 +127,10 @@ class DecayLine(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Decay(Framed, Drawable):
-    """What one policy and one summariser leave of a session, compacted again and again.
+    """The facts of a session after repeated compactions by one policy and one summariser.
 
-    `transitions` has one for each moment, and `traces` one for each compaction that came of them. `session`
-    is the last, with all of them on its path. `rounds` are numbered by their moments.
+    `transitions` has an item for each point in time, `traces` one for each compaction that took place.
+    `session` is the last session, with all compactions on its path. `rounds` are numbered by point in time.
 
     >>> from inspector import read_session
     >>> answer = {"role": "assistant", "content": "It is short."}
@@ -151,40 +151,40 @@ class Decay(Framed, Drawable):
 
     @cached_property
     def rounds(self) -> tuple[Round, ...]:
-        """One for each moment. The summaries are those that were written here, so what they keep is planned:
-        the replies are those of the file, whatever had been left out by then."""
-        return tuple(one._replace(tier="planned") for one in measure_decay(self.traces))
+        """A `Round` for each point in time. The evidence is "planned": the summaries were written here, and
+        the replies are those in the file, regardless of the facts that were lost."""
+        return tuple(item._replace(tier="planned") for item in measure_decay(self.traces))
 
     @cached_property
     def tokens(self) -> tuple[tuple[int, int], ...]:
-        """Of the context before and after each moment, counted."""
+        """Counted tokens of the context before and after each compaction."""
         return tuple((t.plan.ledger.count_context(t.plan.session), _count_after(t)) for t in self.transitions)
 
     def line(self, kind: str | None = None, *, silent: bool = False) -> DecayLine:
-        """Its line, of all facts or of one kind; `silent` is of those alone that nobody said again.
+        """Return the shares of all facts or of one kind; with `silent` only of facts never restated.
 
-        There are no shares of no facts.
+        The line has no shares if there are no such facts.
         """
         first = self.rounds[0].silent if silent else self.rounds[0].first
-        every = [first, *(one.silent_kept if silent else one.kept for one in self.rounds)]
+        every = [first, *(item.silent_kept if silent else item.kept for item in self.rounds)]
         whole, *parts = (
-            sum(kept.values()) if kind is None else kept.get(kind, 0) for kept in (first, *every)
+            sum(counts.values()) if kind is None else counts.get(kind, 0) for counts in (first, *every)
         )
         shares = tuple(part / whole for part in parts) if whole else ()
         return DecayLine(kind or self.policy, self.by, shares, tuple(after for _, after in self.tokens))
 
     def to_columns(self) -> Mapping[str, Sequence[Any]]:
-        """One row for each moment and kind of fact."""
-        rows = [(n, one, kind) for n, one in enumerate(self.rounds) for kind in one.first]
+        """One row for each point in time and kind of fact."""
+        rows = [(n, item, kind) for n, item in enumerate(self.rounds) for kind in item.first]
         return {
             "policy": [self.policy for _ in rows],
             "by": [self.by for _ in rows],
-            "round": [one.number for _, one, _ in rows],
+            "round": [item.number for _, item, _ in rows],
             "kind": [kind for *_, kind in rows],
-            "first": [one.first[kind] for _, one, kind in rows],
-            "kept": [one.kept.get(kind, 0) for _, one, kind in rows],
-            "silent": [one.silent.get(kind, 0) for _, one, kind in rows],
-            "silent_kept": [one.silent_kept.get(kind, 0) for _, one, kind in rows],
+            "first": [item.first[kind] for _, item, kind in rows],
+            "kept": [item.kept.get(kind, 0) for _, item, kind in rows],
+            "silent": [item.silent.get(kind, 0) for _, item, kind in rows],
+            "silent_kept": [item.silent_kept.get(kind, 0) for _, item, kind in rows],
             "compacted": [self.transitions[n].done for n, *_ in rows],
             "tokens_before": [self.tokens[n][0] for n, *_ in rows],
             "tokens_after": [self.tokens[n][1] for n, *_ in rows],
@@ -192,12 +192,12 @@ class Decay(Framed, Drawable):
 
     @printed
     def __repr__(self) -> str:
-        made = sum(transition.done for transition in self.transitions)
-        lines = [f"Decay({self.policy}, {self.by}: {made} of {len(self.transitions)} compacted)"]
-        for one, (before, after) in zip(self.rounds, self.tokens, strict=True):
-            kept, first = sum(one.kept.values()), sum(one.first.values())
-            told = f"{kept:,} of {first:,} facts stand in full"
-            lines.append(f"  {one.number}: {before:>9,} -> {after:>9,} tokens, {told}")
+        compactions = sum(transition.done for transition in self.transitions)
+        lines = [f"Decay({self.policy}, {self.by}: {compactions} of {len(self.transitions)} compacted)"]
+        for item, (before, after) in zip(self.rounds, self.tokens, strict=True):
+            in_full, first = sum(item.kept.values()), sum(item.first.values())
+            summary = f"{in_full:,} of {first:,} facts remain in full"
+            lines.append(f"  {item.number}: {before:>9,} -> {after:>9,} tokens, {summary}")
         return "\n".join(lines)
 
 
@@ -216,13 +216,13 @@ def compact_rounds(
     window: int | None = None,
     facts: Facts | None = None,
 ) -> Decay:
-    """Compact a session again and again as it goes on, and follow what it said before the first time.
+    """Compact a session repeatedly as it grows, and follow the facts from before the first compaction.
 
-    The session is lived from its beginning without the compactions it records. Each time another equal share
-    of its tokens was said, the last of them at its end and none while a tool is at work, `compact` is asked
-    for by hand, and what the file says next follows. The replies are those of the file. Sizes are counted:
-    what the file reports is of other contexts. `facts` are those of `strip_compactions(session)`, where they
-    were found before. Raises as `compact` does, and `EditError` for a session with too few entries.
+    The session is replayed from its beginning without its recorded compactions. It is compacted after each
+    equal share of its tokens, the last time at its end, but never while a tool call is open. The replies are
+    those in the file. Sizes are counted, because the file reports sizes of other contexts. `facts` are the
+    facts of `strip_compactions(session)`, if they are known. Raises the errors of `compact`, and `EditError`
+    for a session with too few entries.
 
     >>> from inspector import open_demo
     >>> decay = compact_rounds(open_demo(), "claude-code", rounds=2)
@@ -232,16 +232,16 @@ def compact_rounds(
     expect("compact_rounds", session=(session, Session), rounds=(rounds, int), facts=(facts, Facts, None))
     if rounds < 1:
         raise ArgumentError("compact_rounds", "rounds", rounds, "at least 1")
-    life = strip_compactions(session)
-    facts = find_facts(life) if facts is None else facts
-    ends = find_moments(life, count_tokens(life, counter), rounds)
+    stripped = strip_compactions(session)
+    facts = find_facts(stripped) if facts is None else facts
+    ends = find_moments(stripped, count_tokens(stripped, counter), rounds)
     transitions: list[CompactionResult] = []
-    now = life
+    now = stripped
     for number, end in enumerate(ends):
         if transitions:
-            now = _go_on(transitions[-1].after, life, ends[number - 1])
-        now = now.at(life.entries[end].id)
-        # Each time is counted alike: the counter knows the texts it has counted before.
+            now = _go_on(transitions[-1].after, stripped, ends[number - 1])
+        now = now.at(stripped.entries[end].id)
+        # Counting the whole context again is cheap: the counter caches its texts.
         ledger = count_tokens(now, counter)
         transitions.append(compact(now, policy, summariser, ledger=ledger, window=window))
     last = transitions[-1].after
@@ -252,37 +252,37 @@ def compact_rounds(
 
 
 def strip_compactions(session: Session) -> Session:
-    """What was ever said on the path, one thing after the other: no compactions, and no reported usage."""
-    made, parent = [], None
+    """Return the session with all messages of its path in one line, without compactions and usage."""
+    entries, parent = [], None
     for i in session.path:
         if session.tree.sort[i] not in UNSEEN:
             entry = session.entries[i].model_copy(update={"parent": parent, "usage": None})
-            made.append(entry)
+            entries.append(entry)
             parent = entry.id
-    return session.with_entries(made, parent)
+    return session.with_entries(entries, parent)
 
 
-def find_moments(life: Session, ledger: Ledger, rounds: int) -> list[int]:
-    """Positions of the entries after which an equal share of the tokens was said, and no call is open."""
-    calm = [at for at, still in enumerate(_find_open(life)) if not still]
-    said = np.cumsum(ledger.entry_tokens)
+def find_moments(stripped: Session, ledger: Ledger, rounds: int) -> list[int]:
+    """Positions of the entries that end an equal share of the tokens and leave no call open."""
+    calm = [at for at, still in enumerate(_find_open(stripped)) if not still]
+    totals = np.cumsum(ledger.entry_tokens)
     ends: list[int] = []
     for number in range(1, rounds + 1):
-        wanted = int(np.searchsorted(said, said[-1] * number / rounds)) if len(said) else 0
+        target = int(np.searchsorted(totals, totals[-1] * number / rounds)) if len(totals) else 0
         last = ends[-1] if ends else -1
-        end = next((at for at in calm if at > last and at >= wanted), None)
+        end = next((at for at in calm if at > last and at >= target), None)
         end = end if end is not None else next((at for at in reversed(calm) if at > last), None)
         if end is None:
-            raise EditError("rounds", str(rounds), "the session has too few entries for so many")
+            raise EditError("rounds", str(rounds), "the session has too few entries for this number")
         ends.append(end)
     return ends
 
 
-def _find_open(life: Session) -> Iterator[bool]:
-    """For each entry whether a call that will be answered stands open after it."""
-    answered = Counter(b.call_id for e in life.entries for b in e.blocks if b.kind == "tool_output")
+def _find_open(stripped: Session) -> Iterator[bool]:
+    """For each entry, whether a call that is answered later is open after it."""
+    answered = Counter(b.call_id for e in stripped.entries for b in e.blocks if b.kind == "tool_output")
     waiting: Counter[str] = Counter()
-    for entry in life.entries:
+    for entry in stripped.entries:
         for block in entry.blocks:
             if block.kind == "tool_call" and answered[block.id]:
                 waiting[block.id] += 1
@@ -292,9 +292,9 @@ def _find_open(life: Session) -> Iterator[bool]:
         yield bool(waiting)
 
 
-def _go_on(after: Session, life: Session, end: int) -> Session:
-    """The session with what the file says next behind its leaf; everything else stays where it is."""
+def _go_on(after: Session, stripped: Session, end: int) -> Session:
+    """Return the session with the file's next entry after its leaf; the other entries stay."""
     following = end + 1
-    entry = life.entries[following].model_copy(update={"parent": after.leaf})
+    entry = stripped.entries[following].model_copy(update={"parent": after.leaf})
     entries = (*after.entries[:following], entry, *after.entries[following + 1 :])
     return after.with_entries(entries, after.leaf)

@@ -1,11 +1,11 @@
-"""Session + policy + scenario -> Run: the whole session lived again under a policy, event by event.
+"""Session + policy + scenario -> Run: replay the whole session under a policy, event by event.
 
-The session's own entries arrive one after another. Where the policy looks, its own measure is held against
-its trigger; when it fires, an ordinary plan is made of the replayed context, and life goes on from what that
-plan leaves. What the model would have said in the new context nobody knows: the replies are those of the
-file. The parts: `life` is what arrives, `context` what stands, `harness_state` its states and counters,
-`actions` what changes the context, `compactor` one compaction, `gate` the requests, `wire_edits` the
-provider's own edits of them, `log` the events, `versus_recorded` what was recorded.
+The session's own entries arrive one after another. At each check of the policy, its measure is compared with
+its trigger. If it fires, an ordinary plan is made of the replayed context, and the replay continues from the
+result. The replies are those in the file: the model's replies to the new context are unknown. The parts:
+`timeline` holds the arriving entries, `context` the present context, `harness_state` states and counters,
+`actions` the changes of the context, `compactor` one compaction, `gate` the requests, `wire_edits` the
+provider's own edits of them, `log` the events, `versus_recorded` the comparison with the recording.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ import numpy as np
 
 from ..errors import expect
 from ..policies.events import write_word
-from ..policies.harness import STATES, lint
+from ..policies.harness import LEVELS, STATES, UNKNOWN, State, has_thresholds, lint
+from ..policies.own_policy import find_own_policy
 from ..policies.policy import Policy, check_window
 from ..policies.registry import configure_policy
-from ..session.queries import without_reasoning
+from ..policies.trigger import Verdict
+from ..progress import show_progress
+from ..session.queries import with_tools, without_reasoning
 from ..session.session import Session
 from ..text import plural
 from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
-from ..tokens.models import name_entry, published_window, window_of
+from ..tokens.models import model_of, name_entry, published_window, refuse_context_editing, window_of
 from ..tokens.recorded_sizes import find_recorded_sizes
 from .act_positions import place_acts
 from .compactor import ALWAYS, Compactor
@@ -44,7 +47,7 @@ from .wire_edits import WireEdits, split_off_edits
 
 def replay(
     session: Session,
-    policy: str | Policy | dict[str, Any] = "flue",
+    policy: str | Policy | dict[str, Any] | None = None,
     scenario: Scenario | dict[str, Any] | None = None,
     *,
     ledger: Ledger | None = None,
@@ -53,15 +56,25 @@ def replay(
     history: History | None = None,
     tell: Callable[[float], None] | None = None,
 ) -> Run:
-    """Live the session on the path to its leaf again under a policy. Pure: nothing is changed or asked.
+    """Replay the session on the path to its leaf under a policy. The session is not changed.
 
-    `ledger` is by default the counter fitted to what the session's provider reported. `window` (tokens)
-    replaces the one the session or its model tells. A request above the window is refused, as a provider
-    does, unless the scenario has a provider that accepts it. Raises `PolicyError` for a policy or setting
-    that does not exist, `EditError` for an act at an entry that is not on the path.
+    A request above the window is refused, as by a provider, unless the scenario's provider accepts it.
 
-    `tell` is called with the share that is done, from 0 to 1, some hundred times at most; what it raises
-    (`Stopped`) ends the replay.
+    Args:
+        session: The session to replay.
+        policy: A policy, its name or its JSON form; by default that of the harness that wrote the session,
+            or "flue" if it has none.
+        scenario: Events during the replay; none by default.
+        ledger: By default counted and calibrated to the sizes that the session's provider reported.
+        settings: Settings of the policy, "<kind>.<knob>".
+        window: Tokens; replaces the window of the session or its model.
+        history: The result of `trace_history`, if it is known already.
+        tell: Called about a hundred times with the share that is done, from 0 to 1; by default a notebook or
+            a terminal shows a bar. An error that it raises (`Stopped`) ends the replay.
+
+    Raises:
+        PolicyError: If a policy or setting does not exist.
+        EditError: If an event is at an entry that is not on the path.
 
     >>> from inspector import open_demo
     >>> run = replay(open_demo(), "keep-recent-turns")
@@ -75,27 +88,31 @@ def replay(
     expect("replay", history=(history, History, None))
     check_window(window)
     parts = 2 if ledger is None else 1
-    if ledger is None:
-        ledger = count_tokens(session, "calibrated", tell_part(tell, 0, parts))
-    ledger.check(session)
-    chosen = configure_policy(policy, settings or {})
-    history = trace_history(session, ledger) if history is None else history
-    known = window if window is not None else window_of(session).tokens or 0
-    lives = _Replay(session, ledger, chosen, read_scenario(scenario), known, history)
-    return lives.run(tell_part(tell, parts - 1, parts))
+    with show_progress("replay", tell) as tell:
+        if ledger is None:
+            ledger = count_tokens(session, "calibrated", tell_part(tell, 0, parts))
+        ledger.check(session)
+        own = find_own_policy(session) or "flue" if policy is None else policy
+        chosen = configure_policy(own, settings or {})
+        history = trace_history(session, ledger) if history is None else history
+        known_window = window if window is not None else window_of(session).tokens or 0
+        engine = _Replay(session, ledger, chosen, read_scenario(scenario), known_window, history)
+        return engine.run(tell_part(tell, parts - 1, parts))
 
 
-def tell_part(tell: Callable[[float], None] | None, done: int, parts: int) -> Callable[[float], None] | None:
-    """What tells the progress of one of several parts of a work, `done` of which are done.
+def tell_part(
+    on_progress: Callable[[float], None] | None, done: int, parts: int
+) -> Callable[[float], None] | None:
+    """Return a callback that reports the progress of one of several `parts`, of which `done` are done.
 
     >>> tell_part(print, 1, 4)(0.5)
     0.375
     """
-    return None if tell is None else lambda share: tell((done + share) / parts)
+    return None if on_progress is None else lambda share: on_progress((done + share) / parts)
 
 
 WORDS = 100
-"""How often progress is told while a life is lived."""
+"""How often a replay reports progress."""
 LASTING = ("compact", "reset", "force")
 """Acts that change the context itself."""
 SHOWN = 5
@@ -116,18 +133,22 @@ class _Replay:
         self.scenario, self.window = scenario, window
         self.harness = harness = scenario.equip(policy.running)
         core, on_wire = split_off_edits(policy)
-        # What the provider itself writes up is no second surface.
+        # A summary by the provider itself is not a second surface.
         self.by_provider = any(getattr(rule, "by", "") == "provider" for rule in core.rules if rule.enabled)
-        self.life = find_life(session, ledger, history, policy.trigger.measure)
-        self.context = ReplayedContext(session, ledger, self.life, policy.trigger.measure, window)
-        if not harness.send_reasoning and (bare := without_reasoning(session)).entries != session.entries:
-            # What was reported is of requests that held it, so from the start it is another context.
-            ledger, before = count_tokens(bare, ledger.counter), self.life.before
-            self.life = take_out(self.life, bare, ledger, policy.trigger.measure)
-            self.context = ReplayedContext(bare, ledger, self.life, policy.trigger.measure, window)
+        self.timeline = find_life(session, ledger, history)
+        self.context = ReplayedContext(session, ledger, self.timeline, policy, window)
+        bare = session if harness.send_reasoning else without_reasoning(session)
+        if scenario.allowed_tools is not None:
+            bare = with_tools(bare, scenario.allowed_tools)
+        if bare.entries != session.entries or bare.tools != session.tools:
+            # What was reported is of requests that held more, so from the start it is another context.
+            ledger, before = count_tokens(bare, ledger.counter), self.timeline.before
+            self.timeline = take_out(self.timeline, bare, ledger)
+            self.context = ReplayedContext(bare, ledger, self.timeline, policy, window)
             self.context.begin_changed(before)
-        self.log = EventLog(session, self.life)
-        self.harness_state = HarnessState(harness, policy.trigger, self.context, self.log)
+        self.log = EventLog(session, self.timeline)
+        trigger = policy.trigger.for_model(model_of(session))
+        self.harness_state = HarnessState(harness, trigger, self.context, self.log)
         self.wire_edits = WireEdits(on_wire, self.context, self.log) if on_wire is not None else None
         self.compactor = Compactor(
             core, scenario.writer, self.context, self.harness_state, self.log, self.wire_edits
@@ -144,47 +165,55 @@ class _Replay:
         )
         self.gate = RequestGate(self.actions, scenario, self.by_provider)
         self.idle = {id(act): act for act in scenario.acts}
-        self.acts = place_acts(scenario, session, history, self.life.at)
+        self.acts = place_acts(scenario, session, history, self.timeline.at)
         self.waiting: list[ScenarioEvent] = []
         self.refusing: list[ScenarioEvent] = []
-        self.overriding: ScenarioEvent | None = None
+        self.unseen: Verdict | None = None
         names = ("entry", "context", "measured", "requests", "sent", "cached", "output", "state")
         self.columns = {name: [0] * len(history.turn) for name in names}
         self.booked = self.answered = 0
-        self.lived = np.zeros(len(history.turn), bool)
+        self.turn = -1
+        self.replayed = np.zeros(len(history.turn), bool)
         # Lists, because they are looked at one by one.
-        life = self.life
-        self.step, self.requests, self.open = life.step.tolist(), life.requests.tolist(), life.open.tolist()
-        self.output = life.output.tolist()
-        self.looks = find_moments(life, policy.trigger.check).tolist()
+        timeline = self.timeline
+        self.step, self.requests, self.open = (
+            timeline.step.tolist(),
+            timeline.requests.tolist(),
+            timeline.open.tolist(),
+        )
+        self.output = timeline.output.tolist()
+        self.looks = find_moments(timeline, policy.trigger.check).tolist()
 
-    # -- the life ---------------------------------------------------------------------------------
+    # -- the timeline -----------------------------------------------------------------------------
 
-    def run(self, tell: Callable[[float], None] | None = None) -> Run:
+    def run(self, on_progress: Callable[[float], None] | None = None) -> Run:
         status: Status = "finished"
         why = ""
-        whole = len(self.life)
+        whole = len(self.timeline)
         every = max(-(-whole // WORDS), 1)
         first = (self.context.size, self.context.value)
         try:
             self._lint()
             for number in range(whole):
-                if tell is not None and number % every == 0:
-                    tell(number / whole)
+                if on_progress is not None and number % every == 0:
+                    on_progress(number / whole)
                 self._live(number)
             self._end()
         except Stop as stop:
             status, why = stop.status, stop.why
-            # What stopped it stands in the step that did not come to be.
+            # The reason for the stop belongs to the step that was not completed.
             self._record(self.step[self.context.position], self.context.position - 1)
         run = self._finish(status, why, first)
-        if tell is not None:
-            tell(1.0)
+        if on_progress is not None:
+            on_progress(1.0)
         return run
 
     def _live(self, number: int) -> None:
-        """What happens before an entry, its arrival, and what follows from it."""
+        """Replay one entry: the events before it, its arrival, and the check after it."""
         at = self.step[number]
+        if self.timeline.turn[number] != self.turn:
+            self.turn, self.answered = int(self.timeline.turn[number]), 0
+            self.gate.begin_turn()
         self._happens(number)
         if self.requests[number]:
             self._check_cap()
@@ -201,20 +230,23 @@ class _Replay:
         self._record(at, number)
 
     def _check_cap(self) -> None:
-        """Count a request. Raises `Stop` where the stage has made all that its cap allows."""
+        """Count a request of this turn. Raises `Stop` if the turn cap of the scenario is reached."""
         cap = self.scenario.turn_cap
         if cap is not None and self.answered >= cap:
-            raise Stop("capped", f"The turn cap of {cap:,} was reached: the stage ends (capHit).")
+            self.log.record("capped", before=self.context.size, requests=self.answered, limit=cap)
+            raise Stop(
+                "capped", f"The turn cap of {plural(cap, 'request')} was reached: the stage ends (capHit)."
+            )
         self.answered += 1
 
     def _happens(self, number: int) -> None:
-        """Refusals of the file, and what the scenario does, before the life's entry `number`."""
-        for refusal in self.life.refusals.get(number, ()):
+        """Apply recorded refusals and the scenario's events before the entry `number` of the timeline."""
+        for refusal in self.timeline.refusals.get(number, ()):
             self.log.stand_at(refusal)
-            # Where compactions made the context smaller than the one that was refused, it is not refused.
+            # A context that compactions made smaller than the refused one is not refused.
             if not self.context.changed or self.context.size >= refusal.tokens:
                 self.gate.refuse(refusal.kind, recorded=True, status=refusal.status)
-        if number == len(self.life):
+        if number == len(self.timeline):
             return
         self.log.stand(number, arrived=False)
         for act in self.acts.get(number, ()):
@@ -231,33 +263,41 @@ class _Replay:
             self._do(act)
 
     def _end(self) -> None:
-        if len(self.life):
-            self._happens(len(self.life))
-            late = self.acts.get(len(self.life), ())
+        if len(self.timeline):
+            self._happens(len(self.timeline))
+            late = self.acts.get(len(self.timeline), ())
             self.waiting += [act for act in late if act.do in LASTING]
             self._do_waiting()
-            self._record(self.step[-1], len(self.life) - 1)
+            self._record(self.step[-1], len(self.timeline) - 1)
 
     def _record(self, at: int, number: int) -> None:
-        c, self.lived[at] = self.columns, True
+        c, self.replayed[at] = self.columns, True
         c["requests"][at] += self.gate.composed - self.booked
         self.booked = self.gate.composed
         c["entry"][at], c["context"][at] = number, self.context.size
-        c["measured"][at], c["state"][at] = self.context.value, STATES.index(self.harness_state.state)
+        c["measured"][at], c["state"][at] = self.context.value, self._code(self.harness_state.state)
+        if not self.harness_state.crossed and self.harness.engine != "none":
+            verdict = self.harness_state.decide()
+            if verdict.reached and (self.unseen is None or verdict.tokens > self.unseen.tokens):
+                self.unseen = verdict
 
-    # -- what happens from outside ----------------------------------------------------------------
+    def _code(self, state: State) -> int:
+        """The code of a state; a level by shares of a window that is not known is unknown."""
+        unknown = not self.context.window and state in LEVELS and has_thresholds(self.harness)
+        return UNKNOWN if unknown else STATES.index(state)
+
+    # -- events of the scenario -------------------------------------------------------------------
 
     def _arrange(self, act: ScenarioEvent) -> None:
-        """What only sets something for later."""
-        self.idle.pop(id(act), None)
+        """Apply an event that only takes effect later."""
+        if act.do != "override":
+            self.idle.pop(id(act), None)
         match act.do:
             case "token_overflow" | "byte_overflow":
                 self.gate.refusals.append(act.do)
                 self.refusing.append(act)
             case "max_output" if not self.harness.recover_output:
-                self.log.note_once(
-                    "cut_off", "This harness takes a reply that ran into its limit of tokens as it is."
-                )
+                self.log.note_once("cut_off", "This harness accepts replies that reached their token limit.")
                 self.idle[id(act)] = act
             case "max_output":
                 self.gate.refusals.append(act.do)
@@ -267,7 +307,7 @@ class _Replay:
             case "fail_always":
                 self.compactor.fails = ALWAYS
             case "override":
-                self.harness_state.override, self.overriding = True, act
+                self.gate.override = act
             case "defer" if self.harness.machine == "none":
                 self._say_no("defer")
             case "defer":
@@ -275,14 +315,15 @@ class _Replay:
             case "release":
                 self.harness_state.deferred = False
             case "switch":
-                told = published_window(act.model) if act.window is None else act.window
-                self.actions.switch(act.model, told, act.provider)
+                window = published_window(act.model) if act.window is None else act.window
+                self.actions.switch(act.model, window, act.provider)
 
     def _do(self, act: ScenarioEvent) -> None:
-        """What changes the context; never while a call waits for its output."""
+        """Apply an event that changes the context; never while a call waits for its output."""
         if act.do == "reset":
             if not self.harness.reset:
                 return
+            self.idle.pop(id(act), None)
             if not act.confirmed:
                 self.log.record("reset_asked", before=self.context.size)
                 return
@@ -304,7 +345,7 @@ class _Replay:
         self.idle.pop(id(act), None)
 
     def _consents_to_force(self) -> bool:
-        """Whether what a state machine asks for may start: its word is not the user's (S1-30)."""
+        """Whether a compaction that a state machine asked for may start, without the user (S1-30)."""
         if self.harness.mode == "manual":
             self.log.note_once(
                 "needs_user",
@@ -316,9 +357,11 @@ class _Replay:
             return self.scenario.consents
         return True
 
-    def _say_no(self, deed: str) -> None:
+    def _say_no(self, action: str) -> None:
         self.log.note_once(
-            f"no_{deed}", f"A state machine wanted to {deed} a compaction; this harness does not let it."
+            f"no_{action}",
+            f"A state machine wanted to {action} a compaction; this harness does not let it. The setting "
+            f'harness.machine = "{action}" does.',
         )
 
     # -- the end ----------------------------------------------------------------------------------
@@ -328,10 +371,14 @@ class _Replay:
         share = trigger.ratio if trigger.tokens is None and trigger.budget is None else None
         share = share if trigger.enabled else None
         entry = name_entry(self.session)
-        for notice in lint(self.policy.name, self.harness, share, self.policy.is_double, entry):
+        refusal = refuse_context_editing(self.session)
+        if self.wire_edits is not None and self.wire_edits.by_provider and refusal:
+            self.log.note("no_edits", refusal)
+        double = self.policy.is_double and not refusal
+        for notice in lint(self.policy.name, self.harness, share, double, entry):
             named: dict[str, Any] = {}
             if notice.entry is not None:
-                named["provider_entry"] = write_word(notice.entry)
+                named = {"provider_entry": write_word(notice.entry), "precedence": "core"}
             self.log.record(notice.kind, **named)
             self.log.note(notice.kind, notice.sentence)
         if self.policy.running.recover != self.policy.harness.recover:
@@ -339,8 +386,7 @@ class _Replay:
                 "one_switch",
                 "The trigger is switched off, and in this harness that ends recovery from refusals too.",
             )
-        by_window = trigger.enabled and trigger.tokens is None and self.harness.engine != "none"
-        if by_window and not trigger.base(self.window):
+        if self.harness.engine != "none" and self.harness_state.decide().reached is None:
             self.log.note(
                 "no_window", "No context window is known, so the policy never fires. Set the context window."
             )
@@ -350,15 +396,17 @@ class _Replay:
             )
 
     def _add_up(self) -> None:
-        """What is known only at the end."""
+        """Report findings that are known only at the end."""
         self._tell_idle()
+        self._tell_disallowed()
         self._tell_unseen()
         self._report_failed()
         self._report_written()
         if self.wire_edits is not None and self.wire_edits.edited:
+            how = "edited in flight" if self.wire_edits.by_provider else "sent with older turns folded"
             self.log.note(
                 "wire",
-                f"{self.wire_edits.edited:,} requests were edited in flight, "
+                f"{plural(self.wire_edits.edited, 'request was', 'requests were')} {how}, "
                 f"{self.wire_edits.saved:,} tokens of them in all; the history itself was not.",
             )
         if self.gate.first_above is not None:
@@ -375,17 +423,38 @@ class _Replay:
             )
 
     def _tell_unseen(self) -> None:
-        """Tell of a context that was large enough at a moment when the policy does not look."""
-        trigger, seen = self.policy.trigger, {event.kind for event in self.log.events}
-        sizes = [size for at, size in enumerate(self.columns["measured"]) if self.lived[at]]
-        most = max(sizes, default=0)
-        if self.harness.engine == "none" or "threshold_hit" in seen or not trigger.fires(most, self.window):
+        """Report a context that reached the trigger at a point at which the policy does not check."""
+        if self.unseen is None or self.harness_state.crossed:
             return
-        than, limit = "above" if trigger.above else "at", trigger.threshold(self.window)
+        lead = self.unseen.lead
+        reached = f"{lead.tokens:,.0f} {lead.condition.unit}"
         self.log.note(
             "never_looked",
-            f"The context reached {most:,} {trigger.unit}, and the policy fires {than} {limit:,.0f}; "
-            f"it looks only at {name_check(trigger.check)}, and never did so then.",
+            f"The context reached {reached}, and the policy fires {lead.limit}; "
+            f"it looks only at {name_check(self.policy.trigger.check)}, and never did so then.",
+        )
+
+    def _tell_disallowed(self) -> None:
+        """Report replayed calls of tools that the stage does not have."""
+        allowed = self.scenario.allowed_tools
+        if allowed is None:
+            return
+        calls = [
+            (number, block.name)
+            for number in range(self.context.position)
+            for block in self.timeline.entry(number).blocks
+            if block.kind == "tool_call" and block.name not in allowed
+        ]
+        if not calls:
+            return
+        names = list(dict.fromkeys(name for _, name in calls))
+        named = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN:,} more" if names[SHOWN:] else "")
+        first = calls[0][0]
+        self.log.note(
+            "not_allowed",
+            f"{plural(len(calls), 'recorded call is', 'recorded calls are')} of tools the stage does not "
+            f"have ({named}), first in turn {int(self.timeline.turn[first]) + 1}; they stay as recorded.",
+            int(self.timeline.step[first]),
         )
 
     def _report_failed(self) -> None:
@@ -395,10 +464,13 @@ class _Replay:
             return
         first, calls = failed[0], sum(event.data["calls"] for event in failed)
         many = plural(len(failed), "compaction failed", "compactions failed")
+        rest = "the context stayed as it was"
+        if any(event.after != event.before for event in failed):
+            rest = "only the changes of the other stages apply"
         self.log.note(
             "failed",
             f"{many}, first in turn {(first.turn or 0) + 1}: the summariser failed "
-            f"{plural(calls, 'time')}, and the context stayed as it was.",
+            f"{plural(calls, 'time')}, and {rest}.",
             first.step,
         )
 
@@ -406,7 +478,15 @@ class _Replay:
         """Report the first step that depends on what a model writes (S0-70, S0-71)."""
         written = (item for item in self.compactor.compactions if item.adopted)
         first = next((item for item in written if not item.plan.deterministic), None)
-        if first is not None:
+        name, step = self._find_recorded()
+        if name and (first is None or step < first.step):
+            self.log.note(
+                "downstream",
+                f"From turn {int(self.history.turn[step]) + 1} on the recorded replies follow the summary of "
+                f"compaction {name}, which a model wrote: those turns are not guaranteed to be reproduced.",
+                step,
+            )
+        elif first is not None:
             self.log.note(
                 "downstream",
                 f"From turn {first.turn + 1} on everything follows a summary that a model writes. Another "
@@ -414,13 +494,26 @@ class _Replay:
                 first.step,
             )
 
+    def _find_recorded(self) -> tuple[str, int]:
+        """The first recorded compaction whose summary a model wrote, and the step of the first reply after
+        it; "" without one."""
+        history, name = self.history, ""
+        for step, at in (
+            zip(history.step.tolist(), history.path.tolist(), strict=True) if history.marks else ()
+        ):
+            entry = self.session.entries[at]
+            if entry.boundary is None:
+                if name and entry.role == "assistant" and "copy_of" not in entry.extra:
+                    return name, step
+            elif entry.boundary.kind == "compact" and not entry.boundary.extra.get("deterministic"):
+                name = name or (entry.id if entry.boundary.summary or entry.blocks else "")
+        return "", 0
+
     def _tell_idle(self) -> None:
-        """Acts that nothing came of: not possible, nothing to do, or no request left for them."""
-        left = len(self.gate.refusals)
-        unmet = self.refusing[len(self.refusing) - left :]
-        if self.harness_state.override and self.overriding is not None:
-            unmet = [*unmet, self.overriding]
-        missing = {id(act) for act in unmet} | set(self.idle)
+        """Report events without effect: not possible, nothing to do, or no request left for them."""
+        refusals_left = len(self.gate.refusals)
+        unmet = self.refusing[len(self.refusing) - refusals_left :]
+        missing = {id(act) for act in unmet} | (set(self.idle) - self.gate.used)
         idle = [act for act in self.scenario.acts if id(act) in missing]
         if not idle:
             return
@@ -431,24 +524,26 @@ class _Replay:
     def _finish(self, status: Status, why: str, first: tuple[int, int]) -> Run:
         history, k = self.history, len(self.history.turn)
         c = {name: np.array(values, np.int64) for name, values in self.columns.items()}
-        last = np.maximum.accumulate(np.where(self.lived, np.arange(k), -1)) if k else np.zeros(0, int)
-        start = {"entry": -1, "context": first[0], "measured": first[1], "state": 0}
+        last = np.maximum.accumulate(np.where(self.replayed, np.arange(k), -1)) if k else np.zeros(0, int)
+        start = {"entry": -1, "context": first[0], "measured": first[1], "state": self._code("normal")}
         for name, value in start.items():
             c[name] = np.where(last >= 0, c[name][last], value)
-        entry = np.where(c["entry"] >= 0, self.life.at[c["entry"]], -1) if len(self.life) else c["entry"]
+        entry = (
+            np.where(c["entry"] >= 0, self.timeline.at[c["entry"]], -1) if len(self.timeline) else c["entry"]
+        )
         self._add_up()
         trigger = self.policy.trigger
-        known = trigger.enabled and (trigger.tokens is not None or trigger.base(self.window) > 0)
+        has_threshold = trigger.enabled and (trigger.tokens is not None or trigger.base(self.window) > 0)
         return Run(
             session=self.session,
             policy=self.policy,
             scenario=self.scenario,
             ledger=self.ledger,
             window=int(self.window),
-            threshold=int(trigger.threshold(self.window)) if known and trigger.measure != "messages" else 0,
+            threshold=trigger.shown(self.window) if has_threshold and trigger.measure != "messages" else 0,
             entry=entry.astype(np.int32),
             turn=history.turn,
-            recorded=self.life.recorded,
+            recorded=self.timeline.recorded,
             context=c["context"],
             measured=c["measured"],
             requests=c["requests"],
@@ -459,10 +554,11 @@ class _Replay:
             events=tuple(self.log.events),
             compactions=tuple(self.compactor.compactions),
             findings=tuple(sorted(self.log.findings, key=lambda finding: finding.step)),
-            against=tuple(compare_recorded(self.life, history, self.policy, self.window, self._sizes())),
+            against=tuple(compare_recorded(self.timeline, history, self.policy, self.window, self._sizes())),
             status=status,
             why=why,
-            source=self.ledger.source + (f"; {_COUNTED_ALONE}" if self.life.exceeds else ""),
+            source=self.ledger.source + (f"; {_COUNTED_ALONE}" if self.timeline.exceeds else ""),
+            above_window=self.gate.above_window,
         )
 
     def _sizes(self) -> dict[str, int]:
@@ -477,7 +573,7 @@ OnProgress = Callable[[float], None]
 
 
 class ReplayTask(NamedTuple):
-    """A session and all that a replay of it depends on."""
+    """A session and the other inputs of its replay."""
 
     session: Session
     ledger: Ledger

@@ -14,17 +14,17 @@ from .scenario import Scenario
 
 
 def write_recipe(session: Session, policy: Policy, scenario: Scenario, window: int) -> str:
-    """An expression over the name `session`, without what is so by default.
+    """Return a Python expression with the name `session`, without default arguments.
 
     >>> from inspector import open_demo, replay
     >>> replay(open_demo(), "flue", {"turn_cap": 3}, settings={"trigger.ratio": 0.5}, window=90_000).recipe
     "replay(session, 'flue', {'turn_cap': 3}, settings={'trigger.ratio': 0.5}, window=90000)"
     """
     settings = find_settings(policy)
-    known = settings is not None
+    is_published = settings is not None
     moved = session.leaf != last_leaf(session)
     parts = [f"session.at({session.leaf!r})" if moved else "session"]
-    parts.append(repr(policy.name if known else shorten_policy(policy)))
+    parts.append(repr(policy.name if is_published else shorten_policy(policy)))
     happens = scenario.model_dump(mode="json", exclude_defaults=True)
     parts += [repr(happens)] if happens else []
     parts += [f"settings={settings!r}"] if settings else []
@@ -34,7 +34,7 @@ def write_recipe(session: Session, policy: Policy, scenario: Scenario, window: i
 
 def find_settings(policy: Policy) -> dict[str, Any] | None:
     """The settings that make a policy of the published one of its name; None if none do."""
-    published = next((known for known in POLICIES if known.name == policy.name), None)
+    published = next((candidate for candidate in POLICIES if candidate.name == policy.name), None)
     if published is None:
         return None
     before = {part.kind: part for part in (*published.fixed_parts, *published.rules)}

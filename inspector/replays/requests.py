@@ -6,31 +6,30 @@ from typing import Literal, NamedTuple
 
 from ..policies.harness import LEVELS, State, find_actions
 from ..session.entries import Usage
-from ..session.overflow import is_overflow, read_stop
+from ..session.overflow import STATUS, is_overflow, read_stop
+from ..summaries.audit import run_twice
 from .context_actions import ContextActions
 from .run import Stop
-from .scenario import Scenario
+from .scenario import Scenario, ScenarioEvent
 from .timeline import Overflow
-
-STATUS: dict[Overflow, int] = {"token_overflow": 400, "byte_overflow": 413}
-"""What the API's documentation says of each; seed 002 says 413 of both (CLAUDE §1.3)."""
 
 
 class SentRequest(NamedTuple):
-    """Tokens of a request, and of its prefix that is as in the request before."""
+    """Tokens of a request, and of its prefix that is unchanged since the previous request."""
 
     size: int
     prefix: int
 
 
 Trouble = Overflow | Literal["max_output", "overran"]
-"""What becomes of a request that gets no reply which is taken."""
+"""Reasons why a request gets no accepted reply."""
 
 
 class RequestGate:
     """`refusals` wait for the next request; `composed` counts all requests, those that are refused too;
     `above_window` those that were larger than the window, sent or refused as the scenario has it, from
-    `first_above` on: a step and its turn."""
+    `first_above` on: a step and its turn. `override` is the user's override of this turn, True if it is
+    no event of the scenario; `used` are the ids of those that let a request through."""
 
     def __init__(self, actions: ContextActions, scenario: Scenario, by_provider: bool) -> None:
         self.actions, self.scenario, self.by_provider = actions, scenario, by_provider
@@ -39,9 +38,16 @@ class RequestGate:
         self.refusals: list[Trouble] = []
         self.composed = self.above_window = 0
         self.first_above: tuple[int, int] | None = None
+        self.override: ScenarioEvent | bool = False
+        self.used: set[int] = set()
+        self._overridden = False
+
+    def begin_turn(self) -> None:
+        """End the override of the turn before: it holds for one turn (S1-28, S1-29)."""
+        self.override = self._overridden = False
 
     def send(self) -> SentRequest:
-        """A request goes out, to be answered by the entry that comes now. Raises `Stop` when it cannot."""
+        """Send a request, to be answered by the next entry. Raises `Stop` if it cannot be sent."""
         self.actions.prepare()
         self.harness_state.measure()
         if self.harness_state.trigger.check == "request":
@@ -49,41 +55,42 @@ class RequestGate:
         self._pass_gate()
         sent = self._compose()
         while (refusal := self._refusal(sent.size)) is not None:
-            before, held = sent.size, self.context.size
+            before, size = sent.size, self.context.size
             if refusal == "max_output":
                 self._ask_again()
             else:
                 self.refuse(refusal)
             sent = self._compose()
-            if refusal != "overran" and (sent.size >= before or self.context.size >= held):
-                # What was refused at this size is refused again.
+            if refusal != "overran" and (sent.size >= before or self.context.size >= size):
+                # A request that is no smaller is refused again.
                 self.refusals.insert(0, refusal)
         if self.harness_state.state not in LEVELS:
-            # A compaction failed, and the provider took the request all the same.
-            self.harness_state.finish()
-        if 0 < self.context.window < sent.size:
-            self._count_above()
+            # A compaction failed, but the provider accepted the request.
+            self.harness_state.finish("failed")
         self.actions.ran, self.actions.prefix = 0, sent.size
-        # An override is for one request, whether it was needed or not.
-        self.harness_state.override = False
         return sent
 
     def _compose(self) -> SentRequest:
         self.composed += 1
-        size, wire_edits = self.context.asked, self.actions.wire_edits
+        size, wire_edits = self.context.request_size, self.actions.wire_edits
         if wire_edits is not None:
             saved, unchanged = wire_edits.edit()
             if unchanged is not None:
                 self.actions.prefix = min(self.actions.prefix, unchanged)
-            if saved and self.actions.ran and not self.by_provider:
-                self.log.record("double_ran", core=self.actions.ran, wire=saved)
+            if saved and self.actions.ran and wire_edits.by_provider and not self.by_provider:
+                ran = self.actions.ran
+                twice = run_twice(size + ran, ran, saved)
+                self.log.record(twice.kind, twice.before, twice.after, **twice.data)
             self.actions.ran = 0
             size = max(size - saved, 0)
+        if 0 < self.context.window < size:
+            self.above_window += 1
+            self.first_above = self.first_above or (self.log.step, self.log.turn)
         return SentRequest(size, min(self.actions.prefix, size))
 
     def _refused_next(self) -> bool:
         """Whether the next request is refused, unless a compaction makes it smaller first."""
-        return bool(self.refusals) or self._is_too_large(self.context.asked)
+        return bool(self.refusals) or self._is_too_large(self.context.request_size)
 
     def _is_too_large(self, size: int) -> bool:
         return self.scenario.provider != "accepts" and 0 < self.context.window < size
@@ -92,56 +99,54 @@ class RequestGate:
         if self.refusals:
             return self.refusals.pop(0)
         if self._is_too_large(size):
-            self._count_above()
             return "token_overflow"
         return "overran" if self._overruns(size) else None
-
-    def _count_above(self) -> None:
-        self.above_window += 1
-        self.first_above = self.first_above or (self.log.step, self.log.turn)
 
     def _overruns(self, size: int) -> bool:
         """Whether the harness takes the reply that comes now for an overflow, once (FLUE §11, §12).
 
         Its measure is the usage of the reply, or the size of the request if the context was changed.
         """
-        context, life, counts = self.context, self.context.life, self.harness_state.counts
+        context, timeline, counts = self.context, self.context.timeline, self.harness_state.counts
         able = counts.may_compact(self.harness, "overflow", self.harness.mode != "auto")
-        if not self.harness.silent_overflow or counts.recoveries or not able:
+        if not self.harness.overruns("length") or counts.recoveries or not able:
             return False
-        reply, prompt = life.entry(context.position), life.prompt[context.position].item()
-        usage = reply.usage or Usage(output=life.output[context.position].item())
-        # What is read from the cache or sent anew, and not what is written to the cache (FLUE §12).
+        reply, prompt = timeline.entry(context.position), timeline.prompt[context.position].item()
+        if reply.usage is None and not context.changed:
+            return False
+        stopped = "toolUse" if timeline.open[context.position + 1] else read_stop(reply)
+        usage = reply.usage or Usage(output=timeline.output[context.position].item())
+        # Tokens read from the cache or sent uncached, without those written to the cache (FLUE §12).
         read = usage.input + usage.cache_read
         read = size if context.changed or prompt < 0 else min(read or prompt, prompt)
         usage = Usage(input=read, output=usage.output)
-        stopped = "toolUse" if life.open[context.position + 1] else read_stop(reply)
-        return is_overflow(stopped, None, usage, context.window)
+        return self.harness.overruns(stopped) and is_overflow(stopped, None, usage, context.window)
 
     def _pass_gate(self) -> None:
-        """A request that is not composed waits for the user."""
+        """Wait for the user if the harness does not let a request be composed."""
         for _ in range(2):
-            leave = self.harness_state.may_send()
+            leave = self.harness_state.may_send(bool(self.override))
             if leave.allowed:
-                if leave.overridden:
-                    self.log.record("overridden", ratio=self.context.ratio)
-                    self.harness_state.override = False
+                if leave.overridden and not self._overridden:
+                    self.log.record("overridden", before=self.context.size, ratio=self.context.ratio)
+                    self.used.add(id(self.override))
+                    self._overridden = True
                 return
             self.log.record("refused", ratio=self.context.ratio, actions=self._offer())
             if self.scenario.user == "overrides" and self.harness.refuses:
-                self.harness_state.override = True
+                self.override = True
             elif not self._ask_user():
                 raise Stop("paused", leave.sentence)
-        leave = self.harness_state.may_send()
+        leave = self.harness_state.may_send(bool(self.override))
         if not leave.allowed:
             raise Stop("paused", leave.sentence)
 
     def _offer(self, state: State | None = None) -> list[str]:
-        """What the user is offered, in the state of now or in that of a request that nothing lets through."""
+        """The actions offered to the user in `state`, by default the present one."""
         return list(find_actions(self.harness, state or self.harness_state.state))
 
     def _ask_user(self) -> bool:
-        """What the user does about a request that does not get through; whether it is anything."""
+        """Let the scenario's user act on a blocked request. Return whether the user did anything."""
         if self.scenario.user == "compacts" and self.harness.engine != "none":
             self.actions.act("manual")
             self.harness_state.measure()
@@ -157,11 +162,12 @@ class RequestGate:
     def refuse(
         self, kind: Overflow | Literal["overran"], *, recorded: bool = False, status: int | None = None
     ) -> None:
-        """The provider refuses, or the harness takes its reply for an overflow. In mode auto the harness
-        recovers from it; else the user is asked, or informed and offered the actions there are (S1-30).
+        """Handle a refusal by the provider, or a reply that the harness takes for an overflow.
 
-        A second refusal in a row surfaces (S4-59). One that the file records ends no life: the file tells how
-        it went on. `status` is the one in the file, by default the documented one. Raises `Stop` otherwise.
+        In mode auto the harness recovers from it; else the user is asked, or informed of the available
+        actions (S1-30). A second refusal in a row surfaces (S4-59). A recorded refusal never ends the replay,
+        because the file continues after it; any other one raises `Stop`. `status` is the status in the file,
+        by default the documented one.
         """
         context, harness_state, counts = self.context, self.harness_state, self.harness_state.counts
         data = {} if kind == "overran" else {"status": status or STATUS[kind]}
@@ -186,7 +192,9 @@ class RequestGate:
                 return
             if not acts and not recorded:
                 raise Stop("paused", "The provider refused the request; the session waits for its user.")
-        self.log.record("surfaced", error="ContextOverflow")
+        most = self.harness.recoveries if self.harness.recover else 0
+        counted = {"recoveries": harness_state.counts.recoveries, "limit": most}
+        self.log.record("surfaced", before=context.size, error="ContextOverflow", **counted)
         if not recorded:
             what = "reply took more than the window" if kind == "overran" else "provider refused the request"
             raise Stop("failed", f"The {what}, and {why}.")
@@ -196,27 +204,27 @@ class RequestGate:
         self.log.record(kind, before=self.context.size, **data)
         self.log.record("leaf_removed")
         if self.harness_state.state not in LEVELS:
-            self.harness_state.finish(refused=True)
+            self.harness_state.finish("failed", refused=True)
 
     def _consents_to_recover(self) -> bool:
-        """The user's answer, where the harness asks before it recovers from a refusal."""
+        """The user's answer if the harness asks before it recovers from a refusal."""
         return (
             self.harness_state.counts.may_compact(self.harness, "overflow", authorised=True)
             and self._agrees()
         )
 
     def _agrees(self) -> bool:
-        """The user's answer in mode ask, which is recorded; in any other nobody is asked."""
+        """The user's answer in mode ask, which is recorded; False in other modes."""
         if self.harness.mode != "ask":
             return False
         self.log.record("asked", before=self.context.size, reason="overflow")
         return self.scenario.consents
 
     def _ask_again(self) -> None:
-        """A reply that ran into its own limit is withheld, and asked for again after a compaction.
+        """Discard a reply that ran into its own limit, compact, and ask for it again.
 
-        Outside mode auto the user is asked first, or told and offered what there is to do (S1-30). Raises
-        `Stop` when it was tried already, nothing can be compacted, or the session waits for its user.
+        Outside mode auto the user is asked first, or informed of the available actions (S1-30). Raises `Stop`
+        if it was tried already, nothing can be compacted, or the session waits for its user.
         """
         harness_state, counts = self.harness_state, self.harness_state.counts
         self._take_off("max_output")
@@ -229,7 +237,8 @@ class RequestGate:
             if self.actions.compact("overflow"):
                 return
             why = "nothing could be compacted"
-        self.log.record("surfaced", error="MaxOutput")
+        repeated = {"recoveries": harness_state.counts.repeats, "limit": self.harness.recoveries}
+        self.log.record("surfaced", before=self.context.size, error="MaxOutput", **repeated)
         raise Stop("failed", f"The reply ran into its limit of tokens, and {why}.")
 
     def _count_pictures(self) -> int:

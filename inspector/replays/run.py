@@ -1,9 +1,10 @@
-"""A session lived again under a policy: how full the context was at every step, and what happened."""
+"""The result of a replay: the size of the context at every step, and the events."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..mixins import Drawable, Framed
 from ..planning.plan import Plan
 from ..policies.event_names import LOGGED
 from ..policies.events import AuditEvent
-from ..policies.harness import LEVELS, STATES, find_actions, write_banner
+from ..policies.harness import LEVELS, STATE_NAMES, STATES, UNKNOWN, find_actions, write_banner
 from ..policies.policy import Policy
 from ..policies.table import Bytes
 from ..policies.trigger import Reason
@@ -29,7 +30,7 @@ Status = Literal["finished", "paused", "failed", "capped"]
 
 
 class Stop(Exception):
-    """The run ends here: paused until somebody acts, or failed."""
+    """The run ends here: paused until the user acts, or failed."""
 
     def __init__(self, status: Status, why: str) -> None:
         self.status, self.why = status, why
@@ -39,10 +40,10 @@ class Stop(Exception):
 class Compaction:
     """One compaction of a run. `plan` is an ordinary plan, on the replayed context as a session of its own.
 
-    `entry` is the last that had arrived. `before` and `after` are tokens as the run tells them; `prefix`
-    those before the first block that was changed, which a provider's cache still knows. `calls` is how often
-    the summariser was asked, `asked` and `written` the tokens of its requests and of the summary that stands.
-    `adopted` is False for one that failed or did not help.
+    `entry` is the last that had arrived. `before` and `after` are tokens as the run reports them; `prefix`
+    those before the first changed block, which a provider's cache still holds. `calls` is the number of calls
+    of the summariser, `asked` and `written` the tokens of its requests and of the adopted summary. `adopted`
+    is False if the compaction failed or did not help.
     """
 
     step: int
@@ -68,7 +69,7 @@ class RunNote(NamedTuple):
 
 
 class Banner(NamedTuple):
-    """What the user is shown from a step on, until another, or None where it stands at the end.
+    """A sentence shown to the user from one step until another; None if it is still shown at the end.
 
     It follows the record at `event` in the run's events: nothing is shown that was not audited (S1-9). The
     record at `last` ends it.
@@ -82,10 +83,10 @@ class Banner(NamedTuple):
 
 
 class RecordedBeside(NamedTuple):
-    """A compaction the file records, beside the run's own first crossing in the same stretch.
+    """A recorded compaction, compared with the run's own first crossing in the same interval.
 
-    `turn` and `tokens` are where it stands and what stood there; `fired` is the turn in which the policy
-    fires in that stretch if the context was as recorded, None if it never does.
+    `turn` and `tokens` are the turn and the recorded size before it; `fired` is the turn in which the policy
+    fires in that interval on the recorded context, None if it never does.
     """
 
     entry: str
@@ -116,10 +117,10 @@ class Run(Framed, Drawable):
     sent      int64[k]  tokens of the request that opens the step, 0 when it opens with none
     cached    int64[k]  of which an unchanged prefix of the request before
     output    int64[k]  tokens of the reply: reported, else counted
-    state     uint8[k]  index into STATES, as of the request that opened it
+    state     uint8[k]  index into STATE_NAMES, as of the request that opened it
 
     A run that ends early, paused or failed, repeats its last figures, and the state that made it stop.
-    `source` tells where tokens come from.
+    `source` names the source of the token counts.
 
     >>> from inspector import read_session
     >>> answer = {"role": "assistant", "content": "It is short."}
@@ -153,12 +154,14 @@ class Run(Framed, Drawable):
     status: Status = "finished"
     why: str = ""
     source: str = ""
+    above_window: int = 0
 
     def __len__(self) -> int:
         return len(self.turn)
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """Return a row per step: its turn, tokens of the context and of the request, and the state.
+        """Return a row per step: its turn, tokens of the context and of the request, and the state; "unknown"
+        if it depends on the window, and that is not known.
 
         >>> from inspector import open_demo, replay
         >>> replay(open_demo(), "flue").to_dicts()[0]["state"]
@@ -173,7 +176,7 @@ class Run(Framed, Drawable):
             "sent": self.sent.tolist(),
             "cached": self.cached.tolist(),
             "output": self.output.tolist(),
-            "state": [STATES[code] for code in self.state.tolist()],
+            "state": [STATE_NAMES[code] for code in self.state.tolist()],
         }
 
     @property
@@ -184,8 +187,8 @@ class Run(Framed, Drawable):
     @property
     def peak(self) -> int:
         """The fullest the replayed context became."""
-        held = int(self.context.max()) if len(self) else 0
-        return max([held, *(item.before for item in self.adopted)])
+        highest = int(self.context.max()) if len(self) else 0
+        return max([highest, *(item.before for item in self.adopted)])
 
     @property
     def recipe(self) -> str:
@@ -195,7 +198,7 @@ class Run(Framed, Drawable):
     @property
     def banners(self) -> tuple[Banner, ...]:
         """The warnings as they were shown, one after another (S1-9, S1-10, S1-17)."""
-        harness = self.scenario.equip(self.policy.harness)
+        harness = self.scenario.equip(self.policy.running)
         shown: list[Banner] = []
         for number, event in enumerate(self.events):
             if event.data.get("to") not in LEVELS and event.kind != "reset":
@@ -203,48 +206,53 @@ class Run(Framed, Drawable):
             step = event.step or 0
             if shown and shown[-1].until is None:
                 shown[-1] = shown[-1]._replace(until=step, last=number)
-            sentence = None if event.kind == "reset" else write_banner(harness, event.data["ratio"])
+            # Events are in order, so those of the step follow directly.
+            later = islice(self.events, number + 1, None)
+            starts = next((one for one in later if one.data.get("to") not in (None, *LEVELS)), None)
+            fires = starts is not None and (starts.step, starts.data["to"]) == (event.step, "auto")
+            sentence = None if event.kind == "reset" else write_banner(harness, event.data["ratio"], fires)
             if sentence is not None:
                 shown.append(Banner(number, step, None, sentence))
         return tuple(shown)
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """What the user is offered at the end of the run (S1-2): of a request that waits for them, what its
-        `refused` event says."""
+        """The actions offered to the user at the end of the run (S1-2). If a request waits for the user, they
+        are the actions of the `refused` event."""
         if self.status == "paused":
             for event in reversed(self.events):
                 if event.kind == "refused":
                     return tuple(event.data["actions"])
-        state = STATES[int(self.state[-1])] if len(self) else LEVELS[0]
-        return find_actions(self.scenario.equip(self.policy.harness), state)
+        code = int(self.state[-1]) if len(self) else 0
+        state = LEVELS[0] if code == UNKNOWN else STATES[code]
+        return find_actions(self.scenario.equip(self.policy.running), state)
 
     @property
     def headroom(self) -> Headroom | None:
-        """What is left at the end before the policy fires (S0-73).
+        """Tokens and turns left at the end before the policy fires (S0-73).
 
-        None if nothing says where that is, if only the user compacts, if the window changed on the way, or if
-        the run did not end.
+        None if the threshold is unknown, if only the user compacts, if the window changed during the run, or
+        if the run did not finish.
         """
         if self.policy.own_reason == "manual":
             return None
-        lived = np.flatnonzero(np.diff(self.entry, prepend=-1))
-        if not len(lived) or not self.threshold or self.status != "finished" or self._rewindowed:
+        replayed = np.flatnonzero(np.diff(self.entry, prepend=-1))
+        if not len(replayed) or not self.threshold or self.status != "finished" or self._rewindowed:
             return None
-        left = self.threshold - int(self.measured[-1])
-        since = max((item.step for item in self.adopted), default=int(lived[0]))
-        turns = int(self.turn[lived[-1]] - self.turn[since]) + 1
+        tokens_left = self.threshold - int(self.measured[-1])
+        since = max((item.step for item in self.adopted), default=int(replayed[0]))
+        turns = int(self.turn[replayed[-1]] - self.turn[since]) + 1
         grown = int(self.measured[-1]) - (int(self.measured[since]) if self.adopted else 0)
-        return Headroom(left, max(left, 0) * turns / grown if grown > 0 else None)
+        return Headroom(tokens_left, max(tokens_left, 0) * turns / grown if grown > 0 else None)
 
     @property
     def _rewindowed(self) -> bool:
-        told = (event.data for event in self.events if event.kind == "switched")
-        return any(data["window_before"] != data["window_after"] for data in told)
+        payloads = (event.data for event in self.events if event.kind == "switched")
+        return any(data["window_before"] != data["window_after"] for data in payloads)
 
     @property
     def log(self) -> tuple[str, ...]:
-        """What the harness itself prints of its compactions; nothing where it prints none (S3-25)."""
+        """The lines that the harness itself prints of its compactions, if any (S3-25)."""
         dialect = self.policy.harness.dialect
         if dialect not in LOGGED:
             return ()
@@ -253,8 +261,8 @@ class Run(Framed, Drawable):
 
     def states(self) -> dict[str, int]:
         """How many steps ended in each state."""
-        counts = np.bincount(self.state, minlength=len(STATES)).tolist()
-        return {name: n for name, n in zip(STATES, counts, strict=True) if n}
+        counts = np.bincount(self.state, minlength=len(STATE_NAMES)).tolist()
+        return {name: n for name, n in zip(STATE_NAMES, counts, strict=True) if n}
 
     @printed
     def __repr__(self) -> str:

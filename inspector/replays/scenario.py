@@ -1,19 +1,20 @@
-"""What happens to a session from outside while it is lived again: data, in the order of its entries."""
+"""External events during a replay, as data, in the order of the session's entries."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from math import ceil
+from typing import Any, Literal, Self, get_args
 
-from pydantic import Field, NonNegativeInt, ValidationError
+from pydantic import AliasChoices, Field, NonNegativeInt, ValidationError, model_validator
 
 from ..errors import EditError
 from ..policies.harness import Harness
 from ..session.blocks import Chars, Value
 
 Provider = Literal["accepts", "refuses"]
-"""What a provider does by itself with a request above the window."""
+"""The provider's reaction to a request above the window."""
 PROVIDERS: tuple[Provider, ...] = get_args(Provider)
-Deed = Literal[
+Action = Literal[
     "token_overflow",
     "byte_overflow",
     "max_output",
@@ -28,7 +29,7 @@ Deed = Literal[
     "fail_always",
 ]
 """A provider's refusal for tokens (HTTP 400) or bytes (413), a reply that ran into its limit of tokens, the
-user's /compact or /reset, an override of one refused request, a state machine's word, another window or
+user's /compact or /reset, an override for the rest of this turn, a state machine's word, another window or
 model, a summariser whose next call fails, or every call from then on."""
 
 
@@ -39,7 +40,8 @@ class ScenarioEvent(Value):
     entry. A refusal is of the request that entry answers, or of the next one; so is a reply that was cut off.
     /compact, /reset and a forced compaction wait until every call that was made is answered. /reset is
     destructive: unless it comes `confirmed`, the user is asked, and nothing changes (S1-25). `window`
-    (tokens), `model` and `provider` are those switched to.
+    (tokens) or `model` are the target of a switch, `provider` is the model's. Other events take none of
+    these.
 
     >>> from inspector import read_session
     >>> answer = {"role": "assistant", "content": "It is short."}
@@ -51,17 +53,33 @@ class ScenarioEvent(Value):
     """
 
     at: Chars
-    do: Deed
+    do: Action
     confirmed: bool = False
     window: int | None = Field(None, ge=0)
     model: Chars | None = None
     provider: Chars | None = None
 
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        wrong, switched = "", (self.window, self.model, self.provider)
+        if self.confirmed and self.do != "reset":
+            wrong = "takes no confirmation; only reset does"
+        elif self.do != "switch" and switched != (None, None, None):
+            wrong = "takes no window, model or provider; only switch does"
+        elif self.do == "switch" and switched[:2] == (None, None):
+            wrong = "takes a window, a model, or both"
+        elif self.provider is not None and self.model is None:
+            wrong = "takes a provider only with its model"
+        if wrong:
+            raise EditError("act", self.do, wrong)
+        return self
+
 
 class SimulatedSummariser(Value):
     """How the summariser behaves: its first `fails` calls fail, and it writes `oversize` times its budget.
 
-    With `grows` each summary is so many times as long as the one before it.
+    With `grows` each summary is `grows` times as long as the previous one, up to its budget; 0 leaves its
+    length alone. One of the two may be given.
 
     >>> from inspector import read_session
     >>> answer = {"role": "assistant", "content": "It is short."}
@@ -77,15 +95,33 @@ class SimulatedSummariser(Value):
     oversize: float = Field(0, ge=0, le=1000)
     grows: float = Field(0, ge=0, le=10)
 
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.oversize and self.grows:
+            raise EditError("writer", "grows", "oversize says how long a summary is too; give one of them")
+        return self
+
+    def size(self, before: int) -> int:
+        """Tokens of a summary after one of `before` tokens; 0 if `grows` is 0.
+
+        >>> [SimulatedSummariser(grows=share).size(10) for share in (0, 0.25, 1.01)]
+        [0, 2, 11]
+        """
+        size = before * self.grows
+        return ceil(size) if self.grows > 1 else max(int(size), min(before, 1)) if self.grows else 0
+
 
 class Scenario(Value):
-    """Everything that happens from outside.
+    """The behaviour of the user, the provider and the harness during a replay.
 
-    `user` is what the user does when a request is refused; `consents` is the answer of who is asked first,
-    before a compaction as before a /reset.
-    `tool` says whether a compaction tool is registered. A `provider` that "refuses", the default, refuses
-    every request above the window; one that "accepts" refuses only where an act says so. `turn_cap` ends the
-    run before a request that comes after so many: a stage of a state machine has such a cap.
+    `user` is the user's reaction to a refused request; `consents` is the user's answer to a question before a
+    compaction or a /reset. `tool` is True if a compaction tool is registered. A `provider` that "refuses",
+    the default, refuses every request above the window; one that "accepts" refuses only on an event.
+
+    `turn_cap` and `allowed_tools` describe a stage of a state machine, also read as `turnCap` and
+    `allowedTools`. A stage is one turn of the session; its cap limits the requests in it, and the run ends
+    before the next one. Its transcript is not fresh: earlier turns stay in the context. Requests do not
+    define tools that are not allowed; recorded calls of these tools stay, and a finding names them.
 
     >>> from inspector import read_session, replay
     >>> answer = {"role": "assistant", "content": "It is short."}
@@ -101,7 +137,10 @@ class Scenario(Value):
     consents: bool = True
     tool: bool = True
     provider: Provider = "refuses"
-    turn_cap: int | None = Field(None, ge=1)
+    turn_cap: int | None = Field(None, ge=1, validation_alias=AliasChoices("turn_cap", "turnCap"))
+    allowed_tools: tuple[Chars, ...] | None = Field(
+        None, validation_alias=AliasChoices("allowed_tools", "allowedTools")
+    )
 
     def equip(self, harness: Harness) -> Harness:
         """The harness as it is here: one whose tool is not registered has nothing that compacts (S1-38)."""

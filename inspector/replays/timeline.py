@@ -1,7 +1,7 @@
-"""A session's life as a replay lives it: every entry the model was ever shown, compactions left out.
+"""The timeline of a replay: every entry that the model was shown, without compactions.
 
-Replies that failed because the context overflowed are no part of it: they are refusals. Beside the life
-stands what the file tells of its own context.
+Replies that failed because the context overflowed are refusals and not part of it. The timeline also holds
+the recorded sizes of the session's own context.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..policies.table import COUNTED
-from ..policies.trigger import Measure
 from ..session.entries import Entry, is_tokens
 from ..session.live import UNSEEN
-from ..session.overflow import classify_refusal, find_status
+from ..session.overflow import classify_refusal, find_status, read_error
 from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Bools, Ints
 from ..tokens.counter import Longs
 from ..tokens.history import History, count_along
 from ..tokens.ledger import Ledger
+from ..tokens.prediction import find_before_file
 from ..tokens.reported import context_tokens, is_snapshot, request_tokens, whole_tokens
-from ..tokens.weighed_path import WeighedPath
+from ..tokens.request_sizes import RequestSizes
 
 Overflow = Literal["token_overflow", "byte_overflow"]
 
@@ -47,23 +46,23 @@ class Timeline:
     step      int32[n]  step of the history
     turn      int32[n]  turn of that step
     tokens    int64[n]  by the ledger's counter
-    weight    int64[n]  by the policy's own measure
     hidden    int64[n]  what the last reply up to here reported beyond what is counted for the same context;
                         from the first recorded compaction on, what it was before that and has grown since
-    withheld  int64[n]  what the entry weighs beyond its count
+    hidden_reasoning  int64[n]  tokens of the entry beyond its count
     prompt    int64[n]  tokens of the request a reply answers, as reported for this very context; -1 unknown
     output    int64[n]  tokens of a reply: reported, else counted; 0 for other entries
     replies   bool[n]   the assistant speaks
-    reports   bool[n]   and its usage is told
-    open      bool[n+1] a call stands unanswered before this entry, and is answered later
+    reports   bool[n]   and its usage is recorded
+    open      bool[n+1] a call is unanswered before this entry, and is answered later
     requests  bool[n]   a request was answered by this entry
     answers   bool[n]   the entry holds a tool's output
+    same      bool[n]   no compaction or clearing is recorded before it, so what it reports is this context
 
-    `recorded` (int64[k], by step) is the context as it was at the end of the step: the provider's last word
-    and what is counted since; `peak` the most it was within the step. `refusals` has, by the number of the
-    entry that comes next, what the provider refused. `earlier` is history from before the file (tokens),
-    `scale` the provider's tokens to a counted one. Where more is counted than some reply reports, `exceeds`
-    says so, and every size is a counted one: no run has two measures.
+    `recorded` (int64[k], by step) is the context at the end of the step: the provider's last report and the
+    tokens counted since; `peak` is its maximum within the step. `refusals` maps the number of the next entry
+    to the provider's refusals. `earlier` is history from before the file (tokens), `scale` the provider's
+    tokens per counted token. If more is counted than some reply reports, `exceeds` is True, and all sizes are
+    counted: no run mixes two measures.
     """
 
     session: Session
@@ -71,9 +70,8 @@ class Timeline:
     step: Ints
     turn: Ints
     tokens: Longs
-    weight: Longs
     hidden: Longs
-    withheld: Longs
+    hidden_reasoning: Longs
     prompt: Longs
     output: Longs
     replies: Bools
@@ -81,6 +79,7 @@ class Timeline:
     open: Bools
     requests: Bools
     answers: Bools
+    same: Bools
     recorded: Longs
     peak: Longs
     refusals: dict[int, list[Refusal]]
@@ -93,114 +92,117 @@ class Timeline:
 
     @property
     def before(self) -> int:
-        """Tokens of the first request that is reported which no entry holds, such as a system prompt that is
-        not in the file; 0 where none is reported."""
+        """Tokens of the first reported request that no entry holds, such as a system prompt that is not in
+        the file; 0 if none is reported."""
         if not self.reports.any():
             return 0
         first = int(np.argmax(self.reports))
-        return max(int(self.hidden[first] - self.withheld[: first + 1].sum()), 0)
+        return max(int(self.hidden[first] - self.hidden_reasoning[: first + 1].sum()), 0)
 
     def entry(self, number: int) -> Entry:
-        """The n-th entry of the life."""
+        """The n-th entry of the timeline."""
         return self.session.entries[int(self.at[number])]
 
 
-def find_life(session: Session, ledger: Ledger, history: History, measure: Measure) -> Timeline:
-    """The life on the path to the session's leaf."""
+def find_life(session: Session, ledger: Ledger, history: History) -> Timeline:
+    """Build the timeline of the path to the session's leaf."""
     tree, path = session.tree, history.path
     sort, n = tree.sort[path], len(path)
     failed, refused = _find_failed(session, path, sort)
-    # What was refused was never in a context, whatever the file says of it.
+    # A refused request was never in a context, even if the file reports usage for it.
     full = count_along(session, ledger, path, np.flatnonzero(sort == COMPACTION).tolist())
     full = full - np.cumsum(np.where(failed, ledger.entry_tokens[path], 0))
     usage = _read_usage(session, ledger, path, sort)
-    said = usage[0] >= 0
+    has_usage = usage[0] >= 0
     compacted = np.flatnonzero(sort == COMPACTION)
-    own = said & (np.arange(n) < (compacted[0] if len(compacted) else n))
+    own = has_usage & (np.arange(n) < (compacted[0] if len(compacted) else n))
     if exceeds := bool((usage[0] < full)[own].any()):
-        usage, said = np.full_like(usage, -1), np.zeros(n, bool)
-    beyond = np.where(said, usage[0] - full, 0)
-    # Before the first reply nothing is reported; the first one's word stands for it.
-    last = np.maximum.accumulate(np.where(said, np.arange(n), -1)) if n else np.zeros(0, np.int64)
-    first = int(np.argmax(said)) if said.any() else -1
-    hidden = np.where(last >= 0, beyond[np.maximum(last, 0)], beyond[first] if first >= 0 else 0)
+        usage, has_usage = np.full_like(usage, -1), np.zeros(n, bool)
+    beyond = np.where(has_usage, usage[0] - full, 0)
+    last = np.maximum.accumulate(np.where(has_usage, np.arange(n), -1)) if n else np.zeros(0, np.int64)
+    hidden = np.where(last >= 0, beyond[np.maximum(last, 0)], 0)
+    # Up to the first recorded compaction the context is the file's own, so its size is that of a plan there.
+    request_sizes = RequestSizes(session, ledger)
+    if not exceeds:
+        end = compacted[0] if len(compacted) else n
+        hidden[:end] = request_sizes.known_along()[:end]
     ends = np.append(np.flatnonzero(np.diff(history.step)), n - 1) if n else np.zeros(0, np.int64)
     whole = np.maximum(full + hidden, 0)
     recorded = whole[ends]
     peak = np.maximum.reduceat(whole, np.append(0, ends[:-1] + 1)) if n else recorded
-    # After a recorded compaction a harness attaches files again, which a life without it never saw.
-    weighed = WeighedPath(session, ledger)
-    withheld = np.zeros(n, np.int64) if exceeds else weighed.grown
+    # After a recorded compaction a harness reattaches files; a timeline without compactions has none.
+    hidden_reasoning = np.zeros(n, np.int64) if exceeds else request_sizes.grown
     if len(compacted) and compacted[0]:
-        more = np.where(np.isin(sort, UNSEEN) | failed, 0, withheld)[compacted[0] :]
-        hidden[compacted[0] :] = hidden[compacted[0] - 1] + np.cumsum(more)
+        more = np.where(np.isin(sort, UNSEEN) | failed, 0, hidden_reasoning)[compacted[0] :]
+        # If no reply before it reports, the first that does.
+        known = hidden[compacted[0] - 1] if own.any() or not has_usage.any() else beyond[np.argmax(has_usage)]
+        hidden[compacted[0] :] = known + np.cumsum(more)
     same = np.cumsum(np.isin(sort, (COMPACTION, MICRO))) == 0
-    seen = np.flatnonzero(~np.isin(sort, UNSEEN) & ~failed)
-    at = path[seen]
+    visible = np.flatnonzero(~np.isin(sort, UNSEEN) & ~failed)
+    at = path[visible]
     replies = tree.role[at] == ASSISTANT
     tokens = ledger.entry_tokens[at].astype(np.int64)
     answers, still = _find_open(session, at, replies)
     turn = history.turn[history.step] if n else history.step
-    life = Timeline(
+    timeline = Timeline(
         session=session,
         at=at,
-        step=history.step[seen],
-        turn=turn[seen],
+        step=history.step[visible],
+        turn=turn[visible],
         tokens=tokens,
-        weight=weigh_entries(session, ledger, measure)[at] if measure not in COUNTED else tokens,
-        hidden=hidden[seen].astype(np.int64),
-        withheld=withheld[seen],
-        prompt=np.where(same, usage[1], -1)[seen],
-        output=np.where(replies, np.where(usage[2][seen] > 0, usage[2][seen], tokens), 0),
+        hidden=hidden[visible].astype(np.int64),
+        hidden_reasoning=hidden_reasoning[visible],
+        prompt=np.where(same, usage[1], -1)[visible],
+        output=np.where(replies, np.where(usage[2][visible] > 0, usage[2][visible], tokens), 0),
         replies=replies,
-        reports=said[seen],
+        reports=has_usage[visible],
         open=still,
         requests=replies & ~still[:-1],
         answers=answers,
+        same=same[visible],
         recorded=recorded,
         peak=peak,
         refusals={},
-        earlier=0 if exceeds else weighed.earlier,
-        scale=1.0 if exceeds else weighed.scale.middle,
+        earlier=0 if exceeds else find_before_file(request_sizes),
+        scale=1.0 if exceeds else request_sizes.scale.middle,
         exceeds=exceeds,
     )
     for i, kind in refused:
         size = int(full[i] + hidden[max(i - 1, 0)])
         status = find_status(session.entries[path[i]].error)
-        told = Refusal(kind, int(path[i]), int(history.step[i]), int(turn[i]), size, status)
-        life.refusals.setdefault(int(np.searchsorted(seen, i)), []).append(told)
-    return life
+        refusal = Refusal(kind, int(path[i]), int(history.step[i]), int(turn[i]), size, status)
+        timeline.refusals.setdefault(int(np.searchsorted(visible, i)), []).append(refusal)
+    return timeline
 
 
-def take_out(life: Timeline, bare: Session, ledger: Ledger, measure: Measure) -> Timeline:
-    """The same life with entries that hold less, as `bare` has them, counted by its `ledger`.
+def take_out(timeline: Timeline, bare: Session, ledger: Ledger) -> Timeline:
+    """Return the timeline with the smaller entries of `bare`, counted by its `ledger`.
 
-    What was reported beyond what was counted stays, but for what was withheld of what is taken out; the
-    requests that were reported were others.
+    Tokens reported beyond those counted stay, except hidden reasoning of removed blocks. The reported request
+    sizes are unset, because they belong to other requests.
     """
-    tokens = ledger.entry_tokens[life.at].astype(np.int64)
-    less = np.array([life.session.entries[i] is not bare.entries[i] for i in life.at.tolist()], bool)
-    still = np.minimum(life.withheld, np.rint((life.scale - 1) * tokens).astype(np.int64))
+    tokens = ledger.entry_tokens[timeline.at].astype(np.int64)
+    less = np.array([timeline.session.entries[i] is not bare.entries[i] for i in timeline.at.tolist()], bool)
+    still = np.minimum(timeline.hidden_reasoning, np.rint((timeline.scale - 1) * tokens).astype(np.int64))
     return replace(
-        life,
+        timeline,
         session=bare,
         tokens=tokens,
-        withheld=np.where(less, still, life.withheld),
-        weight=weigh_entries(bare, ledger, measure)[life.at],
-        prompt=np.full_like(life.prompt, -1),
+        hidden_reasoning=np.where(less, still, timeline.hidden_reasoning),
+        prompt=np.full_like(timeline.prompt, -1),
     )
 
 
 def _find_failed(session: Session, path: Ints, sort: Ints) -> tuple[Bools, list[tuple[int, Overflow]]]:
-    """bool[p]: replies on the path that failed for length; and each, with what it was refused for."""
+    """bool[p]: replies on the path that failed for length; and their indices, with the kind of refusal."""
     failed = np.zeros(len(path), bool)
     refused: list[tuple[int, Overflow]] = []
-    spoken = (session.tree.role[path] == ASSISTANT) & np.isin(sort, (MESSAGE, NOTE))
-    for i in np.flatnonzero(spoken).tolist():
+    from_assistant = (session.tree.role[path] == ASSISTANT) & np.isin(sort, (MESSAGE, NOTE))
+    for i in np.flatnonzero(from_assistant).tolist():
         entry = session.entries[path[i]]
         if entry.error is None and entry.stop_reason not in ("error", "model_context_window_exceeded"):
             continue
-        kind = classify_refusal(None, f"{entry.error or entry.text} {entry.stop_reason or ''}")
+        kind = classify_refusal(None, f"{read_error(entry) or entry.text} {entry.stop_reason or ''}")
         if kind is not None:
             failed[i] = True
             refused.append((i, kind))
@@ -208,7 +210,7 @@ def _find_failed(session: Session, path: Ints, sort: Ints) -> tuple[Bools, list[
 
 
 def _read_usage(session: Session, ledger: Ledger, path: Ints, sort: Ints) -> Longs:
-    """int64[3, p]: tokens of context, request and reply as each entry reports them, -1 where it does not."""
+    """int64[3, p]: tokens of context, request and reply as each entry reports them, -1 if it does not."""
     out = np.full((3, len(path)), -1, np.int64)
     for i in np.flatnonzero((session.tree.role[path] == ASSISTANT) & (sort == MESSAGE)).tolist():
         entry = session.entries[path[i]]
@@ -229,25 +231,25 @@ def _find_open(session: Session, at: Ints, replies: Bools) -> tuple[Bools, Bools
     """
     tree, n = session.tree, len(at)
     answers, change = np.zeros(n, bool), np.zeros(n + 2, np.int64)
-    made: dict[int, int] = {}
+    open_calls: dict[int, int] = {}
     called = tree.call >= 0
     start, holds = tree.start.tolist(), _any_rows(called, tree.start)[at] if n else np.zeros(0, bool)
     speaks = replies.tolist()
     for number in np.flatnonzero(holds | replies).tolist():
         if speaks[number] and (number == 0 or not speaks[number - 1]):
-            made.clear()
+            open_calls.clear()
         i = int(at[number])
         for row in range(start[i], start[i + 1]):
             if not called[row]:
                 continue
             call = int(tree.call[row])
             if not tree.answers[row]:
-                made[call] = number
+                open_calls[call] = number
                 continue
             answers[number] = True
-            asked = made.pop(call, None)
-            if asked is not None and asked < number:
-                change[asked + 1] += 1
+            made_at = open_calls.pop(call, None)
+            if made_at is not None and made_at < number:
+                change[made_at + 1] += 1
                 change[number + 1] -= 1
     return answers, np.cumsum(change)[: n + 1] > 0
 
@@ -256,12 +258,3 @@ def _any_rows(mask: Bools, start: Ints) -> Bools:
     """bool[n]: whether any of an entry's rows is set."""
     sums = np.concatenate(([0], np.cumsum(mask)))[start]
     return np.asarray(np.diff(sums) > 0)
-
-
-def weigh_entries(session: Session, ledger: Ledger, measure: Measure) -> Longs:
-    """int64, one per entry of the file: its weight by a measure that looks at messages alone."""
-    if measure in COUNTED:
-        return ledger.entry_tokens.astype(np.int64)
-    if measure == "messages":
-        return np.ones(len(session.entries), np.int64)
-    return ledger.weights(measure).astype(np.int64)

@@ -1,7 +1,7 @@
-"""Where a policy would fire in the context as it was recorded, beside every compaction the file records.
+"""Compare every recorded compaction with the point at which a policy would fire in the recorded context.
 
-Between two recorded compactions the context grew on its own; the policy's threshold is held against it at the
-moments at which the policy looks. So the two are compared stretch by stretch, not through one replayed life.
+Between two recorded compactions the context is compared with the policy's threshold whenever the policy
+checks it. So each interval is compared separately, not in one replay.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ import numpy as np
 
 from ..policies.policy import Policy
 from ..policies.table import COUNTED
-from ..policies.trigger import Check, Trigger
+from ..policies.trigger import Check, Trigger, Verdict, whole_size
 from ..session.tree import Bools
 from ..text import plural
+from ..tokens.counters.measures import COUNTS
 from ..tokens.history import CompactionMark, History
 from .run import RecordedBeside
 from .timeline import Timeline
 
 
 def compare_recorded(
-    life: Timeline,
+    timeline: Timeline,
     history: History,
     policy: Policy,
     window: int,
@@ -31,43 +32,43 @@ def compare_recorded(
 
     `sizes` are the tokens before each of them, by its entry; without one it is the file's own figure.
     """
-    begin, looks = 0, find_looks(life, policy.trigger.check, len(history.turn))
+    begin, looks = 0, find_looks(timeline, policy.trigger.check, len(history.turn))
     for mark in history.marks:
         if mark.kind == "compact":
             size = (sizes or {}).get(mark.entry)
-            yield _beside(life, history, mark, begin, looks, policy.trigger, window, size)
+            yield _beside(timeline, history, mark, begin, looks, policy.trigger, window, size)
             begin = mark.step
 
 
-def find_moments(life: Timeline, check: Check) -> Bools:
-    """bool[n]: entries of the life right after which the policy looks at the context; before a request it is
-    looked at when that goes out.
+def find_moments(timeline: Timeline, check: Check) -> Bools:
+    """bool[n]: entries of the timeline right after which the policy checks the context; a check before a
+    request happens when that is sent.
 
-    After a reply it looks when nothing is left to be answered (FLUE §11), after outputs only when a request
-    follows (TIERED §5). While a call waits for its output nobody looks: what compacts would part the two.
+    After a reply it checks if no call is open (FLUE §11), after outputs only if a request follows
+    (TIERED §5). It never checks while a call waits for its output: a compaction would split the two.
     """
     if check == "reply":
-        return life.replies & ~life.open[1:]
+        return timeline.replies & ~timeline.open[1:]
     if check == "outputs":
-        return life.answers & _asked_next(life)
-    return np.zeros(len(life), bool)
+        return timeline.answers & _asked_next(timeline)
+    return np.zeros(len(timeline), bool)
 
 
-def _asked_next(life: Timeline) -> Bools:
-    """bool[n]: a request goes out right after this entry."""
-    return np.append(life.requests[1:], False)[: len(life)]
+def _asked_next(timeline: Timeline) -> Bools:
+    """bool[n]: a request is sent right after this entry."""
+    return np.append(timeline.requests[1:], False)[: len(timeline)]
 
 
-def find_looks(life: Timeline, check: Check, steps: int) -> Bools:
-    """bool[k]: steps at whose end the policy looks at the context."""
-    at = _asked_next(life) if check == "request" else find_moments(life, check)
+def find_looks(timeline: Timeline, check: Check, steps: int) -> Bools:
+    """bool[k]: steps at whose end the policy checks the context."""
+    at = _asked_next(timeline) if check == "request" else find_moments(timeline, check)
     out = np.zeros(steps, bool)
-    out[life.step[at]] = True
+    out[timeline.step[at]] = True
     return out
 
 
 def _beside(
-    life: Timeline,
+    timeline: Timeline,
     history: History,
     mark: CompactionMark,
     begin: int,
@@ -76,58 +77,72 @@ def _beside(
     window: int,
     size: int | None,
 ) -> RecordedBeside:
-    # Outputs may be emptied within a step, so its end tells too little; nor does a file that was compacted
-    # while it waited for a reply.
-    sizes = life.peak[begin : mark.step].copy()
-    tokens = size or mark.before or (int(life.recorded[mark.step - 1]) if len(sizes) else 0)
+    # The size at the end of a step is too low if outputs were emptied within it, or if the session was
+    # compacted while it waited for a reply.
+    sizes = timeline.peak[begin : mark.step].copy()
+    tokens = size or mark.before or (int(timeline.recorded[mark.step - 1]) if len(sizes) else 0)
     sizes[-1:] = np.maximum(sizes[-1:], mark.before or 0)
     turn = int(history.turn[max(mark.step - 1, 0)])
-    told = (
+    recorded = (
         f"Recorded in turn {turn + 1} at {tokens:,} tokens{_share(tokens, window)}"
         f"{', by hand' if mark.trigger == 'manual' else ''}"
     )
 
     def say(rest: str, fired: int | None = None) -> RecordedBeside:
-        return RecordedBeside(mark.entry, mark.step, turn, tokens, fired, f"{told}; {rest}")
+        return RecordedBeside(mark.entry, mark.step, turn, tokens, fired, f"{recorded}; {rest}")
 
     why = _why_not(trigger, window)
     if why:
         return say(why)
-    threshold = trigger.threshold(window)
-    fires = f"{'above' if trigger.above else 'at'} {threshold:,.0f}{_share(threshold, window)}"
-    above = np.array([trigger.fires(size, window) for size in sizes.tolist()], bool)
-    seen = looks[begin : mark.step].copy()
+    verdicts = [_decide(trigger, size, window) for size in sizes.tolist()]
+    above = np.array([verdict.reached is True for verdict in verdicts], bool)
+
+    def fires(verdict: Verdict) -> str:
+        return f"{verdict.lead.limit}{_share(verdict.threshold or 0, window)}"
+
+    checked = looks[begin : mark.step].copy()
     if trigger.check == "request":
-        # What the compaction stands before was about to be asked.
-        seen[-1:] = True
-    hits = np.flatnonzero(above & seen)
+        # The compaction came right before a request.
+        checked[-1:] = True
+    hits = np.flatnonzero(above & checked)
     if len(hits):
         at = begin + int(hits[0])
         fired = int(history.turn[at])
         size = int(sizes[at - begin])
-        return say(f"the policy fires {_when(turn - fired)}, {fires}: there at {size:,}.", fired)
+        met = fires(verdicts[int(hits[0])])
+        return say(f"the policy fires {_when(turn - fired)}, {met}: there at {size:,}.", fired)
     most = max(int(sizes.max()) if len(sizes) else 0, 0)
     if above.any():
-        first = int(history.turn[begin + int(np.argmax(above))])
+        at = int(np.argmax(above))
+        first = int(history.turn[begin + at])
         return say(
-            f"the policy fires {fires}, which was passed in turn {first + 1}, but it does not look before "
-            f"{name_check(trigger.check)}."
+            f"the policy fires {fires(verdicts[at])}, which was passed in turn {first + 1}, but it does not "
+            f"look before {name_check(trigger.check)}."
         )
-    more = max(int(np.ceil(threshold)) + (1 if trigger.above else 0) - most, 1)
+    lead = _decide(trigger, most, window).lead
+    more = max(int(np.ceil(lead.threshold or 0)) + (1 if lead.condition.above else 0) - most, 1)
     who = "the user asked for it" if mark.trigger == "manual" else "the recorded harness compacts earlier"
-    return say(f"the policy fires {fires}, {more:,} more than the {most:,} that were reached, since {who}.")
+    met = fires(_decide(trigger, most, window))
+    return say(f"the policy fires {met}, {more:,} more than the {most:,} that were reached, since {who}.")
+
+
+def _decide(trigger: Trigger, size: int, window: int) -> Verdict:
+    return trigger.decide(lambda _: whole_size(size), window)
 
 
 def _why_not(trigger: Trigger, window: int) -> str:
     """Why nothing can be compared; empty when it can."""
     if not trigger.enabled:
-        return "the policy never fires by itself."
-    if trigger.measure == "messages":
-        return "the policy looks at how many messages there are, which cannot be compared with tokens."
-    if trigger.measure not in COUNTED:
-        return f"the policy looks at its own estimate ({trigger.measure}), which is not that of the file."
-    if trigger.tokens is None and not trigger.base(window):
-        return "the model's window is not known, so nothing tells where the policy fires."
+        return "the policy never fires automatically."
+    other = next(
+        (condition.measure for condition in trigger.conditions if condition.measure not in COUNTED), None
+    )
+    if other in COUNTS:
+        return f"the policy looks at how many {other} there are, which cannot be compared with tokens."
+    if other is not None:
+        return f"the policy uses its own estimate ({other}), which differs from the file's."
+    if _decide(trigger, 0, window).reached is None:
+        return "the model's window is not known, so the threshold of the policy is unknown."
     return ""
 
 

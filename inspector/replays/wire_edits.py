@@ -1,6 +1,7 @@
-"""Edits of requests in flight: what the provider leaves out of each request, while history keeps it all.
+"""Edits of requests in flight: blocks are left out of each request, but the history keeps them.
 
-Such edits are made again for every request, whatever compacts beside them (S0-49 to S0-52).
+The provider makes such edits again for every request, independent of compactions (S0-49 to S0-52); so does
+the harness with its stages behind the trigger, which are views of the request (S2-7, S2-20).
 """
 
 from __future__ import annotations
@@ -13,34 +14,43 @@ import numpy as np
 
 from ..planning.left_outside import leave_outside
 from ..planning.plan import Plan
+from ..policies.events import write_word
 from ..policies.policy import Policy
 from ..policies.table import CLEARED, VERBATIM, Bytes
 from ..session.entries import Entry
-from ..summaries.record import edits_request, split_policy
+from ..summaries.record import edits_request
 from ..tokens.models import model_of
 from .event_log import EventLog
 from .replayed_context import ReplayedContext
 
 
 def split_off_edits(policy: Policy) -> tuple[Policy, Policy | None]:
-    """The policy without the rules that edit requests, and with these alone; None where none is at work."""
-    if not any(rule.enabled and edits_request(rule) for rule in policy.rules):
+    """The policy without the provider's rules, and with only the rules and stages that edit requests; None
+    if none is switched on."""
+    late = {kind for stage in policy.late for kind in stage.rules}
+    edits = [rule for rule in policy.rules if rule.enabled and (edits_request(rule) or rule.kind in late)]
+    if not edits:
         return policy, None
-    core, on_wire = split_policy(policy, edits_request)
-    return core, on_wire.model_copy(update={"stages": (), "target": None})
+    core, on_wire = (
+        policy.with_rules(lambda rule: not edits_request(rule)),
+        policy.with_rules(edits.__contains__),
+    )
+    views = tuple(stage.model_copy(update={"early": False}) for stage in policy.late)
+    target = policy.target if views else None
+    return core, on_wire.model_copy(update={"stages": views, "target": target})
 
 
 class Untouched(NamedTuple):
-    """A request that is its history to the word: `position` entries of the life had arrived, and this model
-    read it."""
+    """A request that equals its history: `position` entries of the timeline had arrived, and `model` read
+    it."""
 
     position: int
     model: str | None
 
 
 def answers_all(entries: Iterable[Entry], model: str | None) -> bool:
-    """Whether entries that arrive make whole messages of this model's: each says something, and every call is
-    answered among them before the assistant speaks anew."""
+    """Whether new entries are whole messages of this model: each has content, and every call is answered
+    among them before the assistant's next message."""
     waiting: set[str] = set()
     speaking = False
     for entry in entries:
@@ -63,21 +73,30 @@ def answers_all(entries: Iterable[Entry], model: str | None) -> bool:
 
 
 class WireEdits:
-    """What was edited in the request before. `edited` counts the requests, `saved` their tokens."""
+    """The edits of the previous request. `edited` counts the requests, `saved` their tokens."""
 
     def __init__(self, policy: Policy, context: ReplayedContext, log: EventLog) -> None:
         self.policy, self.context, self.log = policy, context, log
+        self._edits = [rule for rule in policy.rules if rule.enabled and edits_request(rule)]
+        self._view = next((stage.name for stage in policy.stages), "")
+        bare = policy.with_rules(edits_request).model_copy(update={"stages": (), "target": None})
+        self._without_view = bare
         self.edited = self.saved = 0
         self._before: Bytes = np.zeros(0, np.uint8)
         self._same: int | None = None
         self._untouched: Untouched | None = None
 
+    @property
+    def by_provider(self) -> bool:
+        """Whether any of the edits are the provider's."""
+        return bool(self._edits)
+
     def forget(self) -> None:
-        """Another model reads from now on: whether it edits anything is looked at anew."""
+        """Forget the unedited request after a switch of the model."""
         self._untouched = None
 
     def rewritten(self, row: int) -> None:
-        """Of the blocks in the request before, only those before `row` are what they were."""
+        """Record that only the blocks before `row` are as in the previous request."""
         self._same = row if self._same is None else min(self._same, row)
 
     def count_cleared(self, kind: int) -> Counter[str]:
@@ -88,14 +107,15 @@ class WireEdits:
         return Counter(entries[live.entries[at]].id for at in live.position[rows].tolist())
 
     def edit(self) -> tuple[int, int | None]:
-        """Edit the request that goes out now.
+        """Edit the present request.
 
-        Gives the tokens left out of it, and how many at its front are as in the request before; None when
-        all of that one are.
+        Returns:
+            The tokens left out of it, and the tokens at its start that are as in the previous request; None
+            if all of that one are.
         """
         if self._leaves_all():
             return 0, None
-        plan = self.context.plan(self.policy)
+        plan = self.context.plan(self.policy if self._knows_target() else self._without_view)
         fate, before = plan.outcome.fate, self._before
         both = min(len(before), len(fate), len(before) if self._same is None else self._same)
         differs = np.flatnonzero(before[:both] != fate[:both])
@@ -103,14 +123,15 @@ class WireEdits:
         grown = bool((fate[len(before) :] != VERBATIM).any()) if self._same is None else fate.any()
         prefix = None
         if first < len(before):
-            left = leave_outside(plan.table, plan.outcome)[:first]
+            hidden_left = leave_outside(plan.table, plan.outcome)[:first]
             parts = plan.parts_after
-            prefix = plan.ledger.head_tokens + sum(parts.values()) - parts["withheld"]
-            prefix += int(plan.outcome.tokens[:first].sum()) + int(left.sum())
+            prefix = plan.ledger.head_tokens + sum(parts.values()) - parts["hidden_reasoning"]
+            prefix += int(plan.outcome.tokens[:first].sum()) + int(hidden_left.sum())
         size = self.context.size
         saved = min(plan.before - plan.after, size)
-        if len(differs) or grown:
-            self.log.record("stage", stage="wire", ran=True, before=size, after=size - saved)
+        if saved and (len(differs) or grown):
+            name = write_word(self._view) if plan.depth else "wire"
+            self.log.record("stage", stage=name, ran=True, before=size, after=size - saved)
         self._before, self._same = fate, None
         self._untouched = self._find_untouched(plan, saved)
         if saved:
@@ -120,21 +141,38 @@ class WireEdits:
     def _leaves_all(self) -> bool:
         """Whether this request is its history too: the one before was, what came since is whole, and every
         rule rests at this size. That spares most requests a plan."""
-        known, context = self._untouched, self.context
-        if known is None or self._same is not None:
+        untouched, context = self._untouched, self.context
+        if untouched is None or self._same is not None:
             return False
-        if not all(rule.rests(context.most, known.model) for rule in self.policy.rules if rule.enabled):
+        if not all(rule.rests(context.most, untouched.model) for rule in self._edits):
             return False
-        arrived = [context.life.entry(number) for number in range(known.position, context.position)]
-        if not answers_all(arrived, known.model):
+        if self._view and not self._meets_target():
+            return False
+        arrived = [context.timeline.entry(number) for number in range(untouched.position, context.position)]
+        if not answers_all(arrived, untouched.model):
             return False
         blocks = sum(len(entry.blocks) for entry in arrived)
         self._before = np.concatenate([self._before, np.full(blocks, VERBATIM, np.uint8)])
-        self._untouched = known._replace(position=context.position)
+        self._untouched = untouched._replace(position=context.position)
         return True
 
+    def _knows_target(self) -> bool:
+        """Return whether the target of the view is known, or no target is set."""
+        target = self.policy.target
+        return target is None or not target.enabled or self._limit is not None
+
+    @property
+    def _limit(self) -> int | None:
+        target, base = self.policy.target, self.policy.trigger.base(self.context.window)
+        return None if target is None or not target.enabled else target.limit(base)
+
+    def _meets_target(self) -> bool:
+        """Whether the context is certainly small enough for no stage to be needed."""
+        limit = self._limit
+        return not self._knows_target() or (limit is not None and self.context.most <= limit)
+
     def _find_untouched(self, plan: Plan, saved: int) -> Untouched | None:
-        """The request that a plan leaves as it is: all that stands is in it, block by block."""
+        """Return the request if the plan leaves it as it is, with every block of the context; else None."""
         live = plan.table.live
         whole = len(live) == self.context.entries and bool((np.diff(live.start) > 0).all())
         if saved or not whole or (plan.outcome.fate != VERBATIM).any():

@@ -1,4 +1,4 @@
-"""What a transcript is: a tree of entries with a leaf, their blocks, and what stands in the context there.
+"""The structure of a transcript: a tree of entries with a leaf, their blocks, and the context at the leaf.
 
 Nothing here counts tokens, knows a file format or plans anything.
 Start with `session.py`, then `entries.py` and `blocks.py`; `live.py` says what the model would see next,

@@ -1,9 +1,9 @@
-"""The pieces a message is made of. Frozen pydantic values, told apart by `kind`.
+"""The parts of a message. Frozen pydantic values, distinguished by `kind`.
 
-Text may hold anything a transcript holds, lone surrogates too, so it is typed `Chars`: a `str` that is
-not required to be valid Unicode.
+Text may contain anything that a transcript contains, including lone surrogates, so it is typed `Chars`: a
+`str` that need not be valid Unicode.
 
-`Block` is any one of them. It is a type, for annotations and for pydantic, which tells by `kind` which it is:
+`Block` is any of them: a type for annotations and for pydantic, which chooses the class by `kind`:
 
 >>> from pydantic import TypeAdapter
 >>> TypeAdapter(Block).validate_python({"kind": "tool_call", "id": "c1", "name": "ls"})
@@ -27,7 +27,7 @@ Number = int | float
 class Value(Printable, BaseModel):
     """Base of all values: frozen, and closed to unknown fields."""
 
-    # What checks a value is built when the first one is checked: readers, which build theirs, need it never.
+    # Validators are built when the first value is validated: readers build their values without validation.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
@@ -38,7 +38,7 @@ _names: dict[type[Value], set[str]] = {}
 
 
 def build(cls: type[V], **fields: Any) -> V:
-    """A value whose fields are known to be right: nothing is checked or converted.
+    """Build a value from fields that are known to be valid: nothing is checked or converted.
 
     For the hot path of readers: 3 to 6 times faster than the class itself, and without the set of given
     fields that pydantic keeps per value.
@@ -48,13 +48,15 @@ def build(cls: type[V], **fields: Any) -> V:
     """
     shape = _shapes.get(cls)
     if shape is None:
-        known = cls.model_fields
+        fields_by_name = cls.model_fields
         makers = tuple(
             (name, cast(_Maker, field.default_factory))
-            for name, field in known.items()
+            for name, field in fields_by_name.items()
             if field.default_factory
         )
-        defaults = {name: None if field.is_required() else field.default for name, field in known.items()}
+        defaults = {
+            name: None if field.is_required() else field.default for name, field in fields_by_name.items()
+        }
         shape = _shapes[cls] = defaults, makers
     defaults, makers = shape
     values = defaults | fields
@@ -83,7 +85,7 @@ def assemble(cls: type[V], values: dict[str, Any]) -> V:
 
 _new = object.__new__
 
-# The four slots of every pydantic value, past the `__setattr__` that keeps it frozen.
+# The four slots of every pydantic value; `object.__setattr__` bypasses the one that keeps it frozen.
 _put_values, _put_names, _put_extra, _put_private = (
     BaseModel.__dict__[slot].__set__
     for slot in ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
@@ -91,19 +93,19 @@ _put_values, _put_names, _put_extra, _put_private = (
 
 
 fields_of = cast(Callable[[Value], dict[str, Any]], BaseModel.__dict__["__dict__"].__get__)
-"""The fields of a value as they are kept, to be read and never changed: for walks over a whole file, where
-reading an attribute of a pydantic value takes several times as long."""
+"""Return the fields of a value, which must not be changed: for loops over a whole file, in which reading an
+attribute of a pydantic value takes several times as long."""
 
 
 class Text(Value):
-    """Plain words."""
+    """Plain text."""
 
     kind: Literal["text"] = "text"
     text: Chars
 
 
 class Reasoning(Value):
-    """The model's thinking. `text` may be empty: encrypted or withheld thinking still is a block.
+    """The model's thinking. `text` may be empty: encrypted or omitted thinking is still a block.
 
     `signature` is the provider's seal; `encrypted` holds redacted thinking as the provider gave it.
     """
@@ -115,7 +117,7 @@ class Reasoning(Value):
 
 
 class ToolCall(Value):
-    """A call of a tool. `input` is any JSON value, nearly always an object.
+    """A call of a tool. `input` is any JSON value, usually an object.
 
     `provider_fields` holds the other fields of the provider's block, with its `type`: the caller, or that the
     provider runs the tool itself. They are sent back unchanged. None for a plain call.
@@ -134,7 +136,7 @@ class ToolCall(Value):
 
 
 class Image(Value):
-    """A picture. `width` and `height` are pixels, None when the bytes do not tell."""
+    """A picture. `width` and `height` are pixels, None if the bytes do not contain them."""
 
     kind: Literal["image"] = "image"
     media_type: Chars | None = None
@@ -149,7 +151,7 @@ class Image(Value):
 
 
 class Document(Value):
-    """A file handed to the model whole. `text` is its words when it is plain text, else empty."""
+    """A file given to the model as a whole. `text` is its content if it is plain text, else empty."""
 
     kind: Literal["document"] = "document"
     media_type: Chars | None = None
@@ -160,7 +162,7 @@ class Document(Value):
 
 
 class Unknown(Value):
-    """A block of a type that no reader knows.
+    """A block of an unknown type.
 
     `raw` is its JSON. `text` is the same JSON with base64 data shortened, because a model does not read such
     data as text.
@@ -209,7 +211,7 @@ KINDS = ("text", "reasoning", "tool_call", "tool_output", "image", "document", "
 
 
 def is_run_by_provider(block: Block) -> bool:
-    """Whether a call or an output belongs to a tool that the provider runs itself, as part of its reply.
+    """Return whether a call or an output belongs to a tool that the provider runs itself, in its reply.
 
     >>> search = {"type": "server_tool_use"}
     >>> is_run_by_provider(ToolCall(id="s1", name="web_search", provider_fields=search))
@@ -222,7 +224,7 @@ def is_run_by_provider(block: Block) -> bool:
 
 
 class BlockRef(NamedTuple):
-    """Points at one block: the entry's id and the block's index in it.
+    """A reference to a block: the entry's id and the block's index in it.
 
     What is not in the entries is pointed at by `@system`, `@tools` and `@provided` in place of an id.
     Written `e12/0`.

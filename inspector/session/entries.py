@@ -1,16 +1,18 @@
-"""The values a session is made of: entries with their usage, boundaries of compactions, notes, turns."""
+"""The values of a session: entries with their usage, boundaries of compactions, notes and turns."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, cast
 
 from pydantic import Field
 
+from ..text import plural
 from .blocks import Block, Chars, Number, Value, fields_of
 
 
 class Cost(Value):
-    """Money per kind of token, in the currency of the file (US dollars wherever it is named)."""
+    """Cost per kind of token, in the currency of the file (US dollars unless it names another one)."""
 
     input: Number = 0
     output: Number = 0
@@ -23,9 +25,9 @@ class Cost(Value):
 
 
 class Request(Value):
-    """One of the requests that a reply took: `kind` as the provider names it (CLAUDE §5.1).
+    """One of several requests for a reply; `kind` is the provider's name for it (CLAUDE §5.1).
 
-    `model` is told where it is another one than the reply's. The figures are those of `Usage`.
+    `model` is set if it differs from the reply's. The figures are those of `Usage`.
     """
 
     kind: Chars = "message"
@@ -100,7 +102,7 @@ class Usage(Value):
         return cast(Number, fields_of(self)["total"] or self.prompt + self.output)
 
     def __add__(self, other: Usage) -> Usage:
-        """Field by field, costs too (FLUE §11.1). What is missing of one of them counts as zero."""
+        """Add field by field, including costs (FLUE §11.1). A missing value counts as zero."""
         cost = (self.cost or Cost()) + (other.cost or Cost()) if self.cost or other.cost else None
         return Usage(
             input=self.input + other.input,
@@ -114,16 +116,16 @@ class Usage(Value):
         )
 
 
-def _add_known(one: Number | None, other: Number | None) -> Number | None:
-    return None if one is None and other is None else (one or 0) + (other or 0)
+def _add_known(first: Number | None, other: Number | None) -> Number | None:
+    return None if first is None and other is None else (first or 0) + (other or 0)
 
 
 MOST_TOKENS = 2**53
-"""The largest figure that is taken for a number of tokens: up to here JSON's numbers are exact."""
+"""The largest accepted number of tokens: up to here JSON's numbers are exact."""
 
 
 def is_tokens(value: Number) -> bool:
-    """Whether this can be a number of tokens: finite, not below 0 and not beyond `MOST_TOKENS`.
+    """Return whether a value can be a number of tokens: finite, and from 0 to `MOST_TOKENS`.
 
     >>> [is_tokens(value) for value in (3_000_000_000, -1, float("nan"), float("inf"), 10**400)]
     [True, False, False, False, False]
@@ -132,15 +134,15 @@ def is_tokens(value: Number) -> bool:
 
 
 CUT_SHORT = ("aborted", "error")
-"""Why a reply stopped that was aborted, or failed."""
+"""Stop reasons of replies that were aborted or failed."""
 
 
 SYNTHETIC = "<synthetic>"
-"""The model that Claude Code names for what no model wrote, such as "API Error …": no request holds it."""
+"""The model that Claude Code names for messages that no model wrote, such as "API Error …"."""
 
 
 class Source(NamedTuple):
-    """Where a record stands in the file: 1-based line (or element), byte offset and size in bytes."""
+    """The position of a record in the file: 1-based line (or element), byte offset and size in bytes."""
 
     line: int
     offset: int
@@ -148,12 +150,13 @@ class Source(NamedTuple):
 
 
 class Boundary(Value):
-    """A compaction that already happened in this file.
+    """A compaction that is recorded in the file.
 
-    `compact`: everything before this entry was replaced by the entry's own words, except the path from
-    `first_kept` on (if given) and the entries named in `kept`. `micro`: the outputs of the calls in
-    `cleared` were emptied in place. `summary` is the text as the file holds it, when that differs from
-    what the model is shown. Token figures are the file's own.
+    `compact`: everything before this entry was replaced by the entry's own text, except the path from
+    `first_kept` on (if given) and the entries in `kept`, earlier summaries among them. The text is placed
+    before those, or after them with `summary_last`. `micro`: the outputs of the calls in `cleared` were
+    cleared in place. `summary` is the text in the file, if it differs from what the model is shown. Token
+    figures are the file's own.
 
     >>> from inspector import Session
     >>> asked, answered = Entry(id="a"), Entry(id="b", parent="a", role="assistant")
@@ -169,23 +172,43 @@ class Boundary(Value):
     tokens_saved: Number | None = None
     first_kept: Chars | None = None
     kept: tuple[Chars, ...] = ()
+    summary_last: bool = False
     cleared: tuple[Chars, ...] = ()
     summary: Chars | None = None
     files_read: tuple[Chars, ...] = ()
     files_modified: tuple[Chars, ...] = ()
     extra: dict[str, Any] = Field(default_factory=dict)
 
+    @property
+    def left(self) -> Number | None:
+        """Tokens after it as the harness recorded them; Claude Code's are those of the conversation alone."""
+        told = self.extra.get("postTokens") if self.tokens_after is None else self.tokens_after
+        if isinstance(told, bool) or not isinstance(told, int | float):
+            return None
+        return told if is_tokens(told) else None
+
+
+def count_recorded(boundaries: Iterable[Boundary], noun: str = "compaction") -> str:
+    """How many compactions are recorded, and how many clearings of outputs if there are any, in words.
+
+    >>> count_recorded([Boundary(), Boundary(kind="micro")])
+    '1 compaction, 1 clearing'
+    """
+    kinds = [boundary.kind for boundary in boundaries]
+    clearings = [plural(kinds.count("micro"), "clearing")] if "micro" in kinds else []
+    return ", ".join([plural(kinds.count("compact"), noun), *clearings])
+
 
 class Entry(Value):
     """One message, or one recorded compaction.
 
-    `role` is user, assistant, tool, system, or whatever the file says. An entry of role `tool` holds
-    nothing but tool outputs. A `note` is a record that stands in the chain of parents and that the model
-    never sees. `meta` marks words the harness put in the user's mouth. `sidechain` names
-    the sub-agent an entry belongs to; sidechains are never on the main path. `extra["speaker"]` and
-    `extra["way"]` tell where words come from that are neither a prompt nor the harness's (`speakers`).
-    `copied_from` names the session that a fork copied a reply or a compaction from. The request is in the
-    bill of that session.
+    `role` is user, assistant, tool, system, or the file's own. An entry of role `tool` contains only tool
+    outputs. A `note` is a record in the chain of parents that the model never sees. `meta` marks a user
+    message that the harness wrote. `sidechain` names the sub-agent of an entry; sidechains are never on the
+    main path. `extra["speaker"]` and `extra["way"]` give the origin of text that is neither a prompt nor the
+    harness's (`speakers`). `extra["file"]` of a Claude Code output has the `chars` and `lines` of the file
+    that was read or changed. `copied_from` names the session that a fork copied a reply or a compaction from.
+    The request is in the bill of that session.
 
     >>> from inspector.session.blocks import Text, ToolOutput
     >>> asked = Entry(id="e1", blocks=(Text(text="Run the tests."),))
@@ -216,20 +239,20 @@ class Entry(Value):
 
     @property
     def text(self) -> str:
-        """The entry's own words: its text blocks, one per line."""
+        """The entry's own text: its text blocks, one per line."""
         return "\n".join(block.text for block in self.blocks if block.kind == "text")
 
     @property
     def cut_short(self) -> bool:
-        """Whether a reply was aborted or failed: what it reports as usage is passed over."""
+        """Whether a reply was aborted or failed: its usage is ignored."""
         return self.stop_reason in CUT_SHORT
 
     @property
     def opens_turn(self) -> bool:
         """Whether a user (not the harness) asks for something here.
 
-        A shell command that a user runs is in the context, and asks the model nothing. Neither does white
-        space.
+        A shell command that the user runs is in the context, but does not ask the model for anything. Neither
+        does white space.
         """
         return (
             self.role == "user"
@@ -241,7 +264,7 @@ class Entry(Value):
 
 
 def _asks(block: Block) -> bool:
-    """Whether a block of a user's message is more than an output or white space."""
+    """Return whether a block of a user message is more than an output or white space."""
     return block.kind != "tool_output" and (block.kind != "text" or not (block.text or " ").isspace())
 
 
@@ -261,11 +284,10 @@ class StatedTotal(Value):
 
 
 class SubAgent(Value):
-    """What a file tells of a sub-agent beside its own entries; the model is shown none of it.
+    """A sub-agent, as far as a file describes it outside of the entries; the model is shown none of it.
 
-    `replies` stand in the file whole, each once. `results` are replies that only the result of the call
-    tells of: the last thing it said, and what that took. `silent`: it took requests that the file does not
-    hold.
+    `replies` are complete in the file, without duplicates. `results` are replies known only from the result
+    of the call: the last text and its usage. `silent`: the sub-agent made requests that are not in the file.
     """
 
     id: Chars
@@ -288,9 +310,9 @@ class Tool(Value):
 
 
 class Provided(Value):
-    """What a context provider contributes to each request; recomputed every time, never compacted.
+    """Text that a context provider adds to each request; recomputed every time, never compacted.
 
-    `origin` is what the provider reads: a project file, a memory; "" where nothing tells.
+    `origin` is what the provider reads: a project file, a memory; "" if unknown.
     """
 
     name: Chars
@@ -299,7 +321,7 @@ class Provided(Value):
 
 
 class Note(Value):
-    """A record that is no message: bookkeeping when `known`, otherwise of a type no reader knows."""
+    """A record that is not a message: bookkeeping if `known`, otherwise of an unknown type."""
 
     type: Chars
     known: bool
@@ -307,7 +329,7 @@ class Note(Value):
 
 
 class Corrupt(Value):
-    """A record that could not be read, and why."""
+    """A record that could not be read, and the reason."""
 
     line: int
     offset: int
@@ -315,7 +337,7 @@ class Corrupt(Value):
 
 
 class Turn(NamedTuple):
-    """A user's words up to just before their next. `first` and `last` are positions on the path.
+    """A user message and the entries up to the next one. `first` and `last` are positions on the path.
 
     >>> from inspector import read_session
     >>> said = ("user", "assistant", "assistant", "user")

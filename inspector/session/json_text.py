@@ -158,8 +158,8 @@ def _ordered(item: dict[Any, Any]) -> list[tuple[Any, Any]]:
     if not numbered:
         return list(item.items())
     numbered.sort(key=int)
-    seen = set(numbered)
-    return [(key, item[key]) for key in numbered] + [(k, v) for k, v in item.items() if k not in seen]
+    number_keys = set(numbered)
+    return [(key, item[key]) for key in numbered] + [(k, v) for k, v in item.items() if k not in number_keys]
 
 
 def _is_index(key: Any) -> bool:
@@ -210,9 +210,9 @@ def _shortest(value: float) -> tuple[str, int]:
     return digits.rstrip("0") or "0", exponent
 
 
-def dump_lossless(value: Any, *, indent: int | None = None) -> str:
+def dump_lossless(value: Any) -> str:
     """JSON for our own files: ASCII only, so lone surrogates survive a round trip."""
     try:
-        return json.dumps(value, ensure_ascii=True, indent=indent, allow_nan=True)
+        return json.dumps(value, ensure_ascii=True, allow_nan=True)
     except RecursionError:
         return _write(value, json.dumps, json.dumps, lambda item: list(item.items()))

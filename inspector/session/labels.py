@@ -1,14 +1,14 @@
-"""What a reader marked in texts that people typed: which stretches of them are rules, and which are choices.
+"""Labels of rules and choices in texts that users typed, and a reader's judgements of findings.
 
-Such a reader is a model that was asked (`ClaudeLabeller`) or a person. What is marked belongs to a text and
-not to a place: the text is known by its hash, so it is marked wherever it stands again, in a fork of the
-session, at another leaf or in another file, and nobody has to be asked twice.
+Labels come from a model (`ClaudeLabeller`) or a person. They belong to a text, not to a position: the text is
+identified by its hash, so its labels also apply in a fork of the session, at another leaf or in another file,
+and a text is labelled only once.
 """
 
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
@@ -16,14 +16,13 @@ from .blocks import Chars, Value
 
 Place = Annotated[int, Field(strict=True, ge=0, lt=1 << 31)]
 Spans = tuple[tuple[Place, Place], ...]
-"""Stretches of a text: first character, and the one after the last."""
+"""Spans of a text: first character, and the one after the last."""
 
 
 class TextLabels(Value):
-    """The rules and choices of one typed text, all that there are: a text that was read and holds none has
-    labels too.
+    """The rules and choices of one typed text. They are complete: a text without any has empty labels.
 
-    `text` is the hash of the text (`hash_text`), `by` who read it: the name of a model, or of a person.
+    `text` is the hash of the text (`hash_text`), `by` the name of the model or the person that labelled it.
 
     >>> said = "Take sqlite. Never touch main.py!"
     >>> labels = TextLabels(text=hash_text(said), by="me", rules=((13, 33),), choices=((0, 12),))
@@ -46,8 +45,29 @@ class TextLabels(Value):
         return spans
 
 
+Verdict = Literal["right", "lost", "not lost"]
+
+
+class FindingJudgement(Value):
+    """A reader's judgement of what a compaction did to a fact.
+
+    A fact judged "not lost" is no finding and is counted nowhere. One of which the summary has a part, or
+    which is unclear, counts as absent if it is judged "lost". "withdrawn" takes a judgement back.
+
+    Attributes:
+        kind, form: The fact.
+        entry: The entry of the recorded compaction; "" for every plan.
+        verdict: "right", "lost", "not lost" or "withdrawn".
+    """
+
+    kind: Chars
+    form: Chars
+    entry: Chars = ""
+    verdict: Verdict | Literal["withdrawn"]
+
+
 def hash_text(text: str) -> str:
-    """SHA-256 of a text in UTF-8.
+    """Return the SHA-256 of a text in UTF-8.
 
     >>> hash_text("hi")[:16]
     '8f434346648f6b96'

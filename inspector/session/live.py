@@ -1,8 +1,9 @@
-"""What stands in the context at the leaf of a session, as columns. Structure only, no tokens.
+"""The context at the leaf of a session, as columns. Structure only, no tokens.
 
 In go the entries, their `Tree` and the leaf, out come the path from the root and the `Live` view:
 the path as the last compaction on it left it. The rule is Flue's (FLUE §1.2), which the other formats
-fit into: `[summary] + path[first kept … compaction) + path(after the compaction …]`.
+fit into: `[summary] + path[first kept … compaction) + path(after the compaction …]`. After Claude Code's
+`/rewind` a summary may stand behind what was kept, and an earlier summary may be kept.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ ANY_ORDER = ("codex",)
 
 
 def find_members(values: Ints, some: Sequence[int]) -> Bools:
-    """`np.isin`, in a tenth of the time where there are few of `some`."""
+    """Return `np.isin`, in a tenth of the time for few values in `some`."""
     if len(some) > len(UNSEEN):
         return np.isin(values, some)
     out = np.zeros(len(values), bool)
-    for one in some:
-        out |= values == one
+    for value in some:
+        out |= values == value
     return out
 
 
@@ -51,7 +52,7 @@ class Live:
     pending   int32[·]    rows of calls that nothing in the context answers
     lone      int32[·]    rows of both kinds that a provider rejects; a pending tool that the provider runs
                           itself is accepted at the end of the context
-    summary   int         live position of the recorded summary (0), or -1 when there is none
+    summary   int         live position of the last recorded summary: 0 where it stands first, or -1
 
     >>> from inspector import read_session
     >>> call = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
@@ -85,7 +86,7 @@ class Live:
 
     @property
     def partner(self) -> Ints:
-        """int32[m]: the row of the other half of each call and output that belong together, -1 elsewhere."""
+        """int32[m]: the row of the matching call or output, -1 if there is none."""
         out = np.full(len(self.position), -1, np.int32)
         out[self.pairs[:, 0]], out[self.pairs[:, 1]] = self.pairs[:, 1], self.pairs[:, 0]
         return out
@@ -102,7 +103,7 @@ def find_path(tree: Tree, leaf: str | None) -> Ints:
     reached: dict[int, int] = {}
     while at is not None:
         first = int(tree.chain[at])
-        # Where the parents go in a circle, a part of this stretch, or all of it, was walked before.
+        # If the parents form a cycle, this stretch may have been walked before, completely or in part.
         begins.append(reached.get(first, first - 1) + 1)
         ends.append(max(at + 1, begins[-1]))
         if first in reached:
@@ -113,14 +114,14 @@ def find_path(tree: Tree, leaf: str | None) -> Ints:
 
 
 def index_path(path: Ints, entries: int) -> Ints:
-    """Return the index on a path of each of so many entries, -1 for those that are not on it."""
+    """Return the index on a path of each entry, -1 for entries that are not on it."""
     index = np.full(entries, -1, np.int32)
     index[path] = np.arange(len(path))
     return index
 
 
 def _join(begins: Ints, ends: Ints) -> Ints:
-    """The positions of all stretches [begin, end), one after another."""
+    """Return the positions of all stretches [begin, end), one after another."""
     sizes = ends - begins
     before = np.cumsum(sizes, dtype=np.int32) - sizes
     out: Ints = np.arange(sizes.sum(), dtype=np.int32) + np.repeat(begins - before, sizes)
@@ -140,7 +141,9 @@ def find_live(tree: Tree, entries: tuple[Entry, ...], path: Ints, any_order: boo
     surviving = path[order]
     turn = np.maximum(np.cumsum(tree.opens[path], dtype=np.int32), 1)[order] - 1
     if summary == 0 and len(turn) > 1:
-        turn[0] = turn[1]  # it was written later than the first turns it is shown before
+        turn[0] = turn[1]
+    # A summary may be written later than the turns it is shown before.
+    turn = np.minimum.accumulate(turn[::-1])[::-1]
     sizes = tree.start[surviving + 1] - tree.start[surviving]
     start = np.zeros(len(surviving) + 1, np.int32)
     np.cumsum(sizes, out=start[1:])
@@ -157,7 +160,7 @@ def find_live(tree: Tree, entries: tuple[Entry, ...], path: Ints, any_order: boo
         entries=surviving,
         role=role,
         turn=turn,
-        step=_steps(role, opens, summary),
+        step=_steps(role, opens, tree.sort[surviving] == COMPACTION),
         opens=opens,
         start=start,
         position=position,
@@ -172,24 +175,64 @@ def find_live(tree: Tree, entries: tuple[Entry, ...], path: Ints, any_order: boo
 
 
 def _surviving(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> tuple[Ints, int]:
-    """Positions on the path that are in the context, in context order, and where the summary stands."""
+    """Return the path positions of the context, in order, and the index of the last summary in it."""
     sort = tree.sort[path]
-    seen = ~find_members(sort, UNSEEN)
     compactions = np.flatnonzero(sort == COMPACTION)
+    stays = ~find_members(sort, UNSEEN)
     if not len(compactions):
-        return np.flatnonzero(seen).astype(np.int32), -1
-    last = int(compactions[-1])
-    where = index_path(path, len(entries))
-    stays = np.zeros(len(path), bool)
-    stays[last + 1 :] = True
+        return np.flatnonzero(stays).astype(np.int32), -1
+    last, where = int(compactions[-1]), index_path(path, len(entries))
+    after = np.flatnonzero(stays[last + 1 :]) + last + 1
+    stays |= sort == COMPACTION
+    older = _list_older(tree, entries, path, where, stays, last)
     boundary = entries[path[last]].boundary
-    if boundary is not None:
-        index = tree.index
-        kept = [where[index[name]] for name in boundary.kept if name in index]
-        stays[[at for at in kept if 0 <= at < last]] = True
-        if boundary.first_kept in index and (first := where[index[boundary.first_kept]]) >= 0:
-            stays[first:last] = True
-    return np.concatenate(([last], np.flatnonzero(stays & seen))).astype(np.int32), 0
+    summary = len(older) if boundary is not None and boundary.summary_last else 0
+    return np.concatenate((older[:summary], [last], older[summary:], after)).astype(np.int32), summary
+
+
+def _list_older(
+    tree: Tree, entries: tuple[Entry, ...], path: Ints, where: Ints, stays: Bools, last: int
+) -> Ints:
+    """What the compaction at a path position kept, in context order: each summary before what it left."""
+
+    def find_kept(at: int) -> Ints:
+        spans = [np.arange(*span, dtype=np.int32) for span in list_kept(tree, entries, path, where, at)]
+        kept: Ints = np.concatenate([np.zeros(0, np.int32), *spans])
+        return kept[stays[kept]]
+
+    kept = find_kept(last)
+    summaries = tree.sort[path[kept]] == COMPACTION
+    older = kept[~summaries]
+    for at in kept[summaries].tolist():
+        boundary, place = entries[path[at]].boundary, int((older < at).sum())
+        if boundary is not None and not boundary.summary_last:
+            place = min([*np.flatnonzero(np.isin(older, find_kept(at))).tolist(), place])
+        older = np.insert(older, place, at)
+    return np.asarray(older, np.int32)
+
+
+def list_kept(
+    tree: Tree, entries: tuple[Entry, ...], path: Ints, where: Ints, at: int
+) -> list[tuple[int, int]]:
+    """Spans of a path before a compaction that it kept, in order and none of them twice.
+
+    Of the summaries before it only those that it names. `where` is the `index_path` of the path.
+    """
+    boundary = entries[path[at]].boundary
+    if boundary is None:
+        return []
+
+    def find(name: str | None) -> int:
+        place = int(where[tree.index[name]]) if name in tree.index else at
+        return place if 0 <= place < at else at
+
+    first, named = find(boundary.first_kept), {find(name) for name in boundary.kept}
+    spans = [(one, one + 1) for one in sorted(named) if one < first]
+    for between in (np.flatnonzero(tree.sort[path[first:at]] == COMPACTION) + first).tolist():
+        if between not in named:
+            spans.append((first, between))
+            first = between + 1
+    return [*spans, (first, at)]
 
 
 def _cleared(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> list[int]:
@@ -208,7 +251,7 @@ def _cleared(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> list[int]:
 
 
 def _spells(role: Ints) -> Ints:
-    """Numbers the spells in which a call can be answered: one begins where the assistant begins to speak.
+    """Number the spells in which a call can be answered: one begins with each group of assistant messages.
 
     Adjacent assistant messages are one to a provider.
     """
@@ -218,13 +261,11 @@ def _spells(role: Ints) -> Ints:
     return np.cumsum(begins, dtype=np.int32)
 
 
-def _steps(role: Ints, opens: Bools, summary: int) -> Ints:
-    """A step begins at a user's words, at an assistant's message and after the recorded summary."""
-    begins = opens | (role == ASSISTANT)
-    if len(begins):
-        begins[0] = True
-        if summary == 0 and len(begins) > 1:
-            begins[1] = True
+def _steps(role: Ints, opens: Bools, summaries: Bools) -> Ints:
+    """A step begins at a user's words, at an assistant's message, and at and after a recorded summary."""
+    begins: Bools = opens | (role == ASSISTANT) | summaries
+    begins[1:] |= summaries[:-1]
+    begins[:1] = True
     return (np.cumsum(begins) - 1).astype(np.int32)
 
 
@@ -237,7 +278,7 @@ def _pairs(call: Ints, answers: Bools, spell: Ints) -> tuple[Ints, Ints, Ints]:
     client's tools.
     """
     rows = np.flatnonzero(call >= 0).astype(np.int32)
-    # Calls and outputs of one id and spell come together, in their order.
+    # Sorting brings calls and outputs of one id and spell together, in their order.
     rows = rows[np.lexsort((call[rows], spell[rows]))]
     output = answers[rows]
     paired = np.zeros(len(rows), bool)

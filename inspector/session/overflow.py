@@ -1,4 +1,4 @@
-"""Whether a reply says that the context overflowed, as Flue and pi decide it (FLUE §12).
+"""Detect context overflow in a reply, by the rules of Flue and pi (FLUE §12).
 
 Three cases: the provider's error text matches a known phrase; a reply stopped normally although more
 input than the window was read; a reply was cut off with no output at 99 % of the window. And which of two
@@ -52,7 +52,7 @@ _PHRASES: tuple[tuple[str, int], ...] = (
     (r"^413\b", 2),
 )
 _NO_BODY = re.compile(r"^4(?:00|13)\s*(?:status code)?\s*\(no body\)", re.I)
-# What an HTTP 413 says; the words tell more than the status (CLAUDE §1.3).
+# Texts of an HTTP 413. They are more reliable than the status (CLAUDE §1.3).
 _BYTES = re.compile(r"request_too_large|(?:request|entity|payload) too large", re.I)
 _SIZE = re.compile(r"\b(?:bytes|Mi?B)\b", re.I)
 _PROMPT = re.compile(
@@ -73,17 +73,17 @@ def is_overflow(
     provider: str | None = None,
     version: Version = "pi-ai 0.73.0",
 ) -> bool:
-    """Whether this reply is a context overflow. `window` is in tokens; 0 means unknown.
+    """Return whether a reply is a context overflow. `window` is in tokens; 0 means unknown.
 
     >>> is_overflow("error", "prompt is too long: 213462 tokens > 200000 maximum", None, 200_000)
     True
     """
-    known = VERSIONS.index(version)
+    index = VERSIONS.index(version)
     if stop_reason == "error" and error:
-        if known == 1 and "(request_too_large)" in error:
+        if index == 1 and "(request_too_large)" in error:
             return True
-        no_body = _NO_BODY.search(error) and (known < 2 or provider == "cerebras")
-        if not _EXCLUDE.search(error) and (no_body or _MATCH[known].search(error)):
+        no_body = _NO_BODY.search(error) and (index < 2 or provider == "cerebras")
+        if not _EXCLUDE.search(error) and (no_body or _MATCH[index].search(error)):
             return True
     if usage is None or not window > 0:
         return False
@@ -94,7 +94,7 @@ def is_overflow(
 
 
 def read_stop(reply: Entry) -> str | None:
-    """Why a reply ended, by the words that Flue and pi have for the stop reasons of providers.
+    """Return why a reply ended, in the terms of Flue and pi for the stop reasons of providers.
 
     >>> [read_stop(Entry(id="m", stop_reason=reason)) for reason in ("end_turn", "max_tokens", "error", None)]
     ['stop', 'length', 'error', 'stop']
@@ -102,13 +102,35 @@ def read_stop(reply: Entry) -> str | None:
     reason = (reply.stop_reason or "").lower()
     if reason in ("error", "aborted"):
         return reason
+    if reply.error is not None:
+        return "error"
     if any(block.kind == "tool_call" for block in reply.blocks):
         return "toolUse"
     return "length" if reason in ("length", "max_tokens") else "stop"
 
 
+def read_error(reply: Entry) -> str | None:
+    """Return the text of a failed reply's error, None without one.
+
+    Some files have only a code there, such as "invalid_request", and the provider's message in the reply.
+
+    >>> from inspector.session.blocks import Text
+    >>> said = (Text(text="Prompt is too long"),)
+    >>> read_error(Entry(id="m", error="invalid_request", blocks=said))
+    'invalid_request: Prompt is too long'
+    """
+    code = reply.error
+    if code is None or " " in code or not reply.text:
+        return code
+    return f"{code}: {reply.text}"
+
+
+STATUS = {"token_overflow": 400, "byte_overflow": 413}
+"""The HTTP status of each refusal according to the API's documentation; seed 002 says 413 for both."""
+
+
 def find_status(error: str | None) -> int | None:
-    """The HTTP status that an error's text begins with; None if there is none.
+    """Return the HTTP status at the beginning of an error's text; None if there is none.
 
     >>> find_status("413 prompt is too long"), find_status("API Error: 400 {}"), find_status("too long")
     (413, 400, None)
@@ -120,7 +142,7 @@ def find_status(error: str | None) -> int | None:
 def classify_refusal(
     status: int | None, message: str | None
 ) -> Literal["token_overflow", "byte_overflow"] | None:
-    """Which emergency a refused request is, or None when it is another error.
+    """Classify a refused request as a kind of overflow; None for another error.
 
     Too many tokens is a 400 whose text says so; too many bytes is a 413. Seed 002 calls a too long prompt a
     413 too, so words about the prompt decide before the status does. Throttling and failing servers (429,

@@ -1,4 +1,4 @@
-"""Which harness wrote a session, in which version, with which model, and where: as its file says it."""
+"""Identify the harness, version, model and folder of a session, as its file records them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ HARNESSES: dict[str, str | None] = {
     "qwen": "Qwen Code",
     "copilot-cli": "Copilot CLI",
     "kimi": "Kimi Code",
+    "deepseek-harness": "DeepSeek Harness",
     "cline": "Cline",
     "flue": "Flue",
     "inspect": "Inspect",
@@ -32,10 +33,12 @@ HARNESSES: dict[str, str | None] = {
     "request-log": None,
     "message-lines": None,
     "data-set": None,
+    "hf-sts": None,
+    "dataclaw": None,
     "traces": None,
 }
-"""What people call the harness of a format. None where a file of it may be of any; others are called as the
-format is."""
+"""The usual name of a format's harness; None if several harnesses write the format. Other formats have the
+name of their harness."""
 
 
 FILE_MODE = "file_mode"
@@ -52,7 +55,7 @@ def file_mode_of(session: object) -> int | None:
 
 
 class Provenance(NamedTuple):
-    """What a file says of its own making; None is what it does not say.
+    """The origin of a file, as it records it; None for what it does not record.
 
     >>> Provenance("Codex", "0.140.0", "gpt-5.5", None)
     Codex 0.140.0, gpt-5.5
@@ -74,10 +77,10 @@ class Provenance(NamedTuple):
 
 
 def find_provenance(format: str, model: str | None, cwd: str | None, extra: Mapping[str, Any]) -> Provenance:
-    """That of a session of this format. A reader of another package puts its "harness" into `extra`."""
-    told, version = extra.get("harness"), extra.get("version")
+    """Return the provenance of a session. Readers of other packages put the harness into `extra`."""
+    harness, version = extra.get("harness"), extra.get("version")
     return Provenance(
-        harness=told if isinstance(told, str) and told else HARNESSES.get(format, format),
+        harness=harness if isinstance(harness, str) and harness else HARNESSES.get(format, format),
         version=version if isinstance(version, str) and version else None,
         model=model or None,
         cwd=cwd or None,

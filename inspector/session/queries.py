@@ -1,8 +1,10 @@
-"""Questions that several rooms ask of entries and blocks."""
+"""Queries on entries and blocks that several rooms use."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from collections.abc import Container
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,16 +19,54 @@ from .tree import COMPACTION
 _WRITTEN = ("compaction", "branch_summary")
 NO_HISTORY = "No prior history."
 TURN_CONTEXT = "\n\n---\n\n**Turn Context (split turn):**\n\n"
-"""What Flue and pi write in the place of an empty history, and before the beginning of a split turn."""
+"""Texts of Flue and pi for an empty history, and before the beginning of a split turn."""
+
+
+class MarkName(NamedTuple):
+    """What a recorded compaction is called everywhere: `number` counts those of a kind on a path, from 1.
+
+    `look` is what `wb.look` calls it: "recorded:1" for the first compaction, "cleared:1" for the first time
+    that only outputs were emptied. `sign` is how the screen does: "◆1", "◇1".
+    """
+
+    kind: Literal["compact", "micro"]
+    number: int
+
+    @property
+    def look(self) -> str:
+        return f"{'recorded' if self.kind == 'compact' else 'cleared'}:{self.number}"
+
+    @property
+    def sign(self) -> str:
+        return f"{'◆' if self.kind == 'compact' else '◇'}{self.number or ''}"
+
+
+def number_compactions(session: Session) -> dict[str, MarkName]:
+    """What the recorded compactions on a session's path are called, by their entries and in order; one that
+    nothing stood before has no name.
+
+    >>> from inspector import open_demo
+    >>> [name.sign for name in number_compactions(open_demo()).values()]
+    ['◆1', '◇1']
+    """
+    names: dict[str, MarkName] = {}
+    counts: Counter[str] = Counter()
+    later = session.trail[1:]
+    for i in later[np.isin(later, session.tree.bounded)].tolist():
+        entry = session.entries[i]
+        if entry.boundary is not None:
+            counts[entry.boundary.kind] += 1
+            names[entry.id] = MarkName(entry.boundary.kind, counts[entry.boundary.kind])
+    return names
 
 
 def is_summary(entry: Entry) -> bool:
-    """Whether a model wrote this entry up of what stood before it."""
+    """Return whether an entry is a summary that a model wrote."""
     return entry.kind in _WRITTEN and any(block.text for block in entry.blocks)
 
 
 def count_calls(entry: Entry) -> int:
-    """How many calls of a summariser a recorded compaction took: as recorded, else two for a split turn.
+    """Return how many summariser calls a recorded compaction made: as recorded, else two for a split turn.
 
     >>> from inspector.session.entries import Boundary
     >>> split = Boundary(summary=f"So far.{TURN_CONTEXT}This turn began with a question.")
@@ -43,15 +83,15 @@ def count_calls(entry: Entry) -> int:
 
 
 def is_sealed(entry: Entry) -> bool:
-    """Whether an entry records a summary that only its provider can read: the file has none of its words."""
+    """Return whether an entry records an encrypted summary: the file contains no text of it."""
     if entry.boundary is None or entry.text:
         return False
-    told = entry.boundary.extra.get("unreadable") is True
-    return told or any(isinstance(block, Reasoning) and block.encrypted for block in entry.blocks)
+    is_unreadable = entry.boundary.extra.get("unreadable") is True
+    return is_unreadable or any(isinstance(block, Reasoning) and block.encrypted for block in entry.blocks)
 
 
 def without_reasoning(session: Session) -> Session:
-    """The session as it would stand if no reasoning had ever been part of its history (S0-44)."""
+    """Return the session as if its history had never contained reasoning (S0-44)."""
     entries = tuple(
         entry.model_copy(update={"blocks": tuple(b for b in entry.blocks if b.kind != "reasoning")})
         if any(block.kind == "reasoning" for block in entry.blocks)
@@ -59,6 +99,12 @@ def without_reasoning(session: Session) -> Session:
         for entry in session.entries
     )
     return session.with_entries(entries, session.leaf)
+
+
+def with_tools(session: Session, names: Container[str]) -> Session:
+    """Return the session with only the definitions of the tools of these names."""
+    kept = tuple(tool for tool in session.tools if tool.name in names)
+    return session.with_entries(session.entries, session.leaf, tools=kept)
 
 
 def find_parent(session: Session, entry: Entry) -> str | None:
@@ -72,11 +118,10 @@ def find_parent(session: Session, entry: Entry) -> str | None:
 
 
 def find_end(session: Session, entry_id: str) -> str:
-    """The last entry that a compaction made: itself, the last that stands again after it, or the last that
-    the harness attached with it.
+    """Return the last entry of a compaction: itself, or the last repeated or attached entry.
 
-    Only with those is the context what the compaction left. What stands again is told by its name; what was
-    attached by its way, up to the first words of anybody but the harness. Both are looked for on the path.
+    Only with these entries is the context what the compaction left. Repeated entries are recognised by id,
+    attached ones by their way, up to the first message that is not the harness's. Both are on the path.
     """
     at = np.flatnonzero(session.trail == session.index.get(entry_id, -1))
     after = session.trail[int(at[0]) + 1 :].tolist() if len(at) else []
@@ -106,7 +151,7 @@ def find_next_compaction(session: Session) -> Entry | None:
 
 
 def since_compaction(session: Session) -> int:
-    """The first live position that was said after the last compaction; 0 when there was none."""
+    """Return the first live position after the last compaction; 0 if there was none."""
     live, after = session.live, 0
     if live.summary != 0:
         return 0
@@ -118,7 +163,7 @@ def since_compaction(session: Session) -> int:
 
 
 def count_loop_turns(session: Session) -> int:
-    """The number of the last reply in its turn, from 0: what mini-claude-code calls a turn.
+    """Return the index of the last reply in its turn, which mini-claude-code calls a turn.
 
     >>> from inspector import read_session
     >>> roles = ("user", "assistant", "user", "assistant", "assistant")
@@ -135,7 +180,7 @@ def count_loop_turns(session: Session) -> int:
 
 
 def pair_calls(session: Session) -> dict[BlockRef, BlockRef]:
-    """Call to output on a session's path, as a provider pairs them: the next output of the call's id."""
+    """Map calls to outputs on a session's path, as a provider does: the next output with the call's id."""
     open_calls: dict[str, BlockRef] = {}
     out: dict[BlockRef, BlockRef] = {}
     for i in session.path:
@@ -149,8 +194,8 @@ def pair_calls(session: Session) -> dict[BlockRef, BlockRef]:
 
 
 def readable_text(block: Block) -> str:
-    """The words of a block as they were meant: what a call was given stands as it was given, a value a line,
-    not as JSON writes it (where a tab is two characters and a line break glues two words together).
+    """Return the text of a block in readable form: arguments of a call as text, one per line. In JSON, a
+    tab is two characters and a line break joins two words.
 
     >>> print(readable_text(ToolCall(id="1", name="Edit", input={"path": "a.py", "new": "x\\ny"})))
     Edit
@@ -184,15 +229,15 @@ _SALIENT = ("path", "file_path", "command", "cmd", "pattern", "query", "url", "n
 
 
 def telling_argument(call: ToolCall) -> str:
-    """The argument of a call that tells most of it: what it acts on; "" where none is known to.
+    """Return the most important argument of a call, such as its file; "" if none is known.
 
     >>> telling_argument(ToolCall(id="1", name="Read", input={"limit": 5, "file_path": "src/a.py"}))
     'src/a.py'
     """
-    given = call.input
-    if isinstance(given, dict):
+    args = call.input
+    if isinstance(args, dict):
         for name in _SALIENT:
-            value = given.get(name)
+            value = args.get(name)
             if value and isinstance(value, str):
                 return value
     return ""
@@ -208,7 +253,7 @@ _WAYS = {
 
 
 def describe_words(entry: Entry, block: Block | None = None) -> str:
-    """Describe whose words an entry's text is, or those of one block, in two or three words.
+    """Describe the speaker of an entry's text, or of one block, in two or three words.
 
     >>> describe_words(Entry(id="a")), describe_words(Entry(id="b", extra={"way": "queued"}))
     ('user text', 'user text, queued')

@@ -1,8 +1,8 @@
-"""What a transcript is: the session manifest.
+"""The session manifest: the structure of a transcript.
 
-A `Session` is a tree of entries with a leaf. The path from the root to the leaf is the session's life;
-what the model would see next (`session.live`) is that path as its compactions left it. Everything here
-is a frozen value; turns, steps and the live view are derived and never stored.
+A `Session` is a tree of entries with a leaf. The path from the root to the leaf is the conversation; what the
+model would see next (`session.live`) is that path as its compactions left it. All values are frozen; turns,
+steps and the live view are derived and never stored.
 """
 
 from __future__ import annotations
@@ -14,12 +14,23 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from ..errors import EditError, expect
-from ..mixins import ask
+from ..errors import EditError, expect, expect_items
+from ..mixins import Framed, ask
 from ..text import plural, printed
 from .blocks import Block, BlockRef, Chars, Image, Text, Value
-from .entries import Boundary, Corrupt, Entry, Note, Provided, StatedTotal, SubAgent, Tool, Turn
-from .labels import TextLabels
+from .entries import (
+    Boundary,
+    Corrupt,
+    Entry,
+    Note,
+    Provided,
+    StatedTotal,
+    SubAgent,
+    Tool,
+    Turn,
+    count_recorded,
+)
+from .labels import FindingJudgement, TextLabels, Verdict
 from .provenance import FILE_MODE, Provenance, find_provenance
 
 if TYPE_CHECKING:
@@ -34,7 +45,7 @@ MANIFEST: Literal["session-manifest/1"] = "session-manifest/1"
 """Name and version of the JSON form of a `Session`."""
 
 
-class Session(Value):
+class Session(Value, Framed):
     """A transcript of any format, in one shape.
 
     >>> from inspector import read_session
@@ -66,17 +77,18 @@ class Session(Value):
     corrupt: tuple[Corrupt, ...] = ()
     warnings: tuple[str, ...] = ()
     labels: tuple[TextLabels, ...] = ()
+    judgements: tuple[FindingJudgement, ...] = ()
     extra: dict[str, Any] = Field(default_factory=dict)
 
     def at(self, entry_id: str | None) -> Session:
-        """Return this session as it stood when an entry was its last one. All entries are shared.
+        """Return this session as it was when an entry was its last one. All entries are shared.
 
         Args:
-            entry_id: The id of the entry, or the beginning of it if no other id begins so; "turn 5" for the
-                last entry of the fifth turn; None for the point before the first entry.
+            entry_id: The id of the entry, or a unique prefix of it; "turn 5" for the last entry of the fifth
+                turn; None for the point before the first entry.
 
         Raises:
-            EditError: There is no such entry or turn, or several ids begin so.
+            EditError: There is no such entry or turn, or the prefix is not unique.
 
         >>> from inspector import open_demo
         >>> session = open_demo()
@@ -93,11 +105,11 @@ class Session(Value):
         return moment
 
     def find_turn(self, name: str, role: str = "at") -> Turn | None:
-        """Return the turn that a name such as "turn 5" means, counted from 1; None for another name.
+        """Return the turn with a name such as "turn 5", counted from 1; None for other names.
 
         Args:
             name: The name.
-            role: What the name stands for, for the error.
+            role: What the name refers to, for the error.
 
         Raises:
             EditError: The path has no such turn.
@@ -110,22 +122,22 @@ class Session(Value):
         return self.turns[int(number[1]) - 1]
 
     def _find(self, entry_id: str) -> int:
-        """The position of an entry by its name, by another name of it, or by the beginning of one."""
-        if (known := self.index.get(entry_id)) is not None:
-            return known
-        found = {at for name, at in self.index.items() if entry_id and name.startswith(entry_id)}
-        if len(found) == 1:
-            return found.pop()
-        if found:
-            names = sorted(self.entries[at].id for at in found)
+        """Return the position of an entry by its id, an alias, or a unique prefix of one."""
+        if (position := self.index.get(entry_id)) is not None:
+            return position
+        positions = {at for name, at in self.index.items() if entry_id and name.startswith(entry_id)}
+        if len(positions) == 1:
+            return positions.pop()
+        if positions:
+            names = sorted(self.entries[at].id for at in positions)
             some = f"{', '.join(names[:3])}{', …' if len(names) > 3 else ''}"
             raise EditError("at", entry_id, f"{len(names):,} entries begin with it: {some}; give more of one")
         raise EditError("at", entry_id, "no such entry in this session")
 
     def with_entries(self, entries: Iterable[Entry], leaf: str | None, **others: Any) -> Session:
-        """The session with other entries and another leaf, and with `others` of its fields changed.
+        """Return the session with other entries, another leaf, and `others` of its fields changed.
 
-        Nothing is validated, and nothing that was worked out of the old entries is taken over.
+        Nothing is validated. Values derived from the old entries are not copied.
 
         >>> one = Entry(id="a", role="user")
         >>> Session(format="demo", title="One").with_entries([one], "a", window=9).path
@@ -137,25 +149,56 @@ class Session(Value):
         return session
 
     def with_labels(self, labels: Sequence[TextLabels]) -> Session:
-        """The session with what a reader marked in texts that people typed. Of these texts, facts, traces and
-        the workbench take rules and choices from the labels, and of all others from patterns.
+        """Return the session with labels of rules and choices in typed texts.
 
-        Labels of texts that are not in it change nothing; the last ones of a text stand. Count the session
-        that comes of it: a ledger belongs to its labels. Raises `ArgumentError` for what are no labels.
+        For labelled texts, facts, traces and the workbench use the labels; for other texts they use patterns.
+        Labels of texts that are not in the session have no effect; of several labels of a text the last one
+        counts. Tokens must be counted again for the returned session. Raises `ArgumentError` for other
+        values.
 
         >>> from inspector import open_demo
         >>> len(open_demo().with_labels([TextLabels(text="0" * 64, by="me")]).labels)
         1
         """
-        told = tuple(labels) if isinstance(labels, list | tuple) else labels
-        for one in told if isinstance(told, tuple) else (told,):
-            expect("with_labels", labels=(one, TextLabels))
-        expect("with_labels", labels=(told, tuple))
-        kept = {one.text: one for one in (*self.labels, *told)}
-        ordered = tuple(kept[text] for text in sorted(kept))
+        new_labels = expect_items("with_labels", "labels", labels, TextLabels)
+        by_text = {item.text: item for item in (*self.labels, *new_labels)}
+        ordered = tuple(by_text[text] for text in sorted(by_text))
         labelled = self.with_entries(self.entries, self.leaf, labels=ordered)
         labelled.__dict__["tree"] = self.tree
         return labelled
+
+    def with_judgements(self, judgements: Sequence[FindingJudgement]) -> Session:
+        """Return the session with a reader's judgements of findings added; the last one of a finding counts.
+
+        `lint`, `find_regret`, `compactions` and the workbench leave out what is judged "not lost".
+
+        >>> from inspector import open_demo
+        >>> session = open_demo()
+        >>> lost = session.compactions[0].missing[0]
+        >>> judged = session.with_judgements([lost.judge("not lost")])
+        >>> session.compactions[0].harm[0] - judged.compactions[0].harm[0]
+        1
+        """
+        added = expect_items("with_judgements", "judgements", judgements, FindingJudgement)
+        by_fact = {
+            (judgement.entry, judgement.kind, judgement.form): judgement
+            for judgement in (*self.judgements, *added)
+        }
+        stay = tuple(by_fact[key] for key in sorted(by_fact) if by_fact[key].verdict != "withdrawn")
+        judged = self.with_entries(self.entries, self.leaf, judgements=stay)
+        judged.__dict__.update(
+            {name: self.__dict__[name] for name in ("tree", "facts") if name in self.__dict__}
+        )
+        return judged
+
+    @cached_property
+    def verdicts(self) -> dict[tuple[str, str, str], Verdict]:
+        """The judgements by the compaction's entry ("" for a plan), the fact's kind and its form."""
+        return {
+            (judgement.entry, judgement.kind, judgement.form): judgement.verdict
+            for judgement in self.judgements
+            if judgement.verdict != "withdrawn"
+        }
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Session:
         """Return a copy with changed fields. Values cached for the old fields are not copied."""
@@ -173,18 +216,18 @@ class Session(Value):
 
     @property
     def index(self) -> dict[str, int]:
-        """Entry id, or alias, to its position in `entries`. The last of two equal ids wins."""
+        """Position in `entries` by entry id or alias. If an id occurs twice, the last entry counts."""
         return self.tree.index
 
     def __getitem__(self, entry_id: str) -> Entry:
         return self.entries[self.index[entry_id]]
 
     def block(self, ref: BlockRef) -> Block:
-        """The block a reference points at; only blocks of entries, not of the system prompt."""
+        """Return the block of a reference; only blocks of entries, not of the system prompt."""
         return self[ref.entry].blocks[ref.block]
 
     def block_row(self, ref: BlockRef) -> int:
-        """The row of a block among all blocks of the file."""
+        """Return the row of a block among all blocks of the file."""
         return int(self.tree.start[self.tree.index[ref.entry]]) + ref.block
 
     @cached_property
@@ -194,7 +237,7 @@ class Session(Value):
 
     @cached_property
     def trail(self) -> Ints:
-        """int32: the same as a column."""
+        """int32: the same as an array."""
         from .live import find_path
 
         return find_path(self.tree, self.leaf)
@@ -217,11 +260,11 @@ class Session(Value):
 
     @cached_property
     def named(self) -> Ints:
-        """int32: those of the path that say which model wrote them, the last one last."""
+        """int32: the positions on the path of entries that name their model, in order."""
         return self.trail[self.tree.named[self.trail]]
 
     def path_since(self, entry_id: str | None) -> tuple[Entry, ...]:
-        """Entries on the path after one of them: all for None, none for one that is not on it (FLUE §1.1)."""
+        """Return the entries on the path after one: all for None, none if it is not on it (FLUE §1.1)."""
         path = [self.entries[i] for i in self.path]
         if entry_id is None:
             return tuple(path)
@@ -230,7 +273,7 @@ class Session(Value):
 
     @cached_property
     def live(self) -> Live:
-        """What the model would see at the leaf, as columns."""
+        """The context at the leaf, as columns."""
         from .live import ANY_ORDER, find_live
 
         return find_live(self.tree, self.entries, self.trail, self.format in ANY_ORDER)
@@ -248,7 +291,7 @@ class Session(Value):
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
-        """Turns along the path. What stands before the first user's words belongs to the first turn."""
+        """Turns on the path. Entries before the user's first message belong to the first turn."""
         opens = self.tree.opens.tolist()
         starts = [at for at, i in enumerate(self.path) if opens[i]]
         if self.path and (not starts or starts[0] != 0):
@@ -260,7 +303,7 @@ class Session(Value):
 
     @cached_property
     def facts(self) -> Any:
-        """What the path says that may have to be remembered: `Facts`, as `find_facts` finds them. Kept.
+        """The facts on the path that may have to be remembered: `Facts`, cached.
 
         >>> from inspector import open_demo
         >>> open_demo().facts["src/tidepool/calendar/offsets.py"].operations
@@ -269,7 +312,7 @@ class Session(Value):
         return ask("facts", self)
 
     def find_facts(self, question: str, most: int = 5) -> Any:
-        """Find the facts and lines that a question in a person's own words means: `FactMatches`.
+        """Find the facts and lines that match a question in the user's own words: `FactMatches`.
 
         >>> from inspector import open_demo
         >>> open_demo().find_facts("offsets.py")[0].fact.form
@@ -278,7 +321,7 @@ class Session(Value):
         return ask("answer", self, question, most)
 
     def why(self, question: str) -> str:
-        """Explain what became of something in the recorded compaction that harmed it most.
+        """Explain what happened to something in the recorded compaction that harmed it most.
 
         >>> from inspector import open_demo
         >>> open_demo().why("offsets.py").partition(" was ")[0]
@@ -299,7 +342,27 @@ class Session(Value):
 
     def __dir__(self) -> list[str]:
         """Return the names of this class alone: a caller of `dir()` has no use for those of pydantic."""
-        return sorted({name for name in vars(Session) if name[0] != "_"} | Session.model_fields.keys())
+        names = {"to_dicts", "to_pandas", *vars(Session), *Session.model_fields}
+        return sorted(name for name in names if not name.startswith(("_", "model_")))
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the entries on the path as columns: their id, turn (from 1), speaker, kind, time and text.
+
+        >>> from inspector import open_demo
+        >>> columns = open_demo().to_columns()
+        >>> columns["turn"][0], columns["role"][0], columns["kind"].count("compaction")
+        (1, 'user', 1)
+        """
+        path = [self.entries[index] for index in self.path]
+        return {
+            "entry": [entry.id for entry in path],
+            "turn": [self.turn_of.get(entry.id, 0) for entry in path],
+            "role": [entry.role for entry in path],
+            "kind": [entry.kind for entry in path],
+            "time": [entry.timestamp for entry in path],
+            "blocks": [len(entry.blocks) for entry in path],
+            "text": [entry.text for entry in path],
+        }
 
     @cached_property
     def boundaries(self) -> tuple[tuple[str, Boundary], ...]:
@@ -308,7 +371,7 @@ class Session(Value):
 
     @property
     def source(self) -> Provenance:
-        """Harness, version, model and folder, from the file alone; what it does not say is None.
+        """Harness, version, model and folder, from the file; None for what it does not record.
 
         >>> from inspector import open_demo
         >>> open_demo().source.harness, open_demo().source.model
@@ -328,11 +391,10 @@ class Session(Value):
 
     @printed
     def __repr__(self) -> str:
-        compactions = sum(boundary.kind == "compact" for _, boundary in self.boundaries)
         facts = [
             plural(self.records, "record"),
             plural(len(self.turns), "turn"),
-            plural(compactions, "compaction"),
+            count_recorded(boundary for _, boundary in self.boundaries),
             f"{self.unknown} unknown",
         ]
         if self.corrupt:

@@ -1,40 +1,38 @@
-"""Who speaks, in every message and every text of it: a person, the harness, a sub-agent, the model, a tool.
+"""Identify the speaker of every message and text: the user, the harness, a sub-agent, the model or a tool.
 
-What a harness sends as the user's message was often typed by nobody: reports of background tasks, what a
-local command printed, instructions of a skill. In go a message's words and what its row tells of them, out
-comes whose words they are (`judge`); in goes an entry, out come the stretches of each of its texts and who
-says them (`find_speech`), where a person's words stand inside a tool's output too. Readers ask the first,
-facts and the screen the second.
+Many user messages were not typed by a user: reports of background tasks, output of local commands,
+instructions of a skill. `judge` returns the speaker from a message's text and the fields of its row;
+`find_speech` divides each text of an entry into spans with their speakers, because a tool's output may also
+contain typed text. Readers use the first, facts and the screen the second.
 
 The fields of a row are read first (Claude Code's `origin.kind`, `promptSource`, `isMeta`, `isSidechain`;
 Copilot's record of the typed text), then the tags that harnesses are known to write, then the structure of
 the text (`wrappers.py`). Ambiguous cases are decided as follows:
 
-- A slash command that asks the model something is the person's and opens a turn; the words after the command
-  are theirs, the instructions it stands for are the harness's. Written `<command-message>` first.
-- A command that is answered on the spot (/copy, /model, /compact; `<command-name>` first) and a shell command
-  typed behind "!" ask the model nothing: they open no turn, so "the last 4 turns" are 4 prompts. What stands
-  between the prompt before and them goes or stays with that prompt. The words after such a command, and the
-  shell command, still are the person's.
-- A plan that a person approved, and that a new session starts with, opens a turn. Its words are the model's:
-  a rule in it counts as no rule that a person typed, though the person read it.
-- The report of a background task opens no turn; the reply to it belongs to the turn before. What a sub-agent
-  reports in it is the sub-agent's.
-- The task of a sub-agent is the model's. In a file of the sub-agent's own it opens a turn, as nobody else
-  asks anything there.
-- "[Request interrupted by user]" is the harness's: it tells what a person did, in no words of theirs.
-- What a person types while the model works opens a turn where it was delivered: it is a prompt, and a cut
-  before it parts nothing. A remark typed in refusing or answering a tool opens none: it is a tool's output on
-  the wire, and cannot be parted from its call.
-- Each text is divided by its tags (`_divide`), and a message opens a turn if a person's words are left in any
-  of its texts: before, between or behind elements of the harness, in the same text or in another one. A tag
-  in the middle of a line, or below words and never closed, is what they talk about. A person who pastes an
-  element of the harness is taken for the harness in it, and up to the end of the text if it begins the text
-  and is never closed.
-- Words behind a slash command, outside its elements, are the person's. In a request, the instructions of the
-  command may follow it in the same message: they cannot be distinguished from typed words.
-- A message that consists only of elements named like host events comes from the host, unless its row says
-  that it was typed.
+- A slash command that asks the model something is the user's and opens a turn. The text after the command
+  is the user's, the instructions of the command are the harness's. Written with `<command-message>` first.
+- A command that is answered locally (/copy, /model, /compact; `<command-name>` first) and a shell command
+  typed after "!" ask the model nothing: they open no turn, so that "the last 4 turns" are 4 prompts.
+  Entries between the previous prompt and them belong to that prompt. The text after such a command, and the
+  shell command, are still the user's.
+- A plan that the user approved, and with which a new session starts, opens a turn. Its text is the model's:
+  a rule in it does not count as typed, although the user read it.
+- The report of a background task opens no turn; the reply to it belongs to the previous turn. A sub-agent's
+  report in it is the sub-agent's.
+- The task of a sub-agent is the model's. In a file of the sub-agent's own it opens a turn, because there
+  are no other prompts.
+- "[Request interrupted by user]" is the harness's: it reports an action of the user, not their words.
+- Text that the user types while the model works opens a turn where it was delivered: it is a prompt, and a
+  cut before it separates nothing. A remark typed while refusing or answering a tool opens no turn: it is a
+  tool's output at the wire, and cannot be separated from its call.
+- Each text is divided by its tags (`_divide`), and a message opens a turn if one of its texts contains
+  typed text: before, between or after elements of the harness. A tag in the middle of a line, or after text
+  and never closed, is part of the typed text. An element of the harness that the user pastes counts as the
+  harness's, up to the end of the text if the text begins with it and it is never closed.
+- Text after a slash command, outside of its elements, is the user's. In a request, the instructions of the
+  command may follow it in the same message: they cannot be distinguished from typed text.
+- A message that consists only of elements named like host events is the host's, unless its row says that it
+  was typed.
 """
 
 from __future__ import annotations
@@ -42,18 +40,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from .blocks import Block, ToolOutput
-from .entries import Entry
 from .wrappers import Element, find_named, find_prompt, find_reminders, is_host_message
+
+if TYPE_CHECKING:  # a hook reads speakers without the models of entries
+    from .blocks import Block
+    from .entries import Entry
 
 Speaker = Literal["user", "model", "tool", "harness", "agent", "summary"]
 SPEAKERS: tuple[Speaker, ...] = ("user", "model", "tool", "harness", "agent", "summary")
 
 
 class Speech(NamedTuple):
-    """Whose words a message's are, and the way they came: "" for a prompt like any other.
+    """The speaker of a message, and how it was sent: "" for a normal prompt.
 
     `way` is one of queued, command, local command, shell, plan, task, notification, interrupt, notice,
     attached.
@@ -64,14 +64,14 @@ class Speech(NamedTuple):
 
     @property
     def meta(self) -> bool:
-        """Whether the harness put these words in the user's mouth."""
+        """Whether the harness wrote a message of the user's role."""
         return self.speaker in ("harness", "agent")
 
     @property
     def extra(self) -> dict[str, Any]:
-        """What an entry has to be told besides `meta`, for `who_speaks` to know it again."""
-        told = {} if self.speaker in ("user", "harness") else {"speaker": self.speaker}
-        return {**told, **({"way": self.way} if self.way else {})}
+        """The fields besides `meta` from which `who_speaks` recognises the speaker of an entry."""
+        fields = {} if self.speaker in ("user", "harness") else {"speaker": self.speaker}
+        return {**fields, **({"way": self.way} if self.way else {})}
 
 
 class SpeechSpan(NamedTuple):
@@ -88,7 +88,7 @@ class SpeechSpan(NamedTuple):
 
 
 TYPED = Speech("user")
-# Tags a harness opens a message with, and what the message is then.
+# Tags at the beginning of a harness's message, and the kind of the message.
 _TAGS: dict[str, Speech] = {
     "task-notification": Speech("harness", "notification"),
     "local-command-stdout": Speech("harness", "notice"),
@@ -135,11 +135,11 @@ _HOOK = re.compile(
 _WHERE = re.compile(
     r"\s*(?:Read the output file to retrieve the result|Full transcript available at): [^\n]*"
 )
-"""The line behind a notification that says where its output is."""
+"""The line after a notification with the path of its output."""
 _REPORT = re.compile(r"<result>(.*?)(?:</result>|$)", re.DOTALL)
 _SHELL = re.compile(r"\s*(<command>.*?</command>)", re.DOTALL)
 _IN_OUTPUT = re.compile(r"(?:^|\n)<system-reminder>.*?</system-reminder>", re.DOTALL)
-# What a person says when asked about a tool: their words stand between a harness's.
+# Answers of a user who is asked about a tool: their text is between texts of the harness.
 _REFUSED = re.compile(
     r"(?:The user doesn['’]t want to proceed with this tool use\b|Permission for this tool use was denied\b)"
     r"[^\n]{0,300}?\bthe user said:[ \n]",
@@ -165,7 +165,7 @@ _COMMENT = re.compile(
 )
 _APPROVED_PLAN = re.compile(r"\n#+ Approved Plan\b")
 AGENT_TOOLS = frozenset({"task", "agent", "spawn_agent", "delegate_task", "subagent", "wait_agent"})
-"""Names of tools, in lower case, whose output a sub-agent wrote."""
+"""Names of tools, in lower case, whose output is written by a sub-agent."""
 
 
 def judge(
@@ -198,7 +198,7 @@ def judge(
     texts = [words] if isinstance(words, str) else [block.text for block in blocks if block.kind == "text"]
     tagged = _read_tags(texts)
     if tagged.meta and len(texts) < len(blocks):
-        tagged = TYPED  # a picture or a file that a person sent with it
+        tagged = TYPED  # a picture or a file that the user sent with it
     if origin is not None and origin != "human":
         notified = tagged if tagged.meta else Speech("harness", "notification")
         return _report(texts, notified)
@@ -239,14 +239,15 @@ def _read_head(text: str) -> Speech:
 
 
 def _report(texts: Sequence[str], speech: Speech) -> Speech:
-    """A notification that holds a report is the sub-agent's who wrote it."""
+    """Return the sub-agent as the speaker of a notification with a report."""
     reported = speech.way == "notification" and any("<result>" in text for text in texts)
     return Speech("agent", speech.way) if reported else speech
 
 
 def who_speaks(entry: Entry) -> Speech:
-    """Whose message an entry is, whatever format it was read from.
+    """Return the speaker of an entry of any format.
 
+    >>> from .entries import Entry
     >>> who_speaks(Entry(id="a", role="assistant")).speaker, who_speaks(Entry(id="b", meta=True)).speaker
     ('model', 'harness')
     """
@@ -262,7 +263,7 @@ def who_speaks(entry: Entry) -> Speech:
     if way is None and isinstance(entry.extra.get("command"), str):
         way = "shell"  # pi's record of a command that its user ran
     usual: Speaker = "harness" if entry.meta else "user"
-    named = next((each for each in SPEAKERS if each == speaker), usual)
+    named = next((candidate for candidate in SPEAKERS if candidate == speaker), usual)
     return Speech(named, way if isinstance(way, str) else "")
 
 
@@ -275,6 +276,7 @@ def find_speech(entry: Entry, block: Block, tool: str | None = None) -> Iterator
         tool: The name of the tool whose output the block is.
 
     >>> from .blocks import Text
+    >>> from .entries import Entry
     >>> said = Text(text="Go on.<system-reminder>Mind the todos.</system-reminder>")
     >>> [tuple(span) for span in find_speech(Entry(id="a", blocks=(said,)), said)]
     [(0, 6, 'user', ''), (6, 56, 'harness', 'reminder')]
@@ -282,7 +284,7 @@ def find_speech(entry: Entry, block: Block, tool: str | None = None) -> Iterator
     text, speech = block.text, who_speaks(entry)
     if not text:
         return
-    if isinstance(block, ToolOutput):
+    if block.kind == "tool_output":
         yield from _speech_of_output(text, speech, tool or block.name or "")
     elif block.kind == "text" and entry.role == "user" and speech.speaker != "summary":
         yield from _speech_of_message(text, speech, entry)
@@ -291,7 +293,7 @@ def find_speech(entry: Entry, block: Block, tool: str | None = None) -> Iterator
 
 
 def find_speaker(entry: Entry, block: Block, at: int) -> Speaker:
-    """Return who says what is written at an offset of a block's text."""
+    """Return the speaker at an offset of a block's text."""
     spans = find_speech(entry, block)
     return next((span.speaker for span in spans if at < span.end), who_speaks(entry).speaker)
 
@@ -300,6 +302,7 @@ def typed_words(entry: Entry) -> str:
     """Return the typed text of a message, without text that a host or a harness added.
 
     >>> from .blocks import Text
+    >>> from .entries import Entry
     >>> sent = "<open_files>a.py</open_files><user_query>Rename it</user_query>"
     >>> typed_words(Entry(id="a", blocks=(Text(text=sent),)))
     'Rename it'
@@ -334,7 +337,7 @@ def _speech_of_message(text: str, speech: Speech, entry: Entry) -> Iterator[Spee
 
 
 def _is_prompt(span: SpeechSpan) -> bool:
-    """Whether a span of `_divide` was typed and asks the model something."""
+    """Return whether a span of `_divide` was typed and asks the model something."""
     return span.speaker == "user" and not span.way
 
 
@@ -351,7 +354,7 @@ def _divide(text: str) -> list[SpeechSpan]:
     spans = list(_fill(text, inner, "user", ""))
     if any(map(_is_prompt, spans)) or (head := _read_head(text)) == TYPED:
         return spans
-    # The beginning decides for a message of the harness alone.
+    # If nothing was typed, the beginning decides the kind of the harness's message.
     inner = [part for part in inner if part[2] != "harness"]
     return list(_fill(text, inner, "harness", head.way))
 
@@ -432,9 +435,9 @@ def _speech_of_output(text: str, speech: Speech, tool: str) -> Iterator[SpeechSp
     if speech.speaker == "summary":
         yield SpeechSpan(0, len(text), "summary", speech.way)
         return
-    said = list(find_answers(text))
-    if said or is_refusal(text):
-        yield from _fill(text, [(start, end, "user", way) for start, end, way in said], "harness", "")
+    answers = list(find_answers(text))
+    if answers or is_refusal(text):
+        yield from _fill(text, [(start, end, "user", way) for start, end, way in answers], "harness", "")
         return
     reminders = _IN_OUTPUT.finditer(text) if "<system-reminder>" in text else ()
     inner: list[tuple[int, int, Speaker, str]] = [
@@ -444,7 +447,7 @@ def _speech_of_output(text: str, speech: Speech, tool: str) -> Iterator[SpeechSp
 
 
 def is_refusal(text: str) -> bool:
-    """Whether a tool's output says that a person refused the call, so that the tool never ran.
+    """Return whether a tool's output says that the user refused the call, so that the tool never ran.
 
     >>> is_refusal("The user doesn't want to proceed with this tool use. The tool use was rejected.")
     True
@@ -453,7 +456,7 @@ def is_refusal(text: str) -> bool:
 
 
 def find_answers(text: str) -> Iterator[tuple[int, int, str]]:
-    """(start, end, way) of a person's words in a tool's output: a refusal, answers, a comment on a plan.
+    """Yield (start, end, way) of typed text in a tool's output: a refusal, answers, a comment on a plan.
 
     An answer is the question with what was chosen or typed, as neither says much alone.
 
@@ -510,7 +513,7 @@ def _trimmed(text: str, start: int, end: int, way: str) -> Iterator[tuple[int, i
 def _fill(
     text: str, inner: Iterable[tuple[int, int, Speaker, str]], speaker: Speaker, way: str
 ) -> Iterator[SpeechSpan]:
-    """The stretches given, and between them those of the one who says the rest."""
+    """Yield the given spans, and the text between them as the other speaker's."""
     at = 0
     for start, end, who, how in inner:
         if start > at and text[at:start].strip():

@@ -1,7 +1,7 @@
 """A session's entries as columns, the same at every leaf. Structure only, no tokens.
 
-In go the entries, out comes a `Tree`. It is made in one walk over the entries, because most of the time
-goes into reaching each of them in memory; every live view is then cut out of its columns.
+The input is the entries, the output a `Tree`. It is built in one pass over the entries, because most of the
+time is spent reading them from memory; every live view is derived from its columns.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _SORT = {sort: code for code, sort in enumerate(SORTS)}
 class Tree:
     """Columns over the n entries and r blocks of a file, in file order.
 
-    index   dict         entry id, or alias, to its position; the last of two equal ids wins
-    parent  list         position of each entry's parent, None where it has none in the file
+    index   dict         position of an entry by its id or alias; if an id occurs twice, the last one counts
+    parent  list         position of each entry's parent, None if it is not in the file
     role    int32[n]     index into ROLES
     sort    int32[n]     index into SORTS: the entry's kind
-    opens   bool[n]      a user's words start here
+    opens   bool[n]      the entry is a prompt and opens a turn
     bounded int32[·]     entries that record a compaction, whole or micro
-    named   bool[n]      the entry says which model wrote it
-    reports int32[k]     entries that tell the provider's usage
+    named   bool[n]      the entry names the model that wrote it
+    reports int32[k]     entries with the provider's usage
     usages  float64[k,4] of each the figures of `FIGURES`, as reported; NaN if a value is not a float
     totals  float64[k]   … and the total, 0 if it is not reported
     short   bool[k]      … and whether the reply was aborted, or failed
@@ -53,9 +53,9 @@ class Tree:
     calls   dict         the id of a tool call to its number
     call    int32[r]     number of the call that a block makes or answers, -1 for other blocks
     answers bool[r]      the block is a tool's output
-    failed  bool[r]      … that tells of an error
+    failed  bool[r]      … that reports an error
     server  bool[r]      the block is a call or an output of a tool that the provider runs itself
-    unknown int          blocks that no reader knows
+    unknown int          number of unknown blocks
 
     >>> from inspector import read_session
     >>> call = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
@@ -118,7 +118,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
         parents.append(fields["parent"])
         code, model, usage = _ROLE.get(fields["role"], OTHER), fields["model"], fields["usage"]
         role.append(code)
-        # What no model wrote is told to the user alone.
+        # A message that no model wrote is shown to the user only.
         unsent = model == SYNTHETIC and code == ASSISTANT and fields["kind"] == "message"
         sort.append(NOTE if unsent else _SORT[fields["kind"]])
         opens.append(code == USER and entry.opens_turn)

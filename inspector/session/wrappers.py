@@ -140,7 +140,7 @@ def find_named(text: str, names: frozenset[str]) -> list[Element]:
     >>> [text[found.start : found.end] for found in find_named(text, frozenset({"tick"}))]
     ['<tick>1</tick>']
     """
-    found: list[Element] = []
+    elements: list[Element] = []
     at = 0
     sign = _SIGN.search(text)
     for element in _pair_tags(text, _match_tags(names)) if "<" in text else ():
@@ -152,9 +152,9 @@ def find_named(text: str, names: frozenset[str]) -> list[Element]:
             end = element.end
         else:
             continue
-        found.append(element._replace(inner_end=element.inner_end or end, end=end))
+        elements.append(element._replace(inner_end=element.inner_end or end, end=end))
         at, sign = end, _SIGN.search(text, end)
-    return found
+    return elements
 
 
 @cache

@@ -13,9 +13,7 @@ from .recovery import Judgement as Judgement
 from .recovery import append_retry as append_retry
 from .recovery import judge_reply as judge_reply
 from .recovery import may_retry as may_retry
-from .recovery import was_recovered as was_recovered
 from .store import open_earlier as open_earlier
 from .store import save_compaction as save_compaction
-from .store import undo_compaction as undo_compaction
 from .write import checkpoint_from_text as checkpoint_from_text
 from .write import summarise as summarise

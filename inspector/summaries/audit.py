@@ -10,14 +10,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..planning.plan import Plan
 from ..planning.summary_jobs import Oversize
 from ..policies.event_names import NAMES
 from ..policies.events import count_retention, write_word
+from ..policies.failures import IDLE, FailureCounts, frees_little
 from ..policies.harness import Harness
-from ..policies.table import FATES, SUMMARISED
+from ..policies.table import DROPPED, FATES, SUMMARISED, Bytes
+from ..policies.trigger import Verdict
 from ..session.blocks import KINDS
+from ..session.entries import Entry
+from ..session.overflow import STATUS, classify_refusal, find_status, read_error, read_stop
+from ..session.session import Session
+from ..tokens.ledger import Ledger
 
 REASONING = KINDS.index("reasoning")
 
@@ -58,28 +65,120 @@ def describe_reason(plan: Plan) -> dict[str, Any]:
     return {"reason": plan.reason, "willRetry": plan.reason == "overflow"}
 
 
+def take_off(failed: Entry, before: int) -> Iterator[CompactionEvent]:
+    """Yield the events of a failed reply that is taken off the path: what it failed for, and its removal."""
+    kind = classify_refusal(None, f"{read_error(failed) or failed.text} {failed.stop_reason or ''}")
+    if kind is None and read_stop(failed) != "error":
+        yield CompactionEvent("overran", before, None, {})
+    else:
+        kind = kind or "token_overflow"
+        status = find_status(failed.error) or STATUS[kind]
+        yield CompactionEvent(kind, before, None, {"status": status})
+    yield CompactionEvent("leaf_removed", None, None, {})
+
+
+def hit_threshold(verdict: Verdict, before: int, window: float) -> CompactionEvent:
+    """The event of a context that reached the trigger: its size by the trigger's measure, and the limit."""
+    limit, size = verdict.threshold, verdict.tokens
+    sizes = {"size": int(size), "limit": None if limit is None else int(limit)}
+    named = {"measure": verdict.lead.condition.measure, "window": int(window)}
+    return CompactionEvent("threshold_hit", before, None, {**sizes, **named})
+
+
 def start_compaction(plan: Plan, before: int, estimated: int) -> CompactionEvent:
     """The event before the summariser is called, or the rules are applied."""
     return CompactionEvent("started", before, None, {**describe_reason(plan), "estimated": estimated})
 
 
-def fail_compaction(plan: Plan, before: int, calls: int, cause: str = "SummarizeFailed") -> CompactionEvent:
-    """The event of a compaction that failed for good; the context stays as it was (S0-102)."""
-    error = {"error": "ContextOverflow", "cause": write_word(cause), "calls": calls}
-    return CompactionEvent("failed", before, before, {**describe_reason(plan), **error})
+def list_retries(count: int, before: int, limit: int) -> Iterator[CompactionEvent]:
+    """Yield an event for each call of the summariser that failed and was made again, of at most `limit`
+    (S0-101)."""
+    for attempt in range(1, count + 1):
+        data = {"error": "SummarizeFailed", "attempt": attempt, "limit": limit}
+        yield CompactionEvent("retried", before, None, data)
 
 
-def list_oversize(answers: Iterable[Oversize]) -> Iterator[CompactionEvent]:
+def fail_compaction(
+    plan: Plan, before: int, after: int, calls: int, cause: str = "SummarizeFailed"
+) -> Iterator[CompactionEvent]:
+    """Yield the events of a compaction whose summariser failed for good (S0-102), after those of its stages.
+
+    `plan` is what stands all the same: what its stages did, or nothing. The error is the context's overflow
+    if the turn ends with it.
+    """
+    if after != before:
+        prefix = {"reason": plan.reason, "prefix": plan.prefix.tokens}
+        yield CompactionEvent("prefix_reset", before, after, prefix)
+    cause = write_word(cause)
+    error = {"error": "ContextOverflow" if ends_turn(plan) else cause, "cause": cause, "calls": calls}
+    limit = {"limit": plan.policy.running.retries + 1}
+    yield CompactionEvent("failed", before, after, {**describe_reason(plan), **error, **limit})
+
+
+def ends_turn(plan: Plan) -> bool:
+    """Whether the turn ends with an error if the compaction comes to nothing: after a refusal, or if the
+    harness does not go on without (S0-102)."""
+    return plan.reason == "overflow" or (plan.reason == "auto" and plan.policy.running.fatal)
+
+
+def stop_growing(
+    counts: FailureCounts, harness: Harness, before: int, after: int, summary: int, last: int
+) -> Iterator[CompactionEvent]:
+    """Yield the event of compactions that make no progress, after one of `before` to `after` tokens whose
+    summary has `summary` tokens, the one before it `last` (S0-106)."""
+    if counts.stalled:
+        growing = counts.is_growing(harness)
+        passes, limit = (counts.grown, harness.growth) if growing else (counts.idle, IDLE)
+        data = {"summary": summary, "last": last, "passes": passes, "limit": limit}
+        yield CompactionEvent("no_progress", before, after, data)
+
+
+def count_passes(session: Session, ledger: Ledger, harness: Harness) -> tuple[FailureCounts, int, int]:
+    """The counts of the compactions recorded on the path, as a replay counts them, and the tokens of the last
+    two summaries. Freed tokens are compared only if both sizes were counted."""
+    counts, last, summary = FailureCounts(), 0, 0
+    for boundary in (session.entries[at].boundary for at in session.path):
+        if boundary is None or boundary.kind != "compact":
+            continue
+        counts = counts.act() if boundary.trigger == "manual" else counts
+        last, summary = summary, int(ledger.count_texts([boundary.summary or ""])[0])
+        before, after = boundary.tokens_before, boundary.tokens_after
+        counted = summary > 0 and boundary.extra.get("measure") == "assembled"
+        idle = counted and before is not None and after is not None and frees_little(int(before), int(after))
+        counts = counts.succeed(idle=idle, grew=0 < last < summary, growth=harness.growth)
+    return counts, last, summary
+
+
+def run_twice(before: int, core: int, wire: int) -> CompactionEvent:
+    """The event of a turn in which the harness removed `core` tokens from the history of `before`, and the
+    provider leaves another `wire` out of the request (S0-110)."""
+    return CompactionEvent("double_ran", before, before - core - wire, {"core": core, "wire": wire})
+
+
+def list_stages(plan: Plan) -> Iterator[CompactionEvent]:
+    """Yield an event for each stage of a plan's policy, those that edit only what is sent among them.
+
+    A stage that runs before every request is told there, and here only if it changes anything.
+    """
+    early = {stage.name for stage in plan.policy.stages if plan.policy.is_early(stage)}
+    for stage in plan.stages:
+        if stage.ran and stage.before == stage.after and stage.name in early:
+            continue
+        ran = {"stage": write_word(stage.name), "ran": stage.ran}
+        yield CompactionEvent("stage", stage.before, stage.after, ran)
+
+
+def list_oversize(answers: Iterable[Oversize], before: int) -> Iterator[CompactionEvent]:
     """Yield the events of answers over their budget: asked for again, in the end cut (S0-103 to S0-105)."""
     attempt = 0
     for answer in answers:
         attempt += 1
         sizes = {"size": answer.size, "budget": answer.budget}
         limit = {} if answer.limit is None else {"limit": answer.limit}
-        yield CompactionEvent("summary_oversize", None, None, {**sizes, "attempt": attempt, **limit})
+        yield CompactionEvent("summary_oversize", before, None, {**sizes, "attempt": attempt, **limit})
         if answer.limit is None:
             attempt = 0
-            yield CompactionEvent("summary_truncated", None, None, sizes)
+            yield CompactionEvent("summary_truncated", before, None, sizes)
 
 
 def finish_compaction(
@@ -92,10 +191,10 @@ def finish_compaction(
     turn_of: Callable[[str], int | None],
     cleared: Mapping[str, int] | None = None,
 ) -> Iterator[CompactionEvent]:
-    """Yield the events of a compaction that succeeded.
+    """Yield the events of a compaction that succeeded, after those of its stages.
 
     Args:
-        plan: The plan, without rules that edit only requests.
+        plan: The plan with its written summary, without rules that edit only requests.
         harness: The harness as it runs.
         before: Tokens of the context before it.
         after: Tokens of the context after it.
@@ -104,20 +203,18 @@ def finish_compaction(
         turn_of: Gives the turn of an entry by its id.
         cleared: Blocks of reasoning that the provider clears from the request on the same boundary, by entry.
     """
-    for stage in plan.stages:
-        ran = {"stage": write_word(stage.name), "ran": stage.ran}
-        yield CompactionEvent("stage", stage.before, stage.after, ran)
-    reasoning = plan.table.kind == REASONING
-    if downgraded := int((reasoning & (plan.fate == SUMMARISED)).sum()):
-        yield CompactionEvent("reasoning_downgraded", None, None, {"blocks": downgraded})
+    rows = np.flatnonzero(plan.table.kind == REASONING)
+    fates = _find_reasoning_fates(plan, rows)
+    if downgraded := int((fates == SUMMARISED).sum()):
+        yield CompactionEvent("reasoning_downgraded", before, after, {"blocks": downgraded})
     figures = own._asdict()
     reset = {name: figures[name] for name in ("estimated", "estimated_after", "loop_turn")}
     prefix = {"reason": plan.reason, "prefix": plan.prefix.tokens}
     yield CompactionEvent("prefix_reset", before, after, {**prefix, **reset})
     payload: dict[str, Any] = {**figures, "deterministic": plan.deterministic}
-    payload |= {name: each for name, each in work._asdict().items() if work.calls and each is not None}
-    if reasoning.any():
-        payload["retention"] = _count_reasoning(plan, turn_of, cleared or {})
+    payload |= {name: value for name, value in work._asdict().items() if work.calls and value is not None}
+    if len(rows):
+        payload["retention"] = _count_reasoning(plan, rows, fates, turn_of, cleared or {})
     window = plan.table.window
     filled = {"ratio": after / window} if window else {}
     yield CompactionEvent("completed", before, after, {**describe_reason(plan), **payload, **filled})
@@ -127,18 +224,32 @@ def finish_compaction(
         yield CompactionEvent("applied", before, after, {"tool": tool, **filled})
 
 
+def _find_reasoning_fates(plan: Plan, rows: NDArray[np.intp]) -> Bytes:
+    """The fates of reasoning blocks. A block that the summary was not written from is dropped: a
+    checkpoint lists the blocks that it covers; without a list, only a model is assumed to have read it."""
+    fates, written = plan.fate[rows], plan.checkpoint
+    if written is not None:
+        read = [str(ref) in written.covers for ref in plan.session.live_refs(rows)]
+        unread = ~np.array(read, bool) if written.covers else np.full(len(rows), written.deterministic)
+        fates = np.where((fates == SUMMARISED) & unread, np.uint8(DROPPED), fates)
+    return fates
+
+
 def _count_reasoning(
-    plan: Plan, turn_of: Callable[[str], int | None], cleared: Mapping[str, int]
+    plan: Plan,
+    rows: NDArray[np.intp],
+    fates: Bytes,
+    turn_of: Callable[[str], int | None],
+    cleared: Mapping[str, int],
 ) -> dict[str, dict[str, int]]:
     """What became of reasoning, by the turn of the session that it belongs to (S0-97).
 
     What stays in the history and leaves the request on the same boundary is the provider's: cleared.
     """
     live, entries = plan.table.live, plan.session.entries
-    rows = np.flatnonzero(plan.table.kind == REASONING)
     names = [entries[live.entries[at]].id for at in live.position[rows].tolist()]
-    fates = [FATES[code] for code in plan.fate[rows].tolist()]
-    counted = count_retention((turn_of(name) or 0, fate) for name, fate in zip(names, fates, strict=True))
+    pairs = zip(names, fates.tolist(), strict=True)
+    counted = count_retention((turn_of(name) or 0, FATES[fate]) for name, fate in pairs)
     for name, number in cleared.items():
         row = counted.get(turn_of(name) or 0, {})
         moved = min(number, row.get("verbatim", 0))

@@ -1,9 +1,8 @@
-"""Whether a written summary may stand: what is wrong with it, each thing with a sentence.
+"""Check a written summary: list its faults, each with a sentence.
 
-In go a `Checkpoint` and the plan it was written for, out comes a `SummaryCheck`. Whoever wrote it, a summary
-is
-untrusted text: no finding here changes that, and none stops anybody from using it. Nothing is asked of a
-model: grounding is string presence, sections are told by their headings.
+Takes a `Checkpoint` and the plan it was written for, and returns a `SummaryCheck`. A summary is always
+untrusted text: no finding changes that, and none prevents its use. No model is called: grounding is string
+presence, and sections are recognised by their headings.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from .write import carried_files
 
 Kind = Literal["error", "empty", "size", "sections", "reasoning", "marks", "grounding"]
 TRUST = "untrusted"
-"""What a summary is, always (S0-115)."""
+"""The trust level of every summary (S0-115)."""
 
 _HEADING = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]+|\*\*|\d{1,2}\.[ \t]+)(.{2,80}?)(?:\*\*)?:?[ \t]*$", re.MULTILINE
 )
-_TELLS = {
+_MESSAGES = {
     "Goal": "goal|request|intent|objective",
     "Constraints": "constraint|preference|rule",
     "Progress": "progress|done|completed",
@@ -39,7 +38,7 @@ _TELLS = {
     "Progress so far": "progress|done",
     "Context for the rest": "context",
 }
-"""Words of a heading by which a section is known, whoever chose them."""
+"""Words of a heading by which a section is recognised."""
 _THOUGHTS = re.compile(
     r"</?(?:antml:)?(?:think|thinking|reasoning|redacted_thinking|analysis|scratchpad)\b[^>\n]{0,80}>", re.I
 )
@@ -53,7 +52,7 @@ _TAGS: tuple[tuple[Kind, re.Pattern[str], str], ...] = (
     ("marks", _MARKS, "is a tag by which a harness marks its own words"),
 )
 _SHOWN = 3
-"""Places that are told of each."""
+"""The number of places listed for each fault."""
 
 
 class SummaryFault(NamedTuple):
@@ -134,32 +133,37 @@ def check_summary(checkpoint: Checkpoint, plan: Plan) -> SummaryCheck:
             line = text.count("\n", 0, match.start()) + 1
             faults.append(SummaryFault(kind, f"Line {line}: {cut_text(match[0], 60)} {what}.", line))
     unfounded = _drop_known(check_grounding(text, gather_sources(plan.session)), plan)
-    faults += [SummaryFault("grounding", one.sentence, one.line) for one in unfounded]
+    faults += [SummaryFault("grounding", entry.sentence, entry.line) for entry in unfounded]
     return SummaryCheck(checkpoint, tuple(faults), tokens, budget, unfounded)
 
 
-def _drop_known(found: tuple[UngroundedLine, ...], plan: Plan) -> tuple[UngroundedLine, ...]:
-    """Without files that are known under this very name, though nobody wrote it out: `cd a && cat b.py`."""
-    if not any(one.what == "path" for one in found):
-        return found
+def _drop_known(lines: tuple[UngroundedLine, ...], plan: Plan) -> tuple[UngroundedLine, ...]:
+    """Drop the lines whose path is the name of a known file, even if no text writes it: `cd a && cat
+    b.py`."""
+    if not any(item.what == "path" for item in lines):
+        return lines
     cwd = plan.session.cwd
-    files = {canonical_path(one.fact.form, cwd) for one in plan.trace if one.fact.kind == "file"}
-    return tuple(one for one in found if one.what != "path" or canonical_path(one.words, cwd) not in files)
+    files = {canonical_path(item.fact.form, cwd) for item in plan.trace if item.fact.kind == "file"}
+    return tuple(
+        item for item in lines if item.what != "path" or canonical_path(item.words, cwd) not in files
+    )
 
 
 def find_missing(text: str, jobs: tuple[SummaryJob, ...]) -> tuple[str, ...]:
-    """The sections that were asked for and that no heading tells of, in their order."""
+    """The requested sections that no heading names, in their order."""
     history, _, beginning = text.partition(TURN_CONTEXT)
-    wanted: list[tuple[str, tuple[str, ...]]] = []
+    expected: list[tuple[str, tuple[str, ...]]] = []
     if any(job.kind != "turn_prefix" for job in jobs):
-        wanted.append((history, SECTIONS))
+        expected.append((history, SECTIONS))
     if any(job.kind == "turn_prefix" for job in jobs):
-        wanted.append((beginning, TURN_SECTIONS))
+        expected.append((beginning, TURN_SECTIONS))
     missing: list[str] = []
-    for part, names in wanted:
+    for part, names in expected:
         headings = [match[1] for match in _HEADING.finditer(part)]
         missing += [
-            name for name in names if not any(re.search(_TELLS[name], heading, re.I) for heading in headings)
+            name
+            for name in names
+            if not any(re.search(_MESSAGES[name], heading, re.I) for heading in headings)
         ]
     return tuple(dict.fromkeys(missing))
 
@@ -167,5 +171,5 @@ def find_missing(text: str, jobs: tuple[SummaryJob, ...]) -> tuple[str, ...]:
 def find_budget(jobs: tuple[SummaryJob, ...]) -> int | None:
     """Tokens that the answers to all jobs may have together; None when one has no limit."""
     limits = [job.max_tokens for job in jobs]
-    known = [limit for limit in limits if limit is not None]
-    return sum(known) if len(known) == len(limits) else None
+    numbers = [limit for limit in limits if limit is not None]
+    return sum(numbers) if len(numbers) == len(limits) else None

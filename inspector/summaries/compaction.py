@@ -1,9 +1,8 @@
 """Compaction as a transition from one session to the next: plan, write up, append, rebuild, and retry.
 
-Pure: in go a session and a policy, out comes a `CompactionResult` that holds the session as it was and the
-one that
-goes on. Nothing is asked but the summariser that is handed in, and who listens hears when. The order is
-Flue's (FLUE §9, §11).
+Takes a session and a policy and returns a `CompactionResult` with the session before and the session after.
+The only outside call is to the given summariser; a listener receives an event for each step. The order of the
+steps is Flue's.
 """
 
 from __future__ import annotations
@@ -22,53 +21,66 @@ from ..planning.assemble import live_context
 from ..planning.context import Context
 from ..planning.plan import Plan
 from ..planning.planner import make_plan
-from ..planning.summary_jobs import Checkpoint, find_turns
-from ..policies.events import BY_RULES, AuditEvent, write_word
+from ..planning.summary_jobs import Checkpoint, Oversize, find_turns
+from ..policies.events import BY_RULES, UNKNOWN, AuditEvent, write_word
 from ..policies.policy import Edits, Policy, check_window
 from ..policies.rules.truncate_outputs import DECISIONS
 from ..policies.table import CLEARED, COUNTED, SUMMARISED
-from ..policies.trigger import Measure, Reason
+from ..policies.trigger import Reason
 from ..redaction.cut import cut_text
-from ..session.overflow import is_overflow, read_stop
+from ..session.entries import Entry
+from ..session.overflow import is_overflow, read_error, read_stop
 from ..session.queries import count_loop_turns, find_parent
 from ..session.session import Session
 from ..text import plural, printed
 from ..tokens.ledger import Ledger, count_tokens
-from ..tokens.models import window_of
-from .archive import list_archived
+from ..tokens.models import name_maker, window_of
 from .audit import (
     REASONING,
     CompactionEvent,
     OwnFigures,
     Work,
+    count_passes,
     describe_reason,
+    ends_turn,
     fail_compaction,
     finish_compaction,
+    hit_threshold,
     list_oversize,
+    list_retries,
+    list_stages,
+    run_twice,
     start_compaction,
+    stop_growing,
+    take_off,
 )
 from .record import (
     changes_stored,
     find_truncated,
     hash_plan,
     hash_policy,
+    list_archived,
     promise_context,
     record_plan,
     stored_part,
+    without_summary,
 )
-from .write import Summariser, name_of, summarise, with_files
+from .write import Calls, Summariser, ask_for_summary, name_of, with_files
 
 STAND_IN = "stand-in"
+_WRITTEN = ("started", "completed", "failed")
+"""Events that name the writer of the summary."""
 RETRY = "retry"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompactionResult(Drawable):
-    """What a compaction made of a session.
+    """The result of a compaction.
 
-    `session` is as it was handed in and `after` what goes on. They are the same where nothing came of it;
-    `why` then says so. `entry` is the new compaction entry's id, `failed` the reply that was taken off the
-    path first, when a refusal was recovered from: it stays in the tree, on a branch of its own.
+    `session` is the session before and `after` the one to continue with. They are the same if nothing was
+    compacted; `why` then says so. `why` also says that the summariser failed and only the edits of other
+    stages were applied. `entry` is the new compaction entry's id. `failed` is the reply that was taken off
+    the path first, to recover from a refusal: it stays in the tree, on a branch of its own.
 
     >>> from inspector import read_session
     >>> answer = {"role": "assistant", "content": "It is short."}
@@ -96,11 +108,12 @@ class CompactionResult(Drawable):
     @property
     def retries(self) -> bool:
         """Whether the refused request is to be made again: only after a refusal that this cured, and once."""
-        return self.done and self.plan.reason == "overflow" and not self.retried
+        cured = self.done and not self.why
+        return cured and self.plan.reason == "overflow" and not self.retried
 
     @property
     def retried(self) -> bool:
-        """Whether it was made again, and what that brought stands in the tree (`recovery.append_retry`)."""
+        """Whether the refused request was retried and the reply is in the tree (`recovery.append_retry`)."""
         since = () if self.entry is None else self.after.path_since(self.entry)
         return any(entry.extra.get("source") == RETRY and "copy_of" not in entry.extra for entry in since)
 
@@ -109,7 +122,7 @@ class CompactionResult(Drawable):
         """The context the plan promised, as far as it is stored."""
         if not self.done:
             return live_context(self.plan.session, self.plan.ledger)
-        return promise_context(self.plan, self.checkpoint)
+        return promise_context(self.plan, self.checkpoint if self.plan.summarises else None)
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -118,7 +131,7 @@ class CompactionResult(Drawable):
 
     @property
     def context(self) -> Context:
-        """The context rebuilt from the session that goes on."""
+        """The context rebuilt from the session `after`."""
         return live_context(self.after, self.ledger)
 
     @property
@@ -163,13 +176,14 @@ class CompactionResult(Drawable):
     def __repr__(self) -> str:
         if not self.done:
             return f"CompactionResult(nothing appended: {self.why})"
-        # What the boundary says stood before is as the provider reported it; this is counted both times.
-        before, left = self.plan.before, self.promised.tokens
+        before, after = self.plan.before, self.promised.tokens
         gone = f", {self.failed} taken off the path" if self.failed else ""
         written = self.checkpoint is not None and not self.checkpoint.deterministic
         gone += f", {plural(self.calls, 'call')} of the summariser" if self.calls > 1 else ""
-        gone += ", not deterministic" if written else ""
-        return f"CompactionResult({self.plan.policy.name}: {self.entry}, {before:,} -> {left:,} tokens{gone})"
+        gone += f", no summary: {self.why}" if self.why else ", not deterministic" if written else ""
+        return (
+            f"CompactionResult({self.plan.policy.name}: {self.entry}, {before:,} -> {after:,} tokens{gone})"
+        )
 
 
 def compact(
@@ -184,20 +198,26 @@ def compact(
     window: int | None = None,
     on_event: Callable[[AuditEvent], None] | None = None,
 ) -> CompactionResult:
-    """Compact the context at the session's leaf, and hand back what came of it; the session stays as it is.
+    """Compact the context at the session's leaf and return the result; the session itself is not changed.
 
-    `summariser` answers the plan's jobs; a `Checkpoint` is what somebody wrote already, to which the policy's
-    lists of files are added (S4-45), and None writes the stand-in. `failed` is the reply that was refused,
+    `summariser` answers the plan's jobs. A `Checkpoint` is an existing summary, to which the policy's lists
+    of files are added (S4-45); None writes the placeholder. `failed` is the reply that was refused,
     by default a leaf that failed or overflowed: when it is the leaf, it is taken off the path before anything
-    is planned (S4-60, S4-61). A summariser that
-    fails, or nothing to compact, is an outcome and no error: nothing is appended (S4-50).
+    is planned (S4-60, S4-61). With the `reason` "auto" it compacts only if the policy fires now, and with
+    "overflow" only if its harness recovers from refusals (`Plan.verdict`). A call that fails is made again as
+    in a replay (`summarise`). After that, an exception of the summariser is raised. A reply that stopped in
+    error, an empty or refused summary, or nothing to compact is an outcome and no error: no summary is
+    appended (S4-50), and only the edits of the policy's other stages stay.
 
     `on_event` is called with `started` before the summariser is, and with `completed` once the entry stands,
-    or with `failed` (S4-87), and with the events between them, as in a replay. Tokens before and after in
-    them are counted alike by the ledger; `tokens_before` of the entry's boundary is what the harness itself
-    stores, by its own estimate or the provider's report (`estimated` in the events). There are no events if
-    there is nothing to compact. Raises as `make_plan` does, `EditError` for a `failed` that is no entry, and
-    whatever the summariser raises.
+    or with `failed` (S4-87), and with the events between them, as in a replay: `surfaced` follows if the turn
+    ends there, and `no_progress` if the summaries on the path grew (S0-106). Tokens before and after in
+    them are those of the plan and of the entry's boundary, whose `measure` is then "assembled". Where the
+    harness goes by the usage that is reported, the boundary stores as `tokens_before` what the harness does:
+    its own estimate from that, `estimated` in the events. The first events say why: `threshold_hit` with the
+    reason "auto", the refusal and `leaf_removed` if a reply was taken off. There are no others if there is
+    nothing to compact.
+    Raises as `make_plan` does, `EditError` for a `failed` that is no entry, and what the summariser raises.
 
     >>> from inspector import open_demo
     >>> session = open_demo()
@@ -212,30 +232,103 @@ def compact(
         expect("compact", summariser=(summariser, Checkpoint))
     check_window(window)
     size = window if window is not None else window_of(session).tokens or 0
-    before, taken = _take_off(session, failed, size) if reason == "overflow" else (session, None)
+    before, removed = _take_off(session, failed, size) if reason == "overflow" else (session, None)
     ledger = ledger if ledger is not None else count_tokens(session)
-    asked = edits if isinstance(edits, Edits) or edits is None else dict(edits)
+    edits_given = edits if isinstance(edits, Edits) or edits is None else dict(edits)
     named = policy if isinstance(policy, str | Policy) else dict(policy)
-    plan = make_plan(before, ledger, named, asked, reason=reason, window=window)
-    start = CompactionResult(session, plan, before, failed=taken)
+    plan = make_plan(before, ledger, named, edits_given, reason=reason, window=window)
+    why = _refuse(plan)
+    if (
+        reason == "overflow"
+        and removed is not None
+        and (refused := refuse_recovery(plan.policy, session, removed))
+    ):
+        why = f"{refused}."
+    if why:
+        return CompactionResult(session, plan, session, why=why)
+    return carry_out(plan, summariser, session, removed, on_event)
+
+
+def _refuse(plan: Plan) -> str:
+    """Why the harness does not compact now for the plan's reason; "" if it does."""
+    if plan.reason == "manual":
+        off = plan.policy.why_off(plan.reason)
+        return f"{off}." if off else ""
+    return "" if plan.verdict.fires else plan.verdict.sentence
+
+
+def refuse_recovery(policy: Policy, session: Session, failed: str) -> str:
+    """Return why the harness does not recover from the refusal in an entry; "" if it does."""
+    if off := policy.why_off("overflow"):
+        return off
+    times = count_recoveries(session, failed)
+    if times < policy.harness.recoveries:
+        return ""
+    return f"It was recovered from {'once' if times == 1 else f'{times:,} times'} already"
+
+
+def count_recoveries(session: Session, failed: str) -> int:
+    """How often the request that an entry answers was recovered from: compactions of a recovery that are
+    next to it in the tree, or before it without a reply or a user message between them."""
+    parent, entries = session.tree.parent, session.entries
+    bounded = ((at, entries[at].boundary) for at in session.tree.bounded.tolist())
+    recovering = {at for at, boundary in bounded if boundary and boundary.trigger == "overflow"}
+    recoveries: set[int] = set()
+    at, visited = parent[session.index[failed]], set[int]()
+    while at is not None and at not in visited:
+        recoveries |= {entry for entry in recovering if entry == at or parent[entry] == at}
+        failed_too = "copy_of" in entries[at].extra or entries[at].stop_reason in ("error", "aborted")
+        if at not in recovering and not failed_too:
+            break
+        visited.add(at)
+        at = parent[at]
+    return len(recoveries)
+
+
+def carry_out(
+    plan: Plan,
+    summariser: Summariser | Checkpoint | None = None,
+    session: Session | None = None,
+    taken: str | None = None,
+    on_event: Callable[[AuditEvent], None] | None = None,
+) -> CompactionResult:
+    """Carry a plan out as `compact` does, even if the harness would not compact now by itself.
+
+    `session` is the session from which the plan's was made by taking the reply `taken` off the path.
+    """
+    session = session or plan.session
+    start = CompactionResult(session, plan, plan.session, failed=taken)
     core = stored_part(plan)
+    calls = Calls(plan.policy.running)
+    report = _EventReporter(plan, core, on_event, summariser, calls, taken)
+    report.cross(None if taken is None else session[taken])
     if not changes_stored(core):
+        if plan.reason == "overflow":
+            report.surface()
         return replace(start, why=plan.why or "The policy finds nothing to compact.")
-    report = _EventReporter(plan, core, on_event, summariser)
-    report.start(taken)
+    report.start()
     try:
-        checkpoint = _write(core, summariser) if core.summarises else None
+        checkpoint = _write(core, summariser, calls) if core.summarises else None
     except Exception as fault:
+        report.retry(max(calls.failed - 1, 0))
         report.fail(type(fault).__name__)
         raise
+    why = ""
     if checkpoint is not None:
-        report.report(list_oversize(checkpoint.oversize))
-        if checkpoint.error is not None:
+        report.name(checkpoint)
+        report.retry(calls.failed - (checkpoint.error is not None), checkpoint.oversize)
+        why = checkpoint.error or find_unusable(core, checkpoint)
+        if why and checkpoint.error is None and not _is_empty(checkpoint):
+            report.discard(checkpoint)
+            report.surface()
+            return replace(start, checkpoint=checkpoint, why=why)
+    if why:
+        start = replace(start, checkpoint=checkpoint, why=why)
+        plan = without_summary(plan)
+        if not changes_stored(stored_part(plan)):
             report.fail()
-            return replace(start, checkpoint=checkpoint, why=checkpoint.error)
-        if unusable := find_unusable(core, checkpoint):
-            report.fail() if _is_empty(checkpoint) else report.discard(checkpoint)
-            return replace(start, checkpoint=checkpoint, why=unusable)
+            return start
+        start, core, checkpoint = replace(start, plan=plan), stored_part(plan), None
     name = _free_name(session)
     extra: dict[str, Any] = {
         "policy": plan.policy.name,
@@ -250,23 +343,22 @@ def compact(
     if truncated := find_truncated(core):
         extra[DECISIONS] = truncated
     after = record_plan(plan, checkpoint, name, extra)
-    done = replace(start, after=after, checkpoint=checkpoint, entry=name)
-    report.finish(done)
+    done = replace(start, after=after, checkpoint=checkpoint or start.checkpoint, entry=name)
+    if why:
+        report.fail(rest=done)
+    else:
+        report.finish(done)
     return done
 
 
-_TAKES_EMPTY = ("flue", "flue-2", "pi")
-"""Dialects of harnesses that accept an empty summary (FLUE §10.3)."""
-
-
 def find_unusable(plan: Plan, checkpoint: Checkpoint) -> str:
-    """Return why the plan's harness would reject this summary; "" if it would accept it.
+    """Return why this summary is rejected; "" if it is accepted.
 
-    Only Flue and pi accept an empty summary, although a provider refuses the resulting context. A harness
-    that only adopts smaller contexts, such as Gemini CLI, discards any other result.
+    An empty one always is, although Flue and pi would append it: a provider refuses the resulting context. A
+    harness that only adopts smaller contexts, such as Gemini CLI, discards any other result.
     """
     harness = plan.policy.harness
-    if _is_empty(checkpoint) and harness.dialect not in _TAKES_EMPTY:
+    if _is_empty(checkpoint):
         return "The summary is empty."
     if harness.adopt == "smaller":
         after = promise_context(plan, checkpoint).tokens
@@ -287,6 +379,8 @@ class _EventReporter:
         core: The part of it that is stored.
         on_event: The function to call with each event; None reports nothing.
         summariser: The summariser, or the summary; None for the placeholder.
+        calls: The calls of the summariser, as they are made.
+        failed: The reply that was taken off the path.
     """
 
     def __init__(
@@ -295,23 +389,27 @@ class _EventReporter:
         core: Plan,
         on_event: Callable[[AuditEvent], None] | None,
         summariser: Summariser | Checkpoint | None,
+        calls: Calls,
+        failed: str | None = None,
     ) -> None:
-        self.plan, self.core, self.on_event = plan, core, on_event
-        self.provider: str = BY_RULES
+        self.failed = failed
+        self.plan, self.core, self.on_event, self.calls = plan, core, on_event, calls
+        self.provider, self.writer = BY_RULES, ""
         self.model: str | None = None
         if core.summarises:
             if isinstance(summariser, Checkpoint):
-                named = summariser.provider or summariser.by
+                self.writer = summariser.by
             else:
-                named = STAND_IN if summariser is None else name_of(summariser)
-            self.provider = write_word(named)
-            model = getattr(summariser, "model", None)
-            self.model = model if isinstance(model, str) else None
+                self.writer = STAND_IN if summariser is None else name_of(summariser)
+            self.provider = (
+                self.writer if getattr(summariser, "deterministic", summariser is None) else UNKNOWN
+            )
+            self.name(summariser)
 
     @cached_property
     def before(self) -> int:
         """Tokens of the context, counted like what is left."""
-        return live_context(self.plan.session, self.plan.ledger).tokens
+        return self.plan.before
 
     @cached_property
     def estimated(self) -> int:
@@ -319,18 +417,51 @@ class _EventReporter:
         measure = self.plan.policy.trigger.measure
         if measure == "usage":
             return int(self.plan.measured.tokens)
-        return _estimate(self.plan.session, self.plan.ledger, measure)
+        return self.before if measure == "messages" else self.plan.table.weigh(measure, self.before)
 
-    def start(self, failed: str | None) -> None:
-        """The compaction starts, without the reply `failed`, which was removed from the path."""
+    def cross(self, failed: Entry | None) -> None:
+        """Report why it is compacted: the reply that was taken off the path, or the trigger."""
+        if self.on_event is not None and failed is not None:
+            self.report(take_off(failed, self.before))
+        if self.on_event is not None and self.plan.reason == "auto" and self.plan.verdict.fires:
+            self.report([hit_threshold(self.plan.verdict, self.before, self.plan.table.window)])
+
+    def name(self, source: Summariser | Checkpoint | None) -> None:
+        """Take the names of the model and its provider from a summariser, or from what it wrote."""
+        model, provider = getattr(source, "model", None), getattr(source, "provider", None)
+        self.model = model if isinstance(model, str) else self.model
+        self.provider = write_word(provider or name_maker(model) or self.provider)
+
+    def start(self) -> None:
+        """The compaction starts."""
         if self.on_event is not None:
-            self.report([CompactionEvent("leaf_removed", None, None, {})] * (failed is not None))
             self.report([start_compaction(self.core, self.before, self.estimated)])
 
-    def fail(self, cause: str = "SummarizeFailed") -> None:
-        """The summariser failed."""
+    def retry(self, failed: int, oversize: Iterable[Oversize] = ()) -> None:
+        """The summariser is called again: it failed, or answered with more than its budget."""
         if self.on_event is not None:
-            self.report([fail_compaction(self.core, self.before, max(len(self.core.jobs), 1), cause)])
+            self.report(list_retries(failed, self.before, self.plan.policy.running.retries))
+            self.report(list_oversize(oversize, self.before))
+
+    def fail(self, cause: str = "SummarizeFailed", rest: CompactionResult | None = None) -> None:
+        """The summariser failed; `rest` is what other stages did."""
+        if self.on_event is not None:
+            core = self.core if rest is None else stored_part(rest.plan)
+            after = self.before if rest is None else rest.promised.tokens
+            self.report(list_stages(rest.plan) if rest is not None else ())
+            self.report(fail_compaction(core, self.before, after, self.calls.made, cause))
+            if rest is None:
+                self.surface()
+
+    def surface(self) -> None:
+        """The turn ends with an error, unless it continues without a compaction (S0-102)."""
+        if self.on_event is None or not ends_turn(self.plan):
+            return
+        data: dict[str, Any] = {"cause": "SummarizeFailed"}
+        if self.plan.reason == "overflow":
+            times = 0 if self.failed is None else count_recoveries(self.plan.session, self.failed)
+            data = {"recoveries": times + 1, "limit": self.plan.policy.running.recoveries}
+        self.report([CompactionEvent("surfaced", self.before, None, {"error": "ContextOverflow"} | data)])
 
     def discard(self, checkpoint: Checkpoint) -> None:
         """The result is not smaller and is discarded."""
@@ -343,11 +474,9 @@ class _EventReporter:
         if self.on_event is None:
             return
         core, session = self.core, self.plan.session
-        checkpoint, boundary = (
-            done.checkpoint,
-            None if done.entry is None else done.after[done.entry].boundary,
-        )
-        after = 0 if boundary is None else int(boundary.tokens_after or 0)
+        checkpoint = done.checkpoint
+        written = core if checkpoint is None else core.with_summary(checkpoint)
+        after = done.promised.tokens
         turns = {
             session.entries[session.path[at]].id: turn.number
             for turn in session.turns
@@ -356,20 +485,28 @@ class _EventReporter:
         harness = self.plan.policy.running
         usage = None if checkpoint is None else checkpoint.usage
         calls = 0 if checkpoint is None else checkpoint.calls
-        asked = int(core.table.tokens[core.fate == SUMMARISED].sum()) * calls // max(len(core.jobs), 1)
-        written = core.with_summary(checkpoint).summary_tokens if checkpoint is not None else 0
-        work = Work(calls, asked, written)
+        tokens_sent = int(core.table.tokens[core.fate == SUMMARISED].sum()) * calls // max(len(core.jobs), 1)
+        work = Work(calls, tokens_sent, written.summary_tokens if checkpoint is not None else 0)
         if usage is not None:
             work = work._replace(usage_input=int(usage.prompt), usage_output=int(usage.output))
         own = OwnFigures(
             self.estimated,
-            _estimate(done.after, done.ledger, self.plan.policy.trigger.measure),
+            _estimate(done, after),
             count_loop_turns(self.plan.session),
             len(self.plan.session.live),
             len(done.after.live),
         )
         cleared = self._count_cleared()
-        self.report(finish_compaction(core, harness, self.before, after, work, own, turns.get, cleared))
+        self.report(list_stages(self.plan))
+        self.report(finish_compaction(written, harness, self.before, after, work, own, turns.get, cleared))
+        wire, by_provider = (
+            core.after - self.plan.after,
+            any(rule.by_provider for rule in core.policy.rules if rule.enabled),
+        )
+        if wire > 0 and self.before > after and not by_provider:
+            self.report([run_twice(self.before, self.before - after, wire)])
+        counts, last, summary = count_passes(done.after, done.ledger, harness)
+        self.report(stop_growing(counts, harness, self.before, after, summary, last))
 
     def _count_cleared(self) -> Counter[str]:
         """By entry, how many blocks of reasoning the provider clears from the request."""
@@ -385,6 +522,7 @@ class _EventReporter:
         leaf = session[session.leaf] if session.leaf in session.index else None
         turn = max(len(session.turns) - 1, 0)
         for event in events:
+            named = {"writer": write_word(self.writer)} if self.writer and event.kind in _WRITTEN else {}
             self.on_event(
                 AuditEvent(
                     event.kind,
@@ -395,23 +533,24 @@ class _EventReporter:
                     model=self.model,
                     before=event.before,
                     after=event.after,
-                    data=event.data,
+                    data={**event.data, **named},
                 )
             )
 
 
-def _estimate(session: Session, ledger: Ledger, measure: Measure) -> int:
-    """Tokens of the context by a policy's own measure; by the ledger where that counts messages."""
-    if measure in COUNTED or measure == "messages":
-        return live_context(session, ledger).tokens
-    return int(ledger.weights(measure)[session.live.entries].sum())
+def _estimate(done: CompactionResult, tokens: int) -> int:
+    """Return the harness's own estimate of the tokens after the compaction, from this plan's count."""
+    measure = done.plan.policy.trigger.measure
+    if measure in (*COUNTED, "messages"):
+        return tokens
+    return int(done.ledger.weights(measure)[done.after.live.entries].sum())
 
 
-def _write(plan: Plan, summariser: Summariser | Checkpoint | None) -> Checkpoint:
+def _write(plan: Plan, summariser: Summariser | Checkpoint | None, calls: Calls) -> Checkpoint:
     if isinstance(summariser, Checkpoint):
         return with_files(plan, summariser)
     if summariser is not None:
-        return summarise(plan, summariser)
+        return ask_for_summary(plan, summariser, calls)
     if plan.checkpoint is not None:
         return with_files(plan, plan.checkpoint)
     place, stand_in = plan.place or 0, plan.stand_in
@@ -425,7 +564,7 @@ def _write(plan: Plan, summariser: Summariser | Checkpoint | None) -> Checkpoint
 def _tell_entry(session: Session, name: str) -> str:
     """An entry in a few words."""
     entry = session[name]
-    words = entry.error or entry.text
+    words = read_error(entry) or entry.text
     return f"{entry.role}: " + (" ".join(words[:400].split())[:60] or entry.kind)
 
 
@@ -434,7 +573,8 @@ def _take_off(session: Session, failed: str | None, window: int) -> tuple[Sessio
     if failed is None:
         leaf = session[session.leaf] if session.leaf in session.index else None
         stopped = None if leaf is None or leaf.role != "assistant" else read_stop(leaf)
-        if leaf is None or not (stopped == "error" or is_overflow(stopped, leaf.error, leaf.usage, window)):
+        # With an error the reply failed, whatever it says.
+        if leaf is None or not (stopped == "error" or is_overflow(stopped, None, leaf.usage, window)):
             return session, None
         failed = leaf.id
     if failed not in session.index:

@@ -28,19 +28,19 @@ def ask_within(ask: Callable[[SummaryJob], Reply], job: SummaryJob, count: Count
     if job.max_tokens is None or job.max_tokens <= 0:
         return reply
     budget = limit = job.max_tokens
-    told: list[Oversize] = []
+    oversizes: list[Oversize] = []
     used = reply.usage
     while reply.stop_reason != "error" and (size := count(reply.text)) > budget:
-        cut = len(told) == TIGHTER
+        cut = len(oversizes) == TIGHTER
         limit = max(limit // 2, 1)
-        told.append(Oversize(size=size, budget=budget, limit=None if cut else limit))
+        oversizes.append(Oversize(size=size, budget=budget, limit=None if cut else limit))
         if cut:
             reply = reply.model_copy(update={"text": cut_text(reply.text, budget, count), "truncated": True})
             break
         reply = ask(job.model_copy(update={"max_tokens": limit}))
         if reply.usage is not None:
             used = reply.usage if used is None else used + reply.usage
-    return reply.model_copy(update={"usage": used, "oversize": tuple(told)}) if told else reply
+    return reply.model_copy(update={"usage": used, "oversize": tuple(oversizes)}) if oversizes else reply
 
 
 def cut_text(text: str, budget: int, count: Count) -> str:

@@ -1,8 +1,8 @@
-"""What a model is asked to write for a summary job: a system prompt, the material, an instruction.
+"""The prompts for summary jobs: a system prompt, the material, an instruction.
 
-In go a `SummaryJob` and its session, out comes a `Prompt`. The layout is Flue's (FLUE §10.2: conversation,
-summary before, instruction last), so that what does not change stands first; every word is ours. A prompt has
-a name, and one that does not exist is an error, not a silent default (S0-65).
+Takes a `SummaryJob` and its session, and returns a `Prompt`. The layout is Flue's (FLUE §10.2: conversation,
+previous summary, instruction last), so that the unchanged part is first; every word is ours. A prompt has a
+name, and an unknown name is an error, not a silent default (S0-65).
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from ..session.session import Session
 from .material import job_text
 
 SECTIONS = ("Goal", "Constraints", "Progress", "Decisions", "Next steps", "Critical context")
-"""What a checkpoint tells, in this order (S4-43)."""
+"""The sections of a checkpoint, in this order (S4-43)."""
 PROGRESS = ("Done", "In progress", "Blocked")
-"""What stands under Progress (FLUE §10.2)."""
+"""The sections under Progress (FLUE §10.2)."""
 TURN_SECTIONS = ("Request", "Progress so far", "Context for the rest")
-"""The same for the beginning of a turn whose end stays (FLUE §10.2)."""
+"""The sections for the beginning of a turn whose end is kept (FLUE §10.2)."""
 
 _TAGS = ("conversation", "previous-summary", "from-provider", "focus")
 _CLOSING = re.compile(rf"<(?=/?(?:{'|'.join(_TAGS)})\b)", re.IGNORECASE)
 
 
 class Prompt(NamedTuple):
-    """A request to a summariser: what the system says, what the user says, how long the answer may be.
+    """A request to a summariser: the system prompt, the user's message, and the length of the answer.
 
-    `sections` are the headings the answer must have, `name` says which prompt this is. The first `material`
-    characters of `user` are what is to be written up, and stay the same when only the instruction changes.
+    `sections` are the headings the answer must have, `name` is the name of the prompt. The first `material`
+    characters of `user` are the text to summarise; they stay the same if only the instruction changes.
     """
 
     system: str
@@ -162,12 +162,12 @@ def write_prompt(
     additions: Mapping[str, str] = MappingProxyType({}),
     name: str = "checkpoint",
 ) -> Prompt:
-    """What to send for a job.
+    """Build the request for a job.
 
-    `additions` are what context providers have to say to the summariser, by the provider's name: they stand
-    in the request under it and are never among what is compacted (S0-6, S0-67). `focus` is what the user
-    wants kept most. A tag of ours that stands in any of these texts is spelt so that it closes nothing.
-    Raises `PromptMissing` for an unknown name, `EditError` for an addition without a provider.
+    `additions` are texts of context providers for the summariser, by the provider's name: they are in the
+    request under this name and are never compacted (S0-6, S0-67). `focus` is what the user wants kept most.
+    Our own tags in any of these texts are escaped, so that they close nothing. Raises `PromptMissing` for an
+    unknown name, `EditError` for an addition without a provider.
 
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
@@ -180,21 +180,21 @@ def write_prompt(
     shown = f"<conversation>\n{_inside(job_text(session, job))}\n</conversation>\n\n"
     if job.previous:
         shown += f"<previous-summary>\n{_inside(job.previous)}\n</previous-summary>\n\n"
-    asked = ""
+    prompt = ""
     for provider, text in additions.items():
         if not provider.strip():
             raise EditError("addition", provider, "it needs the name of the provider it comes from")
         if text.strip():
             label = escape(" ".join(provider.split()))
-            asked += f'<from-provider name="{label}">\n{_inside(text)}\n</from-provider>\n\n'
+            prompt += f'<from-provider name="{label}">\n{_inside(text)}\n</from-provider>\n\n'
     turn = job.kind == "turn_prefix"
-    asked += wording.turn_prefix if turn else wording.update if job.previous else wording.initial
+    prompt += wording.turn_prefix if turn else wording.update if job.previous else wording.initial
     if focus.strip():
-        asked += f"\n\nThe user asks that these be kept above all:\n<focus>\n{_inside(focus)}\n</focus>"
+        prompt += f"\n\nThe user asks that these be kept above all:\n<focus>\n{_inside(focus)}\n</focus>"
     if job.max_tokens is not None:
-        asked += f"\n\nStay below {job.max_tokens:,} tokens."
+        prompt += f"\n\nStay below {job.max_tokens:,} tokens."
     sections = TURN_SECTIONS if turn else SECTIONS
-    return Prompt(wording.system, shown + asked, job.max_tokens, sections, name, len(shown))
+    return Prompt(wording.system, shown + prompt, job.max_tokens, sections, name, len(shown))
 
 
 def _inside(text: str) -> str:

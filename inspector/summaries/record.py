@@ -1,9 +1,9 @@
-"""A plan as the session keeps it: a compaction entry, and after it whatever no entry holds in that form.
+"""Record a plan in the session: a compaction entry, followed by copies of the entries that the plan changed.
 
-`append_checkpoint` keeps entries whole, as the published formats do. Where a plan leaves a part of an entry,
-rewrites one, puts words between them or moves them, the entries from there on stand again after the
-compaction, as the plan leaves them. So the model sees exactly what `build_context` promised, and everything
-that was there before stays in the tree.
+`append_checkpoint` keeps entries whole, as the published formats do. If a plan keeps only a part of an entry,
+rewrites one, inserts text between entries or moves them, copies of the entries from there on, as the plan
+leaves them, follow the compaction. So the model sees exactly the context of `build_context`, and all earlier
+entries stay in the tree.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from ..errors import EditError
 from ..formats.summary_wording import shown_summary
 from ..planning.assemble import build_context, live_context
 from ..planning.context import Context, Piece
-from ..planning.fates import STANDS
+from ..planning.fates import REMAINS
 from ..planning.plan import Plan
-from ..planning.stages import StageOutcomes
 from ..planning.summary_jobs import Checkpoint
 from ..policies.base_rule import Rule
 from ..policies.policy import Policy
@@ -47,19 +46,8 @@ def edits_request(rule: Rule) -> bool:
 
 
 def split_policy(policy: Policy, apart: Callable[[Rule], bool] = edits_view) -> tuple[Policy, Policy]:
-    """The policy without the rules that stand `apart`, and the one with no other rules.
-
-    Rules that are left out are switched off, so that settings and stages still find them.
-    """
-
-    def keep(chosen: bool) -> Policy:
-        rules = tuple(
-            rule if rule.locked or apart(rule) == chosen else rule.model_copy(update={"enabled": False})
-            for rule in policy.rules
-        )
-        return policy.model_copy(update={"rules": rules})
-
-    return keep(False), keep(True)
+    """Split the policy into one without the rules that are `apart`, and one with only those rules."""
+    return policy.with_rules(lambda rule: not apart(rule)), policy.with_rules(apart)
 
 
 def stored_part(plan: Plan) -> Plan:
@@ -72,9 +60,30 @@ def stored_part(plan: Plan) -> Plan:
         return plan
     policy, _ = split_policy(plan.policy)
     table = replace(plan.table, rules=policy.rules, trigger=policy.trigger)
-    tiers = StageOutcomes(policy, table, plan.tiers.pinned, plan.tiers.by_hand)
+    tiers = plan.tiers.under(policy, table)
     tiers.bound = False
     return replace(plan, policy=policy, table=table, tiers=tiers)
+
+
+def without_summary(plan: Plan) -> Plan:
+    """Return the plan for a summariser that failed for good: only the other stages of its policy apply.
+
+    The results of stages before the summarising one are kept; stages after it run until the target is met.
+    Nothing remains of a policy without stages, or if a failed compaction ends the turn (S0-102).
+    """
+    rules = plan.policy.rules
+    asks = {
+        rule.kind
+        for rule, decision in zip(rules, plan.decisions, strict=True)
+        if decision.summary is not None
+    }
+    first = next((at for at, stage in enumerate(plan.tiers.stages) if asks & {*stage.rules}), None)
+    failing = {kind for stage in plan.policy.stages if asks & {*stage.rules} for kind in stage.rules}
+    nothing = first is None or plan.policy.harness.fatal
+    policy, _ = split_policy(plan.policy, lambda rule: nothing or rule.kind in failing)
+    tiers = plan.tiers.under(policy, replace(plan.table, rules=policy.rules))
+    depth = max(tiers.stop(), first or 0)
+    return replace(plan, policy=policy, table=tiers.table, tiers=tiers, depth=depth, checkpoint=None)
 
 
 def changes_stored(part: Plan) -> bool:
@@ -86,14 +95,38 @@ def changes_stored(part: Plan) -> bool:
     return part.summarises or part.notice is not None or bool(changed.any())
 
 
+def list_archived(plan: Plan) -> tuple[str, ...]:
+    """Ids of the live entries that an archive must hold, in context order: those that lose something.
+
+    What a provider clears in a request is not lost: the session still holds it (S3-34).
+    """
+    live = plan.table.live
+    wire = [code for code, rule in enumerate(plan.policy.rules) if edits_request(rule)]
+    lossy = (plan.fate != VERBATIM) & ~np.isin(plan.outcome.rule, wire)
+    positions = np.unique(live.position[lossy])
+    return tuple(plan.session.entries[i].id for i in live.entries[positions].tolist())
+
+
+def archive_plan(plan: Plan, time: str) -> dict[str, Any] | None:
+    """The archive of one compaction at a time (ISO 8601), as JSON data; None if nothing is lost.
+
+    It has the published record's fields; the entries are as the session holds them, in the form of the
+    session manifest (TIERED §3 step 4, §7, §11 g).
+    """
+    omitted = [plan.session[name].model_dump(mode="json") for name in list_archived(plan)]
+    if not omitted:
+        return None
+    return {"version": 1, "sessionId": plan.session.id, "at": time, "omitted": omitted}
+
+
 def find_truncated(part: Plan) -> dict[str, int]:
     """The limits that a stored part truncates the outputs of calls to, by the calls (S2-16)."""
-    found: dict[str, int] = {}
+    truncated: dict[str, int] = {}
     for code, rule in enumerate(part.policy.rules):
         if isinstance(rule, TruncateOutputs):
             rows = (part.outcome.rule == code) & (part.fate == TRUNCATED)
-            found |= remember_decisions(rule, part.table, rows)
-    return found
+            truncated |= remember_decisions(rule, part.table, rows)
+    return truncated
 
 
 def stored_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = None) -> Context:
@@ -112,6 +145,16 @@ def stored_context(session: Session, plan: Plan, checkpoint: Checkpoint | None =
     return build_context(session, part, checkpoint)
 
 
+def _measure_before(plan: Plan) -> tuple[int, str]:
+    """Return the size before a plan that its compaction entry stores, and its measure.
+
+    The size is the plan's own, or for a harness that uses the reported usage, its estimate from that
+    (S4-53)."""
+    if plan.policy.trigger.measure == "usage":
+        return int(plan.measured.tokens), "usage"
+    return plan.before, "assembled"
+
+
 Group = tuple[Piece, ...]
 """The pieces of one message."""
 NEW = ("summarised", "dropped")
@@ -119,27 +162,27 @@ NEW = ("summarised", "dropped")
 
 
 def record_plan(
-    plan: Plan, checkpoint: Checkpoint | None, entry_id: str, told: dict[str, Any] | None = None
+    plan: Plan, checkpoint: Checkpoint | None, entry_id: str, extra_fields: dict[str, Any] | None = None
 ) -> Session:
-    """The session with the plan done: a new compaction entry, which is on the path to the leaf.
+    """Return the session after the plan: with a new compaction entry on the path to the leaf.
 
-    `told` goes into the entry's boundary as it is. Entries that stand again are named after the compaction,
-    say of whom they are a copy, and report no usage: nobody pays for them twice. Raises `EditError` for a
-    failed summary and for a name that is taken.
+    `extra_fields` are stored unchanged in the entry's boundary. Copied entries are named after the
+    compaction, name the entry that they copy, and report no usage, so that their cost counts once. Raises
+    `EditError` for a failed summary and for a name that is in use.
     """
     core, context = stored_part(plan), promise_context(plan, checkpoint)
     if core.summarises and core.place is not None and checkpoint is not None:
         whole = append_checkpoint(core, checkpoint, entry_id)
-        if _said(context) == _shown(whole):
-            return _tell(whole, entry_id, core, told)
-    return _tell(_record_pieces(core, context, checkpoint, entry_id), entry_id, core, told)
+        if _list_contents(context) == _shown(whole):
+            return _add_extra(whole, entry_id, core, extra_fields)
+    return _add_extra(_record_pieces(core, context, checkpoint, entry_id), entry_id, core, extra_fields)
 
 
 def promise_context(plan: Plan, checkpoint: Checkpoint | None) -> Context:
-    """The context that `record_plan` records: what is stored of the one the plan leaves.
+    """Return the context that `record_plan` records: the part of the plan's context that is stored.
 
-    An output that an earlier compaction emptied stays as that left it: it empties the same call wherever that
-    stands on the path.
+    An output that an earlier compaction cleared stays cleared: the clearing applies to the same call anywhere
+    on the path.
     """
     core = stored_part(plan)
     session = core.session
@@ -169,15 +212,14 @@ def hash_plan(plan: Plan) -> str:
     return digest([plan.spec_json, plan.session.leaf, plan.ledger.counter.name, plan.place, columns])
 
 
-def _tell(session: Session, entry_id: str, core: Plan, told: dict[str, Any] | None) -> Session:
-    """The session with what is told of the compaction in its boundary."""
+def _add_extra(session: Session, entry_id: str, core: Plan, extra_fields: dict[str, Any] | None) -> Session:
+    """Return the session with extra fields in the boundary of the compaction entry."""
     at = session.index[entry_id]
     entry = session.entries[at]
     boundary = entry.boundary
     assert boundary is not None
-    boundary = boundary.model_copy(
-        update={"trigger": core.reason, "extra": {**boundary.extra, **(told or {})}}
-    )
+    extra = {**boundary.extra, "measure": _measure_before(core)[1], **(extra_fields or {})}
+    boundary = boundary.model_copy(update={"trigger": core.reason, "extra": extra})
     entry = entry.model_copy(update={"boundary": boundary})
     return session.with_entries((*session.entries[:at], entry, *session.entries[at + 1 :]), session.leaf)
 
@@ -188,11 +230,16 @@ def _record_pieces(
     session = core.session
     groups = [tuple(group) for _, group in groupby(context.pieces, key=lambda piece: piece.message)]
     head, groups = _take_summary(session, groups)
-    kept = _count_kept(session, groups)
+    kept_count = _count_kept(session, groups)
+    behind = not head and kept_count < len(groups) and _is_new_summary(groups[kept_count])
+    if behind:
+        # The summary follows what is kept, and copies of the rest follow the summary.
+        head = groups.pop(kept_count)
     boundary = Boundary(
-        tokens_before=core.measured.tokens,
+        tokens_before=_measure_before(core)[0],
         tokens_after=context.tokens,
-        kept=tuple(group[0].origin[0].entry for group in groups[:kept]),
+        kept=tuple(group[0].origin[0].entry for group in groups[:kept_count]),
+        summary_last=behind,
         trigger=trigger,
         summary=_stored_summary(core, head, checkpoint),
         extra={"derived_from": "user content", "trust": "untrusted"} if head else {},
@@ -206,32 +253,36 @@ def _record_pieces(
         boundary=boundary,
         usage=checkpoint.usage if checkpoint is not None else None,
     )
-    copies = list(_copies(session, groups[kept:], entry_id))
+    copies = list(_copies(session, groups[kept_count:], entry_id))
     return session.with_entries((*session.entries, entry, *copies), copies[-1].id if copies else entry_id)
 
 
 def _take_summary(session: Session, groups: list[Group]) -> tuple[Group, list[Group]]:
-    """What stands first because it was written up, now or by the compaction before; and the rest.
-
-    A summary that stands elsewhere is a message like others: a compaction's own words always come first.
-    """
+    """Return the leading group that is a summary, by this compaction or, if its own does not follow what it
+    keeps, by the one before; and the other groups."""
     if not groups or not groups[0][0].summary:
         return (), groups
     first = groups[0][0]
-    if first.fate == "summarised" or session[first.origin[0].entry].kind == "compaction":
+    if _is_new_summary(groups[0]) or (
+        session[first.origin[0].entry].kind == "compaction" and not any(map(_is_new_summary, groups))
+    ):
         return groups[0], groups[1:]
     return (), groups
+
+
+def _is_new_summary(group: Group) -> bool:
+    return group[0].summary and group[0].fate == "summarised"
 
 
 def _stored_summary(core: Plan, head: Group, checkpoint: Checkpoint | None) -> str:
     if not head:
         return ""
     if head[0].fate == "summarised" and checkpoint is not None:
-        # Where there is one for each older turn, the others are messages of their own.
+        # If each older turn has a summary, the others are messages of their own.
         return core.divide(checkpoint)[0][0]
     before = core.session[head[0].origin[0].entry]
-    told = before.boundary.summary if before.boundary is not None else None
-    return told if told is not None else before.text
+    stored = before.boundary.summary if before.boundary is not None else None
+    return stored if stored is not None else before.text
 
 
 def _count_kept(session: Session, groups: list[Group]) -> int:
@@ -244,7 +295,7 @@ def _count_kept(session: Session, groups: list[Group]) -> int:
             return count
         name = group[0].origin[0].entry
         at, entry = where[name], session[name]
-        fresh = at > before and entry.kind != "compaction" and all(p.origin[0].entry == name for p in group)
+        fresh = at > before and all(p.origin[0].entry == name for p in group)
         if not fresh:
             return count
         rows = range(live.start[at], live.start[at + 1])
@@ -260,7 +311,7 @@ def _copies(session: Session, groups: list[Group], name: str) -> Iterator[Entry]
     parent = name
     for number, group in enumerate(groups, 1):
         entry = None if group[0].fate in NEW else session[group[0].origin[0].entry]
-        made = Entry(
+        copied = Entry(
             id=f"{name}.{number}",
             parent=parent,
             role=group[0].role,
@@ -269,13 +320,15 @@ def _copies(session: Session, groups: list[Group], name: str) -> Iterator[Entry]
             meta=entry is None or entry.meta,
         )
         if entry is not None:
-            told = {name: getattr(entry, name) for name in ("model", "provider", "stop_reason", "timestamp")}
-            made = made.model_copy(update={**told, "extra": {**entry.extra, "copy_of": entry.id}})
-        parent = made.id
-        yield made
+            fields = {
+                name: getattr(entry, name) for name in ("model", "provider", "stop_reason", "timestamp")
+            }
+            copied = copied.model_copy(update={**fields, "extra": {**entry.extra, "copy_of": entry.id}})
+        parent = copied.id
+        yield copied
 
 
-def _said(context: Context) -> list[tuple[str, Any]]:
+def _list_contents(context: Context) -> list[tuple[str, Any]]:
     return [(piece.role, piece.block) for piece in context.pieces]
 
 
@@ -293,11 +346,12 @@ def _shown(session: Session) -> list[tuple[str, Any]]:
 def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Session:
     """The session with the compaction done: a new compaction entry at the end, which becomes the leaf.
 
-    A recorded compaction keeps whole entries, as the published formats do: everything from the cut on, and
-    of the older ones those of which a block stands (a pin, a system message), an earlier summary never. So
-    where `build_context` leaves out a part of an entry, the session holds all of it. Raises `EditError` when
-    the plan makes no cut, the summary failed, or an entry already has the new one's name. A summary for each
-    older turn is a message each (S0-30), and what is kept stands again after them.
+    A recorded compaction keeps whole entries, as the published formats do: all from the cut on, and older
+    entries with a kept block (a pin, a system message). So if `build_context` leaves out a part of an entry,
+    the session still holds all of it. If each older turn has a summary, each is a message of its own (S0-30),
+    followed by copies of the kept entries. After a range, copies of the entries from the cut on follow the
+    summary. Raises `EditError` if the plan makes no cut, the summary failed, or an entry already has the new
+    entry's name.
 
     >>> from inspector import count_tokens, make_plan, read_session
     >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
@@ -312,20 +366,22 @@ def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Sess
     if entry_id in session.index:
         raise EditError("compaction", entry_id, "the session already has an entry of this name")
     context = build_context(session, plan, checkpoint)
-    if plan.spec is not None and plan.spec.per_turn and len(plan.divide(checkpoint)) > 1:
+    per_turn = plan.spec is not None and plan.spec.per_turn and len(plan.divide(checkpoint)) > 1
+    if per_turn or (plan.side == "range" and plan.summarises):
         return _record_pieces(plan, context, checkpoint, entry_id, "plan")
     names = session.live_names
-    older = np.unique(live.position[STANDS[plan.fate] & plan.is_older]).tolist()
-    kept, tail = [names[position] for position in older], names[plan.place :]
+    older = np.unique(live.position[REMAINS[plan.fate] & (live.position < plan.place)]).tolist()
+    kept_names, tail = [names[position] for position in older], names[plan.place :]
     on_path = [session.entries[i].id for i in session.path if session.tree.sort[i] not in UNSEEN]
-    # A range of the path says it shortest; what an earlier compaction threw away must not come back.
+    # A range of the path is the shortest form; entries dropped by an earlier compaction must not come back.
     unbroken = bool(tail) and on_path[-len(tail) :] == tail
     boundary = Boundary(
         trigger="plan",
-        tokens_before=plan.measured.tokens,
+        tokens_before=_measure_before(plan)[0],
         tokens_after=context.tokens,
         first_kept=tail[0] if unbroken else None,
-        kept=tuple(kept if unbroken else kept + tail),
+        kept=tuple(kept_names if unbroken else kept_names + tail),
+        summary_last=bool(kept_names) and not tail and plan.summary_at > older[-1],
         summary=checkpoint.text,
         extra={"derived_from": "user content", "trust": "untrusted"},
         **file_fields(plan),

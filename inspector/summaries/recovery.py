@@ -1,8 +1,7 @@
-"""What has to follow a reply: nothing, a compaction, or recovery from a refused request.
+"""Decide what follows a reply: nothing, a compaction, or recovery from a refused request.
 
-In go a session and its leaf, out comes a `Judgement`. A request is recovered from once: the tree itself tells
-whether it was, and `append_retry` puts the one retry there. Source: FLUE §11 and §12; the two emergencies K7,
-S2-22.
+Takes a session at its leaf and returns a `Judgement`. A request is recovered only once: the tree shows
+whether it was, and `append_retry` appends the one retry. As in Flue; the two emergencies are S2-22.
 """
 
 from __future__ import annotations
@@ -12,25 +11,28 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..errors import EditError
+from ..planning.planner import make_plan
 from ..policies.builtin.flue import FLUE
 from ..policies.policy import Policy
+from ..policies.registry import find_policy
 from ..policies.trigger import Trigger
-from ..session.blocks import Number
 from ..session.entries import Entry
-from ..session.overflow import Version, classify_refusal, is_overflow, read_stop
+from ..session.overflow import Version, classify_refusal, is_overflow, read_error, read_stop
 from ..session.session import Session
+from ..tokens.ledger import Ledger
 from ..tokens.models import window_of
-from .compaction import RETRY, CompactionResult
+from .compaction import RETRY, CompactionResult, refuse_recovery
 
 Next = Literal["nothing", "compact", "recover", "surface"]
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What has to follow, and why. `surface`: the refusal is the caller's to tell, nothing here cures it.
+    """The next step and its reason. `surface`: the caller has to report the refusal; compacting does not
+    help.
 
-    `kind` tells too many tokens (400) from too many bytes (413): the second is cured only when pictures or
-    documents leave the context.
+    `kind` distinguishes too many tokens (400) from too many bytes (413): only removing images or documents
+    from the context solves the second.
 
     >>> from inspector import read_session
     >>> found: Judgement = judge_reply(read_session([{"role": "user", "content": "Go on."}]), Trigger())
@@ -46,17 +48,19 @@ class Judgement:
 
 def judge_reply(
     session: Session,
-    policy: Policy | Trigger,
+    policy: Policy | Trigger | str,
     *,
-    window: Number | None = None,
+    window: int | None = None,
+    ledger: Ledger | None = None,
     status: int | None = None,
     version: Version = "pi-ai 0.73.0",
     recovers: bool | None = None,
 ) -> Judgement:
-    """What has to follow the reply at the leaf: what a replay under the policy does there.
+    """Return the next step after the reply at the leaf, as in a replay under the policy.
 
-    A trigger alone stands for Flue's policy: switched off, it recovers from nothing either (FLUE §11).
-    `status` is the HTTP status of a refusal, where it is known. `recovers` None follows the policy.
+    A trigger alone means Flue's policy: if it is off, there is no recovery either.
+    `status` is the HTTP status of a refusal, if known. `recovers` None follows the policy. Without a
+    `ledger`, the session is counted unless a refusal decides.
 
     >>> from inspector import read_session
     >>> told = "prompt is too long: 250000 tokens > 200000 maximum"
@@ -71,63 +75,31 @@ def judge_reply(
     leaf = session[session.leaf] if session.leaf in session.index else None
     if leaf is None or leaf.role != "assistant" or leaf.kind != "message":
         return Judgement("nothing", "The session does not end with a reply.")
+    if isinstance(policy, str):
+        policy = find_policy(policy)
     if isinstance(policy, Trigger):
         policy = FLUE.model_copy(update={"trigger": policy})
-    trigger, harness = policy.trigger, policy.running
-    willing = harness.recover if recovers is None else recovers
+    if recovers is not None:
+        harness = policy.harness.model_copy(update={"recover": recovers, "one_switch": False})
+        policy = policy.model_copy(update={"harness": harness})
     if leaf.stop_reason == "aborted":
         return Judgement("nothing", "The reply was aborted.")
     size = window if window is not None else window_of(session).tokens or 0
-    kind = classify_refusal(status, leaf.error) if leaf.stop_reason == "error" else None
-    usage = leaf.usage if harness.silent_overflow else None
-    full = is_overflow(read_stop(leaf), leaf.error, usage, size, provider=leaf.provider, version=version)
+    stopped, error = read_stop(leaf), read_error(leaf)
+    kind = classify_refusal(status, error) if stopped == "error" else None
+    usage = leaf.usage if policy.harness.overruns(stopped) else None
+    full = is_overflow(stopped, error, usage, size, provider=leaf.provider, version=version)
     if kind is None and full:
         kind = "token_overflow"
     if kind is not None:
-        told = "The context does not fit" if kind == "token_overflow" else "The request has too many bytes"
-        if not willing:
-            how = "off with the trigger" if recovers is None and policy.harness.recover else "off"
-            return Judgement("surface", f"{told}, and recovery is switched {how}.", kind)
-        if was_recovered(session, leaf.id):
-            return Judgement("surface", f"{told}, and it was recovered from once already.", kind)
-        return Judgement("recover", f"{told}.", kind, leaf.id)
-    if leaf.stop_reason == "error":
+        fault = "The context does not fit" if kind == "token_overflow" else "The request has too many bytes"
+        if why := refuse_recovery(policy, session, leaf.id):
+            return Judgement("surface", f"{fault}, and {why[0].lower()}{why[1:]}.", kind)
+        return Judgement("recover", f"{fault}.", kind, leaf.id)
+    if stopped == "error":
         return Judgement("surface", "The request failed for another reason.")
-    if leaf.usage is None or not trigger.fires(leaf.usage.tokens, size):
-        return Judgement("nothing", "The trigger does not fire.")
-    return Judgement("compact", "The trigger fires.")
-
-
-def was_recovered(session: Session, failed: str) -> bool:
-    """Whether the request that `failed` answers was recovered from before.
-
-    It was when it follows a recovery's compaction, no answer and no word of the user between, or when such a
-    compaction stands beside it.
-
-    >>> from inspector import read_session
-    >>> told = "prompt is too long: 250000 tokens > 200000 maximum"
-    >>> refused = Entry(id="m2", role="assistant", stop_reason="error", error=told, parent="m1")
-    >>> session = read_session([{"role": "user", "content": "Go on."}])
-    >>> session = session.with_entries((*session.entries, refused), "m2")
-    >>> from inspector import Checkpoint, compact
-    >>> text = Checkpoint(text="So far, nothing.")
-    >>> after = compact(session, "claude-code", text, reason="overflow", failed="m2").after
-    >>> was_recovered(session, "m2"), was_recovered(after, "m2")
-    (False, True)
-    """
-    parents = session.tree.parent
-    at = parents[session.index[failed]]
-    recovered = {parents[i] for i in session.tree.bounded.tolist() if _recovers(session, i)}
-    seen: set[int] = set()
-    while at is not None and at not in seen:
-        entry = session.entries[at]
-        if _recovers(session, at) or at in recovered:
-            return True
-        if "copy_of" not in entry.extra and entry.stop_reason not in ("error", "aborted"):
-            return False
-        seen.add(at)
-        at = parents[at]
-    return False
+    verdict = make_plan(session, ledger, policy, window=size).verdict
+    return Judgement("compact" if verdict.fires else "nothing", verdict.sentence)
 
 
 def may_retry(transition: CompactionResult, judgement: Judgement) -> bool:
@@ -188,8 +160,3 @@ def _count_media(session: Session) -> int:
         part for block in blocks for part in ((block.parts) if block.kind == "tool_output" else (block,))
     )
     return sum(part.kind in ("image", "document") for part in parts)
-
-
-def _recovers(session: Session, at: int) -> bool:
-    boundary = session.entries[at].boundary
-    return boundary is not None and boundary.trigger == "overflow"

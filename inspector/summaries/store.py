@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..errors import EditError, EscapeError, ReadError, WriteConflict, expect
-from ..files import StrPath, find_place, mode_of, open_session, resolve_place, write_whole
+from ..files import StrPath, find_place, open_session, resolve_place, write_whole
 from ..formats.manifest import READER, dump_manifest
 from ..formats.readers import read_session
 from ..formats.whole_file import take_lock
@@ -25,9 +25,8 @@ from ..redaction.redact import Redactor, SecretFinding
 from ..session.json_text import dump_lossless
 from ..session.provenance import file_mode_of
 from ..session.session import Session
-from .archive import make_record
 from .compaction import CompactionResult
-from .record import stored_part
+from .record import archive_plan, stored_part
 
 LOCK = ".lock"
 
@@ -141,39 +140,15 @@ def open_earlier(path: StrPath) -> Session:
     return open_session(_find_earlier(find_place(path)))
 
 
-def undo_compaction(folder: StrPath) -> Session:
-    """Put the manifest before the current one back in its place; the current one is kept under its hash.
-
-    Raises `ReadError` where there is none before it, and `WriteConflict` when another writer is at work.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> from inspector import Checkpoint, compact
-    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
-    >>> done = compact(session, "claude-code", Checkpoint(text="So far: src/a.py."))
-    >>> with TemporaryDirectory() as folder:
-    ...     manifest = save_compaction(done, folder).manifest
-    ...     print(undo_compaction(folder).leaf, open_session(manifest).leaf)
-    m1 m1
-    """
-    home = Path(os.path.realpath(Path(folder).expanduser()))
-    with hold(home):
-        current = home / CURRENT
-        earlier = _find_earlier(current)
-        session = open_session(earlier)
-        _write_once(home / EARLIER, current.read_bytes(), mode_of(current))
-        write_whole(current, earlier.read_bytes(), mode_of(earlier))
-    return session
-
-
 def _find_earlier(manifest: Path) -> Path:
     name = open_session(manifest).extra.get(PREVIOUS)
     if not isinstance(name, str) or not HASHED.fullmatch(name):
         raise ReadError(str(manifest), detail="it names no earlier manifest")
     beside = manifest.parent / name
-    found = beside if manifest.parent.name == EARLIER else manifest.parent / EARLIER / name
-    if f"{sha256(found.read_bytes()).hexdigest()}.json" != name:
-        raise ReadError(str(found), detail="it was changed since it was kept")
-    return found
+    earlier = beside if manifest.parent.name == EARLIER else manifest.parent / EARLIER / name
+    if f"{sha256(earlier.read_bytes()).hexdigest()}.json" != name:
+        raise ReadError(str(earlier), detail="it was changed since it was kept")
+    return earlier
 
 
 def _read(manifest: bytes) -> Session | None:
@@ -203,7 +178,7 @@ def _archive(transition: CompactionResult, cleaner: Redactor | None) -> bytes | 
     plan = stored_part(transition.plan)
     path = plan.session.path
     moment = (plan.session.entries[path[-1]].timestamp if path else None) or ""
-    record = make_record(plan, moment)
+    record = archive_plan(plan, moment)
     if record is not None and cleaner is not None:
         record = cleaner.clean_tree(record)
         cleaner.check(record)
@@ -221,9 +196,9 @@ def _inside(home: Path, path: str) -> Path:
     parts = PurePosixPath(path.replace("\\", "/")).parts
     place = home.joinpath(*parts) if parts else home
     real = Path(os.path.realpath(place))
-    taken = not parts or parts[0].casefold() in (CURRENT, EARLIER, ARCHIVE, LOCK)
+    is_reserved = not parts or parts[0].casefold() in (CURRENT, EARLIER, ARCHIVE, LOCK)
     if (
-        taken
+        is_reserved
         or ".." in parts
         or "\0" in path
         or ":" in path

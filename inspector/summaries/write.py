@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, EditError, Stopped, expect
+from ..errors import ArgumentError, EditError, InspectorError, Stopped, expect
 from ..planning.plan import Plan
 from ..planning.summary_jobs import TURN_CONTEXT, Checkpoint, Reply, SummaryJob
+from ..policies.harness import Harness
 from ..policies.rules.carry_file_operations import CarryFileOperations, FileOperations, collect
 from ..policies.table import SUMMARISED
-from ..session.blocks import BlockRef
+from ..session.blocks import REASONING, BlockRef
 from ..session.entries import Usage
 from ..session.session import Session
 from ..session.toolcalls.call_paths import canonical_path
@@ -27,28 +28,28 @@ from .extractive.summariser import ExtractiveSummariser
 from .limit import Count, ask_within
 
 Summariser = Callable[[SummaryJob, Session], Reply | str]
-"""Answers one job with a reply, or with nothing but its text.
+"""Answers one job with a reply, or with its text alone.
 
-What it may have beside: `by` (a name), `provider`, `model` and `prompt` (names that are recorded),
-`deterministic`, `side_by_side` (its calls may run in threads of their own), `keeps_limit` (what it answers is
-never too long, so that it is not counted again), `stop()` (gives up calls that are under way),
-`without(files)` (itself, leaving out files that are listed elsewhere), `write_plan(plan)` (writes the whole
-checkpoint itself, or gives None).
+Optional attributes: `by` (a name), `provider`, `model` and `prompt` (names that are recorded),
+`deterministic`, `reads_reasoning` (False for one that leaves it out), `side_by_side` (its calls may run in
+threads of their own), `keeps_limit` (its answers are never too long, so they are not counted again), `stop()`
+(cancels running calls), `without(files)` (a copy that leaves out files listed elsewhere), `write_plan(plan)`
+(writes the whole checkpoint itself, or returns None).
 """
 
 NAMED = ("provider", "model", "prompt")
-"""What is recorded of who wrote a summary, where that is known (S0-64, S0-65)."""
+"""The recorded fields about the writer of a summary, if known (S0-64, S0-65)."""
 _WRAPPED = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
 
 
 def summarise(plan: Plan, summariser: Summariser | None = None) -> Checkpoint:
-    """Have a plan's jobs answered and put the answers together (FLUE §10.3); without one, by
-    `ExtractiveSummariser`.
+    """Have a plan's jobs answered and join the answers; without a summariser, by `ExtractiveSummariser`.
 
-    A split turn takes two answers, anything else one (S4-47, S4-48); the lists of files that the policy
-    carries end the text (S4-45). An answer over its job's limit is asked for again, and cut in the end, which
-    the checkpoint tells (`limit.py`). A reply that stopped in error makes a checkpoint with an `error`; what
-    the summariser raises is raised. Raises `EditError` for a plan that summarises nothing.
+    A split turn takes two answers, anything else one (S4-47, S4-48). The policy's lists of files end the text
+    (S4-45). An answer over its job's limit is requested again and finally cut; the checkpoint records this
+    (`limit.py`). A call that fails is repeated as often as the policy's harness does (`Calls`). After that, a
+    reply that stopped in error makes a checkpoint with an `error`, and an exception of the summariser is
+    raised. Raises `EditError` for a plan that summarises nothing.
 
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
@@ -57,38 +58,86 @@ def summarise(plan: Plan, summariser: Summariser | None = None) -> Checkpoint:
     ('extractive', 'All is well.')
     """
     expect("summarise", plan=(plan, Plan))
+    return ask_for_summary(plan, summariser, Calls(plan.policy.running))
+
+
+class Calls:
+    """The calls of a summariser for one plan: how many were `made`, and how many of them `failed`.
+
+    A call fails whose reply cannot stand for what was asked, or that raises anything but an error of this
+    package, which knows by itself what is worth another call. It is made again at once, as often as the
+    harness does for one compaction (S0-101).
+    """
+
+    def __init__(self, harness: Harness) -> None:
+        self.harness, self.made, self.failed = harness, 0, 0
+        self._lock = threading.Lock()
+
+    def ask(self, summariser: Summariser, job: SummaryJob, session: Session) -> Reply:
+        """The answer to a job, and what every answer on the way there cost."""
+        used: Usage | None = None
+        while True:
+            with self._lock:
+                self.made += 1
+            try:
+                reply = _ask(summariser, job, session)
+            except InspectorError:
+                raise
+            except Exception:
+                if not self._fail():
+                    raise
+                continue
+            if reply.usage is not None:
+                used = reply.usage if used is None else used + reply.usage
+            if _fault(job, reply) is None or not self._fail():
+                return reply.model_copy(update={"usage": used})
+
+    def _fail(self) -> bool:
+        """Count a call that failed; whether it is made again."""
+        with self._lock:
+            self.failed += 1
+            return self.harness.may_retry(self.failed)
+
+
+def ask_for_summary(plan: Plan, summariser: Summariser | None, calls: Calls) -> Checkpoint:
+    """`summarise`, with the calls counted."""
     if summariser is not None and not callable(summariser):
         raise ArgumentError("summarise", "summariser", summariser, "a function of a job and its session")
     if not plan.jobs:
         raise EditError("summary", plan.policy.name, plan.why or "the plan summarises nothing")
     summariser = ExtractiveSummariser(plan.ledger) if summariser is None else summariser
     whole = getattr(summariser, "write_plan", None)
-    if whole is not None and (made := whole(plan)) is not None:
-        return Checkpoint.model_validate(made)
+    if whole is not None and (checkpoint_data := whole(plan)) is not None:
+        return Checkpoint.model_validate(checkpoint_data)
     files = carried_files(plan)
-    asked = summariser
+    wrapped = summariser
     if files is not None and (without := getattr(summariser, "without", None)) is not None:
         paths = [*files.read_files, *files.modified_files]
-        asked = without(frozenset(canonical_path(path, plan.session.cwd) for path in paths))
-    replies = _ask_all(plan.jobs, plan.session, asked, lambda text: int(plan.ledger.count_texts([text])[0]))
+        wrapped = without(frozenset(canonical_path(path, plan.session.cwd) for path in paths))
+
+    def ask(job: SummaryJob) -> Reply:
+        return calls.ask(wrapped, job, plan.session)
+
+    replies = _ask_all(plan.jobs, wrapped, ask, lambda text: int(plan.ledger.count_texts([text])[0]))
     checkpoint = write_checkpoint(plan.jobs, replies, "" if files is None else files.text())
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "by": name_of(summariser),
-        "covers": tuple(map(str, covered(plan))),
+        "calls": calls.made,
+        "covers": tuple(map(str, covered(plan, getattr(summariser, "reads_reasoning", True)))),
         "deterministic": bool(getattr(summariser, "deterministic", False)),
     }
     for name in NAMED:
         value = getattr(checkpoint, name) or getattr(summariser, name, None)
-        told[name] = None if value is None else str(value)
-    return checkpoint.model_copy(update=told)
+        fields[name] = None if value is None else str(value)
+    return checkpoint.model_copy(update=fields)
 
 
 def checkpoint_from_text(text: str, plan: Plan | None = None, *, by: str = "pasted") -> Checkpoint:
-    """A checkpoint of text that somebody else wrote, such as another harness; `plan` says what it covers.
+    """Make a checkpoint of an existing text, such as another harness's summary; `plan` says what it covers.
 
-    Where one part of it is marked as the summary, that part is taken and what the writer thought before it is
-    not. Of a `plan` it also takes the lists of files that its policy adds to any summary (S4-45), unless the
-    text ends with them already. Raises `EditError` for text without words.
+    If a part of the text is marked as the summary, only that part is used, without the writer's thoughts
+    before it. With a `plan`, the lists of files that its policy adds to any summary (S4-45) are appended
+    unless the text ends with them. Raises `EditError` for text without words.
 
     >>> checkpoint_from_text("<analysis>hm</analysis>\\n<summary>\\nAll is well.\\n</summary>").text
     'All is well.'
@@ -104,44 +153,45 @@ def checkpoint_from_text(text: str, plan: Plan | None = None, *, by: str = "past
 
 
 def name_of(summariser: Summariser) -> str:
-    """Who writes: what the summariser calls itself, else the name of the function or its type."""
-    told = getattr(summariser, "by", None) or getattr(summariser, "__name__", None)
-    return str(told or type(summariser).__name__)
+    """Return the summariser's own name, else the name of the function or its type."""
+    label = getattr(summariser, "by", None) or getattr(summariser, "__name__", None)
+    return str(label or type(summariser).__name__)
 
 
 def carried_files(plan: Plan) -> FileOperations | None:
-    """The files that the policy lists after the summary; None where it lists none."""
+    """The files that the policy lists after the summary; None if it lists none."""
     if not any(isinstance(rule, CarryFileOperations) and rule.enabled for rule in plan.policy.rules):
         return None
     return collect(plan.table, plan.place or 0)
 
 
 def with_files(plan: Plan, checkpoint: Checkpoint) -> Checkpoint:
-    """The checkpoint with the policy's lists of files at the end of its text, whoever wrote it (S4-45).
+    """Return the checkpoint with the policy's lists of files at the end of its text (S4-45).
 
-    One that failed stays as it is, and so does one that the provider sealed: its block goes back as it came.
+    A failed or empty checkpoint is unchanged, and so is an encrypted one: the provider's block is sent back
+    unchanged.
     """
     files = carried_files(plan)
     if files is None or checkpoint.error is not None or checkpoint.sealed is not None:
         return checkpoint
     lists = files.text()
-    if checkpoint.text.rstrip().endswith(lists.strip()):
+    if not checkpoint.text.strip() or checkpoint.text.rstrip().endswith(lists.strip()):
         return checkpoint
     return checkpoint.model_copy(update={"text": checkpoint.text + lists})
 
 
-def covered(plan: Plan) -> list[BlockRef]:
-    """The blocks that the summary stands for, in context order."""
-    return plan.session.live_refs(np.flatnonzero(plan.fate == SUMMARISED))
+def covered(plan: Plan, reasoning: bool = True) -> list[BlockRef]:
+    """The blocks that the summary is written from, in context order, with their `reasoning` or without."""
+    rows = plan.fate == SUMMARISED
+    return plan.session.live_refs(
+        np.flatnonzero(rows if reasoning else rows & (plan.table.kind != REASONING))
+    )
 
 
 def _ask_all(
-    jobs: Sequence[SummaryJob], session: Session, summariser: Summariser, count: Count
+    jobs: Sequence[SummaryJob], summariser: Summariser, ask: Callable[[SummaryJob], Reply], count: Count
 ) -> list[Reply]:
-    """An answer to each job, in their order; side by side where the summariser says that it can."""
-
-    def ask(job: SummaryJob) -> Reply:
-        return _ask(summariser, job, session)
+    """Return an answer to each job in order; calls run in parallel if the summariser supports it."""
 
     def answer(job: SummaryJob) -> Reply:
         return ask(job) if getattr(summariser, "keeps_limit", False) else ask_within(ask, job, count)
@@ -165,9 +215,9 @@ def _ask_all(
     work(0)
     for thread in threads:
         thread.join()
-    if told := [fault for fault in faults if fault is not None]:
+    if failures := [fault for fault in faults if fault is not None]:
         # The others were only given up because of the first that failed by itself.
-        raise next((fault for fault in told if not isinstance(fault, Stopped)), told[0])
+        raise next((fault for fault in failures if not isinstance(fault, Stopped)), failures[0])
     return [reply for reply in replies if reply is not None]
 
 
@@ -187,11 +237,12 @@ def _stop(summariser: Summariser) -> None:
 
 
 def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appendix: str = "") -> Checkpoint:
-    """Put the replies together as Flue does (FLUE §10.3).
+    """Join the replies as Flue does.
 
-    A reply that stopped in error fails the whole; a split turn without history says so in its place, or
-    keeps the summary before, whichever its job says. Replies for several turns are the checkpoint's `turns`,
-    and follow each other in its text, set off by a blank line.
+    A reply that stopped in error fails the whole checkpoint. A split turn without history says so instead, or
+    keeps the previous summary, as its job says. If no reply has words, neither has the checkpoint. Replies
+    for several turns are the checkpoint's `turns`, and follow each other in its text, separated by a blank
+    line.
     """
     texts: dict[str, str] = {}
     turns: list[str] = []
@@ -213,18 +264,19 @@ def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appen
     text = texts.get("history", history)
     if "prefix" in texts:
         text += TURN_CONTEXT + texts["prefix"]
+    if not any(reply.text.strip() for reply in replies):
+        text = appendix = ""
     usage = None
     for item in used:
         usage = item if usage is None else usage + item
     several = (*turns[:-1], turns[-1] + appendix) if len(turns) > 1 else ()
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name in NAMED:
         values = dict.fromkeys(value for reply in replies if (value := getattr(reply, name)) is not None)
-        told[name] = ", ".join(values) or None
-    told["truncated"] = any(reply.truncated for reply in replies)
-    told["oversize"] = tuple(one for reply in replies for one in reply.oversize)
-    told["calls"] = len(replies) + sum(one.limit is not None for one in told["oversize"])
-    return Checkpoint(text=text + appendix, usage=usage, turns=several, **told)
+        fields[name] = ", ".join(values) or None
+    fields["truncated"] = any(reply.truncated for reply in replies)
+    fields["oversize"] = tuple(oversize for reply in replies for oversize in reply.oversize)
+    return Checkpoint(text=text + appendix, usage=usage, turns=several, **fields)
 
 
 def _fault(job: SummaryJob, reply: Reply) -> str | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..session.entries import Cost
 from ..session.tree import Ints
-from ..text import plural, printed
+from ..text import plural, printed, text_table
 from .counter import Longs
 from .prices import Doubles, Price
 
@@ -307,11 +307,8 @@ def _draw(bill: Bill) -> str:
     for name, calls, tokens, money in (*bill.lines, total):
         counted = "?" if tokens is None else f"{tokens:,}"
         table.append((name, f"{calls:,}", counted, "?" if money is None else f"{money:,.4f}"))
-    widths = [max(len(row[column]) for row in table) for column in range(4)]
     lines = [f"Bill: {plural(requests, 'request')} ({basis})"]
-    for name, *figures in table:
-        cells = (f"{figure:>{width}}" for figure, width in zip(figures, widths[1:], strict=True))
-        lines.append(f"  {name:<{widths[0]}}  " + "  ".join(cells))
+    lines += [f"  {line}" for line in text_table(table, (1, 2, 3))]
     if bill.resets:
         steps = ", ".join(str(reset.step) for reset in bill.resets[:8]) + ", …" * (len(bill.resets) > 8)
         lines.append(f"  prefix resets: {len(bill.resets):,}, at step {steps}")

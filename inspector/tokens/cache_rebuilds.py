@@ -1,9 +1,9 @@
-"""Why the prompt cache was built anew: expired, another model, a compaction, a changed prefix; and its price.
+"""Find why the prompt cache was rebuilt (expiry, another model, a compaction, a new prefix), and the cost.
 
-In goes a session with the usage its file tells, out come the requests that read much less from the cache than
-the request before left in it. A cache entry lives five minutes, or an hour where it was written for one, from
-when it was last read (CLAUDE §9). What was changed in a prefix that no compaction rewrote is not in the file:
-a system prompt, tools, or earlier words.
+From a session with reported usage, list the requests that read much less from the cache than the request
+before left in it. A cache entry expires five minutes, or one hour if it was written for an hour, after its
+last use. A change of a prefix without a compaction is not in the file: the system prompt, tools, or earlier
+text.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ a cache entry and no hit: there both are "untold"."""
 LEAST_TOKENS, LEAST_SHARE = 1_024, 0.05
 """Less than this that is not read again is no rebuild: the shortest prefix that is cached, and the last
 blocks of a request, which harnesses leave outside their cache marks."""
-LIVES = {FIVE: 300.0, HOUR: 3_600.0}
+LIFETIMES = {FIVE: 300.0, HOUR: 3_600.0}
 """Seconds that a cache entry lives, by the column it was written in."""
 FRESH, READ = 0, 1
 
@@ -48,8 +48,8 @@ class CacheRebuild(NamedTuple):
 
     `entry` is the reply. `left` tokens were in the cache, `read` of them were read, `again` were sent again;
     after a compaction these are the summary and what else is new. `cost` is what they cost above reading as
-    many, in `currency`, by the list price of the model (CLAUDE §9); None where it has none.
-    `gap` is seconds since the reply before; None where the file tells no times.
+    many, in `currency`, by the list price of the model; None if it has none.
+    `gap` is seconds since the reply before; None if the file records no times.
 
     >>> from inspector.session.entries import Entry, Usage
     >>> written = Usage(cache_write=100_000)
@@ -75,7 +75,8 @@ class CacheRebuild(NamedTuple):
 def find_cache_rebuilds(session: Session) -> list[CacheRebuild]:
     """Every request of the conversation that rebuilt its cache, in file order; sub-agents' are left out.
 
-    None where the file tells nothing of a cache. Of a reply that took several requests the last one counts.
+    The list is empty if the file reports no cache usage. Of a reply with several requests the last one
+    counts.
 
     >>> from inspector.session.entries import Entry, Usage
     >>> turns = [
@@ -108,18 +109,18 @@ def find_among(
     return list(_find(session, last, prices))
 
 
-def sum_cache_rebuilds(found: Iterable[CacheRebuild]) -> dict[Cause, tuple[int, int, float | None]]:
-    """{cause: (times, tokens sent again, their cost)}; the cost is None where one of them has none.
+def sum_cache_rebuilds(rebuilds: Iterable[CacheRebuild]) -> dict[Cause, tuple[int, int, float | None]]:
+    """Return {cause: (times, tokens sent again, their cost)}; the cost is None if one of them has none.
 
     >>> expired = CacheRebuild("e9", "expired", 90_000, 0, 90_000, 0.5, "USD", 900.0)
     >>> sum_cache_rebuilds([expired, expired._replace(entry="e20", again=10_000, cost=0.25)])
     {'expired': (2, 100000, 0.75)}
     """
     sums: dict[Cause, tuple[int, int, float | None]] = {}
-    for one in found:
-        times, tokens, cost = sums.get(one.cause, (0, 0, 0.0))
-        total = None if cost is None or one.cost is None else cost + one.cost
-        sums[one.cause] = times + 1, tokens + one.again, total
+    for rebuild in rebuilds:
+        times, tokens, cost = sums.get(rebuild.cause, (0, 0, 0.0))
+        total = None if cost is None or rebuild.cost is None else cost + rebuild.cost
+        sums[rebuild.cause] = times + 1, tokens + rebuild.again, total
     return {cause: sums[cause] for cause in CAUSES if cause in sums}
 
 
@@ -161,13 +162,13 @@ def _find(
     before: int | None
     compacted: int | None
     for number, at in enumerate(replies):
-        asked = parent[at]
+        requested = parent[at]
         near = replies[number - 1] if number else -1
         if chain[at] <= near and earlier[number] == earlier[number - 1]:
             # Nothing branches off between them, as nearly everywhere.
             before, compacted = near, None
         else:
-            before, compacted = ancestors.find(asked)
+            before, compacted = ancestors.find(requested)
         if before is None and compacted is not None:
             # A compaction often begins a new root: the reply before it in the file left what was cached.
             place = bisect_left(replies, compacted)
@@ -175,16 +176,16 @@ def _find(
         if before is None:
             continue
         (was, former), (now, model) = last[before], last[at]
-        left = was[READ] + was[FIVE] + was[HOUR]
-        missing = left - now[READ]
-        if missing <= max(LEAST_TOKENS, LEAST_SHARE * left):
+        cached = was[READ] + was[FIVE] + was[HOUR]
+        missing = cached - now[READ]
+        if missing <= max(LEAST_TOKENS, LEAST_SHARE * cached):
             continue
         again = min(missing, now[FRESH] + now[FIVE] + now[HOUR])
         if again < LEAST_TOKENS:
             continue
-        sent = at if asked is None or asked == before else asked
+        sent = at if requested is None or requested == before else requested
         gap = _seconds(entries[before].timestamp, entries[sent].timestamp)
-        life = LIVES[HOUR if was[HOUR] else FIVE]
+        lifetime = LIFETIMES[HOUR if was[HOUR] else FIVE]
         cause: Cause = "prefix"
         if compacted is not None:
             cause = "compaction"
@@ -192,43 +193,43 @@ def _find(
             cause = "model"
         elif find_claude(model or former) is None:
             cause = "untold"
-        elif gap is not None and gap >= life:
+        elif gap is not None and gap >= lifetime:
             cause = "expired"
         price = prices[model]
         cost = None if price is None else _above_reading(price, again, now)
         currency = "" if price is None else price.currency
-        yield CacheRebuild(entries[at].id, cause, left, now[READ], again, cost, currency, gap)
+        yield CacheRebuild(entries[at].id, cause, cached, now[READ], again, cost, currency, gap)
 
 
 class _Ancestors:
     """For each entry the reply at or above it and a compaction between them, looked up once for all.
 
-    A file whose parents go in a circle has an end where the circle begins anew.
+    In a file with a cycle of parents, the search ends when an entry is visited twice.
     """
 
     def __init__(self, session: Session, replies: Collection[int]) -> None:
         self._parent, self._replies = session.tree.parent, replies
         self._compacts = {*np.flatnonzero(session.tree.sort == COMPACTION).tolist()}
-        self._known: dict[int, tuple[int | None, int | None]] = {}
+        self._resolved: dict[int, tuple[int | None, int | None]] = {}
 
     def find(self, at: int | None) -> tuple[int | None, int | None]:
         """The nearest reply and the compaction between, from this entry upwards."""
         way: list[int] = []
-        seen: set[int] = set()
-        while at is not None and at not in self._known and at not in self._replies and at not in seen:
+        visited: set[int] = set()
+        while at is not None and at not in self._resolved and at not in self._replies and at not in visited:
             way.append(at)
-            seen.add(at)
+            visited.add(at)
             at = self._parent[at]
-        reply, compacted = (None, None) if at is None or at in seen else self._known.get(at, (at, None))
+        reply, compacted = (None, None) if at is None or at in visited else self._resolved.get(at, (at, None))
         for place in reversed(way):
             if compacted is None and place in self._compacts:
                 compacted = place
-            self._known[place] = reply, compacted
+            self._resolved[place] = reply, compacted
         return reply, compacted
 
 
 def _above_reading(price: Price, again: int, now: Sequence[int]) -> float:
-    """What it costs to send so many tokens again beside reading them, in the proportion they were sent in."""
+    """Return the cost of sending tokens again above that of reading them, in the proportions of `now`."""
     sent = now[FRESH] + now[FIVE] + now[HOUR]
     base = float(price.rates(sent + now[READ])[0])
     rate = (now[FRESH] + now[FIVE] * price.write_5m + now[HOUR] * price.write_1h) / sent if sent else 0.0
@@ -236,7 +237,7 @@ def _above_reading(price: Price, again: int, now: Sequence[int]) -> float:
 
 
 def _seconds(start: str | None, end: str | None) -> float | None:
-    """Seconds between two times of a file; None where one is missing or says nothing."""
+    """Return the seconds between two times of a file; None if one is missing or invalid."""
     try:
         return (datetime.fromisoformat(end or "") - datetime.fromisoformat(start or "")).total_seconds()
     except (ValueError, TypeError):

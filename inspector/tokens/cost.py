@@ -26,7 +26,6 @@ from .prices import MILLION, PRICES, SEARCH, TTL, Doubles, Price, Priced, check_
 from .spent import (
     REPLY,
     RESULT,
-    SNAPSHOTS,
     SUBAGENT,
     SUMMARY,
     Spent,
@@ -57,23 +56,19 @@ def price_steps(
     output: ArrayLike,
     price: Price | None,
     *,
-    minimum: int | None = None,
     summaries: Iterable[SummaryCall] = (),
     ttl: TTL | None = "5m",
-    head: int | None = None,
-    estimated: bool = True,
 ) -> Bill:
     """The bill of requests, one per step.
 
-    sent    int[k]  tokens of the request, 0 where none was sent
+    sent    int[k]  tokens of the request, 0 if none was sent
     cached  int[k]  of which an unchanged prefix of the request before
     output  int[k]  tokens of the reply
 
     Every request is taken to end in a cache breakpoint and to come before the cache expires: its prefix is
-    read, the rest is written, and what is shorter than `minimum` (the price's own when None) is neither.
-    That is the most a cache gives. `head`: tokens in front of the messages, when the only other breakpoint is
-    there, so that a reset reads no more than these. `ttl` None: no cache is used. Without a price the
-    tokens are counted all the same. Raises `InspectorError` for columns that do not fit each other.
+    read, the rest is written, and what is shorter than the price's `minimum` is neither. That is the most a
+    cache gives. `ttl` None: no cache is used. Without a price the tokens are still counted. Raises
+    `InspectorError` for columns of different lengths.
 
     >>> opus = Price(model="mine", input=5, output=25, source="an example")
     >>> bill = price_steps([10_000, 12_000, 6_000], [0, 10_000, 4_000], [500, 500, 500], opus)
@@ -97,19 +92,17 @@ def price_steps(
     before = _before(sent)
     # A request that is all prefix, as after a rewind, has nothing to process again.
     reset = (cached < before) & (cached < sent)
-    if head is not None:
-        cached = np.where(reset, np.minimum(cached, head), cached)
-    least = minimum if minimum is not None else (price.minimum or 0) if price else 0
+    least = (price.minimum or 0) if price else 0
     read = np.where((cached >= least) & (ttl is not None), cached, 0)
     written = np.where((sent >= least) & (ttl is not None), sent - read, 0)
     calls = tuple(summaries)
     asking, reading, writing, answering = _table(_split(call) for call in calls).T
     if ttl is not None:
         check_ttl(ttl)
-    asked = _place(sent - read - written, read, written, output, ttl or "5m")
+    request_rows = _place(sent - read - written, read, written, output, ttl or "5m")
     at_resets = np.flatnonzero(reset).tolist()
     return Bill(
-        _charge(asked, price),
+        _charge(request_rows, price),
         _charge(_place(asking, reading, writing, answering, ttl or "5m"), price),
         sum(call.calls for call in calls),
         resets=tuple(
@@ -117,7 +110,7 @@ def price_steps(
         ),
         prices=(price,) if price else (),
         notes=(price.note if price else "No price is given, so only tokens are counted.",),
-        estimated=estimated,
+        estimated=True,
     )
 
 
@@ -127,15 +120,13 @@ def price_session(
     *,
     table: Mapping[str, Price] = PRICES,
     ttl: TTL = "5m",
-    counter: str = SNAPSHOTS,
 ) -> Bill:
     """The bill of a recorded session by its own usage: one row per reply in the file, every branch of it.
 
-    What the file says a reply cost is taken as it stands; else its model's price in `table`. A `price` is
-    charged for every row instead, whatever the file says. `ttl` says how long a cache entry was to live
-    where the usage does not tell. A reply that took several requests is charged for each (CLAUDE §5.1); of
-    one whose usage was written down while it streamed, what it says is counted by `counter` where that is
-    more.
+    The recorded cost of a reply is used if there is one; else its model's price in `table`. With a `price`,
+    every row is charged by it instead. `ttl` is the time to live of a cache entry for usage that does not
+    report it. A reply with several requests is charged for each. If the usage was recorded during streaming,
+    the text of the reply is counted too, and the larger number is used.
 
     Usage that a compaction reports is the line of that name (S1-31, S4-66), and sub-agents have theirs.
     Raises `InspectorError` for prices in several currencies, or another `ttl` than "5m" and "1h".
@@ -146,7 +137,7 @@ def price_session(
     0.01
     """
     expect("price_session", session=(session, Session), price=(price, Price, None), table=(table, Mapping))
-    return price_spent(session, find_spent(session, check_ttl(ttl), counter), price, table, ttl)
+    return price_spent(session, find_spent(session, check_ttl(ttl)), price, table, ttl)
 
 
 def price_spent(
@@ -164,9 +155,9 @@ def price_spent(
     prices: dict[str | None, Priced] = {}
     terms = _Terms(price is not None)
     sums = []
-    for model in sorted({*spent.model, *(row.model for row in spent.sums)}, key=str):
+    for model in sorted({*spent.model, *(other for other, *_ in spent.sums)}, key=str):
         rows = np.array([other == model for other in spent.model], bool) & ~is_stated
-        summed = [row for row in spent.sums if row.model == model]
+        summed = [row for row in spent.sums if row[0] == model]
         if not (rows.any() or summed):
             continue
         priced = find_price(model, table) if price is None else Priced(price, price.note)
@@ -174,10 +165,9 @@ def price_spent(
         money[rows] = _charge(tokens[rows], priced.price).money
         for row in np.flatnonzero(rows).tolist():
             money[row] *= terms.take(model, spent.terms[row], priced.price)
-        for summed_row in summed:
+        for _, calls, row_tokens in summed:
             name = printable(model or "unnamed model", 60)
-            charged = _charge(np.array([summed_row.tokens], np.int64), priced.price, summed_row.calls)
-            sums.append(Sum(name, summed_row.calls, charged))
+            sums.append(Sum(name, calls, _charge(np.array([row_tokens], np.int64), priced.price, calls)))
     used = list(dict.fromkeys(priced.price for priced in prices.values() if priced.price))
     if len({price.currency for price in used}) > 1:
         raise InspectorError("one bill in several currencies: give one price for all of it as price=")
@@ -185,7 +175,7 @@ def price_spent(
     groups = [Charged(tokens[whose == group], money[whose == group]) for group in range(4)]
     requests, at = _join(groups[REPLY], entry[whose == REPLY])
     totals = [total for total in session.totals if total.usage.cost is not None] if price is None else []
-    stated = _StatedCost(session, totals, entry, money, tokens)
+    stated, covered, stated_note = _compare_stated(session, totals, entry, money, tokens)
     silent = _count_silent(session, spent)
     return Bill(
         requests,
@@ -197,7 +187,7 @@ def price_spent(
             *dict.fromkeys(priced.note for priced in prices.values()),
             *(_describe_sum(total) for total in sums),
             *terms.notes(),
-            *stated.notes(),
+            *stated_note,
             *_describe_assumptions(spent, tokens, ~is_stated, ttl),
             *_describe_silent(*silent),
             *describe_copied(session, spent, money[:, -1], used[0].currency if used else "USD"),
@@ -210,8 +200,8 @@ def price_spent(
         sums=tuple(sums),
         searches=terms.searches,
         searched=_one_amount(terms.searches * SEARCH) if terms.searches else no_requests(),
-        stated=stated.row,
-        covered=stated.covered,
+        stated=stated,
+        covered=covered,
         split=spent.split,
         silent_replies=silent[0],
         silent_subagents=silent[1],
@@ -244,11 +234,11 @@ class _Terms:
                 self.unknown["web searches"] = self.unknown.get("web searches", 0) + terms.web_searches
             return 1.0
         self.searches += terms.web_searches
-        factor = find_factor(model, terms)
-        self._list(factor.unknown)
-        if factor.times != 1:
-            self.applied[factor.times] = self.applied.get(factor.times, 0) + 1
-        return factor.times
+        times, unknown = find_factor(model, terms)
+        self._list(unknown)
+        if times != 1:
+            self.applied[times] = self.applied.get(times, 0) + 1
+        return times
 
     def _list(self, names: Iterable[str]) -> None:
         for name in names:
@@ -269,32 +259,30 @@ class _Terms:
             yield f"{plural(self.others, 'use')} of other server tools: their price is not in the bill."
 
 
-class _StatedCost:
-    """The total cost that the file states for its runs, compared with the sum of their requests.
+def _compare_stated(
+    session: Session, totals: list[StatedTotal], entry: Ints, money: Doubles, tokens: Longs
+) -> tuple[Charged, int, list[str]]:
+    """Compare the total cost that the file states for its runs with the sum of their requests.
 
-    `row` is the difference; `covered` is the number of requests without a price that the total includes.
+    Returns:
+        A row with the difference, the number of requests without a price that the total includes, and a
+        sentence. No row and no sentence if the file states no total.
     """
-
-    def __init__(
-        self, session: Session, totals: list[StatedTotal], entry: Ints, money: Doubles, tokens: Longs
-    ) -> None:
-        self.total = float(sum(total.usage.cost.total for total in totals if total.usage.cost is not None))
-        inside = np.zeros(len(entry), bool)
-        for total in totals:
-            covered = covered_entries(session, total)
-            inside |= (entry >= covered.start) & (entry < covered.stop)
-        priced = np.isfinite(money[:, -1])
-        self.itemised = float(money[inside & priced, -1].sum())
-        self.covered = int((inside & ~priced & tokens.any(axis=1)).sum())
-        self.row = _one_amount(self.total - self.itemised) if totals else no_requests()
-
-    def notes(self) -> Iterator[str]:
-        """Yield a sentence that compares the stated total with the sum of the requests."""
-        if len(self.row.money):
-            yield (
-                f"The file states USD {self.total:,.4f} as the total of its runs; the requests in it add up "
-                f"to {self.itemised:,.4f}."
-            )
+    total = float(sum(total.usage.cost.total for total in totals if total.usage.cost is not None))
+    inside = np.zeros(len(entry), bool)
+    for stated in totals:
+        covered = covered_entries(session, stated)
+        inside |= (entry >= covered.start) & (entry < covered.stop)
+    priced = np.isfinite(money[:, -1])
+    itemised = float(money[inside & priced, -1].sum())
+    unpriced = int((inside & ~priced & tokens.any(axis=1)).sum())
+    if not totals:
+        return no_requests(), unpriced, []
+    note = (
+        f"The file states USD {total:,.4f} as the total of its runs; the requests in it add up to "
+        f"{itemised:,.4f}."
+    )
+    return _one_amount(total - itemised), unpriced, [note]
 
 
 def _one_amount(money: float) -> Charged:
@@ -391,8 +379,8 @@ def _describe_silent(replies: int, subagents: int, compactions: int) -> Iterator
 class BreakEven(NamedTuple):
     """When a rewritten prefix pays for itself, in tokens' worth at the price of a fresh one.
 
-    `once` is what the rewrite costs, `each` what every request saves from then on. `requests` is where they
-    are equal, infinite when nothing is saved.
+    `once` is the cost of the rewrite, `each` the saving of every later request. `requests` is their quotient,
+    infinite if nothing is saved.
     """
 
     requests: float
@@ -416,11 +404,11 @@ class BreakEven(NamedTuple):
 
 
 def break_even(
-    rewritten: float, saved: float, summary_cost: float = 0, price: Price | None = None, *, ttl: TTL = "5m"
+    rewritten: float, saved: float, summary_cost: float = 0, price: Price | None = None
 ) -> BreakEven:
     """After how many requests a compaction has paid for itself, counted from the first one after it.
 
-    It rewrites R tokens (`rewritten`: what stays behind the first place it edited, its summary too), which
+    It rewrites R tokens (`rewritten`: all that remain after the first edited place, its summary too), which
     are written to the cache instead of read from it, once; and S tokens (`saved`) are no longer read by
     every request: n > (write - read) R / (read S) + summary / (read S), with the usual prices n > 11.5 R / S
     + summary / (0.1 S) (CLAUDE §9). `summary_cost` is in tokens' worth at the price of a fresh one:
@@ -434,33 +422,32 @@ def break_even(
     expect("break_even", summary_cost=(summary_cost, float), price=(price, Price, None))
     if not all(value >= 0 for value in (rewritten, saved, summary_cost)):
         raise InspectorError("break-even: rewritten, saved and summary_cost cannot be below 0")
-    check_ttl(ttl)
-    write, read = (1.25 if ttl == "5m" else 2.0, 0.1) if price is None else (price.write(ttl), price.read)
+    write, read = (1.25, 0.1) if price is None else (price.write_5m, price.read)
     once = max(write - read, 0.0) * rewritten + summary_cost
-    each = read * saved
+    saved_per_use = read * saved
     # Rounded, so that 11.499999999999998 is not one request less than 11.5.
-    return BreakEven(round(once / each, 9) if each else float("inf"), once, each)
+    return BreakEven(round(once / saved_per_use, 9) if saved_per_use else float("inf"), once, saved_per_use)
 
 
 def _check(**columns: ArrayLike) -> list[Longs]:
-    found = {name: np.asarray(values) for name, values in columns.items()}
-    if len({each.shape for each in found.values()}) != 1:
-        lengths = ", ".join(f"{name} {each.size}" for name, each in found.items())
+    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    if len({array.shape for array in arrays.values()}) != 1:
+        lengths = ", ".join(f"{name} {array.size}" for name, array in arrays.items())
         raise InspectorError(f"columns over the same steps differ in length: {lengths}")
-    for name, each in found.items():
-        whole = each.size == 0 or (
-            each.dtype.kind in "iu" and int(each.min()) >= 0 and int(each.max()) <= MOST_TOKENS
+    for name, array in arrays.items():
+        whole = array.size == 0 or (
+            array.dtype.kind in "iu" and int(array.min()) >= 0 and int(array.max()) <= MOST_TOKENS
         )
-        if each.ndim != 1 or not whole:
+        if array.ndim != 1 or not whole:
             raise InspectorError(f"{name} is no column of numbers of tokens: whole and not below 0")
-    return [each.astype(np.int64) for each in found.values()]
+    return [array.astype(np.int64) for array in arrays.values()]
 
 
 def _before(sent: Longs) -> Longs:
-    """Tokens of the request before each one, 0 for the first and where none was sent."""
-    asked = np.flatnonzero(sent)
+    """Tokens of the request before each one, 0 for the first and for steps without a request."""
+    requests = np.flatnonzero(sent)
     before = np.zeros_like(sent)
-    before[asked[1:]] = sent[asked[:-1]]
+    before[requests[1:]] = sent[requests[:-1]]
     return before
 
 

@@ -1,4 +1,4 @@
-"""What a token counter is, and the arithmetic that several of them share.
+"""The interface of token counters, and the arithmetic that several of them share.
 
 The counters themselves are in `counters/`, one per file.
 """
@@ -25,8 +25,8 @@ class Calibration(NamedTuple):
     """How a counter was fitted to a provider's reported usage.
 
     One counted token stands for `factor` reported ones; over the replies it lies between `low` (p10) and
-    `high` (p90), each reply weighing as much as it counts. `replies` is how many were used, `counted` the
-    base counter's tokens in them. With `fitted` False the factor is 1. `why` says what was missing.
+    `high` (p90), with replies weighted by their tokens. `replies` is the number of replies used, `counted`
+    the base counter's tokens in them. With `fitted` False the factor is 1. `why` says what was missing.
     """
 
     model: str | None
@@ -44,8 +44,8 @@ class Counter:
     """A way to count tokens.
 
     count   texts -> int32, one number per text; any `str` is counted, lone surrogates too
-    about   a sentence: what stands behind the numbers
-    image   picture, model, inside a tool output? -> tokens, or None when nothing published tells
+    about   a sentence: the source of the numbers
+    image   image, model, inside a tool output? -> tokens, or None if no cost is published
     weigh   entry -> tokens of the whole message, for measures that round or charge once per message
     fit     session, and of each entry (int64) text tokens, picture tokens and blocks whose cost is not known
             -> this counter, fitted
@@ -65,7 +65,7 @@ class Counter:
 
     @property
     def source(self) -> str:
-        """Where the numbers come from, as a sentence."""
+        """The source of the numbers, as a sentence."""
         return self.about() if self.about is not None else self.title
 
     def entry_weights(self, session: Session) -> Ints:

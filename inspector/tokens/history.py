@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..session.entries import is_tokens
+from ..session.live import index_path, list_kept
 from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Ints
 from .counter import Longs
@@ -22,10 +23,11 @@ from .reported import context_tokens, is_snapshot
 
 
 class Stretch(NamedTuple):
-    """A stretch between two recorded compactions. `at` is its last entry; `tokens` what stood there.
+    """A segment between two recorded compactions. `at` is its last entry; `tokens` the size of the context
+    there.
 
-    That is the last usage the provider reported in the stretch and what is counted after it; where it
-    reported none, all of it is counted.
+    That is the last usage the provider reported in the segment plus the tokens counted after it; if it
+    reported none, all tokens are counted.
     """
 
     first_step: int
@@ -55,7 +57,7 @@ class History:
     step       int32[p]  path position -> step
     turn       int32[k]  turn of each step, 0-based
     estimated  int64[k]  tokens in the context at the end of the step, by the ledger's counter
-    reported   int64[k]  the same by the provider's last usage in the step, -1 where there is none
+    reported   int64[k]  the same by the provider's last usage in the step, -1 if there is none
     """
 
     path: Ints
@@ -77,14 +79,14 @@ class History:
         return bool(path) and len(path) <= len(self.path) and int(self.path[len(path) - 1]) == path[-1]
 
     def steps_of(self, session: Session) -> Ints:
-        """int32[s]: where the s steps of a context stand among these; it never falls. -1 off the path."""
+        """int32[s]: positions of a context's s steps among these, in ascending order. -1 off the path."""
         live = session.live
         first = np.flatnonzero(np.diff(live.step, prepend=-1))
         if not self.passes(session):
             return np.full(len(first), -1, np.int32)
         where = np.zeros(len(session.entries), np.int32)
         where[self.path] = self.step
-        # A recorded summary stands before what was kept, though it was written after that.
+        # A recorded summary precedes the kept entries although it was written after them.
         return np.minimum.accumulate(where[live.entries[first]][::-1])[::-1]
 
 
@@ -101,19 +103,19 @@ def trace_history(session: Session, ledger: Ledger) -> History:
     full = count_along(session, ledger, path, cuts)
     estimated = full[last]
     reported = np.full(len(turn), -1, np.int64)
-    said = np.full(len(path), -1, np.int64)
+    reply_tokens = np.full(len(path), -1, np.int64)
     replies = (role == ASSISTANT) & (sort == MESSAGE) & np.isin(path, tree.reports)
     for at in np.flatnonzero(replies).tolist():
         entry = entries[path[at]]
         words = int(ledger.entry_tokens[path[at]]) if is_snapshot(session, entry) else 0
         if (tokens := context_tokens(entry.usage, words)) > 0:
             reported[step[at]] = tokens
-            said[at] = -1 if entry.cut_short else tokens
+            reply_tokens[at] = -1 if entry.cut_short else tokens
     segments = []
     for first, end in zip([0, *cuts], [*cuts, len(path)], strict=True):
         if end > first:
             a, b = int(step[first]), int(step[end - 1])
-            most = _measure(said[first:end], full[first:end])
+            most = _measure(reply_tokens[first:end], full[first:end])
             segments.append(Stretch(a, b, int(turn[a]), int(turn[b]), entries[path[end - 1]].id, most))
     return History(
         path=path,
@@ -126,13 +128,13 @@ def trace_history(session: Session, ledger: Ledger) -> History:
     )
 
 
-def _measure(said: Longs, full: Longs) -> int:
+def _measure(reply_tokens: Longs, full: Longs) -> int:
     """Tokens at the end of a stretch: as last reported, and what is counted since."""
-    replies = np.flatnonzero(said > 0)
+    replies = np.flatnonzero(reply_tokens > 0)
     if not len(replies):
         return int(full[-1])
     last = replies[-1]
-    return max(int(said[last] + full[-1] - full[last]), 0)
+    return max(int(reply_tokens[last] + full[-1] - full[last]), 0)
 
 
 def count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int]) -> Longs:
@@ -143,24 +145,21 @@ def count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int]) -
     """
     sort = session.tree.sort[path]
     weight = np.where(np.isin(sort, (MICRO, NOTE)), 0, ledger.entry_tokens[path])
-    # A summary is in the context until the next one only, so none is ever among what was kept.
     strips = find_class(model_of(session)) == "strip"
-    grown, lasting = _add_up(weight), _add_up(np.where(sort == COMPACTION, 0, weight))
-    where = {i: at for at, i in enumerate(path.tolist())} if cuts else {}
+    grown, where = _add_up(weight), index_path(path, len(session.entries))
     compacted = set(cuts)
     position, since, less = find_emptied(session, ledger, path)
     base, saved = np.zeros(len(path), np.int64), np.zeros(len(path), np.int64)
     for at, end in zip([0, *cuts], [*cuts, len(path)], strict=True):
-        spans = list_kept(session, path, where, at) if at in compacted else []
-        kept = sum(int(lasting[b] - lasting[a]) for a, b in spans)
+        spans = list_kept(session.tree, session.entries, path, where, at) if at in compacted else []
+        remaining = sum(int(grown[b] - grown[a]) for a, b in spans)
         rows = [np.arange(*np.searchsorted(position, span)) for span in spans]
         older = np.concatenate([np.zeros(0, int), *rows])
-        older = older[sort[position[older]] != COMPACTION]
         here = np.concatenate([older, np.arange(*np.searchsorted(position, (at, end)))])
-        kept -= int(less[older[since[older] < at]].sum())
+        remaining -= int(less[older[since[older] < at]].sum())
         here = here[(since[here] >= at) & (since[here] < end)]
         np.add.at(saved, since[here], less[here])
-        base[at:end] = kept - grown[at] - np.cumsum(saved[at:end])
+        base[at:end] = remaining - grown[at] - np.cumsum(saved[at:end])
         if strips:
             base[at:end] -= _strip(session, ledger, path, spans, at, end)
     return np.asarray(ledger.head_tokens + base + grown[1:], np.int64)
@@ -169,9 +168,9 @@ def count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int]) -
 def _strip(
     session: Session, ledger: Ledger, path: Ints, spans: list[tuple[int, int]], at: int, end: int
 ) -> Longs:
-    """int64[end - at]: reasoning of earlier turns that stands after each entry, and that is not counted."""
-    spoken = np.where(session.tree.opens[path], np.arange(len(path)), -1)
-    last = np.maximum.accumulate(spoken)[at:end]
+    """int64[end - at]: reasoning of earlier turns that is in the context after each entry and not counted."""
+    turns = np.where(session.tree.opens[path], np.arange(len(path)), -1)
+    last = np.maximum.accumulate(turns)[at:end]
     standing = np.zeros(len(path), bool)
     standing[at:end] = True
     for first, stop in spans:
@@ -185,17 +184,6 @@ def _add_up(values: Longs) -> Longs:
     sums = np.zeros(len(values) + 1, np.int64)
     np.cumsum(values, out=sums[1:])
     return sums
-
-
-def list_kept(session: Session, path: Ints, where: dict[int, int], at: int) -> list[tuple[int, int]]:
-    """Spans of the path before a compaction that it kept, none of them twice."""
-    boundary, index = session.entries[path[at]].boundary, session.index
-    if boundary is None:
-        return []
-    told = boundary.first_kept
-    first = at if told is None else min(where.get(index.get(told, -1), at), at)
-    single = {where.get(index.get(name, -1), at) for name in boundary.kept}
-    return [*((one, one + 1) for one in sorted(single) if one < first), (first, at)]
 
 
 def find_emptied(session: Session, ledger: Ledger, path: Ints) -> tuple[Longs, Longs, Longs]:
@@ -226,10 +214,10 @@ def find_emptied(session: Session, ledger: Ledger, path: Ints) -> tuple[Longs, L
 def _marks(session: Session, path: Ints, step: Ints) -> Iterator[CompactionMark]:
     for at in np.flatnonzero(np.isin(path, session.tree.bounded)).tolist():
         entry = session.entries[path[at]]
-        told = entry.boundary
-        if told is not None:
-            before, after = _int(told.tokens_before), _int(told.tokens_after)
-            yield CompactionMark(int(step[at]), entry.id, told.kind, told.trigger, before, after)
+        boundary = entry.boundary
+        if boundary is not None:
+            before, after = _int(boundary.tokens_before), _int(boundary.tokens_after)
+            yield CompactionMark(int(step[at]), entry.id, boundary.kind, boundary.trigger, before, after)
 
 
 def _int(value: float | None) -> int | None:

@@ -1,8 +1,8 @@
 """Session + counter -> Ledger: tokens per block as columns, for the whole file at once.
 
 A ledger does not depend on the leaf: `session.at(...)` shares it, and the context at any leaf is a
-selection of its rows. It holds tokens only. What the provider reported stands beside the counts and is
-never mixed into them; the difference is a value of its own, `outside`.
+selection of its rows. It holds tokens only. The sizes reported by the provider are separate from the counts;
+the difference is a value of its own, `outside`.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ from ..session.tree import Bools, Ints
 from ..text import html_table, printed
 from .counter import Calibration, Counter, Longs
 from .counters import find_counter
+from .counters.measures import FRACTIONS
 from .memo import Memo, Memory
 from .models import find_class, model_of
-from .outside import Outside, Part
-from .reported import Reported, find_reported
+from .not_in_file import NotInFile, Part
 from .rows import HEAD, SECTIONS, Bytes, Counted, count_rows, gather_rows, say_uncounted
 
 CLEARED_TEXT = "[output cleared by an earlier compaction]"
-"""What stands for a tool output that was cleared, as the file records."""
+"""The text that replaces a tool output whose clearing the file records."""
 
 
 _CLEARED: Memo[int] = Memo()
 _WEIGHTS: Memo[Ints] = Memo()
+_FRACTIONS: Memo[np.ndarray] = Memo()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,8 +52,8 @@ class Ledger(Framed, Drawable):
     start    int32[n+1]  the blocks of entry i are rows start[i] … start[i+1]
     head     int         rows of the head: system prompt, tools, provided contributions
 
-    `uncounted_rows` (int32) cost more than is counted, by how much nothing published tells; `missing` says
-    how many of them are what.
+    `uncounted_rows` (int32) cost more than is counted, by an unpublished amount; `missing` gives their number
+    by kind.
 
     >>> from inspector import read_session
     >>> session = read_session([{"role": "user", "content": "Name a prime."},
@@ -129,11 +130,11 @@ class Ledger(Framed, Drawable):
     def check(self, session: Session) -> None:
         """Raise `OtherSession` unless this ledger counted that session's entries and head, under its labels:
         facts are asked of the session that was counted."""
-        mine, theirs = self.session, session
+        own, other = self.session, session
         parts = ("entries", "system", "tools", "provided")
-        if any(getattr(mine, part) is not getattr(theirs, part) for part in parts):
+        if any(getattr(own, part) is not getattr(other, part) for part in parts):
             raise OtherSession("", "the ledger was counted of another session: count this one")
-        if mine.labels is not theirs.labels and mine.labels != theirs.labels:
+        if own.labels is not other.labels and own.labels != other.labels:
             raise OtherSession("", "the ledger was counted under other labels: count this session")
 
     def live_tokens(self, session: Session) -> Ints:
@@ -200,12 +201,6 @@ class Ledger(Framed, Drawable):
         """int64[n]: tokens of each entry."""
         return np.diff(self.prefix[self.start])
 
-    def turn_tokens(self, session: Session) -> Longs:
-        """int64: tokens of each turn on the path to a session's leaf, compacted ones too."""
-        sums = np.zeros(len(session.path) + 1, np.int64)
-        np.cumsum(self.entry_tokens[list(session.path)], out=sums[1:])
-        return np.array([sums[turn.last + 1] - sums[turn.first] for turn in session.turns], np.int64)
-
     def by_section(self, session: Session | None = None) -> dict[str, int]:
         """Tokens by section of the context at a session's leaf, its head too. They add up to the context."""
         session = session or self.session
@@ -236,11 +231,19 @@ class Ledger(Framed, Drawable):
         return out
 
     def weights(self, name: str) -> Ints:
-        """int32[n]: every entry weighed by another measure, such as "chars4_utf16"; kept once made.
+        """int32[n]: tokens of every entry by another measure, such as "chars4_utf16"; cached.
 
         Raises `CounterError` for a name that does not exist.
         """
         return _WEIGHTS.of(self, lambda: _weigh(self.session, name), name)
+
+    def fractions(self, name: str) -> np.ndarray:
+        """float64[n]: the same before they are rounded, for measures of `FRACTIONS`; cached."""
+        if name not in FRACTIONS:
+            return self.weights(name).astype(np.float64)
+        return _FRACTIONS.of(
+            self, lambda: np.array([*map(FRACTIONS[name], self.session.entries)], float), name
+        )
 
     @property
     def base(self) -> Counter:
@@ -254,8 +257,8 @@ class Ledger(Framed, Drawable):
         return self.counter if self._counted is None else self._counted.counter
 
     def words_by(self, counter: Counter) -> Longs | None:
-        """int64[n]: what the text of each entry counts by another counter, pictures apart; None unless it
-        was counted so for this ledger, before that was fitted."""
+        """int64[n]: tokens of each entry's text by another counter, without images; None unless this ledger
+        was fitted from that counter."""
         counted = self._counted
         if counted is None or counted.counter.count is not counter.count:
             return None
@@ -263,26 +266,21 @@ class Ledger(Framed, Drawable):
 
     @property
     def source(self) -> str:
-        """Where the counts come from, as a sentence."""
+        """The source of the counts, as a sentence."""
         return self.counter.source
 
-    @cached_property
-    def reported(self) -> Reported:
-        """What the provider reported, reply by reply."""
-        return find_reported(self.session)
-
     @property
-    def outside(self) -> Outside:
-        """What the request at the ledger's leaf holds that the file does not.
+    def outside(self) -> NotInFile:
+        """The parts of the request at the ledger's leaf that are not in the file.
 
-        The system prompt, tool schemas, withheld reasoning: it belongs to no section.
+        System prompt, tool schemas, hidden reasoning: they belong to no section.
 
         >>> from inspector import open_demo
-        >>> count_tokens(open_demo()).outside.fixed.tokens > 0
+        >>> count_tokens(open_demo()).outside.system_and_tools.tokens > 0
         True
         """
-        found: Outside = ask("outside", self.session, self)
-        return found
+        not_in_file: NotInFile = ask("outside", self.session, self)
+        return not_in_file
 
     @printed
     def __repr__(self) -> str:
@@ -296,12 +294,12 @@ class Ledger(Framed, Drawable):
         for name, part in outside.parts.items():
             if part.tokens:
                 rows.append((name, f"{part.tokens:,}", "", f"not in the file{_span(part)}"))
-        asked = f"{outside.reported:,} reported for the last request, {outside.counted:,} counted"
-        rows.append(("total", f"{context + outside.tokens:,}", "", asked))
-        said, *_ = repr(self).splitlines()
+        summary = f"{outside.reported:,} reported for the last request, {outside.counted:,} counted"
+        rows.append(("total", f"{context + outside.tokens:,}", "", summary))
+        caption, *_ = repr(self).splitlines()
         below = [*outside.warnings, *_name_missing(self), self.source]
         headings = ("section", "tokens", "share", "source")
-        return html_table(headings, rows, numbers=(1, 2), around=(said, "\n".join(below)))
+        return html_table(headings, rows, numbers=(1, 2), around=(caption, "\n".join(below)))
 
 
 def count_tokens(
@@ -314,13 +312,13 @@ def count_tokens(
     """Count every block of a session.
 
     `counter` is a name ("o200k_base", "calibrated", "chars4_utf16", "tiered", "cl100k_base") or a `Counter`
-    of your own. Text is counted as it stands; a tool call as its name and compact JSON; a block no reader
-    knows as its compact JSON; a picture by what is published for the model. What has no published cost is
-    listed in `uncounted`. Raises `CounterError` for a counter that cannot be had.
+    of your own. Text is counted unchanged; a tool call as its name and compact JSON; an unknown block as its
+    compact JSON; an image by the model's published cost. Blocks without a published cost are listed in
+    `uncounted`. Raises `CounterError` for a counter that is not available.
 
-    `tell` is called with the share that is done, from 0 to 1, some dozens of times at most; what it raises
-    (`Stopped`) ends the counting. `known` is a ledger of this session when it was shorter, by the same
-    counter: what it counted is not counted again, and the numbers are those of counting anew.
+    `tell` is called with the finished share, from 0 to 1, at most some dozens of times; an exception that it
+    raises (`Stopped`) ends the counting. `known` is a ledger of an earlier state of this session by the same
+    counter: its counts are reused, and the result is the same as that of a full count.
 
     >>> from inspector import read_session
     >>> session = read_session([{"role": "user", "content": "Name a prime."},
@@ -384,15 +382,16 @@ def _draw(ledger: Ledger) -> str:
     sections, outside = ledger.by_section(), ledger.outside
     context = sum(sections.values())
     figures = [(name, tokens) for name, tokens in sections.items() if tokens]
-    asked = f"{outside.reported:,} reported for the last request, {outside.counted:,} counted"
-    told = [(name, part) for name, part in outside.parts.items() if part.tokens]
+    summary = f"{outside.reported:,} reported for the last request, {outside.counted:,} counted"
+    parts = [(name, part) for name, part in outside.parts.items() if part.tokens]
     total = context + outside.tokens
     wide = max(len(f"{tokens:,}") for tokens in (total, ledger.total))
+    long = max(12, *(len(name) + 2 for name, _ in parts)) if parts else 12
     lines = [
         f"Ledger: {context:,} tokens in the context, {ledger.total:,} in the file ({len(ledger):,} blocks)",
-        *(f"  {name:<12}{tokens:>{wide},}  {100 * tokens / context:>5.1f} %" for name, tokens in figures),
-        *(f"  {name:<12}{part.tokens:>{wide},}  not in the file{_span(part)}" for name, part in told),
-        f"  {'total':<12}{total:>{wide},}  {asked}",
+        *(f"  {name:<{long}}{tokens:>{wide},}  {100 * tokens / context:>5.1f} %" for name, tokens in figures),
+        *(f"  {name:<{long}}{part.tokens:>{wide},}  not in the file{_span(part)}" for name, part in parts),
+        f"  {'total':<{long}}{total:>{wide},}  {summary}",
         *(f"  ! {warning}" for warning in outside.warnings),
     ]
     lines += [f"  {line}" for line in _name_missing(ledger)]
@@ -405,4 +404,5 @@ def _name_missing(ledger: Ledger) -> list[str]:
 
 
 def _span(part: Part) -> str:
-    return "" if part.certain else f": {part.low:,} to {part.high:,}"
+    word = "" if part.replies else "predicted, "
+    return "" if part.certain else f": {word}{part.low:,} to {part.high:,}"

@@ -3,7 +3,7 @@
 Pure look-ups by the model's name, as files write it (`claude-opus-4-5-20251101`, `claude-sonnet-4.6`,
 `us.anthropic.claude-…-v1:0`). Sources are Anthropic's platform documentation, read in 2026: pages
 context-windows, context-editing, thinking, preserved-thinking and vision. Other makers' figures are not
-guessed: where a file does not tell, the answer is None and a sentence.
+guessed: if the file does not record a figure, the result is None and a sentence.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ClaudeName(NamedTuple):
 
 
 class Window(NamedTuple):
-    """A context window in tokens, None when it is not known, and where that comes from."""
+    """A context window in tokens, None if unknown, and its source."""
 
     tokens: int | None
     source: str
@@ -53,14 +53,14 @@ def find_claude(model: str | None) -> ClaudeName | None:
     ClaudeName(family='sonnet', version=(4, 5))
     """
     name = (model or "").lower()
-    found = _OLD_STYLE.search(name) or _NEWEST_FIRST.search(name)
-    if found is None:
+    match = _OLD_STYLE.search(name) or _NEWEST_FIRST.search(name)
+    if match is None:
         return None
-    return ClaudeName(found["family"], (int(found["major"] or 0), int(found["minor"] or 0)))
+    return ClaudeName(match["family"], (int(match["major"] or 0), int(match["minor"] or 0)))
 
 
 def name_maker(model: str | None) -> str | None:
-    """Who makes a model, by its name: "anthropic" for the Claude models, None where that is not known.
+    """Return the maker of a model by its name: "anthropic" for the Claude models, None if unknown.
 
     >>> name_maker("claude-opus-4-5"), name_maker("other")
     ('anthropic', None)
@@ -77,18 +77,18 @@ def name_entry(session: Session) -> str:
     return name_maker(session.model) or "main"
 
 
-def is_same(one: str | None, other: str | None) -> bool:
-    """Whether two names are of one model: as they stand, or by family and version.
+def is_same(name: str | None, other: str | None) -> bool:
+    """Whether two names are of one model: equal, or of the same family and version.
 
     >>> is_same("claude-opus-5-5", "us.anthropic.claude-opus-5-5-20261001"), is_same("gpt-5", "gpt-5.5")
     (True, False)
     """
-    claude = find_claude(one)
-    return one == other or (claude is not None and any(claude.version) and claude == find_claude(other))
+    claude = find_claude(name)
+    return name == other or (claude is not None and any(claude.version) and claude == find_claude(other))
 
 
 def find_class(model: str | None) -> ModelClass | None:
-    """What a model does with the thinking of earlier turns, or None when that is not published.
+    """Return how a model treats the thinking of earlier turns; None if that is not published.
 
     `strip` drops it silently: Opus up to 4.1, Sonnet up to 4.5, Haiku up to 4.5. `keep` retains and counts
     it: Opus from 4.5, Sonnet from 4.6, Fable, Mythos. `bound` also refuses it when anything before it was
@@ -132,12 +132,52 @@ def published_window(model: str | None) -> int | None:
 
 
 def model_of(session: Session) -> str | None:
-    """The model that reads the context next: that of the last reply on the path, else the session's."""
+    """Return the model that reads the context next: the model of the last reply on the path, else the
+    session's."""
     for index in session.named[::-1]:
         model = session.entries[int(index)].model
         if model != SYNTHETIC:
             return model
     return session.model
+
+
+_OTHERS = re.compile(
+    r"gpt|codex|chatgpt|\bo[134]\b|gemini|gemma|llama|mistral|mixtral|devstral|qwen|deepseek|kimi|grok|glm|nova|minimax"
+)
+"""Parts of the names of models of other makers."""
+_SERVING = ("anthropic", "claude", "bedrock", "vertex", "foundry", "azure")
+"""Parts of the names of providers that serve Anthropic's API with its context editing."""
+
+
+def is_of_another(model: str | None) -> bool:
+    """Whether a model is known to be of another maker than Anthropic, by its name.
+
+    >>> [is_of_another(model) for model in ("gpt-5.5", "claude-opus-4-5", "mine", None)]
+    [True, False, False, False]
+    """
+    return find_claude(model) is None and _OTHERS.search((model or "").lower()) is not None
+
+
+def refuse_context_editing(session: Session) -> str:
+    """Return why the provider that is asked next makes no edits of Anthropic's context editing; "" if it may.
+
+    A model that the file does not name, or whose maker is not known, is none that is known not to.
+
+    >>> from inspector import read_session
+    >>> message = {"role": "user", "content": "Name a prime."}
+    >>> refuse_context_editing(read_session({"model": "gpt-5.5", "messages": [message]}))
+    "Context editing is Anthropic's: the provider of gpt-5.5 clears nothing."
+    """
+    model, provider = model_of(session), ""
+    for index in session.named[::-1]:
+        if session.entries[int(index)].model == model:
+            provider = (session.entries[int(index)].provider or "").lower()
+            break
+    if is_of_another(model):
+        return f"Context editing is Anthropic's: the provider of {model:.60} clears nothing."
+    if provider and not any(part in provider for part in _SERVING):
+        return f"Context editing is Anthropic's: {provider:.60} clears nothing."
+    return ""
 
 
 def window_of(session: Session) -> Window:
@@ -181,7 +221,7 @@ def window_of(session: Session) -> Window:
 
 
 def _is_extended(model: str | None) -> bool:
-    """Whether Claude Code gives it the large window only where its name asks for that: Opus and Sonnet 4.6.
+    """Whether Claude Code gives a model the large window only if its name requests it: Opus and Sonnet 4.6.
 
     Source: Claude Code's documentation, model configuration.
     """
@@ -221,7 +261,7 @@ def image_tier(model: str | None) -> Literal["standard", "high"] | None:
 
 
 def image_tokens(width: int | None, height: int | None, model: str | None = None) -> int | None:
-    """Visual tokens of a picture of `width` x `height` pixels; None when size or model do not tell.
+    """Visual tokens of an image of `width` x `height` pixels; None if the size or the model is unknown.
 
     One token per 28 x 28 patch, after shrinking to the largest size of the same shape that keeps within
     the tier's longest edge and most tokens. Source: vision.

@@ -1,7 +1,7 @@
 """A session at one leaf, with the columns that plans on it share.
 
-`find_moment` gives the one of a ledger and a leaf; the last `LATELY` of a ledger are kept, and with them all
-that was worked out of them. What rooms further up work out of a moment they keep in it by a `Memo`.
+`find_moment` returns the one for a ledger and a leaf; the last `LATELY` of a ledger are cached, with all
+values computed from them. Modules of higher layers cache their values in a moment by a `Memo`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ..session.tree import Ints
 from .ledger import Ledger, count_tokens
 from .memo import Memo, Memory, column
 from .models import Window, window_of
-from .outside import Outside
+from .not_in_file import NotInFile
+from .prediction import find_not_in_file
 from .rows import Bytes
-from .weighed_path import find_outside
 
 ColumnT = TypeVar("ColumnT", Ints, Bytes)
 
@@ -34,13 +34,13 @@ LATELY = 16
 class Moment:
     """Columns over the n entries and m blocks in the context at a session's leaf. They are read-only.
 
-    `given` stands in the place of what the session's replies report: a replay knows its own figures. `whole`
-    is the moment that this one leaves the reasoning out of, in which it takes no tokens.
+    `given` replaces the sizes that the session's replies report: a replay has its own figures. `whole` is the
+    same point in time with its reasoning; here the reasoning takes no tokens.
     """
 
     session: Session
     ledger: Ledger
-    given: Outside | None = None
+    given: NotInFile | None = None
     whole: Moment | None = field(default=None, repr=False)
     memory: Memory = field(default_factory=Memory, init=False, repr=False)
 
@@ -72,7 +72,7 @@ class Moment:
 
     @column
     def cuts(self) -> CutPoints:
-        """Where one may cut."""
+        """The valid cut points."""
         return find_cuts(self.session)
 
     @column
@@ -81,11 +81,11 @@ class Moment:
         return window_of(self.session)
 
     @column
-    def outside(self) -> Outside:
-        """What a request of this context holds that the file does not."""
+    def outside(self) -> NotInFile:
+        """The parts of a request of this context that are not in the file."""
         if self.whole is not None:
             return self.whole.outside.without(self.kind == REASONING)
-        return find_outside(self.session, self.ledger) if self.given is None else self.given
+        return find_not_in_file(self.session, self.ledger) if self.given is None else self.given
 
     @property
     def bare(self) -> Moment:
@@ -96,30 +96,38 @@ class Moment:
 
     @property
     def beyond(self) -> int:
-        """Tokens of the request beside what is counted of the live entries: the head, and what is outside."""
+        """Tokens of the request besides the live entries: the head, and the parts that are not in the
+        file."""
         return self.ledger.head_tokens + self.outside.tokens
 
     def weights(self, measure: str) -> Ints:
-        """int32[n]: each live entry weighed by a published estimate, such as "chars4_utf16".
+        """int32[n]: tokens of each live entry by a published estimate, such as "chars4_utf16".
 
         Raises `CounterError` for a name that does not exist.
         """
-        ledger = self.ledger
-        if self.whole is not None:
-            ledger = count_tokens(without_reasoning(self.session), ledger.counter)
-        return ledger.weights(measure)[self.live.entries]
+        return self._measured.weights(measure)[self.live.entries]
+
+    def fractions(self, measure: str) -> np.ndarray:
+        """float64[n]: the same before they are rounded."""
+        return self._measured.fractions(measure)[self.live.entries]
+
+    @property
+    def _measured(self) -> Ledger:
+        if self.whole is None:
+            return self.ledger
+        return count_tokens(without_reasoning(self.session), self.ledger.counter)
 
 
 _MOMENTS: Memo[Moment] = Memo(LATELY)
 _BARE: Memo[Moment] = Memo()
-_GIVEN: Memo[dict[str | None, Outside]] = Memo()
+_FIRST_ESTIMATES: Memo[dict[str | None, NotInFile]] = Memo()
 
 
-def find_moment(session: Session, ledger: Ledger, given: Outside | None = None) -> Moment:
-    """The moment at a session's leaf, the same one as long as it is kept.
+def find_moment(session: Session, ledger: Ledger, first_estimate: NotInFile | None = None) -> Moment:
+    """Return the moment at a session's leaf, the same object as long as it is cached.
 
-    What is `given` for a leaf stays with the ledger, so that a plan of a replay can be made again of the same
-    session and ledger. Raises `OtherSession` for a session whose entries are not the ones the ledger counted.
+    A `first_estimate` for a leaf is cached with the ledger, so that a plan of a replay can be made again from
+    the same session and ledger. Raises `OtherSession` if the ledger counted another session's entries.
 
     >>> from inspector import count_tokens, open_demo
     >>> session = open_demo()
@@ -128,11 +136,11 @@ def find_moment(session: Session, ledger: Ledger, given: Outside | None = None) 
     True
     """
     ledger.check(session)
-    # All that a moment's columns read of a session beside its entries.
+    # All inputs of the columns besides the session's entries.
     key = (session.leaf, session.window, session.model, session.cwd)
-    figures = _GIVEN.of(ledger, dict)
-    if given is not None:
-        figures.setdefault(session.leaf, given)
+    figures = _FIRST_ESTIMATES.of(ledger, dict)
+    if first_estimate is not None:
+        figures.setdefault(session.leaf, first_estimate)
     return _MOMENTS.of(ledger, lambda: Moment(session, ledger, figures.get(session.leaf)), *key)
 
 

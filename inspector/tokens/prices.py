@@ -38,28 +38,15 @@ def check_ttl(ttl: TTL) -> TTL:
 _PAGE = "platform.claude.com/docs/en/about-claude/pricing"
 
 
-class Charges(NamedTuple):
-    """Money per kind of token: float64, one number per request."""
-
-    input: Doubles
-    cache_read: Doubles
-    cache_write: Doubles
-    output: Doubles
-
-    @property
-    def total(self) -> Doubles:
-        return self.input + self.cache_read + self.cache_write + self.output
-
-
 class Price(Value):
-    """Money per million tokens, and what a cached token costs beside a fresh one.
+    """Money per million tokens, and the cost of a cached token relative to a fresh one.
 
-    `write_5m`, `write_1h` and `read` multiply `input` (CLAUDE §9). `minimum` is the shortest prefix, in
-    tokens, that is cached at all; None counts as 0. A request of more than `long_above` tokens pays
+    `write_5m`, `write_1h` and `read` multiply `input`. `minimum` is the shortest prefix, in tokens, that is
+    cached at all; None counts as 0. A request of more than `long_above` tokens pays
     `long_input` and `long_output`. `date` is the day, or month, `source` was read.
 
-    >>> Price(model="mine", input=2, output=8, read=0.5, source="my contract").read_input
-    1.0
+    >>> Price(model="mine", input=2, output=8, read=0.5, source="my contract").write("1h")
+    2.0
     """
 
     model: str
@@ -82,18 +69,14 @@ class Price(Value):
             raise ValueError("long_above, long_input and long_output go together")
         return self
 
-    @property
-    def read_input(self) -> float:
-        """A million tokens read from the cache."""
-        return self.input * self.read
-
     def write(self, ttl: TTL = "5m") -> float:
-        """What a token written to the cache costs beside a fresh one. Raises `InspectorError` for a time
-        to live that no cache entry has."""
+        """Return the cost of a token written to the cache, relative to a fresh one. Raises `InspectorError`
+        for a time to live that no cache entry has."""
         return self.write_5m if check_ttl(ttl) == "5m" else self.write_1h
 
     def rates(self, sent: ArrayLike) -> tuple[Doubles, Doubles]:
-        """What a million fresh tokens cost, and a million of the reply's, in requests of so many tokens."""
+        """Return the prices of a million fresh tokens and of a million reply tokens, by the requests'
+        sizes."""
         sent = np.asarray(sent, np.float64)
         if self.long_above is None or self.long_input is None or self.long_output is None:
             return np.full_like(sent, self.input), np.full_like(sent, self.output)
@@ -102,26 +85,23 @@ class Price(Value):
 
     def charge(
         self, fresh: ArrayLike, read: ArrayLike, written: ArrayLike, output: ArrayLike, ttl: TTL = "5m"
-    ) -> Charges:
-        """Money for requests of so many tokens: fresh, read from the cache, written to it, and the reply.
+    ) -> Doubles:
+        """Return the money for requests by their tokens: fresh, read from the cache, written to it, reply.
 
         >>> opus = Price(model="mine", input=5, output=25)
-        >>> [round(float(money), 6) for money in opus.charge(1000, 100_000, 2000, 400)]
-        [0.005, 0.05, 0.0125, 0.01]
+        >>> round(float(opus.charge(1000, 100_000, 2000, 400)), 6)
+        0.0775
         """
         fresh, read, written, output = (
-            np.asarray(each, np.float64) for each in (fresh, read, written, output)
+            np.asarray(amounts, np.float64) for amounts in (fresh, read, written, output)
         )
         base, reply = self.rates(fresh + read + written)
-        return Charges(
-            fresh * base / MILLION,
-            read * base * self.read / MILLION,
-            written * base * self.write(ttl) / MILLION,
-            output * reply / MILLION,
-        )
+        money = fresh * base / MILLION + read * base * self.read / MILLION
+        money = money + written * base * self.write(ttl) / MILLION + output * reply / MILLION
+        return np.asarray(money, np.float64)
 
     def worth(self, money: float) -> float:
-        """How many fresh tokens that money buys; infinite where they cost nothing."""
+        """Return the number of fresh tokens that an amount buys; infinite if they cost nothing."""
         return money * MILLION / self.input if self.input else float("inf")
 
     @property
@@ -130,20 +110,20 @@ class Price(Value):
         figures = f"{self.model}: {self.currency} {self.input:g} in, {self.output:g} out per million tokens"
         cache = f"cache read x{self.read:g}, write x{self.write_5m:g} (5m) or x{self.write_1h:g} (1h)"
         read = f"read {self.date}" if self.date else ""
-        told = ", ".join(part for part in (self.source or "source not told", read) if part)
-        return printable(f"{figures}, {cache} ({told})")
+        details = ", ".join(part for part in (self.source or "source not told", read) if part)
+        return printable(f"{figures}, {cache} ({details})")
 
 
 class Priced(NamedTuple):
-    """A price, None where none is known, and a sentence that says where it comes from or what is missing."""
+    """A price, None if unknown, and a sentence with its source or the reason why it is missing."""
 
     price: Price | None
     note: str
 
 
 def _publish(model: str, input: float, output: float, minimum: int, read: float = 0.1, **more: Any) -> Price:
-    told = {"date": "2026-09", "source": _PAGE, "minimum": minimum, "read": read, **more}
-    return Price(model=model, input=input, output=output, **told)
+    details = {"date": "2026-09", "source": _PAGE, "minimum": minimum, "read": read, **more}
+    return Price(model=model, input=input, output=output, **details)
 
 
 _OCTOBER = "2026-10-09"
@@ -196,11 +176,11 @@ def find_price(model: str | None, table: Mapping[str, Price] = PRICES) -> Priced
     Priced(price=None, note='No price is known here for gpt-5.5; give one as price=Price(…).')
     """
     claude = find_claude(model)
-    found = table.get(model or "") or (table.get(_name(claude)) if claude else None)
-    if found is not None:
-        return Priced(found, found.note)
-    asked = printable(model, 80) if model else "an unnamed model"
-    return Priced(None, f"No price is known here for {asked}; give one as price=Price(…).")
+    price = table.get(model or "") or (table.get(_name(claude)) if claude else None)
+    if price is not None:
+        return Priced(price, price.note)
+    label = printable(model, 80) if model else "an unnamed model"
+    return Priced(None, f"No price is known here for {label}; give one as price=Price(…).")
 
 
 SEARCH = 0.01
@@ -210,15 +190,9 @@ _US, _US_SINCE = 1.1, (4, 6)
 _FAST = {"claude-opus-4-6": 6.0, "claude-opus-4-7": 6.0, "claude-opus-4-8": 2.0, "claude-opus-5": 2.0}
 
 
-class Factor(NamedTuple):
-    """The multiplier of all token prices of a request, and the terms that have no published price."""
-
-    times: float
-    unknown: tuple[str, ...] = ()
-
-
-def find_factor(model: str | None, terms: Terms) -> Factor:
-    """Return the multiplier of a request's token prices, cached tokens included, for its reported terms.
+def find_factor(model: str | None, terms: Terms) -> tuple[float, tuple[str, ...]]:
+    """Return the multiplier of a request's token prices, cached tokens included, for its reported terms, and
+    the terms without a published price.
 
     Batches cost half. Inference in the US costs 1.1 times as much from the 4.6 models on. Fast mode costs 6
     times as much for Opus 4.6 and 4.7 ($30 in, $150 out) and twice for Opus 4.8 and 5 ($10 in, $50 out).
@@ -226,9 +200,9 @@ def find_factor(model: str | None, terms: Terms) -> Factor:
     fast mode.
 
     >>> find_factor("claude-opus-4-8", Terms(speed="fast"))
-    Factor(times=2.0, unknown=())
+    (2.0, ())
     >>> find_factor("claude-haiku-4-5", Terms(speed="fast"))
-    Factor(times=1.0, unknown=('speed fast',))
+    (1.0, ('speed fast',))
     """
     claude, times, unknown = find_claude(model), 1.0, []
     if terms.speed is not None:
@@ -243,7 +217,7 @@ def find_factor(model: str | None, terms: Terms) -> Factor:
         times *= _US if claude.version >= _US_SINCE else 1.0
     elif terms.inference_geo is not None:
         unknown.append(f"inference_geo {terms.inference_geo}")
-    return Factor(times, tuple(unknown))
+    return times, tuple(unknown)
 
 
 def _name(claude: ClaudeName) -> str:
@@ -252,7 +226,7 @@ def _name(claude: ClaudeName) -> str:
 
 
 class Money(NamedTuple):
-    """An amount in a currency, and the sentence that says where its price comes from.
+    """An amount in a currency, and a sentence with the source of its price.
 
     >>> each = Money(Decimal("0.0123456"), "USD", "an example")
     >>> f"{each}, and a hundred times as much: {each._replace(amount=100 * each.amount)}"
@@ -276,7 +250,7 @@ class Money(NamedTuple):
 
 
 def price_tokens(model: str | None, fresh: int, output: int = 0, *, request: int = 0) -> Money | None:
-    """What so many tokens cost once, sent fresh or written by the model; None where no price is known.
+    """Return the cost of tokens sent fresh, or written by the model, once; None if no price is known.
 
     No cache is assumed. `request` is the size of the request in tokens, for prices that depend on it.
 
@@ -297,9 +271,9 @@ def price_tokens(model: str | None, fresh: int, output: int = 0, *, request: int
 
 
 def price_usage(model: str | None, usage: Usage) -> Money | None:
-    """What a reply cost by its reported usage, all its requests together; None where a price is not known.
+    """Return the cost of a reply by its reported usage, with all its requests; None if a price is unknown.
 
-    Cache writes of which the usage does not tell how long they live are charged for five minutes.
+    Cache writes without a reported time to live are charged for five minutes.
 
     >>> from inspector.session.entries import Usage
     >>> str(price_usage("claude-opus-4-5", Usage(input=1000, output=400, cache_write=2000)))
@@ -327,17 +301,17 @@ def _price_request(model: str | None, request: Request) -> Money | None:
     charges = price.charge(request.input, request.cache_read, request.cache_write, request.output)
     base, _ = price.rates(request.input + request.cache_read + request.cache_write)
     longer = float(base) * hour * (price.write_1h - price.write_5m) / MILLION
-    return Money(Decimal(repr(round(float(charges.total) + longer, 9))), price.currency, price.note)
+    return Money(Decimal(repr(round(float(charges) + longer, 9))), price.currency, price.note)
 
 
 def add_money(amounts: list[Money | None]) -> Money | None:
-    """All of them together; None where one is not known, or their currencies differ.
+    """Return the sum of amounts; None if one is unknown or the currencies differ.
 
     >>> add_money([None]) is None
     True
     """
-    known = [amount for amount in amounts if amount is not None]
-    if not known or len(known) < len(amounts) or len({amount.currency for amount in known}) > 1:
+    present = [amount for amount in amounts if amount is not None]
+    if not present or len(present) < len(amounts) or len({amount.currency for amount in present}) > 1:
         return None
-    sources = " ".join(dict.fromkeys(amount.source for amount in known))
-    return Money(sum((amount.amount for amount in known), Decimal(0)), known[0].currency, sources)
+    sources = " ".join(dict.fromkeys(amount.source for amount in present))
+    return Money(sum((amount.amount for amount in present), Decimal(0)), present[0].currency, sources)

@@ -2,8 +2,8 @@
 
 Every place that names these sizes reads them here, so that one compaction has one number. The size after it
 is the next request's input (fresh and cached) less the tokens that were added in between. Those are counted:
-the entries after the compaction by the ledger's counter, times the provider's scale as its other requests
-tell it. Without such a request the size is predicted, with its range.
+the entries after the compaction by the ledger's counter, times the provider's scale from its other requests.
+Without such a request the size is predicted, with its range.
 """
 
 from __future__ import annotations
@@ -17,20 +17,22 @@ from ..session.session import Session
 from .ledger import Ledger
 from .memo import Memo
 from .moment import find_moment
-from .weighed_path import WeighedPath
+from .reported import whole_tokens
+from .request_sizes import RequestSizes
 
-Source = Literal["reported", "counted", "predicted"]
+Source = Literal["reported", "counted", "estimated", "predicted"]
 SIDE = 0.5
 """A request by another model that is smaller than this part of the context does not hold the context."""
 
-_PATHS: Memo[WeighedPath] = Memo(2)
+_PATHS: Memo[RequestSizes] = Memo(2)
 _SIZES: Memo[RecordedSizes] = Memo()
 
 
 class ContextSize(NamedTuple):
-    """Tokens of a context, and where the number is from.
+    """Tokens of a context, and the source of the number.
 
     source   "reported": by the provider's usage; "counted": by the ledger alone, since no usage is reported;
+             "estimated": by the harness, which does not say which outputs it cleared;
              "predicted": from what is counted and from requests of another part of the session
     low      the least that it may be; equal to `tokens` and `high` if it is reported
     reply    of a size after a compaction: the id of the reply whose request reports it, None without one
@@ -59,14 +61,14 @@ def find_recorded_sizes(session: Session, ledger: Ledger, entry_id: str) -> Reco
 
     Args:
         session: The session, at any leaf.
-        ledger: A ledger of the session. Its own leaf says which branch goes on after the compaction; for a
-            compaction on another branch it is the branch that was written to last.
+        ledger: A ledger of the session. Its own leaf selects the branch that continues after the compaction;
+            for a compaction on another branch, the branch that was written to last is used.
         entry_id: The entry that records the compaction.
 
     Returns:
         Both sizes. A request is passed over if its usage is missing or zero, if it failed, if it belongs to
         a sub-agent, or if another model answered it and it is too small to hold the context. A request after
-        the next compaction or clearing tells nothing about this one.
+        the next compaction or clearing is not used.
 
     Raises:
         KeyError: There is no such entry.
@@ -84,11 +86,21 @@ def find_recorded_sizes(session: Session, ledger: Ledger, entry_id: str) -> Reco
     return _SIZES.of(ledger, lambda: _measure(branch, ledger, at), at, branch.leaf)
 
 
+def find_sealed_summary(session: Session, ledger: Ledger, entry_id: str) -> int:
+    """Estimate the tokens of an encrypted summary: the size after its compaction without the content of the
+    file, and without the system prompt and tools. Args as in `find_recorded_sizes`."""
+    branch = _find_branch(session, ledger, session.index[entry_id])
+    point = find_moment(branch.at(find_end(branch, entry_id)), ledger)
+    counted = ledger.head_tokens + int(point.tokens.sum(dtype=np.int64))
+    after = find_recorded_sizes(session, ledger, entry_id).after
+    return max(after.tokens - counted - point.outside.system_and_tools.tokens, 0)
+
+
 def _find_branch(session: Session, ledger: Ledger, at: int) -> Session:
     """The session at a leaf after the entry: at one it has now, or at the last descendant in the file."""
-    for one in (ledger.session, session):
-        if at in one.trail:
-            return one
+    for candidate in (ledger.session, session):
+        if at in candidate.trail:
+            return candidate
     below, last = {at}, at
     for child, parent in enumerate(session.tree.parent):
         if parent in below:
@@ -102,87 +114,92 @@ def _measure(branch: Session, ledger: Ledger, at: int) -> RecordedSizes:
     path, entries = branch.trail, branch.entries
     where = int(np.flatnonzero(path == at)[0])
     # The last entry that the compaction made; of two entries with its name one is not on the path.
-    made = np.flatnonzero(path == branch.index[find_end(branch, entries[at].id)])
-    end = int(made[0]) if len(made) else where
-    weighed = _PATHS.of(ledger, lambda: WeighedPath(branch, ledger), branch.leaf)
+    last_made = np.flatnonzero(path == branch.index[find_end(branch, entries[at].id)])
+    end = int(last_made[0]) if len(last_made) else where
+    sizes = _PATHS.of(ledger, lambda: RequestSizes(branch, ledger), branch.leaf)
     before = None
     if where:
         moment = branch.at(entries[int(path[where - 1])].id)
-        before = _sum_up(weighed, where) or _measure_moment(moment, ledger)
-    after = _find_reported(weighed, where, end)
+        before = _sum_up(sizes, where) or _measure_moment(moment, ledger)
+    after = _find_reported(sizes, where, end)
     if after is None:
         after = _measure_moment(branch.at(entries[int(path[end])].id), ledger)
         # What was reported is the size of an earlier request.
         after = after._replace(source="counted" if after.source == "counted" else "predicted")
+        boundary = entries[at].boundary
+        saved = None if boundary is None else boundary.tokens_saved
+        if boundary is not None and boundary.kind == "micro" and saved is not None and not boundary.cleared:
+            tokens, low = (max(size - whole_tokens(saved), 0) for size in (after.tokens, after.low))
+            after = ContextSize(tokens, "estimated", low, after.high)
     return RecordedSizes(before, after)
 
 
 def _measure_moment(moment: Session, ledger: Ledger) -> ContextSize:
     """The size of the context at a leaf, by what is known up to there."""
-    found = find_moment(moment, ledger)
-    counted, outside = ledger.head_tokens + int(found.tokens.sum(dtype=np.int64)), found.outside
+    point = find_moment(moment, ledger)
+    counted, outside = ledger.head_tokens + int(point.tokens.sum(dtype=np.int64)), point.outside
     tokens = counted + outside.tokens
     if outside.exceeds:
         return ContextSize(tokens, "counted", *outside.bound(counted))
     if outside.entry is None and not outside.tokens:
         return ContextSize(tokens, "counted", tokens, tokens)
-    if outside.entry is not None and outside.withheld.certain:
+    if outside.entry is not None and outside.hidden_reasoning.certain:
         return ContextSize(tokens, "reported", tokens, tokens)
     return ContextSize(tokens, "predicted", *outside.bound(counted))
 
 
-def _sum_up(weighed: WeighedPath, where: int) -> ContextSize | None:
-    """`_measure_moment` right before path position `where`, by the last request in the same stretch and what
-    came since. It looks at no other stretch, so that all compactions of a long session are measured at once.
+def _sum_up(sizes: RequestSizes, where: int) -> ContextSize | None:
+    """Return the size right before path position `where`, by the last request in the same segment and the
+    entries since. It reads no other segment, so that all compactions of a long session are measured at once.
 
     None if there is no such request, if more is counted than it reports, if outputs were cleared since, or if
-    a reply without blocks weighs something.
+    a reply without blocks has tokens.
     """
-    cuts = [cut for cut in weighed.cuts if cut < where]
-    replies = int(np.searchsorted(weighed.at, where))
+    cuts = [cut for cut in sizes.cuts if cut < where]
+    replies = int(np.searchsorted(sizes.at, where))
     row = replies - 1
-    if not replies or weighed.stretch[row] != len(cuts):
+    if not replies or sizes.segment[row] != len(cuts):
         return None
-    at, (_, since, *_) = int(weighed.at[row]), weighed.emptied
-    empty = np.diff(weighed.session.tree.start)[weighed.path[: at + 1]] == 0
-    if ((since > at) & (since <= where)).any() or (empty & (weighed.grown[: at + 1] > 0)).any():
+    at, (_, since, *_) = int(sizes.at[row]), sizes.emptied
+    empty = np.diff(sizes.session.tree.start)[sizes.path[: at + 1]] == 0
+    if ((since > at) & (since <= where)).any() or (empty & (sizes.grown[: at + 1] > 0)).any():
         return None
-    if weighed.spare(row) <= 0:
+    if sizes.spare(row) <= 0:
         return None
-    scale = weighed.fit_scale(replies).middle
-    new = weighed.tokens[at:where]
+    scale = sizes.fit_scale(replies).middle
+    new = sizes.tokens[at:where]
     more = np.rint((scale - 1) * new).astype(np.int64)
-    more[0] = max(int(weighed.output[row]) - int(new[0]), int(more[0]))
-    grown = int(weighed.full[where - 1] - weighed.counted[row]) + int(more.sum())
-    tokens = int(weighed.prompt[row]) + grown
+    more[0] = max(int(sizes.output[row]) - int(new[0]), int(more[0]))
+    grown = int(sizes.full[where - 1] - sizes.counted[row]) + int(more.sum())
+    tokens = int(sizes.prompt[row]) + grown
     return ContextSize(tokens, "reported", tokens, tokens)
 
 
-def _find_reported(weighed: WeighedPath, where: int, end: int) -> ContextSize | None:
+def _find_reported(sizes: RequestSizes, where: int, end: int) -> ContextSize | None:
     """The size after a compaction at path position `where`, whose own entries end at `end`, as the first
     request reports it that holds the context; None without such a request."""
-    session, path = weighed.session, weighed.path
+    session, path = sizes.session, sizes.path
     later = np.flatnonzero(np.isin(path[end + 1 :], session.tree.bounded))
     stop = end + 1 + int(later[0]) if len(later) else len(path)
-    rows = np.flatnonzero((weighed.at > end) & (weighed.at < stop))
-    before = int(np.searchsorted(weighed.at, where)) - 1
-    former = session.entries[int(path[weighed.at[before]])].model if before >= 0 else None
+    rows = np.flatnonzero((sizes.at > end) & (sizes.at < stop))
+    before = int(np.searchsorted(sizes.at, where)) - 1
+    former = session.entries[int(path[sizes.at[before]])].model if before >= 0 else None
     passed: list[tuple[ContextSize, int]] = []
     for row in rows.tolist():
-        size = _take_off_added(weighed, row, end)
-        model = session.entries[int(path[weighed.at[row]])].model
+        size = _take_off_added(sizes, row, end)
+        model = session.entries[int(path[sizes.at[row]])].model
         if size.tokens <= 0:
             continue
         if former is None or model in (None, former):
             # A request by another model that is about as large held the context too.
-            return next((one for one, _ in passed if one.request >= SIDE * size.tokens), size)
-        passed.append((size, int(weighed.counted[row])))
-    return next((one for one, counted in passed if one.request >= SIDE * counted), None)
+            return next((reading for reading, _ in passed if reading.request >= SIDE * size.tokens), size)
+        passed.append((size, int(sizes.counted[row])))
+    return next((reading for reading, counted in passed if reading.request >= SIDE * counted), None)
 
 
-def _take_off_added(weighed: WeighedPath, row: int, end: int) -> ContextSize:
-    request = int(weighed.prompt[row])
-    added = round(weighed.scale.middle * int(weighed.counted[row] - weighed.full[end]))
-    name = weighed.session.entries[int(weighed.path[weighed.at[row]])].id
+def _take_off_added(sizes: RequestSizes, row: int, end: int) -> ContextSize:
+    request = int(sizes.prompt[row])
+    added = round(sizes.scale.middle * int(sizes.counted[row] - sizes.full[end]))
+    name = sizes.session.entries[int(sizes.path[sizes.at[row]])].id
     tokens = request - added
     return ContextSize(tokens, "reported", tokens, tokens, name, request, added)

@@ -5,28 +5,12 @@ In goes a session, out come its replies' usage as columns.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..session.blocks import Number, fields_of
-from ..session.entries import MOST_TOKENS, Cost, Entry, Usage, is_tokens
+from ..session.entries import MOST_TOKENS, Entry, Usage, is_tokens
 from ..session.session import Session
-from ..session.tree import Ints
 from .counter import Longs
-
-
-class Reported(NamedTuple):
-    """Replies with usage, in file order: k rows.
-
-    entry   int32[k]  position in `session.entries`
-    prompt  int64[k]  tokens of the request
-    output  int64[k]  tokens of the reply
-    """
-
-    entry: Ints
-    prompt: Longs
-    output: Longs
 
 
 def whole_tokens(value: Number) -> int:
@@ -34,34 +18,30 @@ def whole_tokens(value: Number) -> int:
     return round(value) if is_tokens(value) else 0
 
 
-def read_usages(session: Session) -> tuple[Longs, Longs, Longs]:
-    """Return three arrays int64[k] for the entries that report usage (`Tree.reports`).
+def read_usages(session: Session) -> tuple[Longs, Longs]:
+    """Return two arrays int64[k] for the entries that report usage (`Tree.reports`).
 
-    The arrays are tokens of the request, of the reply, and those read from a cache. Request and reply add up
-    to the context after the reply, which is the reported total if there is one.
+    The arrays are tokens of the request and of the reply. They add up to the context after the reply, which
+    is the reported total if there is one.
 
     >>> usages = [Usage(input=10, cache_read=90, output=2.5), Usage(total=100, output=10**400)]
     >>> entries = tuple(Entry(id=str(at), usage=usage) for at, usage in enumerate(usages))
     >>> read_usages(Session(format="demo", entries=entries))
-    (array([100,   0]), array([2, 0]), array([90,  0]))
+    (array([100,   0]), array([2, 0]))
     """
     table = session.tree.usages
     prompt, total = table[:, 0] + table[:, 1] + table[:, 2], session.tree.totals
     # Rows with invalid figures, or with a total that is not the sum of the parts, are read one by one.
     plain = ((table >= 0) & (table < _FAR)).all(axis=1) & (prompt > 0)
     plain &= (total == 0) | (total == prompt + table[:, 3])
-    columns = [
-        np.rint(np.where(plain, one, 0)).astype(np.int64) for one in (prompt, table[:, 3], table[:, 1])
-    ]
+    columns = [np.rint(np.where(plain, column, 0)).astype(np.int64) for column in (prompt, table[:, 3])]
     for at in np.flatnonzero(~plain).tolist():
         usage = session.entries[session.tree.reports[at]].usage or Usage()
         sent = request_tokens(usage)
         whole = whole_tokens(usage.total or 0)
         replied = max(whole - sent, 0) if whole and sent else whole_tokens(usage.output)
-        row = sent, replied, whole_tokens(usage.cache_read)
-        for column, value in zip(columns, row, strict=True):
-            column[at] = value
-    return columns[0], columns[1], columns[2]
+        columns[0][at], columns[1][at] = sent, replied
+    return columns[0], columns[1]
 
 
 _FAR = MOST_TOKENS / 4
@@ -77,10 +57,10 @@ def is_snapshot(session: Session, reply: Entry) -> bool:
     >>> is_snapshot(Session(format="claude-code"), reply), is_snapshot(Session(format="pi"), reply)
     (True, False)
     """
-    told = fields_of(reply)
-    if told["stop_reason"] is not None or session.format != _STREAMED or told["usage"] is None:
+    fields = fields_of(reply)
+    if fields["stop_reason"] is not None or session.format != _STREAMED or fields["usage"] is None:
         return False
-    return bool(told["role"] == "assistant" and told["kind"] == "message")
+    return bool(fields["role"] == "assistant" and fields["kind"] == "message")
 
 
 _STREAMED = "claude-code"
@@ -98,9 +78,9 @@ def request_tokens(usage: Usage | None) -> int:
 
 
 def context_tokens(usage: Usage | None, said: int = 0) -> int:
-    """Tokens of the context after a reply, the reply with it.
+    """Return the tokens of the context after a reply, including the reply.
 
-    `said` is what the reply says, counted, for usage that may tell less of it (`is_snapshot`).
+    `said` are the counted tokens of the reply, for usage that may report fewer (`is_snapshot`).
 
     >>> context_tokens(Usage(input=10, cache_read=90, output=5)), context_tokens(None)
     (105, 0)
@@ -117,7 +97,7 @@ def add_usage(session: Session, since: str | None = None) -> Usage:
 
     Sample the leaf before a call and ask with it after: what counts is the path, however few messages are
     left of it (S4-70). What was tried on a branch that was left behind is not on the path and not counted: an
-    under-count of what was billed (S4-68, S4-69).
+    under-count of what was billed (S4-68, S4-69). `total` and `cost` are None if no usage reports one.
 
     >>> from inspector import compact, open_demo
     >>> from inspector.planning.summary_jobs import Reply
@@ -131,14 +111,4 @@ def add_usage(session: Session, since: str | None = None) -> Usage:
         for entry in session.path_since(since)
         if entry.usage is not None and (entry.role == "assistant" or entry.kind == "compaction")
     )
-    return sum(usages, start=Usage(total=0, cost=Cost()))
-
-
-def find_reported(session: Session) -> Reported:
-    """The usage of every reply."""
-    rows = []
-    for at, entry in enumerate(session.entries):
-        if entry.usage is not None and entry.kind == "message" and entry.usage.tokens > 0:
-            rows.append((at, request_tokens(entry.usage), whole_tokens(entry.usage.output)))
-    table = np.array(rows, np.int64).reshape(-1, 3)
-    return Reported(table[:, 0].astype(np.int32), table[:, 1], table[:, 2])
+    return sum(usages, start=Usage())

@@ -1,4 +1,4 @@
-"""Session -> the rows of its ledger: where each block stands, what it is and the text that is counted.
+"""Session -> the rows of its ledger: the position of each block, its kind and the text that is counted.
 
 One row per block of the file: the head first (system prompt, tools, provided contributions), then every
 block of every entry in file order.
@@ -38,15 +38,15 @@ SECTIONS = (
     "tool_output",
     "unknown",
 )
-"""What a token is spent on. `compacted` is the text of recorded compactions and branch summaries; `unknown`
-holds blocks no reader knows and the words of roles nobody knows."""
+"""The uses of tokens. `compacted` is the text of recorded compactions and branch summaries; `unknown` holds
+blocks of unknown kinds and the text of unknown roles."""
 
 HEAD = ("@system", "@tools", "@provided")
-"""What stands for the entry's id in the reference of a head row, in the order of their sections."""
+"""The names that replace the entry's id in the reference of a head row, in the order of the sections."""
 
 SEALED, PICTURE, FILE = "sealed reasoning", "pictures of unknown cost", "documents that are no plain text"
 DATA = "blocks of unknown type that hold data"
-_ONE = {
+_SINGULAR = {
     SEALED: "block of sealed reasoning",
     PICTURE: "picture of unknown cost",
     FILE: "document that is no plain text",
@@ -85,7 +85,8 @@ class Rows:
 
 
 def gather_rows(session: Session, model: str | None, cost: ImageCost) -> Rows:
-    """All rows of a session. `model` reads the context, `cost` tells what a picture costs it."""
+    """Return all rows of a session. `model` reads the context, `cost` returns the tokens of an image for
+    it."""
     parts: tuple[tuple[Block, ...], ...] = (
         session.system,
         tuple(Text(text=tool_text(tool)) for tool in session.tools),
@@ -119,12 +120,12 @@ def tool_text(tool: Tool) -> str:
 
 
 def say_uncounted(number: int, why: str) -> str:
-    """So many rows that cost more than is counted, in words.
+    """Return the number of rows that cost more than is counted, in words.
 
     >>> say_uncounted(1, PICTURE), say_uncounted(2, SEALED)
     ('1 picture of unknown cost', '2 blocks of sealed reasoning')
     """
-    return plural(number, _ONE[why], f"blocks of {SEALED}" if why == SEALED else why)
+    return plural(number, _SINGULAR[why], f"blocks of {SEALED}" if why == SEALED else why)
 
 
 def _section_of_words(tree: Tree) -> Bytes:
@@ -195,34 +196,36 @@ class Counted:
         return np.array(sorted({row for row, _ in self.uncounted}), np.int32)
 
 
-def count_rows(session: Session, counter: Counter, tell: OnProgress | None, known: Counted | None) -> Counted:
-    """Count every row, those that stand in `known` as they were counted there."""
+def count_rows(
+    session: Session, counter: Counter, report: OnProgress | None, previous: Counted | None
+) -> Counted:
+    """Count every row; rows of `previous` keep their counts."""
     model = model_of(session)
-    if known is None or known.counter is not counter or known.model != model:
-        return _count(session, 0, counter, model, tell)
-    shared = _find_shared(known.entries, session.entries)
-    fresh = _count(session, shared, counter, model, tell)
-    first, end = int(known.start[0]), int(known.start[shared])
+    if previous is None or previous.counter is not counter or previous.model != model:
+        return _count(session, 0, counter, model, report)
+    shared = _find_shared(previous.entries, session.entries)
+    fresh = _count(session, shared, counter, model, report)
+    first, end = int(previous.start[0]), int(previous.start[shared])
     moved = fresh.head - first
 
     def join(old: NDArray[N], new: NDArray[N]) -> NDArray[N]:
         return np.concatenate((new[: fresh.head], old[first:end], new[fresh.head :]))
 
     uncounted = [(row, why) for row, why in fresh.uncounted if row < fresh.head]
-    uncounted += [(row + moved, why) for row, why in known.uncounted if first <= row < end]
+    uncounted += [(row + moved, why) for row, why in previous.uncounted if first <= row < end]
     uncounted += [(row + end - first, why) for row, why in fresh.uncounted if row >= fresh.head]
     return Counted(
         counter=counter,
         model=model,
         entries=session.entries,
-        entry=join(known.entry, fresh.entry),
-        block=join(known.block, fresh.block),
-        kind=join(known.kind, fresh.kind),
-        section=join(known.section, fresh.section),
-        start=np.concatenate((known.start[:shared] + moved, fresh.start + end - first)),
+        entry=join(previous.entry, fresh.entry),
+        block=join(previous.block, fresh.block),
+        kind=join(previous.kind, fresh.kind),
+        section=join(previous.section, fresh.section),
+        start=np.concatenate((previous.start[:shared] + moved, fresh.start + end - first)),
         head=fresh.head,
-        words=join(known.words, fresh.words),
-        pictures=join(known.pictures, fresh.pictures),
+        words=join(previous.words, fresh.words),
+        pictures=join(previous.pictures, fresh.pictures),
         uncounted=tuple(uncounted),
     )
 
@@ -247,7 +250,7 @@ def _is_same(a: Block, b: Block) -> bool:
 
 
 def _count(
-    session: Session, first: int, counter: Counter, model: str | None, tell: OnProgress | None
+    session: Session, first: int, counter: Counter, model: str | None, report: OnProgress | None
 ) -> Counted:
     """Count the head and the entries from `first` on."""
     part = session
@@ -256,7 +259,7 @@ def _count(
         part = Session.model_construct(**fields, entries=session.entries[first:])
     rows = gather_rows(part, model, counter.image)
     texts = [*rows.texts, *(text for _, text in rows.more)]
-    counts = counter.count(texts) if tell is None else _count_in_batches(counter, texts, tell)
+    counts = counter.count(texts) if report is None else _count_in_batches(counter, texts, report)
     words = np.array(counts[: len(rows.texts)], np.int32)
     np.add.at(words, [row for row, _ in rows.more], counts[len(rows.texts) :])
     pictures = np.zeros(len(words), np.int32)
@@ -277,7 +280,7 @@ def _count(
     )
 
 
-def _count_in_batches(counter: Counter, texts: list[str], tell: OnProgress) -> Ints:
+def _count_in_batches(counter: Counter, texts: list[str], report: OnProgress) -> Ints:
     """int32: tokens of each text, a batch at a time."""
     ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
     total = int(ends[-1]) if texts else 0
@@ -287,5 +290,5 @@ def _count_in_batches(counter: Counter, texts: list[str], tell: OnProgress) -> I
     for end in np.unique(np.append(places, len(texts))).tolist():
         out[first:end] = counter.count(texts[first:end])
         first = end
-        tell(float(ends[end - 1] / total) if total else 1.0)
+        report(float(ends[end - 1] / total) if total else 1.0)
     return out

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -33,12 +33,9 @@ SNAPSHOTS = "o200k_base"
 """The counter for replies whose usage was recorded while they were streamed."""
 
 
-class SumRow(NamedTuple):
-    """Requests of one model that the file states only together; tokens are in the order of `Spent.tokens`."""
-
-    model: str | None
-    calls: int
-    tokens: list[int]
+SumRow = tuple[str | None, int, list[int]]
+"""Requests of one model that the file states only together: the model, their number, and their tokens in the
+order of `Spent.tokens`."""
 
 
 @dataclass
@@ -189,7 +186,7 @@ def _find_sums(session: Session, spent: Spent, ttl: TTL) -> Iterator[SumRow]:
         if remaining.any():
             counted_calls, before = rest.get(total.model, (0, np.zeros_like(remaining)))
             rest[total.model] = counted_calls + max(calls, 1), before + remaining
-    yield from (SumRow(model, calls, remaining.tolist()) for model, (calls, remaining) in rest.items())
+    yield from ((model, calls, remaining.tolist()) for model, (calls, remaining) in rest.items())
 
 
 ReplyRow = tuple[int, int, Entry, Usage]

@@ -1,4 +1,4 @@
-"""A context as the request that a provider would get, and every reason why it would be refused.
+"""Build the request for a context, and find every reason for which the provider would refuse it.
 
 Start with `render.py` (context to request body), then `checks/`, one group of a provider's rules a file.
 `context_management.py` is the API's own clearing of old content; `parsed.py` is a body as the checks read it.

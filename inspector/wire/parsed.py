@@ -31,7 +31,7 @@ class Violation:
 
 
 class WireFault(NamedTuple):
-    """What a rule finds; `error` is the message of the 400, without the status."""
+    """The finding of a rule; `error` is the message of the 400, without the status."""
 
     path: str
     sentence: str
@@ -40,7 +40,7 @@ class WireFault(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A block and its place: `message` and `at` as in `messages.{message}.content.{at}`."""
+    """A block and its position: `message` and `at` as in `messages.{message}.content.{at}`."""
 
     message: int
     at: int
@@ -53,12 +53,12 @@ class Spot(NamedTuple):
         return f"messages.{self.message}.content.{self.at}"
 
     def name(self, field: str) -> str:
-        """A field that should hold a text; empty when it holds anything else."""
+        """Return a field that should be a text; empty if it is not."""
         value = self.block.get(field)
         return value if isinstance(value, str) else ""
 
     def parts(self) -> Iterator[tuple[str, Json]]:
-        """(path, block) of this block, then of those inside it when it is a tool result."""
+        """Yield (path, block) for this block, and for the blocks in it if it is a tool result."""
         yield self.path, self.block
         content = self.block.get("content")
         if self.type == "tool_result" and isinstance(content, list):
@@ -75,7 +75,7 @@ class WireMessage(NamedTuple):
 
 
 class WireTurn(NamedTuple):
-    """Messages of one role in a row. `message` is the index of the first."""
+    """Consecutive messages of one role. `message` is the index of the first."""
 
     message: int
     role: str
@@ -87,7 +87,7 @@ class WireTurn(NamedTuple):
 
 @dataclass(frozen=True)
 class ParsedRequest:
-    """A request body, read. `previous` is the body last sent; `sizes` are images of known size."""
+    """A parsed request body. `previous` is the body sent before; `sizes` are images of known size."""
 
     body: Json
     messages: tuple[WireMessage, ...]
@@ -117,7 +117,7 @@ class ParsedRequest:
 
     @cached_property
     def claude(self) -> ClaudeName | None:
-        """The model's family and version; None when its name does not tell both."""
+        """The model's family and version; None if its name does not contain both."""
         claude = find_claude(self.model)
         return claude if claude is not None and claude.version > (0, 0) else None
 
@@ -127,7 +127,7 @@ class ParsedRequest:
 
 
 Check = Callable[[ParsedRequest], Iterator[WireFault]]
-"""A rule: what it finds in a request, in order. Its name is `find_` and the name of the violation."""
+"""A rule: yields its findings in a request, in order. Its name is `find_` and the name of the violation."""
 
 
 def read_request(
@@ -166,6 +166,6 @@ def read_request(
 
 
 def clip(value: Any) -> str:
-    """A name from a transcript, quoted and short enough for a sentence."""
+    """Quote and shorten a name from a transcript for a sentence."""
     text = value if isinstance(value, str) else type(value).__name__
     return repr(text if len(text) <= 60 else text[:59] + "…")

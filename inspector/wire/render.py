@@ -46,7 +46,7 @@ PASSTHROUGH = frozenset(
 """Block types of a request that the project has no kind for; server tools' results are added by suffix."""
 
 PASSTHROUGH_IN_RESULT = frozenset(["search_result", "tool_reference", "browser_state"])
-"""The same inside a `tool_result`."""
+"""The same block types inside a `tool_result`."""
 
 _ROLES = {"user": "user", "tool": "user", "assistant": "assistant", "system": "system"}
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
@@ -54,7 +54,7 @@ _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Something of the context that the request does not hold.
+    """A part of the context that is not in the request.
 
     `where` is a path in the context (`pieces.4`, `pieces.4.parts.0`, `system.1`, `provided.0`).
     """
@@ -77,8 +77,8 @@ class Rendered:
     """A request body and its relation to the context.
 
     `left_out` names what is not in it. `replaced` holds the paths of texts in which lone surrogates
-    became U+FFFD. `pieces` maps (message, block) of the body to the piece it came from. `sizes` are the
-    images whose size is known: the body itself does not tell it. `betas` are headers that it needs.
+    became U+FFFD. `pieces` maps (message, block) of the body to the index of its piece. `sizes` are the
+    images of known size, which the body itself does not contain. `betas` are the required headers.
     """
 
     request: Json
@@ -89,7 +89,7 @@ class Rendered:
     betas: tuple[str, ...] = ()
 
     def piece_at(self, path: str) -> int | None:
-        """The index of the piece that `messages.3.content.1` (or a path inside it) came from, if any."""
+        """Return the index of the piece of `messages.3.content.1` (or a path inside it), if any."""
         parts = path.split(".")
         if len(parts) < 4 or parts[0] != "messages" or not (parts[1].isdigit() and parts[3].isdigit()):
             return None
@@ -143,7 +143,7 @@ def render_request(context: Context, *, model: str | None = None, max_tokens: in
 
 
 class _Renderer:
-    """Renders one context. Collects what was left out and the sizes of images."""
+    """Renders one context. Collects what is left out and the sizes of images."""
 
     def __init__(self, model: str | None) -> None:
         self.model = model

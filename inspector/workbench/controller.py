@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from copy import copy
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -20,6 +21,7 @@ from ..policies.policy import Policy
 from ..replays.run import Run
 from ..replays.scenario import Scenario
 from ..session.garbage import paused_gc
+from ..session.labels import FindingJudgement
 from ..session.session import Session
 from ..text import printable
 from ..tokens.counter import Counter
@@ -29,6 +31,7 @@ from .model import WorkbenchModel
 from .opening import AUTO
 from .payloads.base_payload import to_json
 from .payloads.new_file import NewFile, NewFileReply
+from .payloads.story import judge_story
 from .queries import answer_query, refuse, reply_to
 from .saved_plans import list_saved, open_saved
 from .summary_writer import SummaryWriter
@@ -45,14 +48,27 @@ SECONDS = 1.0
 """Between two looks at a file that is followed."""
 FACTS = "Finding facts"
 SLOW = {
-    **dict.fromkeys(("facts", "findings", "story", "summaries", "regret", "grounding", "losses"), FACTS),
+    **dict.fromkeys(
+        (
+            "facts",
+            "findings",
+            "story",
+            "context_facts",
+            "summaries",
+            "regret",
+            "grounding",
+            "losses",
+            "selection",
+        ),
+        FACTS,
+    ),
     "rules": "Trying rules",
     "policy_results": "Trying policies",
     "review": "Looking for secrets",
     "export": "Making the page",
     "save": "Saving the plan",
     "open_plan": "Opening the plan",
-    "preview_file": "Putting the session together",
+    "preview_file": "Preparing the file",
     "sending": "Looking for secrets",
 }
 """Queries that may take seconds, and what is shown meanwhile."""
@@ -65,11 +81,11 @@ class Controller:
 
     `publish` is called with traits that background work has changed, in the thread that did the work and
     with `lock` held; no work starts before `begin`. `last_error` is the error behind the last sentence that
-    `set_inputs` returned, or None. `save` writes a plan to a file and returns its path; it is None if that is
-    not allowed. `offer` builds a new session file, and `write` writes one; either is None if the host writes
-    no files, or writes them itself. `keep_summary(plan, checkpoint)` stores the summary written for a plan,
-    and removes it if `checkpoint` is None; the function is None if the host does not store summaries. Nothing
-    is published once the controller is `closed`.
+    `set_inputs` returned, or None. `save` writes a plan to a file and returns its path, `offer` builds a new
+    session file, `write` writes one; each is None if the host does not allow it or writes files itself.
+    `keep_summary(plan, checkpoint)` stores the summary written for a plan; without a checkpoint it removes
+    the stored one. `keep_judgement` stores a reader's judgement in the same way. A `closed` controller
+    publishes nothing.
     """
 
     def __init__(
@@ -95,13 +111,14 @@ class Controller:
         self.write: Callable[[str, bytes], Path] | None = None
         self._offered: NewFile | None = None
         self.keep_summary: Callable[[Plan, Checkpoint | None], None] | None = None
+        self.keep_judgement: Callable[[Session, FindingJudgement], None] | None = None
         self.closed = False
         self._ticker: Ticker | None = None
         self._replaying_of: object = None
         self._behind = False
         self._long = _is_long(session)
         self._counted = not self._long or counter in QUICK
-        # Nobody waits for Python to walk through all that was just read: see `start`, too.
+        # Do not wait for a garbage collection of everything that was just read; see `start`.
         with paused_gc():
             ledger = None if self._counted else count_tokens(session, ESTIMATE)
             self.model = WorkbenchModel(
@@ -113,7 +130,7 @@ class Controller:
     def start(
         self, inputs: Mapping[str, Any], replay: bool = False, scenario: dict[str, Any] | None = None
     ) -> Traits:
-        """The first answer: every trait that there is to set. Raises what cannot be planned."""
+        """Return all traits for the first answer. Raises the errors of planning."""
         with paused_gc():
             traits = self.model.answer(inputs)
         self.last_error, self.replaying = self.model.refused, replay
@@ -124,8 +141,8 @@ class Controller:
         return {**self.model.inputs, "replay": replay, "scenario": self._scenario, **traits}
 
     def begin(self, after: float = 0.0) -> None:
-        """Start background work: from now on traits may be published. It waits so many seconds, or until the
-        first question comes: by then the screen is drawn."""
+        """Start background work: from now on traits may be published. Waits `after` seconds, or until the
+        first query: the screen is drawn by then."""
         self._tasks.begin(after)
 
     def set_inputs(
@@ -135,9 +152,10 @@ class Controller:
         replay: bool | None = None,
         scenario: dict[str, Any] | None = None,
     ) -> Traits:
-        """The traits to set for these inputs; all of `model.inputs` among them where they changed.
+        """Return the traits to set for these inputs; includes all of `model.inputs` if they changed.
 
-        What cannot be done is in "_error", with `last_error` as its cause; plan A then stays what it was.
+        "_error" reports inputs that cannot be planned, with `last_error` as the cause; plan A is then
+        unchanged.
         """
         with self.lock:
             model, had, before = self.model, self.model.last_run, self.model.inputs
@@ -152,8 +170,8 @@ class Controller:
                         traits = {**model.answer(inputs, seq), **model.inputs}
                 except InspectorError as error:
                     self.last_error, model.scenario = error, was
-                    stands = {**before, "replay": self.replaying, "scenario": self._scenario}
-                    return {**stands, **model.confirm(seq, str(error))}
+                    unchanged = {**before, "replay": self.replaying, "scenario": self._scenario}
+                    return {**unchanged, **model.confirm(seq, str(error))}
                 self.last_error = model.refused if changed else None
                 traits["scenario"] = self._scenario
             if was != model.scenario:
@@ -167,22 +185,22 @@ class Controller:
             return traits | self._drop_run(had, traits)
 
     def ask(self, query: object, answer: Answer) -> bool:
-        """Answer a message, at once or in the background; False where it needs no answer.
+        """Answer a message, at once or in the background. Return False if it needs no answer.
 
-        `answer` is called once with the reply, in the thread that worked it out.
+        `answer` is called once with the reply, in the thread that computed it.
         """
         self._tasks.hurry()
         if isinstance(query, dict) and query.get("type") in SLOW:
             with self.lock:
                 model = copy(self.model)
                 words = SLOW[query["type"]]
-                known = words == FACTS and "facts" in model.ledger.session.__dict__
+                has_facts = words == FACTS and "facts" in model.ledger.session.__dict__
                 self._tasks.submit(
                     "query",
                     lambda _: self._answer(model, query),
                     answer,
                     lambda error: answer(refuse(query, describe_error(error))),
-                    what=words if self._long and not known else "",
+                    what=words if self._long and not has_facts else "",
                 )
             return True
         reply = self.reply(query)
@@ -191,7 +209,7 @@ class Controller:
         return reply is not None
 
     def reply(self, query: object) -> Traits | None:
-        """The reply to a message, None where it needs none."""
+        """Return the reply to a message, or None if it needs none."""
         if isinstance(query, dict) and query.get("type") == "stop":
             self.stop("" if query.get("what") != "summary" else "summary")
             return None
@@ -209,24 +227,24 @@ class Controller:
                 self.keep_summary(plan, checkpoint)
 
     def stop(self, what: str = "") -> None:
-        """Stop what is done in the background; estimates stay estimates, and nothing is replayed.
+        """Stop background work: estimates stay estimates, and replays end.
 
-        With "summary" only the summary that is being written is given up.
+        With "summary" only the writing of the summary is cancelled.
         """
         self._tasks.stop(what)
 
     def wait(self, timeout: float | None = None) -> None:
-        """Wait for what is done in the background. Raises TimeoutError after so many seconds."""
+        """Wait for the background work. Raises TimeoutError after `timeout` seconds."""
         if not self._tasks.wait("long", timeout):
             raise TimeoutError("the work in the background is not finished")
 
     def wait_for_summary(self, timeout: float | None = None) -> None:
-        """Wait for the summary that is being written. Raises TimeoutError after so many seconds."""
+        """Wait for the summary that is being written. Raises TimeoutError after `timeout` seconds."""
         if not self._tasks.wait("summary", timeout):
             raise TimeoutError("the summary is not finished")
 
     def follow(self, file: FollowedFile) -> None:
-        """Check the file about once a second, and publish what it has grown to."""
+        """Check the file about once a second, and publish the session if it has grown."""
         if self._ticker is None:
             try:
                 self._ticker = Ticker(lambda: self.check_file(file), SECONDS)
@@ -234,19 +252,19 @@ class Controller:
                 self._publish({"_error": "The file is not followed: this Python has no threads."})
 
     def check_file(self, file: FollowedFile) -> None:
-        """Check the file now. An error is published once; what was read last stays."""
+        """Check the file now. An error is published once; the session read last stays."""
         sentence = ""
         try:
             self._behind = file.poll() is not None or self._behind
         except Exception as error:
-            # Whatever it is: nobody else would hear of it, and the next look may do better.
+            # Catch everything: no caller would see the error, and the next check may succeed.
             sentence = f"The file cannot be read any more: {describe_error(error)}"
         try:
             if self._behind:
                 self.grow(file.session)
             self._behind = False
         except Exception as error:
-            sentence = f"What the file holds now cannot be shown: {describe_error(error)}"
+            sentence = f"The file's new content cannot be shown: {describe_error(error)}"
         with self.lock:
             if sentence != self._file_error:
                 self._file_error = sentence
@@ -259,8 +277,8 @@ class Controller:
         done = False
         while not done:
             with self.lock:
-                counter, known = self._counter_now, self.model.ledger
-            ledger = count_tokens(session, counter, known=known)
+                counter, current_ledger = self._counter_now, self.model.ledger
+            ledger = count_tokens(session, counter, known=current_ledger)
             with self.lock:
                 # Exact counts may have come meanwhile, or been given up.
                 done = counter is self._counter_now
@@ -270,10 +288,10 @@ class Controller:
                         self._count()
 
     def close(self) -> None:
-        """Stop all work, and publish nothing any more. Waits for nobody, not even for the lock.
+        """Stop all work and publish nothing more. Does not wait, not even for the lock.
 
-        What was kept here holds nobody that holds it, so that the memory of a large session is free as soon
-        as it is let go of: Python's search for garbage in circles would hold up everything else.
+        Drops all references from here, so that the memory of a large session is freed at once: a run of the
+        garbage collector would pause everything else.
         """
         self.closed = True
         self._send = lambda traits: None
@@ -303,6 +321,8 @@ class Controller:
         if isinstance(query, dict) and query.get("type") == "save" and self.save is not None:
             save = self.save
             return reply_to(query, lambda _: describe_place(save(model.plan)))
+        if isinstance(query, dict) and query.get("type") == "judge":
+            return reply_to(query, lambda query: self._judge(judge_story(model, query)))
         if isinstance(query, dict) and query.get("type") == "plans":
             return reply_to(query, lambda _: list_saved(self.plans(), model.session))
         if isinstance(query, dict) and query.get("type") == "open_plan":
@@ -313,6 +333,15 @@ class Controller:
             write = self.write
             return reply_to(query, lambda query: self.write_offered(query, write))
         return answer_query(model, query)
+
+    def _judge(self, judgement: FindingJudgement) -> Traits:
+        """Take over a reader's judgement of a finding, publish what it changes, and store it."""
+        with self.lock:
+            session = self.model.session.with_judgements([judgement])
+            self._adopt(session, replace(self.model.ledger, session=session))
+            if self.keep_judgement is not None:
+                self.keep_judgement(session, judgement)
+        return {}
 
     def _preview_file(self, model: WorkbenchModel, query: Mapping[str, Any]) -> Traits:
         if self.offer is None:
@@ -333,7 +362,7 @@ class Controller:
         return offered
 
     def write_offered(self, query: Mapping[str, Any], write: Callable[[str, bytes], PurePath]) -> Traits:
-        """Write the file that was shown, and say where it stands."""
+        """Write the file that was shown, and return its path."""
         offered = self.take_offered(query)
         place = write(offered.preview.name, offered.content)
         return to_json(NewFileReply(place.name, str(place), offered.sentence))
@@ -341,11 +370,11 @@ class Controller:
     def _open_plan(self, model: WorkbenchModel, name: str) -> Traits:
         texts = self.plans()
         if name not in texts:
-            raise PlanError(name, "no such file lies beside the session")
+            raise PlanError(name, "there is no such file next to the session")
         return open_saved(model, texts[name], name)
 
     def _count(self) -> None:
-        """Count exactly what was only estimated."""
+        """Replace estimated tokens by exact counts."""
         session, counter = self.model.session, self._counter
 
         def take(ledger: Ledger) -> None:
@@ -364,7 +393,12 @@ class Controller:
             self._publish({"_error": sentence})
 
         self._tasks.submit(
-            "long", lambda tell: count_tokens(session, counter, tell), take, fail, "count", "Counting tokens"
+            "long",
+            lambda on_progress: count_tokens(session, counter, on_progress),
+            take,
+            fail,
+            "count",
+            "Counting tokens",
         )
 
     def _adopt(self, session: Session, ledger: Ledger) -> None:
@@ -384,7 +418,7 @@ class Controller:
         return traits | {name: value for name, value in self.model.inputs.items() if value != before[name]}
 
     def _replay(self) -> Traits:
-        """Replay the session, a long one in the background; where that fails the replay is switched off."""
+        """Replay the session, a long one in the background. If that fails, switch the replay off."""
         try:
             if not self._long:
                 return self.model.run_replay()
@@ -397,11 +431,11 @@ class Controller:
             # The run is there already; the one that is under way is not needed any more.
             self._tasks.cancel("replay")
             return {}
-        living = (task.ledger, task.policy, task.scenario)
-        if living != self._replaying_of or not self._tasks.is_on("replay"):
-            self._replaying_of = living
+        replay_args = (task.ledger, task.policy, task.scenario)
+        if replay_args != self._replaying_of or not self._tasks.is_on("replay"):
+            self._replaying_of = replay_args
             self._tasks.submit(
-                "long", task.live, self._take_run, self._fail_replay, "replay", "Living the session again"
+                "long", task.live, self._take_run, self._fail_replay, "replay", "Replaying the session"
             )
         return {}
 
@@ -419,7 +453,7 @@ class Controller:
 
 
 def describe_place(path: PurePath) -> Traits:
-    """Where a plan was saved, as the reply to the query."""
+    """Return the reply with the path of a saved plan."""
     return {"name": printable(path.name), "path": printable(str(path))}
 
 

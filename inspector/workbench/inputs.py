@@ -12,13 +12,15 @@ from ..policies.registry import find_policy, names_of_policies
 from ..text import plural
 from .opening import AUTO
 
-INPUTS = ("cut", "policy", "settings", "pins", "at", "versus", "look")
-"""`cut` is the first entry kept ("" lets the policy decide), `at` the moment, `versus` what plan B is, `look`
-whose after is shown: "plan", or "recorded:1" for what the first recorded compaction left."""
-TABS = ("findings", "facts", "blocks", "context", "summary", "replay", "rules", "lesson")
+INPUTS = ("cut", "since", "policy", "settings", "pins", "at", "versus", "look")
+"""`cut` is the first kept entry ("" lets the policy decide), `since` the first compacted one ("" compacts all
+before the cut), `at` the point in time, `versus` plan B, `look` the side that is shown after: "plan", or
+"recorded:1" for the first recorded compaction."""
+TABS = ("compactions", "findings", "facts", "blocks", "context", "summary", "replay", "rules", "lesson")
 """The tabs of the dock, in reading order."""
 _TYPES: dict[str, type[Any]] = {
     "cut": str,
+    "since": str,
     "policy": str,
     "settings": dict,
     "pins": list,
@@ -47,15 +49,15 @@ def check_inputs(inputs: Mapping[str, Any]) -> None:
 
 
 def carry_over(inputs: dict[str, Any], previous: Mapping[str, Any]) -> dict[str, Any]:
-    """What belonged to the moment or the policy before goes with it, unless it was set anew together.
+    """Remove inputs of the previous point in time or policy, unless they were set in the same change.
 
-    Another moment has no cut and no pins yet; another policy places its own cut, with its own settings,
-    unless it does nothing else than carry files.
+    Another point in time has no cut and no pins yet; another policy places its own cut, with its own
+    settings, unless it differs only in the files it carries.
     """
     out = dict(inputs)
+    places = {name: "" for name in ("cut", "since") if inputs[name] == previous[name]}
     if inputs["at"] != previous["at"]:
-        if inputs["cut"] == previous["cut"]:
-            out["cut"] = ""
+        out |= places
         if inputs["pins"] == previous["pins"]:
             out["pins"] = []
         if inputs["versus"] == previous["versus"]:
@@ -63,11 +65,10 @@ def carry_over(inputs: dict[str, Any], previous: Mapping[str, Any]) -> dict[str,
     if not are_kin(inputs["policy"], previous["policy"]):
         if inputs["settings"] == previous["settings"]:
             out["settings"] = {}
-        if inputs["cut"] == previous["cut"]:
-            out["cut"] = ""
+        out |= places
     if inputs["look"] == previous["look"]:
         # Who edits the plan wants to see it; another moment has another recorded side.
-        edited = any(out[name] != previous[name] for name in ("cut", "policy", "settings", "pins"))
+        edited = any(out[name] != previous[name] for name in ("cut", "since", "policy", "settings", "pins"))
         if inputs["at"] != previous["at"] or (inputs["policy"] == AUTO != previous["policy"]):
             out["look"] = ""
         elif edited:
@@ -75,11 +76,11 @@ def carry_over(inputs: dict[str, Any], previous: Mapping[str, Any]) -> dict[str,
     return out
 
 
-def are_kin(one: str, other: str) -> bool:
+def are_kin(name: str, other: str) -> bool:
     """Whether two policies differ in nothing but the files they carry, so that edits of one fit the other."""
-    if one == other or not {one, other} <= {*names_of_policies()}:
-        return one == other
-    first, second = (find_policy(name) for name in (one, other))
+    if name == other or not {name, other} <= {*names_of_policies()}:
+        return name == other
+    first, second = (find_policy(policy) for policy in (name, other))
     bare = first.model_copy(update={"name": second.name, "title": second.title, "rules": _bare(first)})
     return bare == second.model_copy(update={"rules": _bare(second)})
 
@@ -89,24 +90,26 @@ def _bare(policy: Policy) -> tuple[Rule, ...]:
 
 
 def drop_edit(inputs: dict[str, Any], error: EditError) -> bool:
-    """Take out of `inputs` the cut or the pin that an error is about. Whether there was one."""
-    if error.edit == "cut" and inputs["cut"]:
-        inputs["cut"] = ""
+    """Take out of `inputs` the cut, beginning or pin that an error is about. Whether there was one."""
+    if error.edit in ("cut", "since") and inputs[error.edit]:
+        inputs[error.edit] = ""
         return True
-    left = [pin for pin in inputs["pins"] if error.edit != "pin" or pin != error.target]
-    fewer = len(left) < len(inputs["pins"])
-    inputs["pins"] = left
+    remaining_pins = [pin for pin in inputs["pins"] if error.edit != "pin" or pin != error.target]
+    fewer = len(remaining_pins) < len(inputs["pins"])
+    inputs["pins"] = remaining_pins
     return fewer
 
 
 def describe_dropped(before: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
-    """What was dropped, as a sentence; "" for nothing.
+    """Return a sentence about the dropped edits, or "".
 
-    >>> describe_dropped({"cut": "e4", "pins": ["e1", "e2"]}, {"cut": "", "pins": ["e2"]})
+    >>> before = {"cut": "e4", "since": "", "pins": ["e1", "e2"]}
+    >>> describe_dropped(before, {"cut": "", "since": "", "pins": ["e2"]})
     'The session has grown past the cut and 1 pin that were set.'
     """
     fewer = len(before["pins"]) - len(inputs["pins"])
-    parts = ["the cut"] if before["cut"] != inputs["cut"] else []
+    words = {"since": "the beginning", "cut": "the cut"}
+    parts = [word for name, word in words.items() if before[name] != inputs[name]]
     parts += [plural(fewer, "pin")] if fewer else []
     verb = "were" if len(parts) > 1 or fewer > 1 else "was"
     return f"The session has grown past {' and '.join(parts)} that {verb} set." if parts else ""

@@ -1,7 +1,7 @@
 """One workbench without a screen: the user's inputs go in, the values to show come out.
 
-The widget, the server, the kernel's comm and the export all stand on a `WorkbenchModel`. It touches no file,
-clock or thread; who calls it from several threads holds a lock. What a screen asks about it is answered by
+The widget, the server, the kernel's comm and the export are built on a `WorkbenchModel`. It uses no file,
+clock or thread; a caller with several threads holds a lock. Queries from a screen are answered by
 `queries`.
 """
 
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from copy import copy
 from typing import Any, NamedTuple
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from ..errors import EditError, InspectorError, PolicyError
@@ -37,18 +39,19 @@ from .inputs import (
     describe_dropped,
     drop_edit,
 )
-from .lessons.lesson import Lesson
 from .opening import (
     AUTO,
     FALLBACK,
     Choice,
     RecordedMark,
+    acts,
     choose,
     find_start,
     list_marks,
     plan_recorded,
 )
 from .payloads.base_payload import Payload, to_json
+from .payloads.gauge import describe_due
 from .payloads.recorded import draw_recorded
 from .payloads.replay import draw_run
 from .payloads.scene import DrawnPlan, draw_plan, draw_scene
@@ -58,7 +61,8 @@ MOST_WORDS = 2_000
 
 
 class RecordedSide(NamedTuple):
-    """What the file records right after a moment: as a plan, or None where no plan tells it, and drawn."""
+    """The recorded compaction right after a point in time: its plan, if one can express it, and its
+    drawing."""
 
     mark: RecordedMark
     plan: Plan | None
@@ -70,18 +74,28 @@ class RecordedSide(NamedTuple):
         return self.drawn.payload.sealed
 
 
+class HeldPlan(NamedTuple):
+    """The plan that was shown when the file grew by a compaction.
+
+    It stays until the user selects another point in time: policy and side do not change by themselves.
+    """
+
+    at: str
+    policy: Policy
+    has_recorded: bool
+
+
 class WorkbenchModel:
     """A session, the user's inputs, and the plans that answer.
 
-    `inputs` holds the values of `INPUTS` that were answered last; at first the fullest moment under
-    `policy`, or what `opening` chooses for "auto". `plan` is theirs. `choice` says how it was chosen where
-    nobody did. `recorded` is what the file records right after the moment, `shown` the plan that is looked
-    at: that one or `plan`. `other` is plan B: a `Plan`, the picture of a recorded compaction, or None.
-    `refused` says why there is none where the inputs ask for one. `last_run` is the last replay, `scenario`
-    that of the next: unless told otherwise, its provider refuses what exceeds the window. `replayed` are the
-    session and the history of a replay. `written` are the summaries that were written here, `file` is the
-    name of the session's file, "" where it has none; `lessons` are those that were opened with it, where
-    they are not the package's own.
+    `inputs` holds the last answered values of `INPUTS`; at first the fullest point in time under `policy`, or
+    the choice of `opening` for "auto". `plan` belongs to these inputs, and `choice` explains a policy or cut
+    that the user did not choose. `recorded` is the recorded compaction right after the point in time. `shown`
+    is the plan on the screen: the recorded one or `plan`. `other` is plan B: a `Plan`, the drawing of a
+    recorded compaction, or None; `refused` explains why a requested plan B is missing. `last_run` is the last
+    replay and `scenario` the scenario of the next one; by default its provider refuses requests above the
+    window. `replayed` holds the session and the history of a replay. `written` lists the summaries written
+    here, and `file` is the name of the session's file ("" if it has none).
 
     >>> from inspector import open_demo
     >>> model = WorkbenchModel(open_demo(), "keep-recent-turns")
@@ -116,12 +130,12 @@ class WorkbenchModel:
         self.refused: InspectorError | None = None
         self.last_run: Run | None = None
         self.written: tuple[WrittenSummary, ...] = ()
-        self.lessons: tuple[Lesson, ...] = ()
         name = policy if isinstance(policy, str) else add_policy(policy).name
         fullest = self.history.fullest
         at = fullest.at if fullest is not None else ""
         self.inputs: dict[str, Any] = {
             "cut": "",
+            "since": "",
             "policy": name,
             "settings": {},
             "pins": [],
@@ -129,87 +143,111 @@ class WorkbenchModel:
             "versus": {},
             "look": "",
         }
+        # The initial point in time until the user chooses one, in a list that copies of the model share.
+        self._start: list[str] = [self.inputs["at"]] if name == AUTO else []
         self.choice: Choice | None = None
         self.recorded: RecordedSide | None = None
-        # What payloads worked out, such as the session's facts; copies of the model share it.
+        # Results that payloads computed, such as the session's facts; copies of the model share them.
         self.cache: dict[str, Any] = {}
-        self._answered = self._grew = False
-        self._drawn: tuple[str, list[str]] | None = None
+        self._answered = self._grew = self._live = False
+        self._held_plan: HeldPlan | None = None
+        self._drawn: tuple[str, list[str], bool] | None = None
         self._compared: dict[str, Any] | None = None
-        self._picture: dict[str, Any] = {}
+        self._plan_payload: dict[str, Any] = {}
 
     @property
     def moment(self) -> Session:
-        """The session as it stood at the moment that is planned."""
+        """The session at the planned point in time."""
         return self._moment(self.inputs["at"])
 
     @property
     def looked_at(self) -> RecordedSide | None:
-        """What the file records right after the moment, where that is looked at and not the plan."""
+        """The recorded compaction right after the point in time, if it is shown instead of the plan."""
         recorded = self.recorded
         return recorded if recorded is not None and self.inputs["look"] == recorded.mark.look else None
 
     @property
     def shown(self) -> Plan:
-        """The plan that is looked at."""
+        """The plan on the screen."""
         recorded = self.looked_at
         return self.plan if recorded is None or recorded.plan is None else recorded.plan
 
     @property
     def tab(self) -> str:
-        """The tab to open on: what was lost, or the blocks where nothing has to go yet."""
-        return "blocks" if self.choice is None or not self.choice.acts else "findings"
+        """The tab to open on: the losses, or the blocks if nothing has to be removed yet."""
+        return "blocks" if self.choice is None or not self.choice.acts else "compactions"
+
+    def copy_for(self, look: str) -> WorkbenchModel:
+        """Return a copy that shows another view; the copy is past its opening."""
+        other = copy(self)
+        other.inputs, other.cache, other._start = {**self.inputs, "look": look}, {}, []
+        return other
+
+    def take_start(self) -> bool:
+        """Return whether the point in time is still the one that the workbench opened on; True once."""
+        if not self._start:
+            return False
+        chosen = tuple(self.inputs[name] for name in ("at", "policy", "cut", "since", "pins"))
+        return chosen == (self._start.pop(), AUTO, "", "", []) and self.looked_at is not None
 
     @property
     def run(self) -> Run | None:
-        """The last replay; None where the inputs have another policy or other settings now."""
+        """The last replay; None if the inputs now have another policy or other settings."""
         return self.last_run if self._answers(self.inputs) else None
 
     def answer(self, inputs: Mapping[str, Any], seq: int = 0) -> dict[str, Any]:
-        """Plan under these inputs and keep them; the traits to set, those of the wire only.
+        """Plan under these inputs and keep them. Return the traits to set, only those that are sent.
 
-        `inputs` may hold some of `INPUTS`; the others stay, but what belonged to another moment or policy
-        goes with it, so read `self.inputs` afterwards. Raises what `make_plan` raises, and then everything
-        is as it was. Where plan B cannot be made "_error" says why and there is none; it also names a cut or
-        a pin that the session has grown past, which is dropped.
+        `inputs` may hold some of `INPUTS`; the others stay, except those that belong to another point in time
+        or policy, so read `self.inputs` afterwards. Raises the errors of `make_plan`; the model is then
+        unchanged. If plan B cannot be made, there is none and "_error" says why. "_error" also names a cut or
+        a pin that no longer exists because the session has grown; it is dropped.
         """
-        asked = self.inputs["look"]
+        requested_look = self.inputs["look"]
         inputs = self._settle(inputs)
         moment = self._moment(inputs["at"])
+        goes = any(inputs[name] != self.inputs[name] for name in ("at", "policy", "look"))
+        held_plan = (
+            None if goes or self._held_plan is None or self._held_plan.at != moment.leaf else self._held_plan
+        )
         (plan, choice), gone = (
-            self._plan_on(moment, inputs) if self._grew else (self._choose(moment, inputs), "")
+            self._plan_on(moment, inputs, held_plan)
+            if self._grew
+            else (self._choose(moment, inputs, held_plan), "")
         )
         answer: dict[str, Any] = {"_error": gone}
-        # The scene names the policies there are, and one may have been added since.
-        scene = inputs["at"], names_of_policies()
+        # The scene lists the available policies, and one may have been added since.
+        scene = inputs["at"], names_of_policies(), held_plan is not None
         recorded = self.recorded
         if scene != self._drawn:
-            recorded = self._draw_recorded(plan)
-            answer |= _traits("_scene", *draw_scene(plan, self.history, self.file))
+            recorded = self._draw_recorded(plan) if held_plan is None or held_plan.has_recorded else None
+            due = describe_due(self.session, self.ledger, self.window) if self._live else UNSET
+            drawn, data = draw_scene(plan, self.history, self.file)
+            answer |= _traits("_scene", replace(drawn, due=due), data)
             none: dict[str, Any] = {"_recorded": {}, "_recorded_data": b""}
             answer |= none if recorded is None else _traits("_recorded", *recorded.drawn)
-        inputs["look"] = _find_look(inputs, asked, plan, choice, recorded)
+        inputs["look"] = _find_look(inputs, requested_look, plan, choice, recorded)
         answer |= _traits("_plan", *draw_plan(plan, seq, choice))
         messages = self._compare(plan, inputs)
         if self.refused is not None:
             inputs["versus"] = {}
-        # Remembered last: a plan that could not be drawn leaves everything as it was.
+        # Saved last: a plan that could not be drawn leaves the model unchanged.
         if inputs["policy"] != self.inputs["policy"]:
-            # A run under another policy is no answer any more.
+            # A run under another policy no longer answers these inputs.
             self.last_run = None
         self.plan, self.inputs, self._drawn = plan, inputs, scene
         self._follow_path(moment)
-        self.choice, self.recorded = choice, recorded
-        self._picture, self._answered, self._grew = answer["_plan"], True, False
+        self.choice, self.recorded, self._held_plan = choice, recorded, held_plan
+        self._plan_payload, self._answered, self._grew = answer["_plan"], True, False
         return answer | messages
 
     def confirm(self, seq: int, error: str = "") -> dict[str, Any]:
-        """The plan as it stands, as the answer to another question; with why nothing came of that one."""
-        answer: dict[str, Any] = {"_plan": {**self._picture, "seq": seq}}
+        """Return the current plan as the answer to another request, with the error of that request."""
+        answer: dict[str, Any] = {"_plan": {**self._plan_payload, "seq": seq}}
         return {**answer, "_error": cut_text(error, MOST_WORDS)} if error else answer
 
     def choose_scenario(self, scenario: Scenario | dict[str, Any]) -> None:
-        """Set what happens from outside in the next replay; the last one stays until then.
+        """Set the scenario of the next replay; the last replay stays until then.
 
         Raises `EditError` for a scenario that cannot be replayed.
         """
@@ -218,8 +256,8 @@ class WorkbenchModel:
         self.scenario = scenario
 
     def _follow_path(self, moment: Session) -> None:
-        """Replay the whole session, or off its path, as in a sub-agent, the moment's own path. What happens
-        at a step of one path happens on no other."""
+        """Replay the whole session, or the path of `moment` if it is off the main path (in a sub-agent).
+        Events at a step of one path do not happen on another."""
         path = None if self.history.passes(moment) or not moment.path else moment.leaf
         if path is None:
             self.replayed = self.session, self.history
@@ -230,17 +268,18 @@ class WorkbenchModel:
         self._path = path
 
     def run_replay(
-        self, inputs: Mapping[str, Any] | None = None, tell: OnProgress | None = None
+        self, inputs: Mapping[str, Any] | None = None, on_progress: OnProgress | None = None
     ) -> dict[str, Any]:
-        """Replay the whole session under the policy; the traits to set, none where that was done.
+        """Replay the whole session under the policy. Return the traits to set, empty if it was already
+        replayed.
 
-        `tell` is called with the share that is done and may raise `Stopped`. Raises what `replay` raises.
+        `on_progress` gets the completed share and may raise `Stopped`. Raises the errors of `replay`.
         """
         task = self.prepare_replay(inputs)
-        return {} if task is None else self.adopt_run(task.live(tell))
+        return {} if task is None else self.adopt_run(task.live(on_progress))
 
     def prepare_replay(self, inputs: Mapping[str, Any] | None = None) -> ReplayTask | None:
-        """The same as a task to be run elsewhere; None where it was done."""
+        """Return the replay as a task to be run elsewhere; None if it was already replayed."""
         inputs = {**self.inputs, **(inputs or {})}
         if self._answers(inputs):
             return None
@@ -249,43 +288,53 @@ class WorkbenchModel:
         return ReplayTask(session, self.ledger, history, policy, self.scenario, self.window)
 
     def adopt_run(self, run: Run) -> dict[str, Any]:
-        """Take over a replay that was run elsewhere; the traits to set. One of another ledger, or of another
-        path, is dropped."""
+        """Take over a replay that was run elsewhere and return the traits to set. Drops a replay of another
+        ledger or another path."""
         if run.ledger is not self.ledger or run.session.leaf != self.replayed[0].leaf:
             return {}
         self.last_run = run
         return _traits("_run", *draw_run(run))
 
     def fill_in(self, plan: Plan) -> Plan:
-        """The plan with the summary that was written for it, if one was."""
+        """Return the plan with the summary that was written for it, if any."""
         return fill_in(plan, self.written)
 
     def adopt_summary(self, plan: Plan, checkpoint: Checkpoint | None, seq: int = 0) -> dict[str, Any]:
-        """Take over a summary that was written for a plan, None for the stand-in again; the traits to set."""
+        """Use a summary written for a plan, or the placeholder again if None. Return the traits to set."""
         self.written = keep(self.written, plan, checkpoint)
-        # Plan B may be the one that it was written for.
+        # The summary may have been written for plan B.
         self._compared = None
         return self.answer({}, seq)
 
     def keep_labels(self, session: Session) -> Session:
-        """A session that takes this one's place, with what readers marked in texts that people typed."""
-        labels = self.session.labels
-        return session if session.labels == labels else session.with_labels((*labels, *session.labels))
+        """Return a session that takes this one's place, with the labels and judgements of this one."""
+        labels, judgements = self.session.labels, self.session.judgements
+        if session.labels != labels:
+            session = session.with_labels((*labels, *session.labels))
+        return session.with_judgements(judgements) if judgements else session
 
     def follow(self, session: Session, ledger: Ledger | None = None) -> None:
-        """The session grew, or was counted better: the next answer draws a new scene.
+        """Take over a session that grew or was counted better: the next answer draws a new scene.
 
-        The moment stays where it is; at the live end, or where it is gone, it is the end. `ledger` is by
-        default counted as the last one was.
+        The point in time stays, or moves to the end if it was the live end or is no longer there. If the
+        growth contains a compaction, the live end stays what it was, and so do policy and side, until the
+        user goes elsewhere. By default `ledger` is counted with the counter of the last one.
         """
         if ledger is None:
             session = self.keep_labels(session)
             ledger = count_tokens(session, self.ledger.base, known=self.ledger)
         ledger.check(session)
         history = trace_history(session, ledger)
-        at = self.inputs["at"]
-        if at and (at == _end(self.session) or at not in session.index):
+        at, end = self.inputs["at"], _end(self.session)
+        compacted = _count_compactions(history) > _count_compactions(self.history)
+        if compacted and (at or end) in session.index:
+            at = at or end
+            self._start.clear()
+            if self._answered and self._held_plan is None:
+                self._held_plan = HeldPlan(at, self.plan.policy, self.recorded is not None)
+        elif at and (at == end or at not in session.index):
             at = _end(session)
+        self._live |= len(session.entries) > len(self.session.entries)
         self.cache = {}
         self.session, self.ledger, self.history = session, ledger, history
         self.inputs = {**self.inputs, "at": at}
@@ -305,21 +354,28 @@ class WorkbenchModel:
         return self.session.at(at) if at else self.session
 
     def _configure(self, inputs: Mapping[str, Any]) -> Policy:
-        """The policy to replay under, with its settings: what the file records is no policy for all of it."""
+        """The policy to replay under, with its settings. A recorded plan is not a policy for a whole
+        session."""
         name, settings = inputs["policy"], dict(inputs["settings"])
         if name in (AUTO, RECORDED.name):
             own = find_own_policy(self.session)
             return find_policy(FALLBACK[0]) if own is None else own
         return configure_policy(name, settings)
 
-    def _choose(self, moment: Session, inputs: dict[str, Any]) -> tuple[Plan, Choice | None]:
-        """The plan of these inputs, and how it was chosen where nobody did."""
+    def _choose(
+        self, moment: Session, inputs: dict[str, Any], held_plan: HeldPlan | None
+    ) -> tuple[Plan, Choice | None]:
+        """Return the plan of these inputs, and how it was chosen if the user did not choose it."""
         if inputs["policy"] != AUTO:
             return self._plan(moment, inputs), None
+        if held_plan is not None and self.choice is not None and not inputs["settings"]:
+            plan = make_plan(moment, self.ledger, held_plan.policy, _edits(inputs), window=self.window)
+            plan = self.fill_in(plan)
+            return plan, self.choice._replace(plan=plan, acts=acts(plan))
         choice = choose(moment, self.ledger, _edits(inputs), self.window)
         choice = choice._replace(plan=self.fill_in(choice.plan))
         if inputs["settings"]:
-            # They are those of a policy: with them it is chosen.
+            # The settings belong to a policy: setting one chooses it.
             inputs["policy"] = choice.plan.policy.name
             return choice.plan, None
         return choice.plan, choice
@@ -329,7 +385,7 @@ class WorkbenchModel:
         return self.fill_in(make_plan(moment, self.ledger, policy, _edits(inputs), window=self.window))
 
     def _draw_recorded(self, plan: Plan) -> RecordedSide | None:
-        """What the file records right after a plan's moment, None where nothing is."""
+        """Draw the recorded compaction right after a plan's point in time, or return None."""
         moment = plan.session
         marks = list_marks(self.session, self.history)
         mark = next((mark for mark in marks if mark.at == moment.leaf), None)
@@ -346,18 +402,21 @@ class WorkbenchModel:
         payload = replace(drawn.payload, label=f"{mark.sign} recorded", look=mark.look)
         return RecordedSide(mark, None, DrawnPlan(payload, drawn.data))
 
-    def _plan_on(self, moment: Session, inputs: dict[str, Any]) -> tuple[tuple[Plan, Choice | None], str]:
-        """The same once the session has grown: without what it has grown past, and a sentence about that."""
+    def _plan_on(
+        self, moment: Session, inputs: dict[str, Any], held_plan: HeldPlan | None
+    ) -> tuple[tuple[Plan, Choice | None], str]:
+        """Plan again after the session grew. Drops a cut or pin that no longer exists; returns a message
+        about it."""
         before = dict(inputs)
         while True:
             try:
-                return self._choose(moment, inputs), describe_dropped(before, inputs)
+                return self._choose(moment, inputs, held_plan), describe_dropped(before, inputs)
             except EditError as error:
                 if not drop_edit(inputs, error):
                     raise
 
     def _settle(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """All of `INPUTS`, each of its type, without what no longer belongs."""
+        """Return all of `INPUTS`, each with its type, without those that no longer apply."""
         whole = {name: inputs.get(name, self.inputs[name]) for name in INPUTS}
         check_inputs(whole)
         whole = self._follow_look(whole)
@@ -365,13 +424,13 @@ class WorkbenchModel:
             return whole
         settled = carry_over(whole, self.inputs)
         if settled["policy"] == AUTO and settled["settings"]:
-            # Who changes a rule has chosen the policy that it is one of.
+            # Changing a rule chooses the policy that the rule belongs to.
             with suppress(PolicyError):
                 settled["policy"] = configure_policy(self.plan.policy, settled["settings"]).name
         return settled
 
     def _follow_look(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """To look at a recorded compaction is to go to the moment right before it."""
+        """Move to the point in time right before the recorded compaction that is shown."""
         look, at = inputs["look"], inputs["at"]
         if look in ("", "plan", self.inputs["look"]):
             return inputs
@@ -383,7 +442,7 @@ class WorkbenchModel:
         return {**inputs, "at": mark.at if at == self.inputs["at"] else at}
 
     def _compare(self, plan: Plan, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """Plan B where it has changed; one that cannot be made is `refused`, and plan A stands."""
+        """Return plan B if it changed. If it cannot be made, `refused` says why and plan A stays."""
         compared: dict[str, Any] = {"at": inputs["at"], "versus": inputs["versus"]}
         self.refused = None
         if compared == self._compared or not (inputs["versus"] or self.other):
@@ -419,29 +478,38 @@ def _traits(name: str, payload: Payload, data: bytes) -> dict[str, Any]:
 
 
 def _edits(inputs: Mapping[str, Any]) -> Edits:
-    """The hand's edits among some inputs."""
+    """The user's edits among the inputs."""
     return Edits(
         cut=inputs.get("cut") or None,
+        since=inputs.get("since") or None,
         pins=tuple(inputs.get("pins", ())),
         settings=dict(inputs.get("settings", {})),
     )
 
 
 def _find_look(
-    inputs: Mapping[str, Any], asked: str, plan: Plan, choice: Choice | None, recorded: RecordedSide | None
+    inputs: Mapping[str, Any],
+    requested_look: str,
+    plan: Plan,
+    choice: Choice | None,
+    recorded: RecordedSide | None,
 ) -> str:
-    """Whose after is shown. Raises `EditError` for a recorded side that this moment has not."""
+    """Return which side is shown after. Raises `EditError` for a recorded side that does not exist here."""
     look: str = inputs["look"]
     if recorded is not None and look == recorded.mark.look:
         return look
     if look == "":
         unedited = choice is not None and plan.policy.name == RECORDED.name and plan.edits == Edits()
         return recorded.mark.look if unedited and recorded is not None else "plan"
-    if look not in ("plan", asked):
+    if look not in ("plan", requested_look):
         raise EditError("look", look[:60], "the file records no such compaction right after this moment")
     return "plan"
 
 
+def _count_compactions(history: History) -> int:
+    return sum(mark.kind == "compact" for mark in history.marks)
+
+
 def _end(session: Session) -> str:
-    """The last entry of the path, "" where there is none."""
+    """The id of the last entry of the path, or "" if the path is empty."""
     return session.entries[session.path[-1]].id if session.path else ""

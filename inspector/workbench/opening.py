@@ -1,12 +1,12 @@
-"""What a workbench opens on while nobody has chosen: the moment, the policy, and why that one.
+"""Choose the initial point in time, policy and plan of a workbench, and say why.
 
-In go a session, its history and the edits so far, out come a moment and a plan that does something; where no
-policy does anything yet, a plan that says so. Nothing here is drawn.
+The input is a session, its history and the edits so far; the result is a point in time and the recorded plan
+or the plan of the session's own harness, whether that changes something or not. If the harness is unknown, it
+is the first plan that does, or a plan with a note that none does yet. Nothing is drawn here.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
@@ -21,15 +21,17 @@ from ..policies.own_policy import find_own_policy
 from ..policies.policy import Edits, Policy
 from ..policies.registry import find_policy
 from ..policies.table import DROPPED, VERBATIM
+from ..redaction.cut import cut_text
+from ..session.queries import MarkName, number_compactions
 from ..session.session import Session
 from ..tokens.history import History
 from ..tokens.ledger import Ledger
 from ..tokens.memo import Memo
 
 AUTO = "auto"
-"""The name that stands for a policy until somebody chooses one."""
+"""Placeholder for a policy until the user chooses one."""
 FALLBACK = ("flue", "pi", "keep-recent-turns")
-"""Tried in this order where the session's own harness does nothing, or is not known."""
+"""Policies to try in this order if the session's own harness is unknown, or takes no cut by hand."""
 LEAST = 0.05
 """The share of the context that a policy has to take away to be worth opening on."""
 OBEYS = 0.9
@@ -39,28 +41,9 @@ _HANDS: Memo[tuple[Policy, str]] = Memo()
 _RECORDED: Memo[Plan | None] = Memo(4)
 
 
-class MarkName(NamedTuple):
-    """What a recorded compaction is called: `number` counts those of a kind on a path, from 1.
-
-    `look` is what `wb.look` calls it: "recorded:1" for the first compaction, "cleared:1" for the first time
-    that only outputs were emptied. `sign` is how the screen does: "◆1", "◇1".
-    """
-
-    kind: Literal["compact", "micro"]
-    number: int
-
-    @property
-    def look(self) -> str:
-        return f"{'recorded' if self.kind == 'compact' else 'cleared'}:{self.number}"
-
-    @property
-    def sign(self) -> str:
-        return f"{'◆' if self.kind == 'compact' else '◇'}{self.number}"
-
-
 class RecordedMark(NamedTuple):
-    """A compaction that the file records on its main path: `at` is the moment right before it, where `tokens`
-    stood."""
+    """A recorded compaction on the main path: `at` is the point in time right before it, with `tokens` tokens
+    in the context."""
 
     name: MarkName
     entry: str
@@ -82,36 +65,16 @@ class RecordedMark(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A plan while nobody has chosen, and in a sentence why this one.
+    """A plan that the user did not choose, and a sentence that says why.
 
-    `acts` is False where no policy does anything. `harness` names the policy of the session's own harness, or
-    the one that stands for it.
+    `acts` is False if no policy changes anything. `harness` names the policy of the session's own harness, or
+    its substitute.
     """
 
     plan: Plan
     reason: str
     acts: bool
     harness: str
-
-
-def name_marks(session: Session) -> dict[str, MarkName]:
-    """What the recorded compactions on a session's path are called, by their entries and in order; one that
-    nothing stood before has no name.
-
-    >>> from inspector import open_demo
-    >>> [name.sign for name in name_marks(open_demo()).values()]
-    ['◆1', '◇1']
-    """
-    names: dict[str, MarkName] = {}
-    counts: Counter[str] = Counter()
-    later = session.trail[1:]
-    for i in later[np.isin(later, session.tree.bounded)].tolist():
-        entry = session.entries[i]
-        if entry.boundary is not None:
-            kind = entry.boundary.kind
-            counts[kind] += 1
-            names[entry.id] = MarkName(kind, counts[kind])
-    return names
 
 
 def list_marks(session: Session, history: History) -> tuple[RecordedMark, ...]:
@@ -128,8 +91,8 @@ def list_marks(session: Session, history: History) -> tuple[RecordedMark, ...]:
     path = history.path.tolist()
     bounded = np.flatnonzero(np.isin(history.path, session.tree.bounded)).tolist()
     where = {session.entries[path[at]].id: at for at in bounded}
-    stretches = {stretch.at: stretch.tokens for stretch in history.segments}
-    names = name_marks(session)
+    stretches = {segment.at: segment.tokens for segment in history.segments}
+    names = number_compactions(session)
     marks: list[RecordedMark] = []
     for mark in history.marks:
         if mark.entry not in names:
@@ -142,10 +105,10 @@ def list_marks(session: Session, history: History) -> tuple[RecordedMark, ...]:
 
 
 def _measure(history: History, step: int) -> int:
-    """How full the context was at a step, as last reported; where nothing was, as counted."""
-    told = history.reported[: step + 1]
-    told = told[told >= 0]
-    return int(told[-1]) if len(told) else int(history.estimated[step])
+    """Return the context size at a step, as last reported, or counted if nothing was reported."""
+    reports = history.reported[: step + 1]
+    reports = reports[reports >= 0]
+    return int(reports[-1]) if len(reports) else int(history.estimated[step])
 
 
 def find_start(session: Session, history: History, ledger: Ledger) -> str:
@@ -162,43 +125,47 @@ def find_start(session: Session, history: History, ledger: Ledger) -> str:
 def plan_recorded(
     moment: Session, ledger: Ledger, edits: Edits | None = None, window: int | None = None
 ) -> Plan | None:
-    """What the file did right after a moment, with these edits; None where that cannot be planned."""
+    """Return the recorded compaction right after a point in time, with these edits; None if it has no
+    plan."""
 
     def make() -> Plan | None:
         try:
             plan = make_plan(moment, ledger, RECORDED, edits, window=window)
         except PolicyError:
             return None
-        # What happened is shown even where nothing was won by it.
+        # Show the recorded compaction even if it saved nothing.
         return plan if is_legal(plan) and plan.after != plan.before else None
 
-    known = edits is None or edits == Edits()
-    return _RECORDED.of(ledger, make, moment.leaf, window) if known else make()
+    has_no_edits = edits is None or edits == Edits()
+    return _RECORDED.of(ledger, make, moment.leaf, window) if has_no_edits else make()
 
 
 def choose(moment: Session, ledger: Ledger, edits: Edits, window: int | None = None) -> Choice:
-    """The first plan that does something: as the file records it, by the session's harness, by another.
+    """Return the recorded plan or the harness's; if the harness is unknown, the first that changes something.
 
-    A cut by hand is nothing that the file records; then it is `find_hand` that says. Raises `EditError` as
-    `make_plan` does, and `PolicyError` where no policy has these settings.
+    A user's cut is not a recorded one; `find_hand` then decides. Raises `EditError` as
+    `make_plan` does, and `PolicyError` if no policy has these settings.
     """
     own = find_own_policy(moment)
     harness = own.name if own is not None else FALLBACK[0]
-    if edits.cut is not None:
+    if edits.cut is not None or edits.since is not None:
         policy, reason = _HANDS.of(ledger, lambda: find_hand(moment, ledger, window), moment.leaf, window)
         plan = make_plan(moment, ledger, policy, edits, window=window)
         return Choice(plan, reason, acts(plan), harness)
-    # Settings are those of a policy that somebody has in mind.
+    # Settings belong to a policy that the user chose.
     if not edits.settings and (happened := plan_recorded(moment, ledger, edits, window)) is not None:
         return Choice(happened, "As the file records it: its own cut, and its own summary.", True, harness)
     refused: PolicyError | None = None
     first: Plan | None = None
-    for policy, reason in _candidates(own, "keeps everything here"):
+    for policy, reason in _candidates(moment, own, "has no such settings"):
         try:
             plan = make_plan(moment, ledger, policy, edits, window=window)
         except PolicyError as error:
             refused = refused or error
             continue
+        if policy is own:
+            waits = not acts(plan) or plan.verdict.fires is False
+            return Choice(plan, f"{reason} It does not fire yet." if waits else reason, acts(plan), harness)
         if acts(plan) and plan.after <= (1 - LEAST) * plan.before:
             return Choice(plan, reason, True, harness)
         if first is None or (first.place is not None and plan.place is None):
@@ -211,18 +178,18 @@ def choose(moment: Session, ledger: Ledger, edits: Edits, window: int | None = N
 
 
 def find_hand(moment: Session, ledger: Ledger, window: int | None = None) -> tuple[Policy, str]:
-    """The policy for a cut by hand, and why: the harness', if it takes what is left of a cut, else another.
+    """Return the policy for a cut by hand, with the reason: the harness's if it uses the cut, else another.
 
     >>> from inspector import count_tokens, open_demo
     >>> session = open_demo()
     >>> moment = session.at(session[session.boundaries[0][0]].parent)
     >>> find_hand(moment, count_tokens(session))[0].name
-    'flue'
+    'claude-code'
     """
-    for policy, reason in _candidates(find_own_policy(moment), "does not go by the cut"):
+    for policy, reason in _candidates(moment, find_own_policy(moment), "does not go by the cut"):
         plan = make_plan(moment, ledger, policy, Edits(cut=END), window=window)
         tokens, stays = plan.table.tokens, plan.fate == VERBATIM
-        # What stages drop before a summary is written is not what a hand at the cut means.
+        # Content that stages drop before a summary is not what a user's cut is about.
         stays |= (plan.fate == DROPPED) & plan.summarises
         if int(np.sum(tokens[stays])) <= (1 - OBEYS) * int(np.sum(tokens)):
             return policy, reason
@@ -235,20 +202,20 @@ def acts(plan: Plan) -> bool:
 
 
 def is_legal(plan: Plan) -> bool:
-    """Whether a plan cuts, and where a provider takes it."""
+    """Whether a plan cuts at a place that a provider accepts."""
     return plan.place is not None and bool(plan.cuts.legal[plan.place])
 
 
 def middle_place(plan: Plan) -> int:
-    """The legal place nearest to the middle of the context, -1 where no cut is legal: there a cut that is
-    nobody's yet waits for the hand."""
+    """Return the valid cut point nearest to the middle of the context, or -1. The handle starts there."""
     nearest = plan.cuts.nearest((len(plan.cuts) - 1) // 2)
     return -1 if nearest is None else nearest
 
 
-def _candidates(own: Policy | None, why: str) -> Iterator[tuple[Policy, str]]:
+def _candidates(moment: Session, own: Policy | None, why: str) -> Iterator[tuple[Policy, str]]:
     """The policies to try, each with the sentence that says why it is the one; `why` not the first."""
-    since = "the harness of this session is not known"
+    harness = moment.source.harness
+    since = f"no policy of {cut_text(harness, 40)} is known" if harness else "its harness is not known"
     if own is not None:
         title = own.title or own.name
         yield own, f"{title}: the policy of the harness that wrote this session, as it is published."

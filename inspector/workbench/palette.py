@@ -16,10 +16,10 @@ HUES: dict[str, tuple[str, str]] = {
     "tool_call": ("#a45d1a", "#bf7435"),
     "tool_output": ("#dba041", "#ebbc69"),
     "unknown": ("#20242a", "#e7ecf2"),
-    "fixed": ("#a3abb5", "#6b747f"),
-    "withheld": ("#8f6f8b", "#a98aa5"),
-    "earlier": ("#7d8791", "#8a949e"),
-    "attached": ("#8a7f5c", "#a89c74"),
+    "system_and_tools": ("#a3abb5", "#6b747f"),
+    "hidden_reasoning": ("#8f6f8b", "#a98aa5"),
+    "before_file": ("#7d8791", "#8a949e"),
+    "reattached": ("#8a7f5c", "#a89c74"),
 }
 """One per section, and one per part that is not in the file."""
 
@@ -33,7 +33,7 @@ NEUTRALS: dict[str, tuple[str, str]] = {
     "line": ("#e1e4e8", "#2a3038"),
     "bad": ("#c0271f", "#ff7b72"),
 }
-"""What frames them. `gone` is what leaves the context, `bad` a line that must not be crossed."""
+"""Frame colours. `gone` is removed content, `bad` a line that must not be crossed."""
 
 FACE = 'system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif'
 MONO = 'ui-monospace, "DejaVu Sans Mono", monospace'

@@ -1,4 +1,4 @@
-"""What a screen may ask of a `WorkbenchModel`: a table from a query's type to the function that answers it.
+"""The queries of a screen to a `WorkbenchModel`: a table from a query's type to the function that answers it.
 
 A query is a JSON object {"type", "id", ...}. Its reply has the same type and id; one that cannot be answered
 gets {"type": "error", "id", "sentence"} instead.
@@ -25,15 +25,16 @@ from .payloads.block import (
     describe_rows,
     describe_summary,
 )
-from .payloads.context_after import describe_context
+from .payloads.compactions import list_compactions
+from .payloads.context import describe_context, describe_context_facts
 from .payloads.fact_list import list_facts, plan_at, search_facts
 from .payloads.findings import describe_losses, list_findings
 from .payloads.lesson import LessonReply, play_rules
-from .payloads.lesson_steps import LessonsReply, check_step, describe_step, list_titles
 from .payloads.marks import GroundingReply, RegretReply, describe_grounding, describe_regret
 from .payloads.policies import PoliciesReply, PolicyResultsReply, find_results, list_choices
 from .payloads.rules import RulesReply, offer_rules
 from .payloads.search import SearchReply, find_keys, find_text, find_turns, share_rows
+from .payloads.selection import describe_selection
 from .payloads.settings_file import SettingsFileReply, read_file
 from .payloads.story import tell_story
 from .payloads.summaries import compare_summaries
@@ -71,12 +72,12 @@ def look_up(model: WorkbenchModel, query: Query) -> Reply:
 
 
 def reply_to(query: object, answer: Callable[[dict[str, Any]], Reply]) -> Reply:
-    """The whole reply to a query by what `answer` returns for it; a sentence where that raises."""
+    """Return the whole reply to a query, with the result of `answer`, or a sentence if it raises."""
     if not isinstance(query, dict):
         return refuse({}, "A question is an object with a type.")
     try:
         payload = answer(query)
-    except Exception as error:  # whatever it is: whoever asked would wait for ever
+    except Exception as error:  # any error: the caller would wait forever
         what = str(error) or type(error).__name__
         return refuse(query, f"This question has no answer: {what}")
     return {"type": query.get("type"), "id": query.get("id"), **payload}
@@ -108,22 +109,18 @@ def _summary(model: WorkbenchModel, query: Query) -> SummaryReply:
 def _search(model: WorkbenchModel, query: Query) -> SearchReply:
     words = str(query["query"])
     session, history = model.plan.session, model.history
-    found = find_text(session, history, words, limit=MOST_HITS)
+    matches = find_text(session, history, words, limit=MOST_HITS)
     if "keys" not in query:
-        return found
-    turns = find_turns(history, session, found.hits, words)
+        return matches
+    turns = find_turns(history, session, matches.hits, words)
     keys = find_keys(query["keys"], words)
     facts = search_facts(model, words) if words.strip() else []
-    rows = share_rows((len(facts), len(found.hits), len(turns), len(keys)))
-    return replace(found, facts=facts, turns=turns, keys=keys, rows=rows)
+    rows = share_rows((len(facts), len(matches.hits), len(turns), len(keys)))
+    return replace(matches, facts=facts, turns=turns, keys=keys, rows=rows)
 
 
 def _lesson(model: WorkbenchModel, query: Query) -> LessonReply:
     return play_rules(model.shown, int(query["place"]))
-
-
-def _lessons(model: WorkbenchModel, query: Query) -> LessonsReply:
-    return list_titles(model)
 
 
 def _regret(model: WorkbenchModel, query: Query) -> RegretReply:
@@ -147,8 +144,10 @@ def _policy_results(model: WorkbenchModel, query: Query) -> PolicyResultsReply:
     key = (model.inputs["at"], model.inputs["pins"], list_policies())
     if model.cache.get("policies", (None,))[0] != key:
         model.cache["policies"] = key, {}
-    known = model.cache["policies"][1]
-    return find_results(model.plan, model.inputs["pins"], known, max(int(query["from"]), 0), int(query["to"]))
+    cached_results = model.cache["policies"][1]
+    return find_results(
+        model.plan, model.inputs["pins"], cached_results, max(int(query["from"]), 0), int(query["to"])
+    )
 
 
 def _settings_file(model: WorkbenchModel, query: Query) -> SettingsFileReply:
@@ -170,10 +169,9 @@ QUERIES: dict[str, Callable[[WorkbenchModel, Query], Payload]] = {
     "summary": _summary,
     "search": _search,
     "lesson": _lesson,
-    "lessons": _lessons,
-    "lesson_step": describe_step,
-    "lesson_check": check_step,
+    "compactions": list_compactions,
     "context": describe_context,
+    "context_facts": describe_context_facts,
     "summaries": compare_summaries,
     "facts": list_facts,
     "findings": list_findings,
@@ -181,6 +179,7 @@ QUERIES: dict[str, Callable[[WorkbenchModel, Query], Payload]] = {
     "regret": _regret,
     "grounding": _grounding,
     "losses": describe_losses,
+    "selection": describe_selection,
     "rules": _rules,
     "settings_file": _settings_file,
     "policies": _policies,

@@ -1,6 +1,6 @@
-"""Plans that were saved beside a session: what each is in a few words, and what to choose to have it again.
+"""Plans saved next to a session: a short description of each, and the inputs that restore it.
 
-In go texts of files and a model, out come plain values; the files themselves are read elsewhere.
+The input is texts of files and a model; the output is plain values. Other code reads the files.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ SUFFIX = ".plan.json"
 
 
 def list_saved(texts: Mapping[str, bytes], session: Session) -> dict[str, Any]:
-    """The plans of a session among the files beside it, as the reply to the query `plans`.
+    """List the plans of a session among the files next to it, as the reply to the query `plans`.
 
-    Plans of other sessions are left out, and files that hold none.
+    Skips plans of other sessions, and files that hold no plan.
     """
     plans = []
     for name, text in sorted(texts.items()):
@@ -37,7 +37,7 @@ def list_saved(texts: Mapping[str, bytes], session: Session) -> dict[str, Any]:
 
 
 def describe_saved(saved: SavedPlan) -> str:
-    """What a saved plan is, in a few words."""
+    """Describe a saved plan in a few words."""
     outcome, edits = saved.outcome, saved.edits
     added = [plural(len(edits.settings), "setting")] if edits.settings else []
     added += [plural(len(edits.pins), "pin")] if edits.pins else []
@@ -53,10 +53,10 @@ def choose_saved(saved: SavedPlan, session: Session, name: str) -> dict[str, Any
     count_added(saved, session, name)
     policy, settings = find_policy(saved.policy), dict(saved.edits.settings)
     try:
-        known = configure_policy(policy.name, settings) == policy
+        is_published = configure_policy(policy.name, settings) == policy
     except PolicyError:
-        known = False
-    if not known:
+        is_published = False
+    if not is_published:
         if any(policy.name == built_in.name for built_in in POLICIES):
             policy = policy.model_copy(update={"name": f"{policy.name}-saved"})
         policy, settings = add_policy(policy), {}
@@ -66,30 +66,33 @@ def choose_saved(saved: SavedPlan, session: Session, name: str) -> dict[str, Any
         "settings": settings,
         "pins": list(saved.edits.pins),
         "cut": saved.edits.cut or "",
+        "since": saved.edits.since or "",
         "look": "plan",
     }
 
 
 def open_saved(model: WorkbenchModel, text: bytes, name: str) -> dict[str, Any]:
-    """The choices that a saved plan comes to in a workbench, and what to know of it."""
+    """Return the inputs of the workbench for a saved plan, and a message about it."""
     saved = read_plan(text, name)
     choices = choose_saved(saved, model.session, name)
     return {"choices": choices, "sentence": tell_saved(model, saved, choices, name)}
 
 
 def tell_saved(model: WorkbenchModel, saved: SavedPlan, choices: Mapping[str, Any], name: str) -> str:
-    """Whether the session has grown since, and whether the plan still comes to the same.
+    """Return whether the session has grown since, and whether the plan still has the same result.
 
     Raises what `make_plan` raises.
     """
     added = count_added(saved, model.session, name)
     moment = model.session.at(saved.at)
     edits = saved.edits.model_copy(update={"settings": choices["settings"]})
-    said = [f"{printable(name)} is open."]
+    sentences = [f"{printable(name)} is open."]
     plan = make_plan(moment, model.ledger, choices["policy"], edits, window=saved.window, reason=saved.reason)
     if added:
-        stands = "The cut still stands." if edits.cut or plan.place is not None else "It still stands."
-        said = [f"{plural(added, 'record was', 'records were')} added since this plan was saved. {stands}"]
+        cut_sentence = "The cut is kept." if edits.cut or plan.place is not None else "The plan is kept."
+        sentences = [
+            f"{plural(added, 'record was', 'records were')} added since this plan was saved. {cut_sentence}"
+        ]
     if plan.after != saved.outcome.after:
-        said.append(f"It leaves {plan.after:,} tokens now, {saved.outcome.after:,} when it was saved.")
-    return " ".join(said)
+        sentences.append(f"It leaves {plan.after:,} tokens now, {saved.outcome.after:,} when it was saved.")
+    return " ".join(sentences)

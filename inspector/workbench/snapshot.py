@@ -1,8 +1,8 @@
-"""What the workbench shows, as a picture and a table that need no script: for viewers without widgets.
+"""The workbench as a picture and a table without scripts, for viewers without widgets.
 
-In go the scene and the plan as `view` draws them, out come SVG and HTML. They hold labels and numbers, no
-words of the transcript, and are the same on every run. Hues carry the section and patterns the fate, as on
-the screen.
+The input is the scene and the plan as `view` draws them; the output is SVG and HTML. They hold labels and
+numbers, no words of the transcript, and are deterministic. Hues show the section and patterns the retention,
+as on the screen.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from ..text import html_text, plural, printed
-from ..tokens.outside import PARTS
+from ..tokens.not_in_file import PARTS
 from .payloads.columns import unpack
 from .payloads.scene import PlanPayload, ScenePayload
 from .payloads.sections import format_tokens
@@ -25,15 +25,15 @@ from .svg import FONT, STYLE, fill, fill_fate, make_patterns, spell, stroke, str
 
 Sent = tuple[dict[str, Any], bytes]
 """A payload as JSON, and the bytes of its columns."""
-WIDTH, LEFT, RIGHT = 960, 84, 150
+WIDTH, MARGIN_LEFT, MARGIN_RIGHT = 960, 84, 150
 MOST_BINS = 220
 OVERVIEW = 52
-_PLOT = WIDTH - LEFT - RIGHT
+_PLOT = WIDTH - MARGIN_LEFT - MARGIN_RIGHT
 _LANES, _LOWEST = 170, 16
 
 
 class SnapshotData:
-    """The scene and the plan, opened: what picture and table have in common."""
+    """The parsed scene and plan, shared by picture and table."""
 
     def __init__(self, scene: Sent, plan: Sent) -> None:
         self.scene = msgspec.convert(scene[0], ScenePayload)
@@ -49,17 +49,13 @@ class SnapshotData:
         self.fate = np.where(older, self.fated["fate_older"], self.fated["fate_kept"])
         self.fates = [fate.id for fate in self.scene.fates]
         self.turn = self.columns["entry_turn"]
-        # A plan without a cut may still change blocks where they stand.
+        # A plan without a cut may still change blocks in place.
         self.acts = bool((self.fate != self.fates.index("verbatim")).any())
 
     @property
     def after(self) -> list[int]:
         """Tokens by section after the plan."""
-        if self.uncut and not self.acts:
-            return self.before
-        sums = self.fated["after_sections"].reshape(-1, len(self.sections))
-        row: list[int] = np.maximum(sums[self.place], 0).tolist()
-        return row if sum(row) else self.before
+        return self.plan.after.sections
 
     @property
     def sentence(self) -> str:
@@ -87,8 +83,8 @@ class SnapshotData:
 def draw_bar(still: SnapshotData, label: str, sums: Sequence[int], y: int) -> Iterator[str]:
     full = max(still.scene.window or 0, sum(still.before), sum(still.after), 1)
     yield write(0, y + 12, label, "dim", 11)
-    yield f'<rect x="{LEFT}" y="{y}" width="{_PLOT}" height="15" {fill("band")}/>'
-    x = float(LEFT)
+    yield f'<rect x="{MARGIN_LEFT}" y="{y}" width="{_PLOT}" height="15" {fill("band")}/>'
+    x = float(MARGIN_LEFT)
     for section, tokens in zip(still.sections, sums, strict=True):
         wide = _PLOT * tokens / full
         if wide > 0:
@@ -97,41 +93,41 @@ def draw_bar(still: SnapshotData, label: str, sums: Sequence[int], y: int) -> It
             yield f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="15" {fill_fate(section, fate)}/>'
         x += wide
     for threshold in still.plan.thresholds:
-        at = LEFT + _PLOT * threshold.tokens / full
-        if at <= LEFT + _PLOT:
+        at = MARGIN_LEFT + _PLOT * threshold.tokens / full
+        if at <= MARGIN_LEFT + _PLOT:
             yield f'<path d="M{at:.1f} {y - 2}v19" {stroke("strong")}/>'
     total, window = sum(sums), still.scene.window
-    told = format_tokens(total)
+    size_label = format_tokens(total)
     if label == "before" and window:
-        told += f" of {format_tokens(window)} · {100 * total / window:.0f} %"
+        size_label += f" of {format_tokens(window)} · {100 * total / window:.0f} %"
     elif label == "after" and (less := sum(still.before) - total):
-        told += f" · {'−' if less > 0 else '+'}{format_tokens(abs(less))}"
-    yield write(LEFT + _PLOT + 12, y + 12, told, "strong", 11)
+        size_label += f" · {'−' if less > 0 else '+'}{format_tokens(abs(less))}"
+    yield write(MARGIN_LEFT + _PLOT + 12, y + 12, size_label, "strong", 11)
 
 
 def draw_key(still: SnapshotData, y: int) -> tuple[int, list[str]]:
     """The sections with their figures, as many in a row as fit."""
-    out, x = [], LEFT
+    out, x = [], MARGIN_LEFT
     for section, label, before, after in zip(
         still.sections, still.labels, still.before, still.after, strict=True
     ):
         if not before and not after:
             continue
-        if x > LEFT + _PLOT - 60:
-            x, y = LEFT, y + 34
+        if x > MARGIN_LEFT + _PLOT - 60:
+            x, y = MARGIN_LEFT, y + 34
         fate = "outside" if section in PARTS else "verbatim"
         out.append(f'<rect x="{x}" y="{y}" width="9" height="9" {fill_fate(section, fate)}/>')
         out.append(write(x + 14, y + 8, label, "dim", 10))
-        told = (
+        tokens_label = (
             format_tokens(before) if before == after else f"{format_tokens(before)} → {format_tokens(after)}"
         )
-        out.append(write(x + 14, y + 21, told, "text", 10))
+        out.append(write(x + 14, y + 21, tokens_label, "text", 10))
         x += 104
     return y + 40, out
 
 
 def draw_overview(still: SnapshotData, y: int) -> Iterator[str]:
-    """The session's whole life: what was reported as a line, what is counted as an area."""
+    """Draw the session's whole timeline: reported tokens as a line, counted tokens as an area."""
     counted, reported = still.columns["overview_estimated"], still.columns["overview_reported"]
     steps = len(counted)
     yield write(0, y + OVERVIEW, plural(steps, "step"), "dim", 10)
@@ -146,33 +142,38 @@ def draw_overview(still: SnapshotData, y: int) -> Iterator[str]:
     def level(tokens: int) -> float:
         return y + OVERVIEW - OVERVIEW * tokens / high
 
-    area = [f"M{LEFT} {y + OVERVIEW}"]
+    area = [f"M{MARGIN_LEFT} {y + OVERVIEW}"]
     line: list[str] = []
     breaks = {int(bins[min(mark.step, steps - 1)]) for mark in still.scene.boundaries}
     pen = False
     for index, (first, end) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
-        x = LEFT + index * step
+        x = MARGIN_LEFT + index * step
         area.append(f"V{level(int(counted[first:end].max())):.1f}H{x + step:.1f}")
         # Steps that report nothing do not break the line; a compaction does.
         pen = pen and index not in breaks
-        if (told := int(reported[first:end].max())) >= 0:
-            line.append(f"{'L' if pen else 'M'}{x + step / 2:.1f} {level(told):.1f}")
+        if (peak := int(reported[first:end].max())) >= 0:
+            line.append(f"{'L' if pen else 'M'}{x + step / 2:.1f} {level(peak):.1f}")
             pen = True
     covered = still.scene.overview
     if covered.last >= covered.first:
         first, last = (int(bins[min(step, steps - 1)]) for step in (covered.first, covered.last))
         wide = (last - first + 1) * step
         extent = f'width="{wide:.1f}" height="{OVERVIEW}"'
-        yield f'<rect x="{LEFT + first * step:.1f}" y="{y}" {extent} {fill("band")}/>'
+        yield f'<rect x="{MARGIN_LEFT + first * step:.1f}" y="{y}" {extent} {fill("band")}/>'
     yield f'<path d="{"".join(area)}V{y + OVERVIEW}Z" {fill("area")}/>'
     yield f'<path d="{"".join(line)}" fill="none" {stroke("dim")}/>'
     room = -100.0
     for mark in still.scene.boundaries:
-        x = LEFT + float(bins[min(mark.step, steps - 1)]) * step
+        x = MARGIN_LEFT + float(bins[min(mark.step, steps - 1)]) * step
         half = 4.0 if mark.kind == "compact" else 2.5
         side = f"l{half} {half}l-{half} {half}l-{half} -{half}Z"
         yield f'<path d="M{x:.1f} {y - half - 6}{side}" {fill("strong")}/>'
-        if mark.kind == "compact" and mark.before is not None and x - room > 60 and x < LEFT + _PLOT + 40:
+        if (
+            mark.kind == "compact"
+            and mark.before is not None
+            and x - room > 60
+            and x < MARGIN_LEFT + _PLOT + 40
+        ):
             yield write(x + 7, y - 3, format_tokens(mark.before), "dim", 10)
             room = x
 
@@ -191,9 +192,9 @@ def draw_lanes(still: SnapshotData, y: int) -> tuple[int, list[str]]:
     top = y
     rows = [lane for lane in still.scene.lanes if np.isin(columns["block_section"], lane.sections).any()]
     sums: list[dict[int, dict[int, int]]] = []
-    for one in rows:
+    for lane_row in rows:
         lane: dict[int, dict[int, int]] = {}
-        for row in np.flatnonzero(np.isin(columns["block_section"], one.sections)).tolist():
+        for row in np.flatnonzero(np.isin(columns["block_section"], lane_row.sections)).tolist():
             fates = lane.setdefault(int(place_of[entry[row]]), {})
             fate = int(still.fate[row])
             fates[fate] = fates.get(fate, 0) + int(tokens[row])
@@ -204,20 +205,20 @@ def draw_lanes(still: SnapshotData, y: int) -> tuple[int, list[str]]:
     talls = [max(_LOWEST, round(root * scale) + 4) for root in roots]
     out += _bands(still, place_of, wide, y + 8, sum(talls) + 4)
     y += 12
-    for one, lane, tall in zip(rows, sums, talls, strict=True):
+    for lane_row, lane, tall in zip(rows, sums, talls, strict=True):
         y += tall
-        out.append(write(0, y - 2, one.label, "dim", 11))
-        out.append(f'<path d="M{LEFT} {y + 0.5:.1f}h{_PLOT}" {stroke("line")}/>')
-        out += _columns(still, still.sections[one.sections[0]], lane, y, wide, scale)
+        out.append(write(0, y - 2, lane_row.label, "dim", 11))
+        out.append(f'<path d="M{MARGIN_LEFT} {y + 0.5:.1f}h{_PLOT}" {stroke("line")}/>')
+        out += _columns(still, still.sections[lane_row.sections[0]], lane, y, wide, scale)
     y += 4
     if not still.uncut and len(place_of):
         at = int(place_of[still.place]) if still.place < len(place_of) else int(bins[-1]) + 1
-        x = LEFT + at * wide
+        x = MARGIN_LEFT + at * wide
         out.append(f'<path d="M{x:.1f} {top}V{y + 2}" {stroke("strong", 1.6)}/>')
-        side = "end" if x > LEFT + _PLOT * 0.8 else "start"
-        told = f"cut · {format_tokens(sum(still.after))} after"
-        out.append(write(x + (-6 if side == "end" else 6), top + 5, told, "strong", 10, side))
-    x = LEFT
+        side = "end" if x > MARGIN_LEFT + _PLOT * 0.8 else "start"
+        label = f"cut · {format_tokens(sum(still.after))} after"
+        out.append(write(x + (-6 if side == "end" else 6), top + 5, label, "strong", 10, side))
+    x = MARGIN_LEFT
     for name, count in still.count_fates():
         out.append(f'<rect x="{x}" y="{y + 8}" width="12" height="9" {fill_fate("ink", name)}/>')
         out.append(write(x + 17, y + 16, f"{name} {count:,}", "dim", 10))
@@ -236,7 +237,7 @@ def _columns(
             tall = scale * total**0.5 * tokens / max(total, 1)
             if tall:
                 paths.setdefault(fate, []).append(
-                    _column(still.fates[fate], LEFT + at * wide, up, wide, tall)
+                    _column(still.fates[fate], MARGIN_LEFT + at * wide, up, wide, tall)
                 )
             up -= tall
     width = f'stroke-width="{max(wide - 0.6, 0.5):.2f}"'
@@ -254,7 +255,7 @@ def _column(fate: str, x: float, y: float, wide: float, tall: float) -> str:
 
 
 def _bands(still: SnapshotData, place_of: Any, wide: float, y: int, tall: int) -> Iterator[str]:
-    """Every other turn stands on a band."""
+    """Draw a band behind every other turn."""
     turn = still.turn
     first = np.flatnonzero(np.append(True, turn[1:] != turn[:-1])) if len(turn) else np.zeros(0, int)
     if not 0 < len(first) <= 80:
@@ -263,7 +264,7 @@ def _bands(still: SnapshotData, place_of: Any, wide: float, y: int, tall: int) -
     for index, (a, b) in enumerate(pairwise(starts)):
         if index % 2 == 0 and b > a:
             size = f'width="{(b - a) * wide:.1f}" height="{tall}"'
-            yield f'<rect x="{LEFT + a * wide:.1f}" y="{y}" {size} {fill("band")}/>'
+            yield f'<rect x="{MARGIN_LEFT + a * wide:.1f}" y="{y}" {size} {fill("band")}/>'
 
 
 def _bins(steps: int) -> Any:
@@ -306,10 +307,10 @@ class Snapshot:
         return f"Snapshot({SnapshotData(self._scene, self._plan).sentence})"
 
 
-def draw_still(scene: Sent, plan: Sent, told: bool = True) -> str:
-    """The picture as SVG, light or dark as the viewer is; where styles are stripped it is light.
+def draw_still(scene: Sent, plan: Sent, caption: bool = True) -> str:
+    """Draw the picture as SVG, light or dark like the viewer; light if styles are stripped.
 
-    `told` writes below it what the plan comes to.
+    `caption` writes the size after the plan below it.
     """
     still = SnapshotData(scene, plan)
     parts: list[str] = []
@@ -327,7 +328,7 @@ def draw_still(scene: Sent, plan: Sent, told: bool = True) -> str:
     y += OVERVIEW + 30
     y, lanes = draw_lanes(still, y)
     parts += lanes
-    if told:
+    if caption:
         parts.append(write(0, y + 14, still.sentence, "text", 12))
         y += 26
     patterns = "".join(make_patterns(still.sections, [fate for fate, _ in still.count_fates()]))
@@ -364,7 +365,7 @@ def tabulate(scene: Sent, plan: Sent) -> str:
 def show_still(scene: Sent, plan: Sent) -> str:
     """Picture and table as one piece of HTML. A viewer that strips pictures still has the table."""
     still = SnapshotData(scene, plan)
-    data = b64encode(draw_still(scene, plan, told=False).encode("utf-8")).decode("ascii")
+    data = b64encode(draw_still(scene, plan, caption=False).encode("utf-8")).decode("ascii")
     alt = escape(f"Compaction plan. {still.sentence}")
     return (
         f'<div><img src="data:image/svg+xml;base64,{data}" alt="{alt}" width="{WIDTH}">'

@@ -1,8 +1,8 @@
-"""DOOR: has a summary written for a plan on a screen: what would be sent, how far it is, what came of it.
+"""DOOR: write the summary of a plan on a screen: preview of the requests, progress, and result.
 
-One summary is written at a time. A model is asked only for what was looked at before: the digest of the
-requests is the permission. What is written is handed over as a `Checkpoint`; a failure is a sentence, and
-nothing of it is kept.
+One summary is written at a time. A model is called only for previewed requests: their digest is the
+permission. The result is delivered as a `Checkpoint`; a failure is reported in a sentence and
+keeps nothing.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from .tasks import TaskQueue, describe_error
 from .written_summaries import MOST, WritingState
 
 ADDRESS = "https://api.anthropic.com"
-"""Where the `anthropic` package sends to, unless ANTHROPIC_BASE_URL says otherwise."""
+"""Default host of the `anthropic` package, if ANTHROPIC_BASE_URL is not set."""
 Check = Callable[[], None]
-CHANGED = "What would be sent has changed since you looked; nothing was sent. Look again."
+CHANGED = "The request has changed since the preview; nothing was sent. Open the preview again."
 
 
 class ApprovedPreview(NamedTuple):
-    """What was looked at: the requests of a plan, by their digest, and where they go."""
+    """A preview: the requests of a plan, by their digest, and their host."""
 
     plan: Plan
     claude: ClaudeSummariser
@@ -73,7 +73,7 @@ def find_address() -> str:
 
 
 def find_host(address: str) -> str:
-    """The host of an address; a name and a password that stand in it are not shown.
+    """Return the host of an address, without a name and a password.
 
     >>> find_host(ADDRESS), find_host("http://me:secret@127.0.0.1:8080/v1")
     ('api.anthropic.com', '127.0.0.1:8080')
@@ -95,10 +95,10 @@ MOST_AT_ONCE = 20_000
 """Characters of a text that one answer carries."""
 MOST_PASTED = 2_000_000
 PROVIDER = "context provider"
-"""Under this name stands what was typed for context providers."""
+"""Key of the text that was typed for context providers."""
 KEY = "summary"
 WHAT = "Writing the summary"
-STOPPED = "Stopped; nothing of it was kept."
+STOPPED = "Stopped; nothing was saved."
 
 WRITERS = ("extractive", "model", "pasted")
 """The writers of a summary. Only "model" calls a provider."""
@@ -107,10 +107,11 @@ Adopt = Callable[[Plan, Checkpoint | None], None]
 
 
 class SummaryWriter:
-    """Writes for one document, as one of its `tasks`. `adopt` gets a plan and what was written for it.
+    """Writes the summaries of one document, as one of its `tasks`. `adopt` is called with a plan and its
+    summary.
 
-    Its questions are answered at once, but "sending", for which the session is looked through; ask that in a
-    thread of its own.
+    All requests are answered at once except "sending", which searches the session; send that from another
+    thread.
     """
 
     def __init__(self, tasks: TaskQueue, adopt: Adopt) -> None:
@@ -187,7 +188,7 @@ class SummaryWriter:
             other = now.state in ("none", "done") and now.checkpoint is not plan.checkpoint
             if plan.checkpoint is not None and other:
                 # The state belongs to another cut; this plan has its own summary.
-                written = (one for one in self._finished if one.checkpoint is plan.checkpoint)
+                written = (writing for writing in self._finished if writing.checkpoint is plan.checkpoint)
                 now = next(written, WritingState())
             text, share = now.text, now.share
         here = now.state == "done" and plan.checkpoint is now.checkpoint
@@ -238,10 +239,10 @@ class SummaryWriter:
     ) -> None:
         writing = WritingState("writing", by=by, plan=plan)
 
-        def work(tell: OnProgress) -> WritingState:
+        def work(on_progress: OnProgress) -> WritingState:
             if claude is not None:
-                claude.tell = lambda progress: self._on_progress(writing, progress, tell)
-            checkpoint = make(plan, lambda: tell(0.0))
+                claude.tell = lambda progress: self._on_progress(writing, progress, on_progress)
+            checkpoint = make(plan, lambda: on_progress(0.0))
             if checkpoint.error is not None:
                 raise EditError("summary by", checkpoint.by, checkpoint.error)
             return replace(
@@ -263,7 +264,7 @@ class SummaryWriter:
             if isinstance(error, Stopped):
                 self._state = WritingState("stopped", by=by, sentence=STOPPED)
                 return
-            # What came of it is not kept, and was paid all the same.
+            # The result is not kept, but it was paid for.
             used = error.used if isinstance(error, SummaryError) else None
             sentence = describe_error(error)
             self._state = WritingState(
@@ -279,20 +280,20 @@ class SummaryWriter:
         self._replace(WritingState("failed", by=by, sentence=sentence, plan=plan))
 
     def _replace(self, state: WritingState) -> None:
-        """Give up what is being written, and the calls that it has under way or is about to make."""
+        """Cancel the summary that is being written, and its running and future calls."""
         with self._lock:
             self._tasks.cancel(KEY)
             if self._summariser is not None:
                 self._summariser.stop()
             self._state = state
 
-    def _on_progress(self, writing: WritingState, progress: Progress, tell: OnProgress) -> None:
+    def _on_progress(self, writing: WritingState, progress: Progress, on_progress: OnProgress) -> None:
         with self._lock:
             part = progress.kind, threading.get_ident()
             writing.parts[part], writing.shares[part] = progress.text, progress.share
             writing.tries = max(writing.tries, progress.tries)
             share = writing.share
-        tell(share or 0.0)
+        on_progress(share or 0.0)
 
 
 def find_writer(query: Mapping[str, Any]) -> str:

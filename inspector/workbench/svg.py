@@ -1,7 +1,7 @@
-"""Pieces of an SVG picture in the widget's colours: hue for the section, pattern for the fate.
+"""Parts of an SVG picture in the widget's colours: hue for the section, pattern for the retention.
 
-Every piece has its light colour as an attribute and a class that makes it dark where the viewer is, so that a
-viewer which strips styles still shows the light picture.
+Every part has its light colour as an attribute and a class that makes it dark in dark viewers, so that a
+viewer that strips styles shows the light picture.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from ..tokens.outside import PARTS
+from ..tokens.not_in_file import PARTS
 from .palette import FACE, HUES, NEUTRALS
 
 GONE = ("dropped", "cleared")
@@ -76,13 +76,13 @@ def name_pattern(section: str, fate: str) -> str:
 def make_patterns(sections: Sequence[str], fates: Sequence[str]) -> Iterator[str]:
     """The patterns of the fates that have one, each in the hues of the sections."""
     names = [section if section in COLOURS else "unknown" for section in (*sections, "ink")]
-    made = set()
-    wanted = [(section, fate) for fate in fates if fate in PATTERNED for section in names]
-    for section, fate in [*wanted, ("compacted", "summarised"), *((part, "outside") for part in PARTS)]:
+    drawn = set()
+    pairs = [(section, fate) for fate in fates if fate in PATTERNED for section in names]
+    for section, fate in [*pairs, ("compacted", "summarised"), *((part, "outside") for part in PARTS)]:
         name = name_pattern(section, fate)
-        if name in made:
+        if name in drawn:
             continue
-        made.add(name)
+        drawn.add(name)
         colour = "gone" if fate in GONE else section
         wash = f'<rect width="5" height="5" {fill(colour)} fill-opacity="{WASH[fate]}"/>'
         yield (
@@ -105,4 +105,4 @@ _MARKS = {
 
 _DARK = (f".f-{name}{{fill:{dark}}}.s-{name}{{stroke:{dark}}}" for name, (_, dark) in COLOURS.items())
 STYLE = "".join(("@media (prefers-color-scheme:dark){", *_DARK, "}"))
-"""What makes the picture dark where the viewer is."""
+"""Style sheet for dark viewers."""

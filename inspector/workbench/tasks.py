@@ -1,4 +1,4 @@
-"""DOOR: long work beside a screen, in threads of its own, with progress and a stop."""
+"""DOOR: background work for a screen, in its own threads, with progress and a stop."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from ..text import error_sentence, printable
 T = TypeVar("T")
 
 LANES = ("long", "summary", "query")
-"""What is done side by side: a question waits neither until a session is counted nor until a model answers.
-Of several the first is shown."""
+"""Lanes that run in parallel: a query waits neither for token counting nor for a model's answer. If several
+are active, the first is shown."""
 PUT_OFF = 1.0
-"""Seconds at most for which work leaves the processor to those who draw the screen."""
+"""Maximum seconds for which work yields the processor to the threads that draw the screen."""
 OFTEN = 0.2
-"""Seconds between two words about progress, at least."""
+"""Minimum seconds between two progress reports."""
 LARGE = 2.0
-"""Seconds of work that take so much memory for a while that what is free again is handed back."""
+"""Work that takes this many seconds uses much memory; free memory is then returned to the system."""
 GONE = "The workbench was closed before this was found out."
 
 
 @dataclass(eq=False)
 class Task:
-    """What is to be done, and to whom its result or its failure goes: see `TaskQueue.submit`."""
+    """A piece of work, and the receivers of its result or failure; see `TaskQueue.submit`."""
 
     lane: str
     key: str
@@ -44,18 +44,18 @@ class Task:
 
 
 class TaskQueue:
-    """The work of one document that its screen does not wait for: in each lane one thing after another.
-    What is given up ends where it next asks `check_stopped`, or tells of its progress.
+    """The background work of one document: each lane runs one task after another. A cancelled task ends when
+    it next calls `check_stopped` or reports its progress.
 
-    `lock` is the document's, which results are handed over under. `show` hears what is being done, as the
-    trait `_work`: {} for nothing. Nothing is begun before `begin`. A lane has a thread only while there is
-    work; where threads cannot be had (a browser's Python), the work is done on the spot. No executor does
-    this: a process that ends would wait for what its threads still count.
+    `lock` is the document's lock and is held while results are delivered. `show` gets the running task as the
+    value of the trait `_work`, {} for none. No task starts before `begin`. A lane has a thread only while
+    there is work; if threads are unavailable (Python in a browser), the work runs in the caller's thread. An
+    executor does not fit: a process that ends would wait for its threads.
     """
 
     def __init__(self, lock: threading.RLock, show: Callable[[dict[str, Any]], None]) -> None:
         self.lock, self._show = lock, show
-        # Guards the tasks, and is held while nobody is called: who holds the document's lock may want it.
+        # Guards the tasks. Never call out while holding it: the callee may want the document's lock.
         self._change = threading.Condition()
         self._tasks: list[Task] = []
         self._busy: set[str] = set()
@@ -72,11 +72,11 @@ class TaskQueue:
         key: str = "",
         what: str = "",
     ) -> None:
-        """Have something done; what has the same `key` is given up for it. `what` is shown meanwhile.
+        """Queue work and cancel the task with the same `key`. `what` is shown while it runs.
 
-        `then` gets the result with the lock held, in the thread that did it; so what is cancelled under the
-        lock is not handed over after it. `fail` gets the error of either in the same way, `Stopped` where the
-        task is stopped, and a sentence where the document is closed, then without the lock.
+        `then` gets the result in the worker thread, with the lock held; so a task that is cancelled under the
+        lock delivers nothing afterwards. `fail` gets the error of the work or of `then` in the same way:
+        `Stopped` if the task is stopped. If the document is closed, it gets a sentence, without the lock.
         """
         task = Task(lane, key, what, work, then, fail)
         with self._change:
@@ -89,10 +89,10 @@ class TaskQueue:
         self._start(lane)
 
     def begin(self, after: float = 0.0) -> None:
-        """Start with what waits, and from now on with whatever comes, as soon as it comes.
+        """Start the waiting tasks; from now on, start new tasks as they come.
 
-        `after` so many seconds, or once somebody waits for it: the screen is drawn sooner when nothing else
-        wants the processor.
+        Wait `after` seconds, or until a caller waits for a result: the screen is drawn sooner if nothing else
+        uses the processor.
         """
         if after and self._tasks:
             self._timer = threading.Timer(after, self.begin)
@@ -107,41 +107,41 @@ class TaskQueue:
             self._start(lane)
 
     def hurry(self) -> None:
-        """Begin now, where that was put off."""
+        """Start now if `begin` was delayed."""
         timer, self._timer = self._timer, None
         if timer is not None and not self._begun:
             timer.cancel()
             self.begin()
 
     def is_on(self, key: str) -> bool:
-        """Whether something of this key is being done or waits."""
+        """Whether a task with this key is running or waiting."""
         with self._change:
             return any(task.key == key for task in self._tasks)
 
     def cancel(self, key: str) -> None:
-        """Give up what has this key. Nobody hears of it."""
+        """Cancel the task with this key without calling its receivers."""
         with self._change:
             for task in [task for task in self._tasks if task.key == key]:
                 self._claim(task)
 
     def stop(self, lane: str = "") -> bool:
-        """Give up what is being done and what waits, in all lanes or one; whether there was anything."""
+        """Cancel running and waiting tasks, in all lanes or one. Return whether there were any."""
         with self.lock:
             stopped = [task for task in [*self._tasks] if lane in ("", task.lane) and self._claim(task)]
             for task in stopped:
-                self._tell(task.lane, {})
+                self._report(task.lane, {})
                 task.fail(Stopped())
         return bool(stopped)
 
     def close(self) -> None:
-        """Give up everything, and whatever comes from now on. Waits for nobody, not even for the lock."""
+        """Cancel all tasks and refuse later ones. Does not wait, not even for the lock."""
         self._show = _show_nobody
         if self._timer is not None:
             self._timer.cancel()
         with self._change:
             self._closed = True
-            left = [task for task in [*self._tasks] if self._claim(task)]
-        for task in left:
+            unstarted = [task for task in [*self._tasks] if self._claim(task)]
+        for task in unstarted:
             task.fail(InspectorError(GONE))
 
     def wait(self, lane: str, timeout: float | None = None) -> bool:
@@ -151,7 +151,7 @@ class TaskQueue:
             return self._change.wait_for(lambda: lane not in self._busy, timeout)
 
     def _claim(self, task: Task) -> bool:
-        """Take the right to say how a task ended, which there is once."""
+        """Take the right to report how a task ended; only one caller gets it."""
         with self._change:
             ended, task.ended = task.ended, True
             self._tasks = [other for other in self._tasks if other is not task]
@@ -178,7 +178,7 @@ class TaskQueue:
             try:
                 self._do(task)
             except BaseException:
-                # Nobody to talk to any more; what waits is done all the same.
+                # The document has no readers any more; waiting tasks still run.
                 with self._change:
                     self._busy.discard(lane)
                     self._change.notify_all()
@@ -196,24 +196,24 @@ class TaskQueue:
             return task
 
     def _do(self, task: Task) -> None:
-        told = 0.0
+        reported_at = 0.0
 
-        def tell(done: float | None) -> None:
-            nonlocal told
-            if task.what and time.monotonic() - told >= OFTEN:
-                told = time.monotonic()
+        def report(done: float | None) -> None:
+            nonlocal reported_at
+            if task.what and time.monotonic() - reported_at >= OFTEN:
+                reported_at = time.monotonic()
                 share = None if done is None else round(done, 3)
                 with self.lock:
                     if not task.ended:
-                        self._tell(task.lane, {"what": task.what, "done": share, "stoppable": True})
+                        self._report(task.lane, {"what": task.what, "done": share, "stoppable": True})
             if task.ended:
                 raise Stopped
 
         result, failure = None, None
         try:
-            tell(None)
+            report(None)
             with stopping(lambda: task.ended):
-                result = task.work(tell)
+                result = task.work(report)
         except BaseException as error:
             failure = error
         with self.lock:
@@ -229,9 +229,9 @@ class TaskQueue:
         with self._change:
             more = any(other.lane == task.lane for other in self._tasks)
         if not more:
-            self._tell(task.lane, {})
+            self._report(task.lane, {})
 
-    def _tell(self, lane: str, work: dict[str, Any]) -> None:
+    def _report(self, lane: str, work: dict[str, Any]) -> None:
         with self.lock:
             if work != self._shown.get(lane, {}):
                 self._shown[lane] = work
@@ -239,13 +239,13 @@ class TaskQueue:
 
 
 def _show_nobody(work: dict[str, Any]) -> None:
-    """Where progress goes once nobody looks."""
+    """Discard progress after the document is closed."""
 
 
 class Ticker:
-    """Does something again and again, in a thread of its own, until it is stopped.
+    """Call a function repeatedly, in its own thread, until stopped.
 
-    Raises RuntimeError where there are no threads.
+    Raises RuntimeError if there are no threads.
     """
 
     def __init__(self, beat: Callable[[], None], seconds: float) -> None:
@@ -254,7 +254,7 @@ class Ticker:
         start_thread(self._run, "follow")
 
     def stop(self) -> None:
-        """No beat begins after this."""
+        """Begin no further call."""
         self._end.set()
 
     def _run(self) -> None:
@@ -263,7 +263,7 @@ class Ticker:
 
 
 def begin_early(work: Callable[[], object]) -> None:
-    """Do in a thread what is going to be needed soon. A failure is left to whoever needs it."""
+    """Do work in a thread that is needed soon. Ignore failures; the later caller meets them."""
 
     def run() -> None:
         with suppress(Exception):
@@ -274,18 +274,18 @@ def begin_early(work: Callable[[], object]) -> None:
 
 
 def hand_back_memory() -> None:
-    """Hand free memory back to the system: glibc keeps what was freed until it is told not to."""
+    """Return free memory to the system; glibc keeps freed memory until `malloc_trim` is called."""
     with suppress(AttributeError, OSError, TypeError):  # another system's C library
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def start_thread(work: Callable[[], object], name: str = "work") -> None:
-    """Do something in a thread that keeps no process alive. Raises RuntimeError where there are none."""
+    """Run work in a daemon thread. Raises RuntimeError if there are no threads."""
     threading.Thread(target=work, name=f"compaction-inspector-{name}", daemon=True).start()
 
 
 def describe_error(error: BaseException) -> str:
-    """A sentence for whoever looks at a screen."""
+    """Describe an error in a sentence for the screen."""
     sentence = error_sentence(error, file=False)
     if isinstance(error, OSError) and error.strerror:
         return f"{sentence}."

@@ -12,7 +12,7 @@ from ..facts.outcomes import TRAITS
 
 
 class ScreenWord(NamedTuple):
-    """How a thing is called on a screen, and what is said of it to who asks, "" for nothing."""
+    """The label of a term on the screen, and its tooltip, or ""."""
 
     label: str
     sentence: str = ""
@@ -22,19 +22,19 @@ WORDS: dict[str, ScreenWord] = {
     **{name: ScreenWord(traits.label, traits.sentence) for name, traits in TRAITS.items()},
     "unexplained": ScreenWord(
         "not in the file",
-        "What the provider counted beside the text in the file; a plan is shown as if this stayed the same.",
+        "Tokens the provider counted besides the text in the file; a plan assumes they stay the same.",
     ),
     "stand_in": ScreenWord(
         "placeholder summary",
-        "The summary is not written yet; this holds its place. A model writes another one.",
+        "The summary is not written yet; this is a placeholder. A model writes a different one.",
     ),
-    "fate": ScreenWord("becomes", "What the plan makes of a block."),
+    "fate": ScreenWord("outcome", "The effect of the plan on a block."),
     "verbatim": ScreenWord("kept", "It stays as it is."),
     "truncated": ScreenWord("shortened", "A part of its text stays."),
-    "pointer": ScreenWord("pointer", "A short line says where it was put."),
-    "summarised": ScreenWord("summarised", "It goes, and a summary stands in its place."),
-    "dropped": ScreenWord("dropped", "It goes, and nothing stands in its place."),
-    "cleared": ScreenWord("cleared", "Its text goes; that it was there stays."),
+    "pointer": ScreenWord("pointer", "A short line names the place of the full text."),
+    "summarised": ScreenWord("summarised", "Removed; a summary replaces it."),
+    "dropped": ScreenWord("dropped", "Removed; nothing replaces it."),
+    "cleared": ScreenWord("cleared", "Its text is removed; a note about it stays."),
     "gone": ScreenWord("gone before", "It could not be read before this compaction either."),
     "evidence": ScreenWord("by whose word"),
     "recorded": ScreenWord("by the file", "The file itself shows it."),
@@ -44,11 +44,11 @@ WORDS: dict[str, ScreenWord] = {
         "absent unless the summary names it",
         "The summary of this plan is not written yet, and nothing else names it.",
     ),
-    "regret": ScreenWord("needed again", "It was taken by a compaction and asked for afterwards."),
+    "regret": ScreenWord("needed again", "A compaction removed it, and it was requested again."),
     "calibrated": ScreenWord("fitted to the provider", "Counts are scaled to what the provider reported."),
     "constraint": ScreenWord("your rule"),
     "micro": ScreenWord("outputs cleared"),
-    "prefix_reset": ScreenWord("cache starts anew here"),
+    "prefix_reset": ScreenWord("cache is rebuilt here"),
 }
 """By the name in Python."""
 
@@ -62,14 +62,14 @@ FORBIDDEN = (
     "fate",
     "micro-compaction",
 )
-"""None of these is on any screen."""
+"""Words that never appear on a screen."""
 
-_SAID = {"stand-in": "stand_in", "micro-compaction": "micro"}
+_LABELS = {"stand-in": "stand_in", "micro-compaction": "micro"}
 _FORBIDDEN = re.compile(rf"\b({'|'.join(FORBIDDEN)})(s?)\b")
 
 
 def label_of(name: str) -> str:
-    """What a person reads for a name.
+    """Return the label of a name on the screen.
 
     >>> label_of("verbatim"), label_of("unexplained"), label_of("compaction")
     ('kept', 'not in the file', 'compaction')
@@ -83,4 +83,4 @@ def say_plainly(text: str) -> str:
     >>> say_plainly("calibrated: o200k_base; a stand-in of 12 tokens")
     'fitted to the provider: o200k_base; a placeholder summary of 12 tokens'
     """
-    return _FORBIDDEN.sub(lambda found: label_of(_SAID.get(found[1], found[1])) + found[2], text)
+    return _FORBIDDEN.sub(lambda match: label_of(_LABELS.get(match[1], match[1])) + match[2], text)

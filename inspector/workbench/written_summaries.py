@@ -29,7 +29,7 @@ Part = tuple[str, int]
 
 
 class WrittenSummary(NamedTuple):
-    """A summary, and what it was written for. `entries` are those of the jobs, as they were read."""
+    """A summary and its inputs. `entries` are the entries of its jobs at the time."""
 
     policy: Policy
     jobs: tuple[SummaryJob, ...]
@@ -37,7 +37,7 @@ class WrittenSummary(NamedTuple):
     checkpoint: Checkpoint
 
     def is_for(self, plan: Plan) -> bool:
-        """Whether the plan asks for the very same; a file written anew may say others by old names."""
+        """Whether the plan has the same jobs; a rewritten file may use old names for other entries."""
         asks = self.policy == plan.policy and self.jobs == plan.jobs
         return asks and self.entries == _read_entries(plan)
 
@@ -62,8 +62,10 @@ class WritingState:
         if self.checkpoint is not None:
             return self.checkpoint.text
         kinds = [job.kind for job in self.plan.jobs] if self.plan is not None else []
-        told = sorted(self.parts, key=lambda part: kinds.index(part[0]) if part[0] in kinds else len(kinds))
-        return "\n\n".join(self.parts[part] for part in told if self.parts[part])
+        sorted_parts = sorted(
+            self.parts, key=lambda part: kinds.index(part[0]) if part[0] in kinds else len(kinds)
+        )
+        return "\n\n".join(self.parts[part] for part in sorted_parts if self.parts[part])
 
     @property
     def share(self) -> float | None:
@@ -72,7 +74,7 @@ class WritingState:
 
 
 def fill_in(plan: Plan, written: Sequence[WrittenSummary]) -> Plan:
-    """Return the plan with the summary written for it, or unchanged if there is none."""
+    """Return the plan with the summary that was written for it, or the plan unchanged."""
     own = next((summary.checkpoint for summary in reversed(written) if summary.is_for(plan)), None)
     return plan if own is None else plan.with_summary(own)
 
@@ -157,10 +159,12 @@ def _load_row(row: Any, session: Session) -> WrittenSummary | None:
         jobs = tuple(SummaryJob.model_validate(job) for job in row["jobs"])
         checkpoint = Checkpoint.model_validate(row["checkpoint"])
         entries = tuple(session[name] for job in jobs for name in job.entries)
-        known = row["entries_sha256"]
+        saved_digests = row["entries_sha256"]
     except (InspectorError, ValueError, TypeError, LookupError):
         return None
-    return WrittenSummary(policy, jobs, entries, checkpoint) if _hash_entries(entries) == known else None
+    return (
+        WrittenSummary(policy, jobs, entries, checkpoint) if _hash_entries(entries) == saved_digests else None
+    )
 
 
 def _hash_entries(entries: Sequence[Entry]) -> str:

@@ -25,16 +25,16 @@ const FORMS: Record<string, string> = {
   symbol: "getShadowBranchForCommit",
   constraint: "Never push to a branch that somebody else works on.",
 };
-const isBad = (outcome: Outcome): boolean => TRAITS[outcome].group === "missing";
+const isBad = (outcome: Outcome): boolean => TRAITS[outcome].colour === "red";
 
-export interface Told {
+export interface InventedFacts {
   ref: string;
   turn: number;
   label: string;
 }
 
 /** `blocks` are the rows of the moment. */
-export const inventFacts = (blocks: readonly Told[], many = 230) => {
+export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
   const rows: FactRow[] = Array.from({ length: many }, (_, number) => {
     const [kind] = KINDS[number % KINDS.length] as readonly [string, string];
     const row = (number * 37) % Math.max(1, blocks.length);
@@ -51,8 +51,16 @@ export const inventFacts = (blocks: readonly Told[], many = 230) => {
       },
       form: number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`,
       title: number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`,
-      rounds: [{ outcome: "absent" as Outcome, tier: "recorded" as FactRow["tier"], stood: true, bad: true }],
-      ...{ stood: number % 29 !== 28, bad: isBad(outcome) && number % 29 !== 28 },
+      rounds: [
+        {
+          outcome: "absent" as Outcome,
+          tier: "recorded" as FactRow["tier"],
+          stood: true,
+          bad: true,
+          judged: false,
+        },
+      ],
+      ...{ stood: number % 29 !== 28, bad: isBad(outcome) && number % 29 !== 28, judged: false },
       ...{ said: 1 + (number % 9), by: ["user", "tool"], lastTurn: blocks[row]?.turn ?? 0, row },
     };
   });
@@ -61,23 +69,23 @@ export const inventFacts = (blocks: readonly Told[], many = 230) => {
       Number(b.stood) - Number(a.stood) || WORST_FIRST.indexOf(a.outcome) - WORST_FIRST.indexOf(b.outcome),
   );
   const kinds = KINDS.map(([id, label]) => {
-    const mine = rows.filter(row => row.kind === id && row.stood);
+    const ownRows = rows.filter(row => row.kind === id && row.stood);
     const outcomes = Object.fromEntries(
-      OUTCOMES.map(({ name }) => [name, mine.filter(row => row.outcome === name).length]),
+      OUTCOMES.map(({ name }) => [name, ownRows.filter(row => row.outcome === name).length]),
     ) as Record<Outcome, number>;
-    return { id, label, total: mine.length, outcomes };
+    return { id, label, total: ownRows.length, outcomes };
   });
 
-  const list = (asked: Partial<Omit<FactsReply, "type">> & { to?: number }): FactsReply => {
-    const { place = 0, query = "", kind = "", outcome = "", from = 0, to = 200 } = asked;
-    const found = order.filter(
+  const list = (request: Partial<Omit<FactsReply, "type">> & { to?: number }): FactsReply => {
+    const { place = 0, query = "", kind = "", outcome = "", from = 0, to = 200 } = request;
+    const matches = order.filter(
       row =>
         row.form.toLowerCase().includes(query.toLowerCase()) &&
         (kind === "" || row.kind === kind) &&
         (outcome === "" || (row.outcome === outcome && row.stood)),
     );
     return {
-      ...{ place, query, kind, outcome, from, total: found.length, rows: found.slice(from, to), kinds },
+      ...{ place, query, kind, outcome, from, total: matches.length, rows: matches.slice(from, to), kinds },
       marks: ["◆1"],
       ...{
         tier: "planned",
@@ -93,12 +101,13 @@ export const inventFacts = (blocks: readonly Told[], many = 230) => {
       (a, b) => a - b,
     );
     const pin = blocks[at[0] ?? 0];
-    const told = pick || "recorded:1";
-    const lost = told === "recorded:1" || isBad(outcome);
+    const pickOf = pick || "recorded:1";
+    const lost = pickOf === "recorded:1" || isBad(outcome);
     const side = { note: "turn 2", ref: pin?.ref ?? "", marks: [{ start: 18, end: 32, differs: false }] };
     const none = { ref: "", tokens: "", price: "" };
     return {
-      ...{ number, place, kind, form, title: form, code: lost ? "CI001" : "", pick: told },
+      ...{ number, place, kind, form, title: form, code: lost ? "CI001" : "", pick: pickOf },
+      ...{ verdict: "" as const, verdicts: lost ? ["right", "not lost"] : [] },
       head: `${kind} · in ${said} blocks`,
       factRow: { name: form, does: "is named in", ends: lost ? "not mentioned after ◆1" : "by 1 block" },
       ...{ outcome: lost ? "absent" : "verbatim", label: lost ? "Absent" : "Kept", tone: lost ? "red" : "" },
@@ -125,7 +134,7 @@ export const inventFacts = (blocks: readonly Told[], many = 230) => {
         },
         {
           ...none,
-          turn: told === "plan" ? "this plan" : "◆1",
+          turn: pickOf === "plan" ? "this plan" : "◆1",
           words: `${said} blocks named it`,
           sign: "missing",
         },
@@ -180,15 +189,21 @@ export const inventFacts = (blocks: readonly Told[], many = 230) => {
 
   const findings = (place: number, look: string): FindingsReply => {
     const some = rows.filter(row => row.outcome === "absent").slice(0, 3);
-    const found = some.map(({ number, kind, form }) => ({
+    const findingRows = some.map(({ number, kind, form }) => ({
       ...{ number, kind, form, title: form, note: "changed, turn 3", sign: "absent" as const },
       outcome: "absent" as const,
-      ...{ code: "CI001", pick: "recorded:1", kept: false },
+      ...{ code: "CI001", pick: "recorded:1", verdict: "" as const },
     }));
     const groups = [
-      { id: "absent" as const, title: "Missing in ◆1", count: found.length, note: "", rows: found },
+      {
+        id: "absent" as const,
+        title: "Missing in ◆1",
+        count: findingRows.length,
+        note: "",
+        rows: findingRows,
+      },
     ];
-    return { place, look, label: "◆1", total: found.length, groups, unchecked: "", sentence: "" };
+    return { place, look, label: "◆1", total: findingRows.length, groups, unchecked: "", sentence: "" };
   };
 
   const regret = () => {

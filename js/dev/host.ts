@@ -35,8 +35,8 @@ export class MemoryHost implements Host {
   }
 
   on(event: string, listener: Listener): void {
-    const found = this.listeners.get(event) ?? new Set();
-    this.listeners.set(event, found.add(listener));
+    const listeners = this.listeners.get(event) ?? new Set();
+    this.listeners.set(event, listeners.add(listener));
   }
 
   off(event: string, listener: Listener): void {
@@ -49,9 +49,9 @@ export class MemoryHost implements Host {
 
   save_changes(): void {
     this.saves++;
-    const asked = { ...this.traits };
+    const changes = { ...this.traits };
     const kernel = this.kernel;
-    if (kernel !== null) this.later(() => this.receive(kernel.plan(asked)));
+    if (kernel !== null) this.later(() => this.receive(kernel.plan(changes)));
   }
 
   send(message: unknown): void {

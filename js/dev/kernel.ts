@@ -6,9 +6,9 @@ import type { Traits } from "../src/payloads/host";
 import type { Knob, PackedColumn, PlanPayload, ScenePayload } from "../src/payloads/types";
 import { inventFacts } from "./facts";
 import { type Invented, inventSession } from "./invent";
-import { inventRun, stagesOf } from "./life";
 import { pack } from "./pack";
-import { inventScribe, type Screen } from "./scribe";
+import { inventRun, stagesOf } from "./replay";
+import { inventSummaryWriter, type Screen } from "./summary-writer";
 
 const SECTIONS = [
   ["system", "system"],
@@ -110,6 +110,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
     place_legal: ["u8", places.map(place => place.legal)],
     place_reason: ["i32", places.map(place => place.reason)],
     place_splits: ["u8", places.map(place => place.splits)],
+    place_starts: ["u8", places.map((place, at) => (at === 0 ? 1 : at < entries.length ? place.legal : 0))],
     overview_reported: ["i32", session.overview.map(step => step.reported)],
     overview_estimated: ["i32", session.overview.map(step => step.estimated)],
     overview_turn: ["i32", session.overview.map(step => step.turn)],
@@ -121,7 +122,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
   });
 
   let screen: Screen = { name: "", cut: "", turn: 0, tokens: 0 };
-  const scribe = inventScribe(
+  const writer = inventSummaryWriter(
     () => screen,
     () => kernel.hear(kernel.plan(kernel.traits)),
   );
@@ -137,24 +138,24 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
       if (section === "tool_output" && tokens > over) return { fate: 2, tokens: 58, rule: 2 };
       return { fate: 3, tokens: 0, rule: 3 };
     });
-    const kept = blocks.map(({ section, tokens }) => {
+    const keptBlocks = blocks.map(({ section, tokens }) => {
       if (section === "tool_output" && tokens > 3 * over) return { fate: 1, tokens: 3 * over, rule: 2 };
       return { fate: 0, tokens, rule: 1 };
     });
-    const totals = sumPlaces(blocks, older, kept, places.length, carry === true);
+    const totals = sumPlaces(blocks, older, keptBlocks, places.length, carry === true);
     const turnAt = (place: number) => entries[place]?.turn ?? -1;
     const auto = placeAuto(blocks, places, recent);
-    const wanted =
+    const policyAsked =
       traits.cut === ""
         ? auto
         : traits.cut === "end"
           ? entries.length
           : entries.findIndex(e => e.id === traits.cut);
-    const place = wanted < 0 ? auto : wanted;
+    const place = policyAsked < 0 ? auto : policyAsked;
     const name = JSON.stringify([traits.policy, traits.settings, place]);
     const standing = totals[place] as (typeof totals)[number];
     screen = { name, cut: entries[place]?.id ?? "end", turn: turnAt(place), tokens: standing.summary };
-    const summary = scribe.of(name);
+    const summary = writer.of(name);
     if (summary !== null) {
       const compacted = code("compacted");
       standing.sections[compacted] = (standing.sections[compacted] ?? 0) + summary.tokens - standing.summary;
@@ -165,11 +166,11 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
     );
     const { bytes, columns } = pack({
       fate_older: ["u8", older.map(block => block.fate)],
-      fate_kept: ["u8", kept.map(block => block.fate)],
+      fate_kept: ["u8", keptBlocks.map(block => block.fate)],
       tokens_older: ["i32", older.map(block => block.tokens)],
-      tokens_kept: ["i32", kept.map(block => block.tokens)],
+      tokens_kept: ["i32", keptBlocks.map(block => block.tokens)],
       rule_older: ["i32", older.map(block => block.rule)],
-      rule_kept: ["i32", kept.map(block => block.rule)],
+      rule_kept: ["i32", keptBlocks.map(block => block.rule)],
       after_total: ["i32", totals.map((t, i) => (places[i]?.legal ? sum(t.sections) : -1))],
       after_sections: [
         "i32",
@@ -253,7 +254,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
 
   const text = (row: number) => blocks[row]?.text ?? "";
   const search = (id: string, query: string) => {
-    const found = blocks.flatMap(({ label, text, position }, row) => {
+    const hits = blocks.flatMap(({ label, text, position }, row) => {
       const at = text.toLowerCase().indexOf(query.toLowerCase());
       if (at < 0) return [];
       const entry = entries[position];
@@ -263,16 +264,16 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
       const preview = text.slice(start, at + 130);
       return [{ ref, row, at: "", turn: entry?.turn ?? 0, label, preview, spans }];
     });
-    return { type: "search", id, query, hits: found.slice(0, 200), total: found.length };
+    return { type: "search", id, query, hits: hits.slice(0, 200), total: hits.length };
   };
   const playRules = (id: string, place: number) => {
     const reason = places[place]?.reason ?? -1;
     if (reason >= 0) {
-      const told = (row: number) => ({ row, turn: 3, label: blocks[row]?.label ?? "" });
+      const entry = (row: number) => ({ row, turn: 3, label: blocks[row]?.label ?? "" });
       const row = starts[place] ?? 0;
       const error =
         "400 invalid_request_error: messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_01FjK2";
-      const pairs = reason === 0 ? [{ call: told(row - 1), output: told(row) }] : [];
+      const pairs = reason === 0 ? [{ call: entry(row - 1), output: entry(row) }] : [];
       return {
         type: "lesson",
         id,
@@ -295,8 +296,8 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
       blocks.forEach((block, row) => {
         const older = block.position < place;
         if ((older ? drawn.ruleOlder : drawn.ruleKept)[row] !== rule) return;
-        const left = (older ? drawn.tokensOlder : drawn.tokensKept)[row] ?? 0;
-        sections[code(block.section)] = (sections[code(block.section)] ?? 0) + left - block.tokens;
+        const tokensLeft = (older ? drawn.tokensOlder : drawn.tokensKept)[row] ?? 0;
+        sections[code(block.section)] = (sections[code(block.section)] ?? 0) + tokensLeft - block.tokens;
         count++;
       });
       const summary = rule >= 3 ? (drawn.summaryTokens[place] ?? 0) : 0;
@@ -309,17 +310,17 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
       };
     });
     const side = (row: number) => (blocks[row]?.position ?? 0) < place;
-    const played = steps.map((_, taken) => {
+    const played = steps.map((_, stepCount) => {
       const rule = (row: number) => (side(row) ? drawn.ruleOlder : drawn.ruleKept)[row] ?? -1;
-      const isDecided = (row: number) => rule(row) >= 0 && rule(row) < taken;
+      const isDecided = (row: number) => rule(row) >= 0 && rule(row) < stepCount;
       const fate = (row: number) => (side(row) ? drawn.fateOlder : drawn.fateKept)[row] ?? 0;
-      const left = (row: number) => (side(row) ? drawn.tokensOlder : drawn.tokensKept)[row] ?? 0;
+      const tokensLeft = (row: number) => (side(row) ? drawn.tokensOlder : drawn.tokensKept)[row] ?? 0;
       return {
-        total: steps[taken - 1]?.after ?? _plan.before.total,
-        sections: steps[taken - 1]?.sections ?? _plan.before.sections,
-        summary: steps[taken - 1]?.summary ?? 0,
+        total: steps[stepCount - 1]?.after ?? _plan.before.total,
+        sections: steps[stepCount - 1]?.sections ?? _plan.before.sections,
+        summary: steps[stepCount - 1]?.summary ?? 0,
         fates: blocks.map((_, row) => (isDecided(row) ? fate(row) : 0)),
-        tokens: blocks.map(({ tokens }, row) => (isDecided(row) ? left(row) : tokens)),
+        tokens: blocks.map(({ tokens }, row) => (isDecided(row) ? tokensLeft(row) : tokens)),
         rules: blocks.map((_, row) => (isDecided(row) ? rule(row) : -1)),
       };
     });
@@ -333,9 +334,9 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
   );
   const answer: Kernel["answer"] = message => {
     const { type, id } = message;
-    const told = facts.answer(message);
-    if (told !== undefined) return told;
-    const wrote = scribe.answer(message);
+    const reply = facts.answer(message);
+    if (reply !== undefined) return reply;
+    const wrote = writer.answer(message);
     if (wrote !== undefined) return wrote;
     if (type === "rows") {
       const rows = blocks
@@ -343,9 +344,9 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
         .map(block => ({ label: block.label, preview: block.text.slice(0, 90) }));
       return { type, id, from: message.from, rows };
     }
-    const summary = scribe.of(screen.name);
+    const summary = writer.of(screen.name);
     if (type === "summary" && summary !== null) {
-      const text = scribe.text();
+      const text = writer.text();
       return { type, id, place: message.place, text, total: text.length, facts: [["by", summary.by]] };
     }
     if (type === "summary") {
@@ -359,7 +360,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
       };
     }
     if (type === "summaries") {
-      const text = scribe.text();
+      const text = writer.text();
       const planned = {
         title: "Planned",
         size: "2.3k",
@@ -424,7 +425,7 @@ interface Fated {
 const sumPlaces = (
   blocks: { position: number; section: string; tokens: number }[],
   older: Fated[],
-  kept: Fated[],
+  keptBlocks: Fated[],
   count: number,
   carry: boolean,
 ) => {
@@ -433,14 +434,14 @@ const sumPlaces = (
     sections[section] = (sections[section] as number) + tokens;
   };
   blocks.forEach((block, row) => {
-    move(code(block.section), kept[row]?.tokens ?? 0);
+    move(code(block.section), keptBlocks[row]?.tokens ?? 0);
   });
   let summarised = 0;
   let row = 0;
   return Array.from({ length: count }, (_, place) => {
     for (; (blocks[row]?.position ?? place) < place; row++) {
       const block = blocks[row] as (typeof blocks)[number];
-      move(code(block.section), (older[row]?.tokens ?? 0) - (kept[row]?.tokens ?? 0));
+      move(code(block.section), (older[row]?.tokens ?? 0) - (keptBlocks[row]?.tokens ?? 0));
       if (older[row]?.fate === 3) summarised += block.tokens;
     }
     const summary =
@@ -609,7 +610,7 @@ const describe = (session: Invented, columns: PackedColumn[]): ScenePayload => {
       {
         name: "project notes",
         origin: "CLAUDE.md",
-        when: "read anew for every request, when it is composed",
+        when: "read again for every request",
         tokens: HEAD[2] as number,
       },
     ],

@@ -1,6 +1,6 @@
 // The anywidget entry: the host is the Jupyter model itself.
 import type { RenderProps } from "@anywidget/types";
-import type { LaterTabs } from "./layout/later";
+import type { LaterPart, LaterTabs } from "./layout/later";
 import { shared } from "./layout/shared-code";
 import { renderBench } from "./layout/workbench";
 import type { Traits } from "./payloads/host";
@@ -9,8 +9,8 @@ import type { Requests } from "./payloads/requests";
 type State = { [K in keyof Traits]: Traits[K] };
 
 /** The tabs that come later are code of ours, as this is: the package sends it, and no address is asked for it. */
-const fetchTabs = async (requests: Requests): Promise<LaterTabs> => {
-  const { code } = await requests.ask("code", {});
+const fetchTabs = async (requests: Requests, part: LaterPart): Promise<LaterTabs> => {
+  const { code } = await requests.ask("code", { part });
   const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
   try {
     return (await import(url)).default(shared);

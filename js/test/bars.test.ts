@@ -63,13 +63,13 @@ test("stacked, all lanes are one", () => {
   expect([stacked.laneOf[1], stacked.laneOf[4], stacked.laneOf[2]]).toEqual([0, 0, -1]);
 });
 
-test("what grew outside of the file has its own lane, and goes with its block", () => {
-  const sections = [...scene.sections, { id: "withheld", label: "withheld" }];
-  const withheld = { id: "withheld", label: "withheld", sections: [5] };
+test("growth outside the file has its own lane, and shrinks with its block", () => {
+  const sections = [...scene.sections, { id: "hidden_reasoning", label: "hidden reasoning" }];
+  const hidden = { id: "hidden_reasoning", label: "hidden reasoning", sections: [5] };
   const grown = {
     ...scene,
     sections,
-    lanes: [scene.lanes[0] as typeof withheld, withheld, scene.lanes[1] as typeof withheld],
+    lanes: [scene.lanes[0] as typeof hidden, hidden, scene.lanes[1] as typeof hidden],
     blockOutside: Int32Array.of(0, 0, 40, 0, 8),
   };
   const three = measureLanes(grown, axis);
@@ -95,7 +95,7 @@ test("all lanes and the pill fit 220 pixels, however many there are", () => {
   expect(lanes.floors).toEqual([16, 16 + 48]);
 });
 
-test("what becomes of all blocks is looked up by place", () => {
+test("outcomes of all blocks are looked up by place", () => {
   const sums = sumFates(scene, plan);
   expect(totalOf(scene, sums, 0, 3)).toEqual({ blocks: 2, tokens: 50, left: 50 });
   expect(totalOf(scene, sums, 3, 3)).toEqual({ blocks: 2, tokens: 15, left: 0 });

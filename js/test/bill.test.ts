@@ -3,20 +3,20 @@
 import { expect, test } from "vitest";
 import { makeHeader, sayBill } from "../src/layout/header";
 import type { BillPayload } from "../src/payloads/types";
-import type { Actions, Picture } from "../src/store/view";
+import type { Actions, ViewState } from "../src/store/view";
 import { smallScene } from "./small";
 
 const draw = (bill: BillPayload, parts: string[] = ["scene"]) => {
   const view = makeHeader({} as Actions, document.createElement("span"), [], () => undefined);
   const { scene } = smallScene();
-  view.draw({ scene: { ...scene, bill } } as Picture, new Set(parts) as never);
+  view.draw({ scene: { ...scene, bill } } as ViewState, new Set(parts) as never);
   return view.node.querySelector<HTMLElement>("[data-testid=bill]") as HTMLElement;
 };
 
 const cells = (node: HTMLElement) =>
   [...node.querySelectorAll("tbody tr")].map(row => [...row.children].map(cell => cell.textContent));
 
-test("each line is a row, and what is not told is a question mark", () => {
+test("each line is a row, and an unknown amount is a question mark", () => {
   const node = draw(smallScene().scene.bill);
   expect(cells(node)).toEqual([
     ["input", "2", "3,000", "1.5000"],
@@ -34,7 +34,7 @@ test("each line is a row, and what is not told is a question mark", () => {
   expect([...node.querySelectorAll("th")].at(-1)?.textContent).toBe("USD");
 });
 
-test("the sum tells what is known, and whether that is all", () => {
+test("the sum contains the known amounts, and says whether it is complete", () => {
   const { bill } = smallScene().scene;
   expect(sayBill(bill)).toBe("Cost by the file's usage: USD 1.50, and more that is not known");
   expect(sayBill({ ...bill, whole: true })).toBe("Cost by the file's usage: USD 1.50");

@@ -10,7 +10,7 @@ test("columns are read from their offsets", () => {
   expect([...ints(read, "b", 2)]).toEqual([-1, 70_000]);
 });
 
-test("bytes that start at an odd place of a larger buffer are read all the same", () => {
+test("bytes that start at an odd offset of a larger buffer are read", () => {
   const larger = new Uint8Array(data.byteLength + 3);
   larger.set(new Uint8Array(data.buffer), 3);
   const read = readColumns(columns, new DataView(larger.buffer, 3));

@@ -27,14 +27,14 @@ export const find = (id: string) =>
 export const press = (key: string, target: Element) =>
   target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
 
-export interface Asked {
+export interface StubMessage {
   type: string;
   id: string;
   place: number;
   from: number;
   query: string;
 }
-export type Stand = (asked: Asked) => object | null | undefined;
+export type Stand = (message: StubMessage) => object | null | undefined;
 
 export let dispose = () => {};
 /** A host whose Python knows facts; `stand` answers in its place, null for never. */
@@ -47,16 +47,16 @@ export const open = async (
   const send = host.send.bind(host);
   host.send = message => {
     send(message);
-    const mine = stand(message as Asked);
-    const reply = mine === undefined ? facts.answer(message as Asked) : mine;
-    if (reply) queueMicrotask(() => host.emit("msg:custom", { ...reply, id: (message as Asked).id }));
+    const stubbed = stand(message as StubMessage);
+    const reply = stubbed === undefined ? facts.answer(message as StubMessage) : stubbed;
+    if (reply) queueMicrotask(() => host.emit("msg:custom", { ...reply, id: (message as StubMessage).id }));
   };
   dispose = renderWorkbench(host, document.body);
   await settle();
   return host;
 };
-export const asked = (host: MemoryHost, type = "facts") =>
-  (host.sent as Asked[]).filter(message => message.type === type);
+export const requestsOf = (host: MemoryHost, type = "facts") =>
+  (host.sent as StubMessage[]).filter(message => message.type === type);
 export const plan = (changes: Parameters<typeof smallPlan>[1]) => {
   const { wire: _plan, data: _plan_data } = smallPlan(scene, changes);
   return { _plan, _plan_data };

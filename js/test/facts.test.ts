@@ -6,10 +6,8 @@ import { TRAITS } from "../src/model/outcomes";
 import { paidNear } from "../src/panels/overview/needed-again-marks";
 import { type FactsReply, OUTCOMES } from "../src/payloads/types";
 import { PAGE } from "../src/store/facts";
-import type { Picture } from "../src/store/view";
+import type { ViewState } from "../src/store/view";
 import {
-  type Asked,
-  asked,
   blocks,
   close,
   cutAt,
@@ -20,24 +18,27 @@ import {
   open,
   plan,
   press,
+  requestsOf,
   rows,
+  type StubMessage,
   settle,
   wire,
 } from "./factbench";
+import { until } from "./wait";
 
 afterEach(close);
 
-test("facts are asked for once a plan, and only where the panel is open", async () => {
+test("facts are requested once per plan, and only while the panel is open", async () => {
   const host = await open({ tab: "blocks" });
-  expect(asked(host)).toEqual([]);
+  expect(requestsOf(host)).toEqual([]);
   find("tab-facts").click();
   await settle();
-  expect(asked(host).map(({ place, from }) => [place, from])).toEqual([[3, 0]]);
-  expect(asked(host, "regret")).toHaveLength(1);
+  expect(requestsOf(host).map(({ place, from }) => [place, from])).toEqual([[3, 0]]);
+  expect(requestsOf(host, "regret")).toHaveLength(1);
   find("tab-blocks").click();
   find("tab-facts").click();
   await settle();
-  expect(asked(host)).toHaveLength(1);
+  expect(requestsOf(host)).toHaveLength(1);
 });
 
 test("another policy asks again, and a cut only once it has settled", async () => {
@@ -45,18 +46,18 @@ test("another policy asks again, and a cut only once it has settled", async () =
   host.set("policy", "other");
   host.receive(plan({ policy: "other" }));
   await settle();
-  expect(asked(host)).toHaveLength(2);
+  expect(requestsOf(host)).toHaveLength(2);
   press("ArrowRight", find("cut-handle"));
   await settle();
-  expect(asked(host)).toHaveLength(2);
+  expect(requestsOf(host)).toHaveLength(2);
   host.receive({ cut: "e4", ...plan({ policy: "other", seq: 9, cut: cutAt(4, 9)._plan.cut }) });
   await settle();
-  expect(asked(host).map(({ place }) => place)).toEqual([3, 3, 4]);
-  expect(asked(host, "regret")).toHaveLength(1);
+  expect(requestsOf(host).map(({ place }) => place)).toEqual([3, 3, 4]);
+  expect(requestsOf(host, "regret")).toHaveLength(1);
 });
 
 test("an answer to an older question is dropped", async () => {
-  const late: Asked[] = [];
+  const late: StubMessage[] = [];
   const host = await open({}, {}, message => {
     if (message.type !== "facts") return undefined;
     late.push(message);
@@ -64,8 +65,8 @@ test("an answer to an older question is dropped", async () => {
   });
   host.receive({ cut: "e4", ...cutAt(4, 1) });
   await settle();
-  const [first, second] = late as [Asked, Asked];
-  const answer = ({ id, place }: Asked, total: number) =>
+  const [first, second] = late as [StubMessage, StubMessage];
+  const answer = ({ id, place }: StubMessage, total: number) =>
     host.emit("msg:custom", { type: "facts", id, ...facts.list({ place }), total });
   answer(second, 7);
   await settle();
@@ -80,21 +81,21 @@ test("a file that grows while its facts are found is asked about again only once
     host.receive({ _scene: { ...wire, title }, _scene_data: data, ...plan({}) });
     await settle();
   }
-  expect(asked(host)).toHaveLength(1);
-  host.emit("msg:custom", { type: "facts", id: asked(host)[0]?.id, ...facts.list({ place: 3 }) });
+  expect(requestsOf(host)).toHaveLength(1);
+  host.emit("msg:custom", { type: "facts", id: requestsOf(host)[0]?.id, ...facts.list({ place: 3 }) });
   await settle();
-  expect(asked(host)).toHaveLength(2);
+  expect(requestsOf(host)).toHaveLength(2);
 });
 
-test("each compaction and the plan have a column of their own, told in words as well as by shape", async () => {
+test("each compaction and the plan have a column of their own, in words as well as by shape", async () => {
   await open();
   const heads = [...find("facts-list").querySelectorAll("th")].map(cell => cell.textContent);
   expect(heads).toEqual(["fact", "kind", "in ◆1", "this plan", "turn"]);
   const cells = [...(rows()[0]?.closest("tr")?.children ?? [])].map(cell => cell.textContent);
-  expect(cells).toEqual([lost.form, lost.kind, "□ absent", "○ absent", String(lost.lastTurn + 1)]);
+  expect(cells).toEqual([lost.form, lost.kind, "■ absent", "■ absent", String(lost.lastTurn + 1)]);
 });
 
-test("red is what is missing, amber what is undecided, grey what nobody can tell, each in words of its own", async () => {
+test("missing is red, undecided amber, unknown grey, each with words of its own", async () => {
   await open();
   const looks = new Map<string, string>();
   for (const { name, colour } of OUTCOMES) {
@@ -109,10 +110,10 @@ test("red is what is missing, amber what is undecided, grey what nobody can tell
     find("facts-What became of it").click();
     await settle();
   }
-  const drawn = (shape: string) => OUTCOMES.map(({ name }) => name).filter(name => looks.get(name) === shape);
-  expect(drawn("●")).toEqual(["verbatim", "quoted", "paraphrased", "pointer", "superseded"]);
-  expect(drawn("◐")).toEqual(["partial", "unclear", "unknown"]);
-  expect(drawn("○")).toEqual(["changed", "contradicted", "absent"]);
+  // The sign beside a filter is the sign in the rows that it finds.
+  expect(Object.fromEntries(looks)).toEqual(
+    Object.fromEntries(OUTCOMES.map(({ name }) => [name, TRAITS[name].sign])),
+  );
 });
 
 test("of many facts few exist, and more come when they are asked for", async () => {
@@ -124,7 +125,7 @@ test("of many facts few exist, and more come when they are asked for", async () 
     [...find("facts").querySelectorAll("button")].find(b => /^Show/.test(b.textContent ?? ""));
   more()?.click();
   await settle();
-  expect(asked(host).map(({ from }) => from)).toEqual([0, PAGE]);
+  expect(requestsOf(host).map(({ from }) => from)).toEqual([0, PAGE]);
   expect(rows()).toHaveLength(240);
   expect(rows().at(-1)?.textContent).toContain(many.list({ from: 239, to: 240 }).rows[0]?.form);
 });
@@ -138,7 +139,7 @@ test("f goes to the search, the query is Python's to match, arrows and Enter ope
   input.value = "state";
   input.dispatchEvent(new Event("input"));
   await settle(260);
-  expect(asked(host).at(-1)?.query).toBe("state");
+  expect(requestsOf(host).at(-1)?.query).toBe("state");
   press("ArrowDown", input);
   expect(document.activeElement).toBe(rows()[0]);
   press("ArrowDown", rows()[0]!);
@@ -153,7 +154,7 @@ test("f goes to the search, the query is Python's to match, arrows and Enter ope
   expect(find("story-title").textContent).toBe(facts.list({ query: "state" }).rows[0]?.form);
 });
 
-test("where something was needed again is told in words, whichever tab is open", async () => {
+test("things needed again are listed in words, whichever tab is open", async () => {
   await open();
   const marks = find("again-marks");
   expect([marks.hidden, marks.getAttribute("role")]).toEqual([false, "img"]);
@@ -174,32 +175,32 @@ test("kind and outcome filter, and each choice says how many it leaves", async (
   expect(find("facts-absent").textContent).toBe(`■ absent${files.outcomes.absent}`);
   find("facts-absent").click();
   await settle();
-  expect(asked(host).at(-1)).toMatchObject({ kind: "file", outcome: "absent", from: 0 });
+  expect(requestsOf(host).at(-1)).toMatchObject({ kind: "file", outcome: "absent", from: 0 });
   expect(find("facts-absent").getAttribute("aria-pressed")).toBe("true");
   find("facts-What became of it").click();
   await settle();
-  expect(asked(host).at(-1)).toMatchObject({ kind: "file", outcome: "" });
+  expect(requestsOf(host).at(-1)).toMatchObject({ kind: "file", outcome: "" });
 });
 
 test("without a kernel there is no such tab, and nothing is asked", async () => {
   const host = await open({}, { needsKernel: "This page has no kernel." });
   expect([find("facts"), find("tab-facts")]).toEqual([null, null]);
-  expect([...asked(host), ...asked(host, "regret")]).toEqual([]);
+  expect([...requestsOf(host), ...requestsOf(host, "regret")]).toEqual([]);
 });
 
-test("what went wrong is told, and asked again by hand", async () => {
+test("an error is shown, and the request can be repeated", async () => {
   let broken = true;
   const host = await open({}, {}, ({ type }) =>
     type === "facts" && broken ? { type: "error", sentence: "It was stopped." } : undefined,
   );
   expect(find("facts-note").textContent).toBe("It was stopped.");
-  expect(asked(host)).toHaveLength(1);
+  expect(requestsOf(host)).toHaveLength(1);
   broken = false;
   [...find("facts").querySelectorAll("button")]
     .find(({ textContent }) => textContent === "try again")
     ?.click();
   await settle();
-  expect(asked(host)).toHaveLength(2);
+  expect(requestsOf(host)).toHaveLength(2);
   expect(rows().length).toBeGreaterThan(0);
 });
 
@@ -216,7 +217,7 @@ test("a fact is text, whatever it holds", async () => {
   expect(document.querySelector(".ci img")).toBeNull();
 });
 
-test("of several marks the nearest is told", () => {
+test("the nearest of several marks is described", () => {
   const marks = [10, 14, 40].map(step => ({ ...facts.regret().marks[0]!, step, sentence: `at ${step}` }));
   const tracing = {
     ...NO_TRACING,
@@ -230,13 +231,24 @@ test("of several marks the nearest is told", () => {
       rebuilds: [{ step: 31, sentence: "built" }],
     },
   };
-  const picture = { tracing, tab: "facts" } as unknown as Picture;
-  expect([12, 13, 15, 25].map(step => paidNear(picture, step, 5))).toEqual([
+  const viewState = { tracing, tab: "facts" } as unknown as ViewState;
+  expect([12, 13, 15, 25].map(step => paidNear(viewState, step, 5))).toEqual([
     ["at 10"],
     ["at 14"],
     ["at 14"],
     [],
   ]);
   // Where both are near, both are told.
-  expect(paidNear(picture, 36, 5)).toEqual(["at 40", "built"]);
+  expect(paidNear(viewState, 36, 5)).toEqual(["at 40", "built"]);
+});
+
+test("another session ends the selection, and the facts are those of all its blocks", async () => {
+  const host = await open({}, {}, message => (message.type === "selection" ? null : undefined));
+  const asked = () => requestsOf(host).map(message => "rowFrom" in message);
+  const shiftRight = { key: "ArrowRight", shiftKey: true, bubbles: true };
+  document.querySelector(".ci-grid")?.dispatchEvent(new KeyboardEvent("keydown", shiftRight));
+  await until(() => expect(asked()).toEqual([false, true]));
+  host.receive({ _scene: { ...wire, entryIds: ["f0", "f1", "f2", "f3", "f4"] } });
+  await until(() => expect(asked().at(-1)).toBe(false));
+  expect(find("selection").closest("[hidden]")).not.toBeNull();
 });

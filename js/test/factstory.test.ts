@@ -1,44 +1,44 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test, vi } from "vitest";
-import { asked, close, facts, find, lost, open, plan, press, rows, settle, story } from "./factbench";
+import { close, facts, find, lost, open, plan, press, requestsOf, rows, settle, story } from "./factbench";
 
 afterEach(close);
 
-test("a story tells the cause, the steps, what became of it and the price before it is paid", async () => {
+test("a story shows the cause, the steps, the outcomes and the price of a fix", async () => {
   const host = await open();
   rows()[0]?.click();
   await settle();
-  const told = facts.story(lost.number, 3);
-  for (const { words } of told.steps) expect(story()).toContain(words);
-  expect(find("cause").textContent).toContain(told.wording.text);
+  const factStory = facts.story(lost.number, 3);
+  for (const { words } of factStory.steps) expect(story()).toContain(words);
+  expect(find("cause").textContent).toContain(factStory.wording.text);
   const sides = [...document.querySelectorAll("[data-testid=evidence]")];
   expect(sides.map(side => side.querySelector("p")?.textContent)).toEqual([
-    told.said?.text,
-    told.found?.text,
+    factStory.said?.text,
+    factStory.found?.text,
   ]);
-  for (const [at, side] of [told.said, told.found].entries()) {
+  for (const [at, side] of [factStory.said, factStory.found].entries()) {
     const { start, end } = side?.marks[0] ?? { start: 0, end: 0 };
     expect(sides[at]?.querySelector("mark")?.textContent).toBe(side?.text.slice(start, end));
   }
   const outcomes = [...document.querySelectorAll("[data-testid=became]")].map(row => row.textContent);
-  told.outcomes.forEach(({ words, note }, i) => {
+  factStory.outcomes.forEach(({ words, note }, i) => {
     for (const part of [words, note]) expect(outcomes[i]).toContain(part);
   });
   expect(find("story-fix").textContent).toContain("+92");
   expect(host.saves).toBe(0);
 });
 
-test("a row of what became of it is asked for by its name", async () => {
+test("a row of the history is requested by its name", async () => {
   const host = await open();
   rows()[0]?.click();
   await settle();
   document.querySelectorAll<HTMLElement>("[data-testid=became]")[2]?.click();
   await settle();
-  expect(asked(host, "story").at(-1)).toMatchObject({ form: lost.form, pick: "plan" });
+  expect(requestsOf(host, "story").at(-1)).toMatchObject({ form: lost.form, pick: "plan" });
   expect(find("cause").textContent).toContain(facts.story(lost.number, 3, "plan").wording.text);
 });
 
-test("a fix is one edit, undone as any other, and the story is asked for anew", async () => {
+test("a fix is one edit with undo, and the story is requested again", async () => {
   const host = await open();
   rows()[0]?.click();
   await settle();
@@ -50,7 +50,7 @@ test("a fix is one edit, undone as any other, and the story is asked for anew", 
   expect(find("said").textContent).toContain("+92 tokens");
   host.receive(plan({ seq: 1, pins: [...(pins ?? [])] }));
   await settle();
-  expect(asked(host, "story")).toHaveLength(2);
+  expect(requestsOf(host, "story")).toHaveLength(2);
   expect(find("story-title").textContent).toBe(lost.form);
   expect(find("story").contains(document.activeElement)).toBe(true);
   press("z", document.querySelector(".ci") as Element);
@@ -59,9 +59,9 @@ test("a fix is one edit, undone as any other, and the story is asked for anew", 
 
 test("a fix by another policy leaves the settings of this one behind", async () => {
   const [fix] = facts.story(lost.number, 3).fixes;
-  const told = { ...facts.story(lost.number, 3), fixes: [{ ...fix, changes: { policy: "other" } }] };
+  const factStory = { ...facts.story(lost.number, 3), fixes: [{ ...fix, changes: { policy: "other" } }] };
   const host = await open({ settings: { "keep.tokens": 4 } }, {}, ({ type }) =>
-    type === "story" ? { ...told, type } : undefined,
+    type === "story" ? { ...factStory, type } : undefined,
   );
   rows()[0]?.click();
   await settle();
@@ -78,9 +78,9 @@ test("what is done already is undone by the same button", async () => {
     words: "✓ kept by pin: the answer",
     changes: { pins: [] },
   };
-  const told = { ...facts.story(lost.number, 3), fixes: [done] };
+  const factStory = { ...facts.story(lost.number, 3), fixes: [done] };
   const host = await open({ pins: ["p1/0"] }, {}, ({ type }) =>
-    type === "story" ? { ...told, type } : undefined,
+    type === "story" ? { ...factStory, type } : undefined,
   );
   rows()[0]?.click();
   await settle();
@@ -93,8 +93,11 @@ test("what is done already is undone by the same button", async () => {
 
 test("words for a summariser are copied and change nothing", async () => {
   const [fix] = facts.story(lost.number, 3).fixes;
-  const told = { ...facts.story(lost.number, 3), fixes: [{ ...fix, does: "Copy", recipe: "Keep this." }] };
-  const host = await open({}, {}, ({ type }) => (type === "story" ? { ...told, type } : undefined));
+  const factStory = {
+    ...facts.story(lost.number, 3),
+    fixes: [{ ...fix, does: "Copy", recipe: "Keep this." }],
+  };
+  const host = await open({}, {}, ({ type }) => (type === "story" ? { ...factStory, type } : undefined));
   const write = vi.spyOn(navigator.clipboard, "writeText");
   rows()[0]?.click();
   await settle();
@@ -114,11 +117,17 @@ test("a block that says it is chosen", async () => {
   expect(host.get("block")).toBe(ref);
 });
 
-test("of a fact said very often some places are told, and how many more there are", async () => {
-  const one = facts.story(lost.number, 3).places[0]!;
-  const said = Array.from({ length: 200 }, (_, i) => ({ ...one, ref: `p${i}/0`, label: `place ${i}` }));
+test("a fact with very many mentions lists some, and the number of the others", async () => {
+  const mention = facts.story(lost.number, 3).places[0]!;
+  const mentions = Array.from({ length: 200 }, (_, i) => ({
+    ...mention,
+    ref: `p${i}/0`,
+    label: `place ${i}`,
+  }));
   await open({}, {}, ({ type }) =>
-    type === "story" ? { ...facts.story(lost.number, 3), type, places: said, placesTotal: 500 } : undefined,
+    type === "story"
+      ? { ...facts.story(lost.number, 3), type, places: mentions, placesTotal: 500 }
+      : undefined,
   );
   rows()[0]?.click();
   await settle();

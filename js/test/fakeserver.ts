@@ -36,7 +36,7 @@ export class FakeServer {
   readonly desks = new Map<string, Desk>();
   gone = false;
   /** Answers to POSTs wait here until they are let go, where it is an array. */
-  held: (() => void)[] | undefined;
+  queue: (() => void)[] | undefined;
   refuse: Answer | undefined;
   private count = 0;
   private polls: { desk: string; rev: number; wake: () => void }[] = [];
@@ -45,7 +45,7 @@ export class FakeServer {
     this.log.push({ method, route, body: body as Json });
     if (this.gone) throw new TypeError("Failed to fetch");
     if (method === "GET") return this.news(route, signal);
-    if (this.held !== undefined) await new Promise<void>(resolve => this.held?.push(resolve));
+    if (this.queue !== undefined) await new Promise<void>(resolve => this.queue?.push(resolve));
     return this.answer(method, route, body as Json);
   };
 
@@ -55,7 +55,7 @@ export class FakeServer {
   }
 
   /** Something happened by itself. */
-  tell(traits: Json): void {
+  pushTraits(traits: Json): void {
     for (const desk of this.desks.values()) {
       desk.rev++;
       Object.assign(desk.traits, traits);
@@ -66,19 +66,19 @@ export class FakeServer {
   posts(part: string): Json[] {
     return this.log
       .filter(({ method, route }) => method === "POST" && route.startsWith(part))
-      .map(asked => asked.body);
+      .map(post => post.body);
   }
 
   private answer(method: string, route: string, body: Json): Answer {
     if (this.refuse !== undefined) return this.refuse;
     if (route === "open") {
       const id = `d${++this.count}`;
-      const wanted = body.wanted as Json;
+      const changes = body.wanted as Json;
       const traits = {
         at: "m1",
-        ...wanted,
+        ...changes,
         _scene: { named: id },
-        _plan: { seq: wanted._seq ?? 0 },
+        _plan: { seq: changes._seq ?? 0 },
         _error: "",
       };
       this.desks.set(id, { rev: 1, traits });
@@ -93,9 +93,9 @@ export class FakeServer {
     }
     if (what === "ask" || what === "save") return say(200, { type: body.type, id: body.id, answered: id });
     if (what === "stop") return say(204, "");
-    const wanted = body.wanted as Json;
+    const changes = body.wanted as Json;
     desk.rev++;
-    const traits = { _plan: { seq: wanted._seq, wanted }, _error: "" };
+    const traits = { _plan: { seq: changes._seq, wanted: changes }, _error: "" };
     Object.assign(desk.traits, traits);
     return { status: 200, bytes: encodeFrame({ rev: desk.rev, traits }) };
   }

@@ -8,7 +8,7 @@ const { scene } = smallScene();
 const { plan } = smallPlan(scene);
 const closed = new Set<number>();
 
-test("the cut stands between older and kept rows", () => {
+test("the cut is between older and kept rows", () => {
   const { items } = foldRows(scene, plan, 3, closed);
   expect(items.map(item => item.kind)).toEqual(["row", "row", "row", "cut", "row", "row"]);
 });
@@ -39,8 +39,8 @@ test("an open fold shows its rows, whichever of them opened it", () => {
 
 test("what is gone folds turn by turn, and what is pointed to stands alone", () => {
   const turns = Int32Array.from([0, 0, 0, 0, 0]);
-  const one = foldRows({ ...scene, entryTurn: turns }, plan, 5, closed).items;
-  expect(one.map(item => (item.kind === "row" ? item.row : item.kind))).toEqual([0, 1, 2, 3, 4, "cut"]);
+  const folded = foldRows({ ...scene, entryTurn: turns }, plan, 5, closed).items;
+  expect(folded.map(item => (item.kind === "row" ? item.row : item.kind))).toEqual([0, 1, 2, 3, 4, "cut"]);
   const gone = { ...plan, fateOlder: Uint8Array.from([3, 4, 3, 3, 3]), tokensOlder: new Int32Array(5) };
   const [first, ...rest] = foldRows(scene, gone, 5, closed).items;
   expect(first).toMatchObject({ kind: "fold", from: 0, to: 3, same: false, before: 115, after: 0 });
@@ -62,10 +62,10 @@ test("a fold stays the same item when it opens and when it closes, and so does a
   expect([findItem(shut, undefined), findItem(shut, { kind: "cut", other: true })]).toEqual([-1, -1]);
 });
 
-test("the next differing row wraps around, and there is none where nothing differs", () => {
-  const one = foldRows(scene, plan, 1, closed);
-  expect(nextDiffering(one.compared, one.items, 2)).toBe(0);
-  expect(nextDiffering(one.compared, one.items, 2, -1)).toBe(0);
+test("the next differing row wraps around, and does not exist if all rows are equal", () => {
+  const folded = foldRows(scene, plan, 1, closed);
+  expect(nextDiffering(folded.compared, folded.items, 2)).toBe(0);
+  expect(nextDiffering(folded.compared, folded.items, 2, -1)).toBe(0);
   const none = foldRows(scene, plan, 0, closed);
   expect(nextDiffering(none.compared, none.items, 0)).toBe(-1);
 });

@@ -26,13 +26,13 @@ test("exact numbers are grouped by narrow spaces", () => {
 test("a place is said as the slider says it", () => {
   const { scene } = smallScene();
   const { plan } = smallPlan(scene);
-  expect(sayPlace(scene, plan, 3)).toBe("turn 2, legal, 62 after");
-  expect(sayPlace(scene, plan, 4)).toBe("turn 2, legal, 44 after, splits the turn");
-  expect(sayPlace(scene, plan, 5)).toBe("end, legal, 17 after");
-  expect(sayPlace(scene, plan, 2)).toBe("turn 1, not legal");
+  expect(sayPlace(scene, plan, 3)).toBe("turn 2, valid, 62 after");
+  expect(sayPlace(scene, plan, 4)).toBe("turn 2, valid, 44 after, splits the turn");
+  expect(sayPlace(scene, plan, 5)).toBe("end, valid, 17 after");
+  expect(sayPlace(scene, plan, 2)).toBe("turn 1, not valid");
   const uncut = { ...plan, cut: { ...plan.cut, place: 0, id: "" } };
   expect(sayPlace(scene, uncut, 0)).toBe("no cut, 165 after");
-  expect(sayPlace(scene, uncut, 3)).toBe("turn 2, legal, 62 after");
+  expect(sayPlace(scene, uncut, 3)).toBe("turn 2, valid, 62 after");
 });
 
 test("turns, counts and shares", () => {
@@ -41,7 +41,7 @@ test("turns, counts and shares", () => {
   expect(percent(61, 100)).toBe("61\u202f%");
 });
 
-test("a label does not repeat the section beside it", () => {
+test("a label does not repeat the section next to it", () => {
   expect(nameBlock("user text", "user")).toBe("");
   expect(nameBlock("reasoning (encrypted)", "reasoning")).toBe("(encrypted)");
   expect(nameBlock("Bash(go test)", "tool call")).toBe("Bash(go test)");

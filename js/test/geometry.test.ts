@@ -90,7 +90,7 @@ test("blocks too narrow for a bar share one within their step", () => {
   expect([axis.binRow[0], axis.binRow[axis.bins]]).toEqual([0, 30]);
 });
 
-test("labels stand in the order of their lines, whatever their widths", () => {
+test("labels are in the order of their lines, whatever their widths", () => {
   const label = (x: number, width: number, end = false) => ({ x, width, end });
   expect(lineUp([label(50, 20), label(55, 20)], 100, 4)).toEqual([21, 45]);
   expect(lineUp([label(2, 20)], 100, 4)).toEqual([0]);

@@ -44,7 +44,7 @@ test("the context is what the recorded compaction left and what came after it", 
   expect([...scene.entryTurn].map(turn => turn + 1)).toEqual([2, 2, 2, 3, 3, 3, 3]);
 });
 
-test("a cut stands before every entry but three, which say why not", () => {
+test("every entry but three has a valid cut before it, and those say why not", () => {
   const cuts = makeCuts(scene);
   const legal = [...scene.placeLegal].flatMap((is, place) => (is ? [scene.entryIds[place] ?? END] : []));
   expect(legal).toEqual(["e6", "e7", "e8", "e10", END]);
@@ -64,7 +64,7 @@ test("the overview has nine steps, what was reported where it was, and the compa
   ]);
 });
 
-test("a call and its output know each other, and a helper's words stand beside the step they came in", () => {
+test("a call and its output refer to each other, and a sub-agent's words are next to their step", () => {
   expect([...scene.blockPair]).toEqual([-1, -1, -1, -1, -1, 6, 5, -1]);
   expect([...scene.stepOverview]).toEqual([3, 4, 5, 6, 7, 8]);
   expect([[...scene.sideLane], [...scene.sideStep], [...scene.sideTokens]]).toEqual([[0], [5], [9]]);
@@ -73,9 +73,9 @@ test("a call and its output know each other, and a helper's words stand beside t
 test("the plan keeps the last turn and the pin; what is not in the file stays whatever is cut", () => {
   expect(plan.cut).toMatchObject({ id: "e7", place: 3, by: "policy" });
   expect(plan.before.total).toBe(15 + 10 + 8 + 12 + 6 + 5 + 40 + 7 + 6);
-  expect(plan.before.sections[code("fixed")]).toBe(31 - 15 - 10);
+  expect(plan.before.sections[code("system_and_tools")]).toBe(31 - 15 - 10);
   expect([...plan.afterTotal]).toEqual([-1, -1, 84, 76, 70, -1, 25, 18]);
-  expect(sayPlace(scene, plan, 3)).toBe("turn 3, legal, 76 after");
+  expect(sayPlace(scene, plan, 3)).toBe("turn 3, valid, 76 after");
 });
 
 test("the sections after a cut add up to its total", () => {
@@ -98,9 +98,9 @@ test("older blocks are dropped by the rule that says so, the pinned one by none"
   expect(plan.rules.find(({ kind }) => kind === "drop-older")?.delta).toBe(-(15 + 10 + 8));
 });
 
-test("lived again, the policy does not compact where the record did, and then at 156 of 145", () => {
-  expect([...run.recorded]).toEqual([16, 126, 146, 21, 31, 51, 57, 102, 109]);
-  expect([...run.replayed]).toEqual([16, 126, 146, 146, 156, 16 + 8 + 12, 42, 87, 94]);
+test("replayed, the policy does not compact at the recorded step, and then at 156 of 145", () => {
+  expect([...run.recorded]).toEqual([10, 120, 140, 15, 25, 51, 57, 102, 109]);
+  expect([...run.replayed]).toEqual([10, 120, 140, 140, 156, 16 + 8 + 12, 42, 87, 94]);
   expect(run.compactions.map(({ at, before, after }) => [at, before, after])).toEqual([["e5", 156, 16]]);
   expect(run.threshold).toBe(145);
   const done = run.events.findIndex(({ tone }) => tone === "done");
@@ -109,9 +109,9 @@ test("lived again, the policy does not compact where the record did, and then at
   expect(run.events.every(({ step }) => step === 5)).toBe(true);
 });
 
-test("a request sends what stands before its reply; of it, what the request before held comes cached", () => {
-  expect([...run.sent]).toEqual([0, 16, 126, 0, 0, 16, 0, 42, 87]);
-  expect([...run.cached]).toEqual([0, 0, 16, 0, 0, 6, 0, 16, 42]);
+test("a request sends everything before its reply; the part of the previous request is cached", () => {
+  expect([...run.sent]).toEqual([0, 10, 120, 0, 0, 16, 0, 42, 87]);
+  expect([...run.cached]).toEqual([0, 0, 10, 0, 0, 6, 0, 16, 42]);
   expect(bandStates(run)).toEqual([
     { state: 0, from: 0, to: 5 },
     // It compacts and is back within one step.

@@ -1,11 +1,11 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
 import type { Traits } from "../src/payloads/host";
-import { asked, close, dispose, find, open, type Stand, settle, wire } from "./factbench";
+import { close, dispose, find, open, requestsOf, type Stand, settle, wire } from "./factbench";
 
 afterEach(close);
 
-test("in a recorded summary the words without ground are underlined and told; other blocks are not checked", async () => {
+test("unsupported statements of a recorded summary are underlined and listed; other blocks are not checked", async () => {
   const text = "A <b>shadow</b> branch";
   const sentence = "Line 1 names the path shadow; nothing it summarises does.";
   const mark = { line: 1, start: 5, end: 11, words: "shadow", what: "path", sentence };
@@ -22,12 +22,12 @@ test("in a recorded summary the words without ground are underlined and told; ot
     return host;
   };
   const plain = await show({});
-  expect(asked(plain, "grounding")).toEqual([]);
+  expect(requestsOf(plain, "grounding")).toEqual([]);
   dispose();
   const [compacted, user, ...rest] = wire.sections;
   const swapped = { ...wire, sections: [user!, compacted!, ...rest] };
   const host = await show({ _scene: swapped });
-  expect(asked(host, "grounding")).toHaveLength(1);
+  expect(requestsOf(host, "grounding")).toHaveLength(1);
   const [pre] = document.querySelectorAll<HTMLElement>(".ci-bodies pre");
   expect(pre?.textContent).toBe(text);
   expect(
@@ -65,9 +65,9 @@ test("words without ground behind what is shown are counted, and one may be all 
     "3 more without ground",
   );
   dispose();
-  const told = await showSummary({ read: true, whole: true, hidden: 1, marks: [] });
-  expect(told).toContain("1 without ground in what is left out here");
-  expect(told).not.toContain("occurs in the summarised messages");
+  const text = await showSummary({ read: true, whole: true, hidden: 1, marks: [] });
+  expect(text).toContain("1 without ground in what is left out here");
+  expect(text).not.toContain("occurs in the summarised messages");
 });
 
 test("a summary that could not be checked says so", async () => {
@@ -78,6 +78,6 @@ test("a summary that could not be checked says so", async () => {
   const part = await showSummary({ read: true, whole: false, hidden: 0, marks: [] });
   expect(part).toContain("Not checked: this file does not hold all that it summarises.");
   dispose();
-  const told = await showSummary({ type: "error", sentence: "It was stopped." });
-  expect(told).toContain("not checked: It was stopped.");
+  const text = await showSummary({ type: "error", sentence: "It was stopped." });
+  expect(text).toContain("not checked: It was stopped.");
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readRef, writeRef } from "../src/hosts/block-links";
 import { Turns } from "../src/hosts/concurrency";
-import { Refusal, StateHost, type Wanted } from "../src/hosts/host";
+import { type ChangedTraits, Refusal, StateHost } from "../src/hosts/host";
 import { decodeFrame } from "../src/hosts/message-frame";
 import { type Open, openAsBefore } from "../src/hosts/open";
 import { Outbox } from "../src/hosts/outbox";
@@ -32,24 +32,24 @@ test("a frame that is cut short says so", () => {
 
 test("a host has all values of a message in place before its first event, and no event without a change", () => {
   const host = new StateHost();
-  const heard: string[] = [];
-  host.on("change:cut", () => heard.push(`cut ${host.get("policy")}`));
-  host.on("change:_error", () => heard.push("error"));
+  const events: string[] = [];
+  host.on("change:cut", () => events.push(`cut ${host.get("policy")}`));
+  host.on("change:_error", () => events.push("error"));
   host.receive({ cut: "e1", policy: "other", _error: "" });
-  expect(heard).toEqual(["cut other"]);
+  expect(events).toEqual(["cut other"]);
 });
 
-test("a host tells what was changed since the last time, and nothing if nothing was", () => {
+test("a host reports the changes since the last time, and nothing if there are none", () => {
   const host = new StateHost();
-  const told: Wanted[] = [];
-  host.line = { change: wanted => told.push(wanted), ask: () => {} };
+  const changes: ChangedTraits[] = [];
+  host.line = { change: traits => changes.push(traits), ask: () => {} };
   host.set("cut", "e1");
   host.set("_seq", 1);
   host.save_changes();
   host.save_changes();
   host.receive({ cut: "e2" });
   host.save_changes();
-  expect(told).toEqual([{ cut: "e1", _seq: 1 }]);
+  expect(changes).toEqual([{ cut: "e1", _seq: 1 }]);
 });
 
 test("an outbox holds what waits, and sends it when the way is free", async () => {
@@ -97,41 +97,41 @@ const opened = (name: string) => ({ name, host: new StateHost(), watch() {}, dis
 
 test("choices that no longer fit are let go, and the session opens", async () => {
   const server = opened("server");
-  const asked: Wanted[] = [];
-  const open: Open = async (_, wanted) => {
-    asked.push(wanted);
-    if (wanted.cut !== undefined) throw new Refusal("There is no such cut.");
+  const openedWith: ChangedTraits[] = [];
+  const open: Open = async (_, traits) => {
+    openedWith.push(traits);
+    if (traits.cut !== undefined) throw new Refusal("There is no such cut.");
     return server;
   };
   expect(await openAsBefore(open)({ path: "a" }, { cut: "gone" })).toBe(server);
-  expect(asked).toEqual([{ cut: "gone" }, {}]);
+  expect(openedWith).toEqual([{ cut: "gone" }, {}]);
 });
 
 test("the memory keeps the choices of the documents used last, and only what outlives a sitting", async () => {
-  let kept: Record<string, Wanted> = {};
+  let saved: Record<string, ChangedTraits> = {};
   const store = {
     fetch: async () => ({ old: { cut: "e0" }, broken: 7 }),
-    save: async (value: Record<string, Wanted>) => {
-      kept = value;
+    save: async (value: Record<string, ChangedTraits>) => {
+      saved = value;
     },
   };
   const memory = new Memory(store);
   expect(await memory.recall("old")).toEqual({ cut: "e0" });
   expect(await memory.recall("broken")).toEqual({});
   await memory.keep("new", { cut: "e1", tab: "lesson", replay: true, block: "e1/0", _seq: 4 });
-  expect(kept).toEqual({ old: { cut: "e0" }, new: { cut: "e1", tab: "lesson" } });
+  expect(saved).toEqual({ old: { cut: "e0" }, new: { cut: "e1", tab: "lesson" } });
   for (let i = 0; i < 40; i++) await memory.keep(`d${i}`, { cut: "e2" });
-  expect(Object.keys(kept)).toHaveLength(30);
-  expect(kept.old).toBeUndefined();
-  expect(kept.d39).toEqual({ cut: "e2" });
+  expect(Object.keys(saved)).toHaveLength(30);
+  expect(saved.old).toBeUndefined();
+  expect(saved.d39).toEqual({ cut: "e2" });
 });
 
 test("a store that cannot be read is read the next time, and never written over", async () => {
   let offline = true;
-  const saved: Record<string, Wanted>[] = [];
+  const saved: Record<string, ChangedTraits>[] = [];
   const store = {
     fetch: () => (offline ? Promise.reject(new Error("offline")) : Promise.resolve({ old: { cut: "e0" } })),
-    save: async (value: Record<string, Wanted>) => void saved.push(value),
+    save: async (value: Record<string, ChangedTraits>) => void saved.push(value),
   };
   const memory = new Memory(store);
   expect(await memory.recall("old")).toEqual({});

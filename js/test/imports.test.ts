@@ -49,7 +49,7 @@ const findCircle = (imports: ReadonlyMap<string, readonly string[]>): string[] =
   return [];
 };
 
-test("a circle is found where there is one, and named from where it begins", () => {
+test("a circular import is found, and named from its first file", () => {
   const imports = new Map([
     ["start", ["a"]],
     ["a", ["end", "b"]],

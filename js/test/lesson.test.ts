@@ -39,8 +39,8 @@ const reply: LessonReply = {
   ],
   played: smallPlayed,
 };
-const shown = (taken: number) => {
-  const played = showPlayed(plan, reply, taken);
+const shown = (steps: number) => {
+  const played = showPlayed(plan, reply, steps);
   const rows = [0, 1, 2, 3, 4].map(row => fateAt(scene, played, row, 3));
   return {
     fates: rows.map(({ fate }) => scene.fates[fate]?.id),
@@ -50,7 +50,7 @@ const shown = (taken: number) => {
   };
 };
 
-test("before the first rule everything stands as it did", () => {
+test("before the first rule everything is unchanged", () => {
   expect(shown(0)).toEqual({
     fates: Array(5).fill("verbatim"),
     tokens: [10, 5, 100, 20, 30],
@@ -90,7 +90,7 @@ test("turns are walked from their first blocks", () => {
   expect([rowOfTurn(scene, 4, -1), rowOfTurn(scene, 0, -1), rowOfTurn(scene, -1, -1)]).toEqual([0, 0, 3]);
 });
 
-test("what differs is walked, from the original without a plan B and from plan B with one", () => {
+test("differences are visited, from the original without a plan B and from plan B with one", () => {
   expect(rowOfDifference(scene, plan, 3, null, 2, 1)).toBe(0);
   expect(rowOfDifference(scene, plan, 3, null, 0, 1)).toBe(1);
   const other = smallPlan(scene, { cut: { place: 1, id: "e1", by: "you", sentence: "" } }).plan;

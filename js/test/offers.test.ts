@@ -5,7 +5,7 @@ import { makePlansMenu } from "../src/layout/plans-menu";
 import { NO_POLICIES } from "../src/model/policies";
 import { makeRules } from "../src/panels/rules/panel";
 import type { RuleOffer } from "../src/payloads/types";
-import type { Actions, Picture } from "../src/store/view";
+import type { Actions, ViewState } from "../src/store/view";
 import { h } from "../src/ui/dom";
 import { smallPlan, smallScene } from "./small";
 import { settle } from "./wait";
@@ -33,36 +33,36 @@ const press = (node: HTMLElement, key: string) =>
   node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
 const answered = () => settle(10);
 
-const openRules = (changes: Partial<Picture> = {}) => {
+const openRules = (changes: Partial<ViewState> = {}) => {
   const ask = vi.fn().mockResolvedValue({ rules: OFFERS, numbers: [] });
   const actions = { edit: vi.fn(), requests: { ask }, askPolicies: vi.fn() };
   const rules = makeRules(actions as unknown as Actions);
   document.body.replaceChildren(rules.node);
-  const draw = (more: Partial<Picture> = {}) =>
+  const draw = (more: Partial<ViewState> = {}) =>
     rules.draw(
       {
         ...{ scene, plan, settings: { "pointer.over": 60 }, settled: true, versus: {}, other: null },
         ...{ tab: "rules" as const, policies: NO_POLICIES },
         ...{ needsKernel: "", ...changes, ...more },
-      } as Picture,
+      } as ViewState,
       new Set(["scene", "plan"]),
     );
   draw();
   return { actions, ask, rules, draw };
 };
 
-const told = () => [...find("offers").querySelectorAll("button")].map(button => button.textContent);
+const labels = () => [...find("offers").querySelectorAll("button")].map(button => button.textContent);
 
-test("the rules that could be added stand there with their price; those without one when asked for", async () => {
+test("rules that could be added are listed with their price; those without one on request", async () => {
   const { ask } = openRules();
   expect(find("offers").textContent).toContain("Trying every rule …");
   await answered();
   expect(ask).toHaveBeenCalledWith("rules", {});
   const priced = ["CLEAR\u22121.2k", "RECENT\u22123in place of Last tokens"];
-  expect(told()).toEqual([...priced, "2 that would change nothing here"]);
+  expect(labels()).toEqual([...priced, "2 that would change nothing here"]);
   expect(find("offer-clear").title).toBe("it clears");
   find("offers-idle").click();
-  expect(told()).toEqual([...priced, "IDLE0", "BROKENIt failed."]);
+  expect(labels()).toEqual([...priced, "IDLE0", "BROKENIt failed."]);
 });
 
 test("choosing one adds its settings to those there are, as one step of the past", async () => {
@@ -114,7 +114,7 @@ test("a rule that an edit has added can go again, with what was set of it, and w
   expect(document.activeElement).toBe(find("offer-clear"));
 });
 
-test("another plan asks anew, once it is settled and seen; trouble is told", async () => {
+test("another plan requests again, once it is settled and visible; errors are shown", async () => {
   vi.useFakeTimers();
   const { ask, draw } = openRules();
   await vi.advanceTimersByTimeAsync(1000);
@@ -149,16 +149,16 @@ test("a plan is saved once it is settled, and the file is named", async () => {
   const menu = makePlansMenu({ requests: { ask }, askPolicies: () => undefined } as never, button, files);
   document.body.replaceChildren(menu.node);
   const draw = (settled: boolean) =>
-    menu.draw({ plan, other: null, settled } as Picture, new Set(["plan", "settled"]));
-  const asked = () => ask.mock.calls.map(([kind]) => kind).filter(kind => kind !== "plans");
+    menu.draw({ plan, other: null, settled } as ViewState, new Set(["plan", "settled"]));
+  const kinds = () => ask.mock.calls.map(([kind]) => kind).filter(kind => kind !== "plans");
   draw(false);
   menu.toggle();
   find("save-plan").click();
   await answered();
-  expect(asked()).toEqual([]);
+  expect(kinds()).toEqual([]);
   draw(true);
   await answered();
-  expect(asked()).toEqual(["save"]);
+  expect(kinds()).toEqual(["save"]);
   expect(find("saved").textContent).toBe(
     'Saved as a.plan.json. In Python, open_plan("x/a.plan.json", session) makes it again.',
   );
@@ -168,10 +168,10 @@ test("a plan is saved once it is settled, and the file is named", async () => {
   expect(find("saved").textContent).toBe("The folder cannot be written.");
 });
 
-test("where nobody answers there is nothing that could save or open", () => {
+test("without a host that answers, nothing can be saved or opened", () => {
   const menu = makePlansMenu({ askPolicies: () => undefined } as never, h("button"));
   document.body.replaceChildren(menu.node);
-  menu.draw({ plan, other: null, settled: true } as Picture, new Set(["plan"]));
+  menu.draw({ plan, other: null, settled: true } as ViewState, new Set(["plan"]));
   menu.toggle();
   expect(find("save-plan")).toBeNull();
   expect(find("reopen")).toBeNull();

@@ -4,7 +4,7 @@ import { startKernel } from "../dev/kernel";
 import { StateHost } from "../src/hosts/host";
 import { decodeScene } from "../src/model/plan";
 import { Answering } from "../src/page/answers";
-import { findPlan, findSummary, type Held, type HeldPlan, layOut, unpack } from "../src/page/data";
+import { findPlan, findSummary, type HeldPlan, layOut, type PageContent, unpack } from "../src/page/data";
 import type { Traits } from "../src/payloads/host";
 import type {
   BodyReply,
@@ -73,7 +73,7 @@ const encode = (bytes: Uint8Array): string => {
   return text.slice(0, text.length - short);
 };
 
-const held: Held = {
+const content: PageContent = {
   differs: {},
   told: {},
   wanted: { cut: "", policy: "flue", settings: {}, at: "", pins: [], versus: {} },
@@ -98,11 +98,11 @@ const held: Held = {
   buffers: [],
 };
 
-const open = (changes: Partial<Held> = {}) => {
+const open = (changes: Partial<PageContent> = {}) => {
   const host = new StateHost();
   const answers: Record<string, unknown>[] = [];
   host.line = new Answering(
-    { held: { ...held, ...changes }, bytes: number => bytes[number] as DataView },
+    { content: { ...content, ...changes }, bytes: number => bytes[number] as DataView },
     host,
   );
   host.on("msg:custom", message => answers.push(message as Record<string, unknown>));
@@ -167,13 +167,13 @@ describe("a page without a kernel", () => {
     [{ versus: { recorded: true } }, /records no compaction/],
     [{ versus: { policy: "flue", settings: { a: 1 } } }, /needs a kernel/],
   ];
-  it.each(refused)("refuses %j with a sentence, and all stands as it was", async (values, sentence) => {
+  it.each(refused)("refuses %j with a sentence, and changes nothing", async (values, sentence) => {
     const { host, want } = open();
     const plan = await want(values);
     expect(host.get("_error")).toMatch(sentence);
     expect(plan.seq).toBe(1);
-    for (const name of Object.keys(values) as (keyof Held["wanted"])[]) {
-      expect(host.get(name)).toEqual({ ...held.wanted, replay: false }[name]);
+    for (const name of Object.keys(values) as (keyof PageContent["wanted"])[]) {
+      expect(host.get(name)).toEqual({ ...content.wanted, replay: false }[name]);
     }
     await want({});
     expect(host.get("_error")).toBe("");
@@ -186,20 +186,14 @@ describe("a page without a kernel", () => {
     });
     const body = (await ask({ type: "body", row: 0 })) as unknown as BodyReply;
     expect(body.before).toEqual({ text: "hello", total: 5 });
-    expect(body.facts.map(([name]) => name)).toEqual([
-      "tokens before",
-      "tokens after",
-      "counted by",
-      "fate",
-      "decided by",
-    ]);
+    expect(body.facts.map(([name]) => name)).toEqual(["tokens before", "counted by"]);
     const summary = (await ask({ type: "summary", place: CUT })) as unknown as SummaryReply;
     expect([summary.text, summary.total]).toEqual(["one\ntwo\nthree", 11]);
   });
 
   it("searches them, whatever the case, and takes what is asked as it is written", async () => {
     const texts = ["Hello (there), hello", "nothing", "ΣΊΣΥΦΟΣ \u202e(there)\n\n next"];
-    const bodies = texts.map(text => [text, text.length, []] as Held["bodies"][number]);
+    const bodies = texts.map(text => [text, text.length, []] as PageContent["bodies"][number]);
     const { ask } = open({ bodies, rows: texts.map(text => ["user", text]) });
     const find = async (query: string, keys: string[] = []) =>
       (await ask({ type: "search", query, keys })) as unknown as SearchReply;
@@ -230,10 +224,10 @@ describe("a page without a kernel", () => {
   );
 });
 
-describe("what a page holds", () => {
+describe("the content of a page", () => {
   it("writes a cut's name as a Python literal, whatever is in it", () => {
     const at = legal[1] as number;
-    const recipe = (cut: string) => findPlan(held.plans.flue as HeldPlan, cut, at)?.[0].recipe;
+    const recipe = (cut: string) => findPlan(content.plans.flue as HeldPlan, cut, at)?.[0].recipe;
     expect(recipe("e$&1")).toBe("make_plan(cut='e$&1')");
     expect(recipe("'); quit() #")).toBe('make_plan(cut="\'); quit() #")');
     expect(recipe("a\nb")).toBe('make_plan(cut="a\\nb")');
@@ -241,11 +235,11 @@ describe("what a page holds", () => {
 
   it("says what it does not know at a place that was not planned", () => {
     const plan = { ...hold("flue"), far: "That needs a kernel." };
-    const found = findPlan(plan, "somewhere", 1_000_000);
-    expect(found?.[0].notes).toEqual(["That needs a kernel."]);
-    expect(found?.[0].rules.every(rule => rule.delta === null)).toBe(true);
+    const match = findPlan(plan, "somewhere", 1_000_000);
+    expect(match?.[0].notes).toEqual(["That needs a kernel."]);
+    expect(match?.[0].rules.every(rule => rule.delta === null)).toBe(true);
     expect(findPlan({ ...plan, far: "" }, "somewhere", 1_000_000)).toBeUndefined();
-    expect(findSummary(held, plan, 1_000_000)).toBeUndefined();
+    expect(findSummary(content, plan, 1_000_000)).toBeUndefined();
   });
 
   it("lays a difference out over the text it holds, and over no other", () => {
@@ -260,7 +254,7 @@ describe("what a page holds", () => {
 
   it("is unpacked from base85 of gzip", async () => {
     const text = new TextEncoder().encode(
-      JSON.stringify({ ...held, rows: [["user", -4]], buffers: [[0, 4]] }),
+      JSON.stringify({ ...content, rows: [["user", -4]], buffers: [[0, 4]] }),
     );
     const pad = (4 - ((4 + text.length) % 4)) % 4;
     const frame = new Uint8Array(4 + text.length + pad + 4);
@@ -270,8 +264,8 @@ describe("what a page holds", () => {
     const zipped = new Response(new Blob([frame]).stream().pipeThrough(new CompressionStream("gzip")));
     const packed = encode(new Uint8Array(await zipped.arrayBuffer()));
     const store = await unpack(packed);
-    expect(store.held.lines).toEqual(held.lines);
-    expect(store.held.rows).toEqual([["user", "hell…"]]);
+    expect(store.content.lines).toEqual(content.lines);
+    expect(store.content.rows).toEqual([["user", "hell…"]]);
     expect(store.bytes(0).getUint8(2)).toBe(3);
   });
 });

@@ -32,7 +32,7 @@ const open = async (changes: Partial<Traits> = {}) => {
   await settle();
   return host;
 };
-const asked = (host: MemoryHost, type: string) =>
+const requestsOf = (host: MemoryHost, type: string) =>
   (host.sent as { type: string; id: string }[]).filter(message => message.type === type);
 
 afterEach(() => {
@@ -53,16 +53,16 @@ test("a fold is opened and closed by the same key, and the hand stays on it", as
   }
 });
 
-test("a block is asked for only where its panel is open, and once it is opened", async () => {
+test("a block is requested only if its panel is open, or when it is opened", async () => {
   const host = await open({ tab: "lesson" });
   const grid = document.querySelector('[role="grid"]') as HTMLElement;
   press(grid, "ArrowRight");
   press(grid, "ArrowDown");
   await settle();
-  expect(asked(host, "body")).toEqual([]);
+  expect(requestsOf(host, "body")).toEqual([]);
   host.receive({ tab: "blocks" });
   await settle();
-  expect(asked(host, "body")).toHaveLength(1);
+  expect(requestsOf(host, "body")).toHaveLength(1);
   expect(find("block").textContent).toContain("turn 1 · tool output");
 });
 
@@ -84,7 +84,7 @@ test("the button that saved a page still has the focus", async () => {
   const dialog = find("exporter") as HTMLDialogElement;
   Object.assign(dialog, { showModal: () => dialog.setAttribute("open", "") });
   const answer = async (type: string, reply: object) => {
-    host.emit("msg:custom", { type, id: asked(host, type).at(-1)?.id, ...reply });
+    host.emit("msg:custom", { type, id: requestsOf(host, type).at(-1)?.id, ...reply });
     await settle();
   };
   find("export").click();
@@ -105,24 +105,24 @@ test("the button that saved a page still has the focus", async () => {
   ]);
 });
 
-test("another density of pixels is told, and then the next", () => {
+test("each change of the pixel density is reported", () => {
   const queries: (EventTarget & { media: string })[] = [];
   vi.stubGlobal("matchMedia", (media: string) => {
     const query = Object.assign(new EventTarget(), { media, matches: false });
     queries.push(query);
     return query;
   });
-  let told = 0;
-  const forget = watchTheme(document.createElement("div"), () => told++);
+  let count = 0;
+  const forget = watchTheme(document.createElement("div"), () => count++);
   for (const ratio of [2, 1.5]) {
     vi.stubGlobal("devicePixelRatio", ratio);
     queries.at(-1)?.dispatchEvent(new Event("change"));
     expect(queries.at(-1)?.media).toBe(`(resolution: ${ratio}dppx)`);
   }
-  expect(told).toBe(2);
+  expect(count).toBe(2);
   forget();
   queries.at(-1)?.dispatchEvent(new Event("change"));
-  expect(told).toBe(2);
+  expect(count).toBe(2);
 });
 
 test("a guess is answered by the policy's cut, even if that is still on its way", async () => {
@@ -139,7 +139,7 @@ test("a guess is answered by the policy's cut, even if that is still on its way"
   expect(find("verdict").textContent).toContain("too late");
 });
 
-test("a session that grows opens no fold, keeps the hand on its step, and asks anew of the block", async () => {
+test("a session that grows opens no fold, keeps the selected step, and requests the block again", async () => {
   const host = await open({ block: "e2/0", ...plan({ cut: cutAt(1) }) });
   const list = document.querySelector('[role="treegrid"]') as HTMLElement;
   const grid = document.querySelector('[role="grid"]') as HTMLElement;
@@ -151,17 +151,17 @@ test("a session that grows opens no fold, keeps the hand on its step, and asks a
   press(list, "Enter");
   await settle();
   list.blur();
-  const before = [fold(), grid.getAttribute("aria-activedescendant"), asked(host, "body").length];
+  const before = [fold(), grid.getAttribute("aria-activedescendant"), requestsOf(host, "body").length];
   expect(before).toEqual(["false", expect.any(String), 2]);
   host.receive({ _scene: { ...wire, title: "grown" }, ...plan({ cut: cutAt(1) }) });
   await settle();
-  expect([fold(), grid.getAttribute("aria-activedescendant"), asked(host, "body").length]).toEqual([
+  expect([fold(), grid.getAttribute("aria-activedescendant"), requestsOf(host, "body").length]).toEqual([
     ...before.slice(0, 2),
     3,
   ]);
 });
 
-test("a summary is asked for where the hand lets go of the cut, not where it passes", async () => {
+test("a summary is requested at the end of a drag, not during it", async () => {
   const host = await open(plan({ cut: cutAt(3) }));
   const grip = find("cut-handle");
   Object.assign(grip, { setPointerCapture() {}, releasePointerCapture() {} });
@@ -174,7 +174,8 @@ test("a summary is asked for where the hand lets go of the cut, not where it pas
   point("pointerdown", 0);
   point("pointermove", 5000);
   await settle(150);
-  const places = () => (asked(host, "summary") as unknown as { place: number }[]).map(({ place }) => place);
+  const places = () =>
+    (requestsOf(host, "summary") as unknown as { place: number }[]).map(({ place }) => place);
   expect([grip.getAttribute("aria-valuenow"), places()]).toEqual(["5", [3]]);
   point("lostpointercapture", 5000);
   await settle(150);

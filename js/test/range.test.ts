@@ -20,7 +20,7 @@ import { smallPlan, smallScene } from "./small";
 const { scene } = smallScene();
 const { plan } = smallPlan(scene);
 
-test("what stands under the pointer stays there while zooming", () => {
+test("the point under the pointer stays there while zooming", () => {
   for (const at of [20, 25.5, 39]) {
     const share = (at - 20) / 20;
     const [first, end] = zoomAround([20, 40], 100, at, 0.5);
@@ -66,7 +66,7 @@ test("a step outside is brought into sight, one inside moves nothing", () => {
   expect(reveal(range, 100, 99)).toEqual([80, 100]);
 });
 
-test("a range is told in steps and turns, and found on the overview", () => {
+test("a range is described in steps and turns, and shown on the overview", () => {
   expect(sayRange(scene, [0, 2])).toBe("all 2 steps");
   expect(sayRange(scene, [1, 2])).toBe("step 2 of 2, turn 2");
   expect(sayRange({ ...scene, steps: 1200 }, [1, 2])).toBe("step 2 of 1,200, turn 2");

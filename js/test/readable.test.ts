@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { findRoom } from "../src/panels/timeline/becomes-strip";
 
 /** WCAG 2.2's contrast of two colours. */
-const contrast = (one: string, other: string): number => {
+const contrast = (first: string, other: string): number => {
   const light = (hue: string) => {
     const long = hue.length === 4 ? hue.replace(/[0-9a-f]/g, digit => digit + digit) : hue;
     const parts = [1, 3, 5].map(at => Number.parseInt(long.slice(at, at + 2), 16) / 255);
@@ -13,7 +13,7 @@ const contrast = (one: string, other: string): number => {
     );
     return 0.2126 * (red ?? 0) + 0.7152 * (green ?? 0) + 0.0722 * (blue ?? 0) + 0.05;
   };
-  const [low, high] = [light(one), light(other)].sort((a, b) => a - b) as [number, number];
+  const [low, high] = [light(first), light(other)].sort((a, b) => a - b) as [number, number];
   return high / low;
 };
 
@@ -35,12 +35,17 @@ test("words in a bar can be read on the colour of every section, light and dark"
     expect(
       hard
         .map(([id]) => id)
-        .filter(id => !["fixed", "withheld", "earlier", "attached", "ink"].includes(id as string)),
+        .filter(
+          id =>
+            !["system_and_tools", "hidden_reasoning", "before_file", "reattached", "ink"].includes(
+              id as string,
+            ),
+        ),
     ).toEqual([]);
   }
 });
 
-test("words on the strip stand beside the line of a handle that runs through their part", () => {
+test("labels on the strip are next to the line of a handle that crosses their part", () => {
   expect(findRoom(0, 100, 100)).toEqual([0, 100]);
   expect(findRoom(100, 300, 100)).toEqual([100, 300]);
   expect(findRoom(0, 300, 100)).toEqual([100, 300]);

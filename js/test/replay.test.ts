@@ -18,7 +18,7 @@ const press = async (node: Element, key: string) => {
 };
 const events = () => [...document.querySelectorAll('[role="option"]')];
 const chosen = () => events().findIndex(event => event.getAttribute("aria-selected") === "true");
-const spoken = () => find("sawtooth").getAttribute("aria-valuetext");
+const valueText = () => find("sawtooth").getAttribute("aria-valuetext");
 
 let dispose = () => {};
 const open = async (changes: Partial<Traits> = {}) => {
@@ -30,7 +30,7 @@ const open = async (changes: Partial<Traits> = {}) => {
   await frames();
   return host;
 };
-const lived = (changes: Parameters<typeof smallRun>[0] = {}) => {
+const replayed = (changes: Parameters<typeof smallRun>[0] = {}) => {
   const { wire: _run, data: _run_data } = smallRun(changes);
   return { replay: true, _run, _run_data };
 };
@@ -47,7 +47,7 @@ test("the button names the policy, asks Python, and says that it is replaying un
   await frames();
   expect([host.get("replay"), host.get("_seq")]).toEqual([true, 1]);
   expect(find("replay-status").textContent).toBe("replaying…");
-  host.receive({ ...lived({ seq: 1 }) });
+  host.receive({ ...replayed({ seq: 1 }) });
   await frames();
   expect(find("replay-status").textContent).toBe("Plain: 6 steps replayed, 1 compaction.");
   expect(find("replay-ask")).toBeNull();
@@ -58,8 +58,8 @@ test("a host without a replay shows nothing of it", async () => {
   expect(find("replay").hidden).toBe(true);
 });
 
-test("a changed setting asks anew, and the old picture stays, marked as old", async () => {
-  const host = await open(lived());
+test("a changed setting requests a new replay, and the old chart stays, marked as old", async () => {
+  const host = await open(replayed());
   find("tab-rules").click();
   await frames();
   find("all-settings").click();
@@ -71,24 +71,24 @@ test("a changed setting asks anew, and the old picture stays, marked as old", as
   expect(find("replay-status").textContent).toBe("replaying…");
   expect(find("replay").getAttribute("aria-busy")).toBe("true");
   expect(find("sawtooth").closest("[hidden]")).toBeNull();
-  host.receive(lived({ seq: 1, statusSentence: "Another life." }));
+  host.receive(replayed({ seq: 1, statusSentence: "Another life." }));
   await frames();
   expect(find("replay-status").textContent).toBe("Plain: Another life.");
 });
 
 test("the chart says turn, step, both contexts and the state, in reach of the keyboard", async () => {
-  await open(lived());
+  await open(replayed());
   const saw = find("sawtooth");
   expect([saw.getAttribute("role"), saw.tabIndex, saw.getAttribute("aria-valuemax")]).toEqual([
     "slider",
     0,
     "6",
   ]);
-  expect(spoken()).toBe(
+  expect(valueText()).toBe(
     "turn 2, step 3 of 6, recorded 120, replayed 60, sent 120, 75\u202f% unchanged, auto, completed",
   );
   await press(saw, "ArrowRight");
-  expect(spoken()).toBe(
+  expect(valueText()).toBe(
     "turn 2, step 4 of 6, recorded 130, replayed 70, sent 50, 20\u202f% unchanged, normal",
   );
   await press(saw, "PageDown");
@@ -99,10 +99,10 @@ test("the chart says turn, step, both contexts and the state, in reach of the ke
 });
 
 test("comma, point and the two buttons step from event to event", async () => {
-  await open(lived());
+  await open(replayed());
   expect([chosen(), find("replay").textContent?.includes("3 of 4")]).toEqual([2, true]);
   await press(find("sawtooth"), ".");
-  expect([chosen(), spoken()?.endsWith("failed")]).toEqual([3, true]);
+  expect([chosen(), valueText()?.endsWith("failed")]).toEqual([3, true]);
   expect((find("event-next") as HTMLButtonElement).disabled).toBe(true);
   await press(find("events"), ",");
   find("event-previous").click();
@@ -110,8 +110,8 @@ test("comma, point and the two buttons step from event to event", async () => {
   expect(chosen()).toBe(1);
 });
 
-test("events are a list that tells its size, and arrows choose in it", async () => {
-  await open(lived());
+test("events are a list with its size, and arrows choose in it", async () => {
+  await open(replayed());
   expect(find("events").getAttribute("role")).toBe("listbox");
   expect(events()[2]?.getAttribute("aria-setsize")).toBe("4");
   expect(events()[2]?.getAttribute("aria-posinset")).toBe("3");
@@ -120,11 +120,11 @@ test("events are a list that tells its size, and arrows choose in it", async () 
   expect([chosen(), find("events").getAttribute("aria-activedescendant")]).toEqual([0, events()[0]?.id]);
 });
 
-test("a chosen event tells what it did, by which name, and what each stage was given and left", async () => {
-  await open(lived());
-  const told = find("moment").textContent;
+test("a chosen event shows its effect, its name, and each stage's input and output", async () => {
+  await open(replayed());
+  const momentText = find("moment").textContent;
   for (const part of ["completed", "named compact_boundary", "It completed.", "150 → 40 tokens"])
-    expect(told).toContain(part);
+    expect(momentText).toContain(part);
   const rows = [...find("stage-table").querySelectorAll("tbody tr")].map(row =>
     [...row.children].map(cell => cell.textContent),
   );
@@ -135,45 +135,45 @@ test("a chosen event tells what it did, by which name, and what each stage was g
   ]);
 });
 
-test("its moment can be looked at in the session, where it has one", async () => {
-  const host = await open(lived());
+test("the event's point in the session can be opened, if it has one", async () => {
+  const host = await open(replayed());
   find("look").click();
   expect([host.get("at"), host.get("cut")]).toEqual(["e2", ""]);
   await press(find("sawtooth"), ".");
   expect(find("look")).toBeNull();
 });
 
-test("findings and recorded compactions are told, and lead to their steps", async () => {
-  await open(lived());
-  const [found, recorded] = document.querySelectorAll(".ci-rp-notes li");
-  expect(found?.textContent).toBe("turn 3 no progress Nothing becomes smaller.");
+test("findings and recorded compactions are listed, and lead to their steps", async () => {
+  await open(replayed());
+  const [matched, recorded] = document.querySelectorAll(".ci-rp-notes li");
+  expect(matched?.textContent).toBe("turn 3 no progress Nothing becomes smaller.");
   expect(recorded?.textContent).toBe("turn 3 ◆ Recorded two turns later.");
   recorded?.querySelector("button")?.click();
   await soon();
-  expect(spoken()).toContain("step 5 of 6");
+  expect(valueText()).toContain("step 5 of 6");
 });
 
-test("the states that occur are told by mark and by name", async () => {
-  await open(lived());
+test("the states that occur are shown by mark and by name", async () => {
+  await open(replayed());
   const key = find("state-legend").textContent;
   for (const state of ["○ normal", "△ warning", "↻ auto"]) expect(key).toContain(state);
 });
 
 test("where Python sent only the first events, the list says so", async () => {
-  await open(lived({ counts: { compactions: 1, recorded: 1, events: 9_000, findings: 3 } }));
+  await open(replayed({ counts: { compactions: 1, recorded: 1, events: 9_000, findings: 3 } }));
   expect(find("replay").textContent).toContain("4 here, 9,000 in run.events");
   expect(find("replay").textContent).toContain("2 findings more in run.findings");
 });
 
 test("a replay can be put away", async () => {
-  const host = await open(lived());
+  const host = await open(replayed());
   [...document.querySelectorAll("button")].find(button => button.textContent === "put away")?.click();
   await frames();
   expect(host.get("replay")).toBe(false);
   expect([find("replay-ask").hidden, document.activeElement === find("replay-ask")]).toEqual([false, true]);
 });
 
-test("what Python refuses to replay is not waited for", async () => {
+test("a replay that Python refuses is not awaited", async () => {
   const host = await open();
   find("replay-ask").click();
   host.receive({ _error: "No replay: the window is unknown.", replay: false });
@@ -185,10 +185,16 @@ test("what Python refuses to replay is not waited for", async () => {
 test("text of a run stays text", async () => {
   const evil = '<img src="x" onerror="alert(1)">';
   const [event] = smallRun().wire.events;
-  const told = { ...(event as NonNullable<typeof event>), step: 2, label: evil, sentence: evil, name: evil };
+  const evilEvent = {
+    ...(event as NonNullable<typeof event>),
+    step: 2,
+    label: evil,
+    sentence: evil,
+    name: evil,
+  };
   await open(
-    lived({
-      events: [told],
+    replayed({
+      events: [evilEvent],
       statusSentence: evil,
       source: evil,
       aboveWindow: evil,
@@ -201,12 +207,12 @@ test("text of a run stays text", async () => {
 });
 
 test("a run whose bytes do not fit becomes a sentence, and the workbench stays", async () => {
-  await open({ ...lived(), _run_data: new DataView(new ArrayBuffer(4)) });
+  await open({ ...replayed(), _run_data: new DataView(new ArrayBuffer(4)) });
   expect(find("error").textContent).toMatch(/does not fit/);
   expect(find("gauge-before").textContent).toContain("165");
 });
 
-test("S2-12 the plan's stages stand in one line between input and output, each with a look of its own", async () => {
+test("S2-12 the plan's stages are in one line between input and output, each with a look of its own", async () => {
   const skipped = { before: 62, after: 62, ran: false, sentence: "Not needed: the target was met." };
   const stages = [
     { name: "snip", before: 165, after: 90, ran: true, sentence: "", look: "stage1" },
@@ -239,8 +245,8 @@ test("S2-12 the plan's stages stand in one line between input and output, each w
       look => `ci-look-${look}`,
     ),
   );
-  const taken = [...document.querySelectorAll<HTMLElement>(".ci-taken i")];
-  expect(taken.map(part => part.className)).toEqual(["ci-look-output", "ci-look-stage3", "ci-look-stage1"]);
+  const marks = [...document.querySelectorAll<HTMLElement>(".ci-taken i")];
+  expect(marks.map(part => part.className)).toEqual(["ci-look-output", "ci-look-stage3", "ci-look-stage1"]);
 });
 
 test("a plan without stages has no such line", async () => {
@@ -249,7 +255,7 @@ test("a plan without stages has no such line", async () => {
 });
 
 test("comma and point over a replay play no lesson", async () => {
-  await open(lived());
+  await open(replayed());
   const point = new KeyboardEvent("keydown", { key: ".", bubbles: true, cancelable: true });
   find("sawtooth").dispatchEvent(point);
   await soon();
@@ -258,7 +264,7 @@ test("comma and point over a replay play no lesson", async () => {
 });
 
 test("a setting of the scenario is sent whole, and the picture of before is marked as old", async () => {
-  const host = await open({ ...lived(), scenario: VALUES });
+  const host = await open({ ...replayed(), scenario: VALUES });
   find("what-if").click();
   await frames();
   const select = find("scenario-provider") as unknown as HTMLSelectElement;
@@ -270,12 +276,12 @@ test("a setting of the scenario is sent whole, and the picture of before is mark
   expect([host.get("scenario"), host.get("_seq"), select.value]).toEqual([accepts, 1, "accepted"]);
   expect(find("replay").getAttribute("aria-busy")).toBe("true");
   // The answer to the question before is not taken for this one's.
-  host.receive(lived({ seq: 0, statusSentence: "Refused." }));
+  host.receive(replayed({ seq: 0, statusSentence: "Refused." }));
   await frames();
   expect(find("replay").getAttribute("aria-busy")).toBe("true");
   const without = { provider: "refuses" };
   const chosen = [{ label: "Above the window: accepted", step: -1, without }];
-  host.receive(lived({ seq: 1, scenario: { ...SCENARIO, values: accepts, chosen } }));
+  host.receive(replayed({ seq: 1, scenario: { ...SCENARIO, values: accepts, chosen } }));
   await frames();
   expect(find("replay").hasAttribute("aria-busy")).toBe(false);
   find("chosen").querySelector("button")?.click();
@@ -284,7 +290,7 @@ test("a setting of the scenario is sent whole, and the picture of before is mark
 });
 
 test("what happens at a step is added at its turn, or at the step within the turn", async () => {
-  const host = await open({ ...lived(), scenario: VALUES });
+  const host = await open({ ...replayed(), scenario: VALUES });
   await press(find("sawtooth"), "Home");
   await press(find("sawtooth"), "Enter");
   await frames();
@@ -304,9 +310,9 @@ test("what happens at a step is added at its turn, or at the step within the tur
   expect([offers().length, document.activeElement]).toEqual([0, find("what-if")]);
 });
 
-test("without a kernel what was chosen is told, and nothing can be changed", async () => {
+test("without a kernel the choices are shown, and nothing can be changed", async () => {
   const chosen = [{ label: "turn 2: Compact", step: 2, without: { acts: [] } }];
-  const host = await open(lived({ scenario: { ...SCENARIO, chosen } }));
+  const host = await open(replayed({ scenario: { ...SCENARIO, chosen } }));
   expect(host.get("scenario")).toBeUndefined();
   expect(find("chosen").textContent).toBe("turn 2: Compact");
   expect([find("what-if"), document.querySelector('[aria-label^="Remove"]')]).toEqual([null, null]);
@@ -320,7 +326,7 @@ test("S2-40 a state that begins and ends within a step has its part of the band,
     ...event,
     ...(i === 2 ? { entered: 0 } : { entered: 1 }),
   }));
-  await open(lived({ states: [...states, unused], events }));
+  await open(replayed({ states: [...states, unused], events }));
   const legend = [...find("state-legend").querySelectorAll("li")].map(item => item.textContent);
   expect(legend).toEqual([
     "○ normal condition 0",
@@ -332,12 +338,12 @@ test("S2-40 a state that begins and ends within a step has its part of the band,
   expect(find("state-legend").querySelector("[aria-current]")?.textContent).toContain("normal");
 });
 
-test("S1-9 the banner is that of the chosen event, goes with the record that ends it, and all are listed", async () => {
+test("S1-9 the banner belongs to the chosen event, ends with its final record, and all are listed", async () => {
   const { wire } = smallRun();
   const states = wire.states.map(state => ({ ...state, actions: ["/compact", "stop"] }));
   const events = wire.events.map((event, i) => (i === 0 ? { ...event, entered: 1 } : event));
   const banners = [{ event: 0, step: 1, until: 2, sentence: "82.5 % of the window is used.", last: 2 }];
-  await open(lived({ states, events, banners }));
+  await open(replayed({ states, events, banners }));
   expect(find("banner").textContent).toBe("No banner at this step.");
   find("banner-history").querySelector("button")?.click();
   await soon();
@@ -364,7 +370,7 @@ test("S4-65 a recovery is drawn at each of its events: the removed leaf, the com
     { kind: "compaction" as const, title: "compaction", text: "150 → 40", usage: "2 summariser calls" },
     { kind: "retry" as const, title: "retry", text: "sent again", usage: "request 41" },
   ];
-  await open(lived({ recoveries: [{ nodes, first: 1, last: 2 }] }));
+  await open(replayed({ recoveries: [{ nodes, first: 1, last: 2 }] }));
   const tree = [...find("recovery").querySelectorAll("li")];
   expect(tree.map(node => node.dataset.node)).toEqual(["leaf", "removed", "compaction", "retry"]);
   expect(tree[1]?.textContent).toBe(

@@ -33,17 +33,17 @@ test("each answer goes to the question with its id", async () => {
 
 test("an error arrives as its sentence", async () => {
   const { host, requests } = open();
-  const asked = requests.ask("summary", { place: 3 });
+  const reply = requests.ask("summary", { place: 3 });
   host.emit("msg:custom", { type: "error", id: idOf(host, 0), sentence: "There is no place 3." });
-  await expect(asked).rejects.toThrow("There is no place 3.");
+  await expect(reply).rejects.toThrow("There is no place 3.");
 });
 
 test("silence becomes a sentence, and what comes after it or for others is ignored", async () => {
   const { host, requests } = open();
-  const asked = requests.ask("rows", { from: 0, to: 1 });
-  const heard = expect(asked).rejects.toThrow("Python has not answered");
+  const reply = requests.ask("rows", { from: 0, to: 1 });
+  const refusal = expect(reply).rejects.toThrow("Python has not answered");
   vi.advanceTimersByTime(20_000);
-  await heard;
+  await refusal;
   for (const message of [null, "x", {}, { type: "rows", id: "other" }, { type: "rows", id: idOf(host, 0) }]) {
     host.emit("msg:custom", message);
   }

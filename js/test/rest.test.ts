@@ -8,9 +8,9 @@ const settle = async () => {
   for (let i = 0; i < 5; i++) await soon();
 };
 
-const open = async (server = new FakeServer(), wanted = {}) => {
+const open = async (server = new FakeServer(), traits = {}) => {
   const pauses: number[] = [];
-  const desk = await openRest(server.call, { path: "a/b.jsonl" }, wanted, async milliseconds => {
+  const desk = await openRest(server.call, { path: "a/b.jsonl" }, traits, async milliseconds => {
     pauses.push(milliseconds);
     await soon();
   });
@@ -40,13 +40,13 @@ test("a session is open as soon as its first frame is there", async () => {
 
 test("one change is under way at a time, and those behind it go together, the newest winning", async () => {
   const { server, desk } = await open();
-  server.held = [];
+  server.queue = [];
   for (const [i, cut] of ["e1", "e2", "e3", "e4"].entries()) change(desk, cut, i + 1);
   await settle();
   expect(server.posts("desks/d1")).toEqual([{ wanted: { cut: "e1", _seq: 1 } }]);
-  const held = server.held;
-  server.held = undefined;
-  for (const release of held) release();
+  const queue = server.queue;
+  server.queue = undefined;
+  for (const release of queue) release();
   await settle();
   expect(server.posts("desks/d1").slice(1)).toEqual([{ wanted: { cut: "e4", _seq: 4 } }]);
   expect(seqOf(desk)).toBe(4);
@@ -55,50 +55,50 @@ test("one change is under way at a time, and those behind it go together, the ne
 
 test("an answer does not take back what was decided since", async () => {
   const { server, desk, host } = await open();
-  server.held = [];
+  server.queue = [];
   change(desk, "e1", 1);
   await settle();
   host.set("policy", "mine");
-  server.tell({ policy: "theirs", cut: "e9" });
+  server.pushTraits({ policy: "theirs", cut: "e9" });
   await settle();
   expect(host.get("policy")).toBe("mine");
   expect(host.get("cut")).toBe("e9");
   desk.dispose();
 });
 
-test("news arrive while somebody looks, each once, and none is asked for while nobody does", async () => {
+test("changes arrive once each while the view is visible, and are not requested while it is hidden", async () => {
   const { server, desk, host } = await open();
-  const heard = vi.fn();
-  host.on("change:_scene", heard);
-  server.tell({ _scene: { named: "exact" } });
+  const listener = vi.fn();
+  host.on("change:_scene", listener);
+  server.pushTraits({ _scene: { named: "exact" } });
   await settle();
   expect(host.get("_scene")).toEqual({ named: "exact" });
-  expect(heard).toHaveBeenCalledTimes(1);
+  expect(listener).toHaveBeenCalledTimes(1);
   desk.watch(false);
   await settle();
-  const asked = server.log.length;
-  server.tell({ _scene: { named: "grown" } });
+  const requestCount = server.log.length;
+  server.pushTraits({ _scene: { named: "grown" } });
   await settle();
-  expect(server.log.length).toBe(asked);
+  expect(server.log.length).toBe(requestCount);
   desk.watch(true);
   await settle();
   expect(host.get("_scene")).toEqual({ named: "grown" });
   desk.dispose();
 });
 
-test("what came as an answer is not drawn again when the poll tells of it", async () => {
+test("a change received as an answer is not drawn again when the poll reports it", async () => {
   const { server, desk, host } = await open();
-  const heard = vi.fn();
-  host.on("change:_plan", heard);
+  const listener = vi.fn();
+  host.on("change:_plan", listener);
   change(desk, "e1", 1);
   await settle();
   server.wake();
   await settle();
-  expect(heard).toHaveBeenCalledTimes(1);
+  expect(listener).toHaveBeenCalledTimes(1);
   desk.dispose();
 });
 
-test("a server that is gone is told of in a sentence, asked ever more rarely, and taken up again", async () => {
+test("a lost server is reported in a sentence, polled ever more rarely, and used again when it returns", async () => {
   const { server, desk, host, pauses } = await open();
   server.gone = true;
   server.wake();
@@ -151,17 +151,17 @@ test("a change that meets a forgotten desk is answered by the new one", async ()
   desk.dispose();
 });
 
-test("a change that comes while a forgotten desk is being opened anew is not lost", async () => {
+test("a change made while a forgotten desk is being reopened is not lost", async () => {
   const { server, desk } = await open();
-  server.held = [];
+  server.queue = [];
   server.forget();
   await settle();
   expect(server.posts("open")).toHaveLength(2);
   change(desk, "e9", 3);
   await settle();
-  const { held } = server;
-  server.held = undefined;
-  for (const go of held.reverse()) go();
+  const { queue } = server;
+  server.queue = undefined;
+  for (const go of queue.reverse()) go();
   await settle();
   await settle();
   expect(server.posts("desks/d2").at(-1)?.wanted).toMatchObject({ cut: "e9", _seq: 3 });
@@ -171,8 +171,8 @@ test("a change that comes while a forgotten desk is being opened anew is not los
 
 test("questions are answered, stops are passed on, and a refusal is the question's own", async () => {
   const { server, desk, host } = await open();
-  const heard: unknown[] = [];
-  host.on("msg:custom", message => heard.push(message));
+  const events: unknown[] = [];
+  host.on("msg:custom", message => events.push(message));
   host.send({ type: "rows", id: "q1", from: 0, to: 3 });
   host.send({ type: "stop", id: "" });
   host.send({ type: "stop", id: "", what: "summary" });
@@ -182,7 +182,7 @@ test("questions are answered, stops are passed on, and a refusal is the question
   server.refuse = say(422, { message: "There is no row 3.", reason: null });
   host.send({ type: "rows", id: "q2" });
   await settle();
-  expect(heard).toEqual([
+  expect(events).toEqual([
     { type: "rows", id: "q1", answered: "d1" },
     { type: "error", id: "q2", sentence: "There is no row 3." },
   ]);
@@ -191,29 +191,29 @@ test("questions are answered, stops are passed on, and a refusal is the question
 
 test("to save goes a way of its own, as it needs another right", async () => {
   const { server, desk, host } = await open();
-  const heard: unknown[] = [];
-  host.on("msg:custom", message => heard.push(message));
+  const events: unknown[] = [];
+  host.on("msg:custom", message => events.push(message));
   host.send({ type: "save", id: "q1" });
   await settle();
   expect(server.posts("desks/d1/save")).toEqual([{ type: "save", id: "q1" }]);
   expect(server.posts("desks/d1/ask")).toEqual([]);
-  expect(heard).toEqual([{ type: "save", id: "q1", answered: "d1" }]);
+  expect(events).toEqual([{ type: "save", id: "q1", answered: "d1" }]);
   desk.dispose();
 });
 
 test("a question to a forgotten desk is asked again of the new one", async () => {
   const { server, desk, host } = await open();
-  const heard: unknown[] = [];
-  host.on("msg:custom", message => heard.push(message));
+  const events: unknown[] = [];
+  host.on("msg:custom", message => events.push(message));
   desk.watch(false);
   server.desks.clear();
   host.send({ type: "rows", id: "q1" });
   await settle();
-  expect(heard).toEqual([{ type: "rows", id: "q1", answered: "d2" }]);
+  expect(events).toEqual([{ type: "rows", id: "q1", answered: "d2" }]);
   desk.dispose();
 });
 
-test("a change that is refused is told as the server's sentence, once, and does not come back", async () => {
+test("a refused change is reported as the server's sentence, once, and does not come back", async () => {
   const { server, desk, host } = await open();
   server.refuse = say(422, { message: "No such policy.", reason: null });
   change(desk, "e1", 1);
@@ -245,23 +245,23 @@ test("a closed desk is deleted, and nothing is asked of it any more", async () =
   expect(server.log.filter(({ method }) => method === "DELETE")).toEqual([
     { method: "DELETE", route: "desks/d1", body: {} },
   ]);
-  const asked = server.log.length;
+  const requestCount = server.log.length;
   change(desk, "e1", 1);
-  server.tell({ _error: "late" });
+  server.pushTraits({ _error: "late" });
   await settle();
-  expect(server.log.length).toBe(asked);
+  expect(server.log.length).toBe(requestCount);
 });
 
 test("a question that was under way when its desk was closed opens none again", async () => {
   const { server, desk, host } = await open();
-  server.held = [];
+  server.queue = [];
   host.send({ type: "rows", id: "q1" });
   await settle();
-  const held = server.held;
-  server.held = undefined;
+  const queue = server.queue;
+  server.queue = undefined;
   desk.dispose();
   await settle();
-  for (const release of held) release();
+  for (const release of queue) release();
   await settle();
   expect(server.posts("open")).toHaveLength(1);
   expect(server.desks.size).toBe(0);

@@ -4,7 +4,7 @@ import { NO_POLICIES } from "../src/model/policies";
 import { makeKnob } from "../src/panels/rules/field";
 import { makeRules } from "../src/panels/rules/panel";
 import type { Knob } from "../src/payloads/types";
-import type { Actions, Picture } from "../src/store/view";
+import type { Actions, ViewState } from "../src/store/view";
 import { smallPlan, smallScene } from "./small";
 import { settle } from "./wait";
 
@@ -13,7 +13,7 @@ const { plan } = smallPlan(scene);
 
 const LIVE = ["pointer.over", "summary.how"];
 
-const openRules = async (changes: Partial<Picture> = {}, numbers: readonly string[] = LIVE) => {
+const openRules = async (changes: Partial<ViewState> = {}, numbers: readonly string[] = LIVE) => {
   const actions = {
     ...{ setKnob: vi.fn(), resetKnob: vi.fn(), choosePolicy: vi.fn(), edit: vi.fn() },
     requests: { ask: vi.fn().mockResolvedValue({ rules: [], numbers }) },
@@ -21,8 +21,8 @@ const openRules = async (changes: Partial<Picture> = {}, numbers: readonly strin
   };
   const rules = makeRules(actions as unknown as Actions);
   document.body.replaceChildren(rules.node);
-  const draw = async (more: Partial<Picture> = {}) => {
-    const picture = {
+  const draw = async (more: Partial<ViewState> = {}) => {
+    const viewState = {
       scene,
       plan,
       settings: {},
@@ -33,7 +33,7 @@ const openRules = async (changes: Partial<Picture> = {}, numbers: readonly strin
       policies: NO_POLICIES,
     };
     rules.draw(
-      { ...picture, needsKernel: "", ...changes, ...more } as Picture,
+      { ...viewState, needsKernel: "", ...changes, ...more } as ViewState,
       new Set(["scene", "plan", "tab"]),
     );
     await settle(10);
@@ -49,26 +49,26 @@ const change = (input: HTMLInputElement, value: string) => {
   input.dispatchEvent(new Event("change"));
 };
 
-test("rules are numbered, and a value is a field where it matters and a word elsewhere", async () => {
+test("rules are numbered, and a value is a field if it matters and a word otherwise", async () => {
   const { draw } = await openRules({}, ["pointer.over"]);
   const [pointer, summary] = document.querySelectorAll<HTMLElement>(".ci-waterfall li");
   expect(pointer?.querySelector(".ci-nth")?.textContent).toBe("1");
   expect(pointer?.querySelector("p")?.textContent).toBe("Outputs over  tokens become pointers");
   expect(pointer?.contains(knob("pointer.over"))).toBe(true);
   expect(summary?.querySelector("p")?.textContent).toBe("Older turns are summarised");
-  expect(summary?.textContent).toContain("the cut stands before turn 2");
+  expect(summary?.textContent).toContain("the cut is before turn 2");
   expect(knob("summary.how")).toBeNull();
   await draw({ needsKernel: "No kernel." });
   expect(knob("pointer.over")).toBeNull();
   expect(pointer?.querySelector("p")?.textContent).toBe("Outputs over 50 become pointers");
 });
 
-test("the waterfall ends at what the plan leaves; words stand where a rule has no tokens", async () => {
+test("the waterfall ends at the plan's result; rules without tokens have words", async () => {
   const [first, second] = plan.rules;
   const rules = [{ ...first, delta: null, words: "not needed" }, second] as typeof plan.rules;
   await openRules({ plan: { ...plan, rules } });
-  const told = [...document.querySelectorAll(".ci-waterfall .ci-delta")].map(node => node.textContent);
-  expect(told).toEqual(["not needed", "\u221210"]);
+  const deltas = [...document.querySelectorAll(".ci-waterfall .ci-delta")].map(node => node.textContent);
+  expect(deltas).toEqual(["not needed", "\u221210"]);
   expect([find("rules-after").textContent, find("rules-after").title]).toEqual(["165", "165 tokens"]);
 });
 
@@ -160,7 +160,7 @@ test("a locked rule takes part whatever is wanted: it has no switch", async () =
   expect([find("set-pointer.enabled"), find("set-summary.enabled")]).toEqual([expect.anything(), null]);
 });
 
-test("an emptied number is none where the schema allows it, and a complaint elsewhere", () => {
+test("an emptied number is null if the schema allows it, and an error otherwise", () => {
   const set = vi.fn();
   const complain = vi.fn();
   const knob = plan.rules[0]?.knobs[0] as Knob;

@@ -30,7 +30,7 @@ test("a step has its first event, or none; and there is no step outside the run"
   ]);
 });
 
-test("the first look is where Python says, and at the first step where it names no event", () => {
+test("the first selection is Python's, or the first step if it names no event", () => {
   expect(firstSpot(run)).toEqual({ step: 2, event: 2 });
   expect(firstSpot({ ...run, first: 0 })).toEqual({ step: 1, event: 0 });
   const quiet = decodeRun({ ...wire, first: -1, compactions: [], events: [] }, data);
@@ -44,7 +44,7 @@ test("stepping goes from event to event, and from between two of them to the one
   expect(neighbour(run, spotAt(run, 3), -1)).toEqual({ step: 2, event: 2 });
 });
 
-test("at either end stepping stays where it is", () => {
+test("stepping stops at either end", () => {
   const [start, end] = [spotAt(run, 0), spotAt(run, 5)];
   expect(neighbour(run, start, -1)).toBe(start);
   expect(neighbour(run, end, 1)).toBe(end);

@@ -37,10 +37,10 @@ const plan = (changes: Parameters<typeof smallPlan>[1]) => {
   return { _plan, _plan_data };
 };
 const answer = async (host: MemoryHost, type: string, reply: object) => {
-  const asked = host.sent.filter(message => (message as { type: string }).type === type).at(-1) as {
+  const request = host.sent.filter(message => (message as { type: string }).type === type).at(-1) as {
     id: string;
   };
-  host.emit("msg:custom", { type, ...reply, id: asked.id });
+  host.emit("msg:custom", { type, ...reply, id: request.id });
   await frames();
 };
 const panels = () =>
@@ -60,7 +60,7 @@ test("a tab opens by hand, by its number and from Python, and the picture above 
   await frames();
   expect([host.get("tab"), host.saves]).toEqual(["lesson", 1]);
   expect(panels()).toEqual(["lesson"]);
-  press("7");
+  press("8");
   await frames();
   expect([host.get("tab"), panels()]).toEqual(["rules", ["rules"]]);
   host.receive({ tab: "blocks" });
@@ -98,10 +98,10 @@ test("every key has its words in the help, and no key has two meanings", async (
 
 test("keys do nothing while someone types, and none with alt", async () => {
   const host = await open();
-  press("8", {}, find("search"));
-  press("8", { altKey: true });
+  press("9", {}, find("search"));
+  press("9", { altKey: true });
   expect(host.get("tab")).toBe("blocks");
-  expect(press("8").defaultPrevented).toBe(true);
+  expect(press("9").defaultPrevented).toBe(true);
   expect(host.get("tab")).toBe("lesson");
   expect(press("F5").defaultPrevented).toBe(false);
 });
@@ -196,7 +196,7 @@ const hit = (ref: string, changes: Partial<SearchHit> = {}): SearchHit => ({
 });
 
 /** The groups of a reply that found nothing but blocks. */
-const found = (...hits: SearchHit[]) => ({
+const reply = (...hits: SearchHit[]) => ({
   ...{ hits, facts: [], turns: [], keys: [] },
   rows: [0, hits.length, 0, 0] as [number, number, number, number],
 });
@@ -213,7 +213,7 @@ test("what is searched for is asked of Python, listed as text and marked", async
   await answer(host, "search", {
     query: "door",
     total: 2,
-    ...found(hit("e0/0"), hit("e3/0", { row: 3, turn: 1 })),
+    ...reply(hit("e0/0"), hit("e3/0", { row: 3, turn: 1 })),
   });
   expect(find("found").hidden).toBe(false);
   expect([...document.querySelectorAll("mark")].map(mark => mark.textContent)).toEqual(["door", "door"]);
@@ -239,7 +239,7 @@ test("a hit in another stretch moves there first and is shown when it has come",
   const input = find("search") as HTMLInputElement;
   input.value = "door";
   press("Enter", {}, input);
-  await answer(host, "search", { query: "door", total: 1, ...found(hit("x1/0", { row: -1, at: "m0" })) });
+  await answer(host, "search", { query: "door", total: 1, ...reply(hit("x1/0", { row: -1, at: "m0" })) });
   expect(find("found").textContent).toContain("stretch 1");
   press("Enter", {}, input);
   expect([host.get("at"), host.get("_seq")]).toEqual(["m0", 1]);
@@ -253,22 +253,22 @@ test("a hit in another stretch moves there first and is shown when it has come",
   expect(host.get("block")).toBe("x1/0");
 });
 
-test("a search that finds nothing says where it looked", async () => {
+test("a search without results names the searched parts", async () => {
   const host = await open({ tab: "facts" });
   const input = find("search") as HTMLInputElement;
   input.value = "nowhere";
   press("Enter", {}, input);
-  await answer(host, "search", { query: "nowhere", total: 0, ...found() });
+  await answer(host, "search", { query: "nowhere", total: 0, ...reply() });
   expect(find("found-note").textContent).toContain("“nowhere” is nowhere in this session");
   dispose();
   const page = await open({ tab: "blocks" }, { needsKernel: "This page has no kernel." });
   (find("search") as HTMLInputElement).value = "door";
   press("Enter", {}, find("search"));
-  await answer(page, "search", { query: "door", total: 0, ...found() });
+  await answer(page, "search", { query: "door", total: 0, ...reply() });
   expect(find("found-note").textContent).toBe("“door” is nowhere in the texts on this page.");
 });
 
-test("the block looked at is told to Python, and one set there is shown", async () => {
+test("the selected block is sent to Python, and one set there is shown", async () => {
   const host = await open();
   press("j");
   await frames(300);
@@ -283,7 +283,7 @@ test("a block of another moment is located by its name", async () => {
   host.receive({ block: "x1/0" });
   await frames();
   expect(host.sent).toContainEqual(expect.objectContaining({ type: "search", query: "x1/0" }));
-  await answer(host, "search", { query: "x1/0", total: 1, ...found(hit("x1/0", { row: -1, at: "m0" })) });
+  await answer(host, "search", { query: "x1/0", total: 1, ...reply(hit("x1/0", { row: -1, at: "m0" })) });
   expect(host.get("at")).toBe("m0");
 });
 
@@ -315,7 +315,7 @@ test("b holds the plan as B and lets it go", async () => {
   expect(host.get("versus")).toEqual({});
 });
 
-test("what Python is busy with is told before there is any picture, and can be stopped", async () => {
+test("Python's work is shown before the first drawing, and can be stopped", async () => {
   const host = await open({
     _scene: {},
     _plan: {},
@@ -332,7 +332,7 @@ test("what Python is busy with is told before there is any picture, and can be s
   find("stop").click();
   expect(host.sent.at(-1)).toMatchObject({ type: "stop" });
   expect((find("stop") as HTMLButtonElement).disabled).toBe(true);
-  host.receive({ _work: { what: "Living the session again", done: null, stoppable: true } });
+  host.receive({ _work: { what: "Replaying the session", done: null, stoppable: true } });
   expect((find("stop") as HTMLButtonElement).disabled).toBe(false);
   host.receive({ _work: {} });
   expect(find("work").hidden).toBe(true);
@@ -416,14 +416,14 @@ test("a guess hides the policy's cut, stays out of Python, and is compared with 
   expect(document.body.textContent).toContain("Left of the cut: 2 blocks");
 });
 
-test("standing on an illegal place in Teach shows the pair and the provider's answer", async () => {
+test("standing on an invalid cut point in Teach shows the pair and the provider's answer", async () => {
   const host = await open({ tab: "lesson" });
   slider().focus();
   press("ArrowLeft", { shiftKey: true }, slider());
   await frames();
   expect(slider().getAttribute("aria-valuenow")).toBe("3");
-  const told = (row: number, label: string) => ({ row, turn: 0, label });
-  const pairs = [{ call: told(1, "Read(a.py)"), output: told(2, "output") }];
+  const entry = (row: number, label: string) => ({ row, turn: 0, label });
+  const pairs = [{ call: entry(1, "Read(a.py)"), output: entry(2, "output") }];
   const refusal = { error: "400: unexpected tool_use_id", sentence: "", pairs, more: 0 };
   await answer(host, "lesson", { place: 2, steps: [], played: [], refusal });
   expect(find("broken").textContent).toContain("An output would stand without its call.");
@@ -442,7 +442,7 @@ test("leaving takes the keys along", async () => {
   expect(host.get("tab")).toBe("blocks");
 });
 
-test("a block stays chosen when the same moment is drawn anew", async () => {
+test("a block stays chosen when the same point in time is drawn again", async () => {
   const host = await open();
   press("j");
   press("j");
@@ -473,7 +473,7 @@ test("the lanes leave the browser its own zoom", async () => {
   expect(press("-", {}, grid).defaultPrevented).toBe(true);
 });
 
-test("a plain key is none of JupyterLab's, whatever has the focus; saving is", async () => {
+test("plain keys never reach JupyterLab, whatever has the focus; saving does", async () => {
   await open();
   const shielded = (target: Element, key: string, options: KeyboardEventInit = {}) => {
     press(key, options, target);
@@ -535,7 +535,7 @@ test("a file that grows past a pin leaves nothing to undo", async () => {
   expect(find("undo").title).toBe("Nothing to undo (z)");
 });
 
-test("a kernel that has gone is told in a sentence", async () => {
+test("a lost kernel is reported in a sentence", async () => {
   const host = await open();
   Object.assign(host, {
     send() {

@@ -26,19 +26,19 @@ const isSeen = (id: string) => find(id) !== null && find(id).closest("[hidden]")
 
 let dispose = () => {};
 const draw = async (prefix: "" | "manual_", changes: Partial<PlanPayload> = {}, run = false) => {
-  const [[scene, _scene_data], [plan, _plan_data], [lived, _run_data]] = [
+  const [[scene, _scene_data], [plan, _plan_data], [replayRun, _run_data]] = [
     read(`${prefix}scene`),
     read(`${prefix}plan`),
     read(`${prefix}run`),
   ];
-  const given = {
+  const traits = {
     ...{ _scene: scene as ScenePayload, _scene_data, _plan_data, _error: "" },
     ...{ _plan: { ...(plan as PlanPayload), ...changes }, _seq: 7 },
     ...{ cut: "", policy: (plan as PlanPayload).policy, settings: {}, at: "", replay: run },
     tab: run ? ("replay" as const) : ("blocks" as const),
-    ...(run ? { _run: lived as RunPayload, _run_data } : { _run: {}, _run_data: null }),
+    ...(run ? { _run: replayRun as RunPayload, _run_data } : { _run: {}, _run_data: null }),
   };
-  const host = new MemoryHost(given, null);
+  const host = new MemoryHost(traits, null);
   dispose = renderWorkbench(host, document.body);
   await frames();
   return host;
@@ -62,8 +62,8 @@ afterEach(() => {
 
 test("S0-3 the turn in which the requests outgrow the window is named, and gone to", async () => {
   await draw("manual_", {}, true);
-  const found = [...document.querySelectorAll<HTMLElement>(".ci-rp-notes li")];
-  const above = found.find(line => line.textContent?.includes("above window"));
+  const notes = [...document.querySelectorAll<HTMLElement>(".ci-rp-notes li")];
+  const above = notes.find(line => line.textContent?.includes("above window"));
   // 30 + 10 + 8 + 5 + 6 + 20 + 6 + 9 + 5 + 5 + 6 + 30 are 140, and the window has 130.
   expect(above?.textContent).toContain(
     "turn 2 above window 2 requests were larger than the window, first in turn 2",
@@ -74,7 +74,7 @@ test("S0-3 the turn in which the requests outgrow the window is named, and gone 
   expect(find("sawtooth").getAttribute("aria-valuetext")).toMatch(/^turn 2, step 6 of 8, .*sent 140/);
 });
 
-test("S0-46 S0-54 the manifest and the wire stand side by side, and what the wire clears is an in-flight edit", async () => {
+test("S0-46 S0-54 the manifest and the wire are side by side, and blocks cleared on the wire are an in-flight edit", async () => {
   await draw("manual_");
   const [manifest, wire] = [find("manifest"), find("wire")];
   // An output of 70 leaves 6 in the request; what is stored keeps it.
@@ -105,7 +105,7 @@ test("S0-46 S0-54 at the wire alone nothing stored changes; without it there are
 const getWidths = (...nodes: HTMLElement[]) =>
   nodes.map(node => Number.parseFloat(node.querySelector<HTMLElement>("i")?.style.width ?? "").toFixed(2));
 
-test("S0-77 S3-11 the loss is told by kind of block with its share, and whether it is deterministic", async () => {
+test("S0-77 S3-11 the loss is shown by kind of block with its share, and whether it is deterministic", async () => {
   await draw("manual_");
   // Outputs: 40 are summarised and 64 of 70 cleared; 104 of 147 in all.
   expect(says("loss")).toBe(
@@ -120,7 +120,7 @@ test("S0-77 S3-11 the loss is told by kind of block with its share, and whether 
   expect(says("deterministic")).toBe("deterministicyes, the same each time");
 });
 
-test("S3-2 the first message that is rewritten is told with the prefix before it, and gone to", async () => {
+test("S3-2 the first rewritten message is shown with the prefix before it, and can be opened", async () => {
   await draw("manual_", { prefix: { message: 4, rows: 5, tokens: 113 } });
   expect(says("prefix")).toBe("first rewrittenmessage 5, 113 before it stay cached");
   find("prefix").querySelector("button")?.click();
@@ -135,15 +135,15 @@ test("S3-2 the first message that is rewritten is told with the prefix before it
   expect(says("prefix")).toBe("first rewrittennone");
 });
 
-test("S0-80 what a context provider contributes is told with its source and when it is read", async () => {
+test("S0-80 a context provider's text is shown with its source and when it is read", async () => {
   await draw("manual_");
   expect(says("provided")).toBe(
-    "provided contextnotes 30 from project file AGENTS.md; read anew for every request, when it is composed",
+    "provided contextnotes 30 from project file AGENTS.md; read again for every request",
   );
   expect(isSeen("provided")).toBe(true);
 });
 
-test("the figures of a whole plan do not stand beside a cut that is to be guessed", async () => {
+test("the figures of a whole plan are not shown with a cut that is to be guessed", async () => {
   await draw("manual_");
   find("tab-lesson").click();
   await frames();
@@ -152,7 +152,7 @@ test("the figures of a whole plan do not stand beside a cut that is to be guesse
   expect(isSeen("plan-facts")).toBe(false);
 });
 
-test("S0-93 an event tells its provider, its model, what it belongs to and what else is known", async () => {
+test("S0-93 an event shows its provider, its model, its session and other details", async () => {
   await draw("manual_", {}, true);
   expect(await happened("completed")).toEqual({
     ...{ provider: "unknown", model: "nobody", correlation: "turn-3" },
@@ -170,14 +170,17 @@ test("S0-107 S0-124 reasoning that became text is a row of the events, marked, w
   await draw("manual_", {}, true);
   const rows = [...document.querySelectorAll(".ci-event")].map(row => row.textContent ?? "");
   expect(rows.filter(row => row.includes("reasoning downgraded"))).toHaveLength(1);
-  expect(rows.find(row => row.includes("reasoning downgraded"))).toBe("3!reasoning downgraded");
+  // Its sizes are the compaction's own.
+  const sizes = /\d+ → \d+$/.exec(rows.find(row => row.includes("completed")) ?? "")?.[0];
+  expect(sizes).toBeTruthy();
+  expect(rows.find(row => row.includes("reasoning downgraded"))).toBe(`3!reasoning downgraded${sizes}`);
   expect(await happened("reasoning downgraded")).toMatchObject({ blocks: "1" });
-  expect(says("moment")).toContain("Reasoning was summarised and stands as ordinary text now");
+  expect(says("moment")).toContain("Reasoning was given to the summariser");
 });
 
 test("S1-2 S1-11 while warned the user is offered to compact, to stop or to go on; below the threshold nothing", async () => {
   const host = await draw("manual_", {}, false);
-  expect(says("offered")).toBe("/compactthe user may also: /reset · continue · stop");
+  expect(says("offered")).toBe("/compact/resetcontinuestop");
   expect(isSeen("offered")).toBe(true);
   // Nothing is chosen by itself, however long it takes.
   await settle(400);

@@ -24,6 +24,7 @@ export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene
     place_legal: ["u8", [0, 1, 0, 1, 1, 1]],
     place_reason: ["i32", [1, -1, 0, -1, -1, -1]],
     place_splits: ["u8", [0, 1, 0, 0, 1, 0]],
+    place_starts: ["u8", [1, 1, 0, 1, 1, 0]],
     overview_reported: ["i32", [120, -1]],
     overview_estimated: ["i32", [115, 165]],
     overview_turn: ["i32", [0, 1]],
@@ -191,7 +192,7 @@ export const smallPlan = (
         delta: -10,
         number: 2,
         words: "",
-        note: "the cut stands before turn 2",
+        note: "the cut is before turn 2",
         knobs: [
           {
             name: "how",

@@ -44,9 +44,9 @@ test("two plans decide the same while only the cut differs", () => {
 test("an empty session decodes", () => {
   const { wire } = smallScene();
   const columns = wire.columns.map(column => ({ ...column, length: 0, offset: 0 }));
-  const one = (name: string) => columns.find(column => column.name === name);
-  for (const name of ["entry_start", "place_legal", "place_reason", "place_splits"])
-    Object.assign(one(name) ?? {}, { length: 1 });
+  const columnOf = (name: string) => columns.find(column => column.name === name);
+  for (const name of ["entry_start", "place_legal", "place_reason", "place_splits", "place_starts"])
+    Object.assign(columnOf(name) ?? {}, { length: 1 });
   const empty = { ...wire, entryIds: [], columns, overview: { steps: 0, first: 0, last: 0 } };
   const scene = decodeScene(empty, new DataView(new ArrayBuffer(4)));
   expect([scene?.entries, scene?.steps, scene?.blocks]).toEqual([0, 0, 0]);

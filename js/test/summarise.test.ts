@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "vitest";
 import { MemoryHost } from "../dev/host";
 import { startKernel } from "../dev/kernel";
-import { SUMMARY } from "../dev/scribe";
+import { SUMMARY } from "../dev/summary-writer";
 import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
 import { settle, until } from "./wait";
@@ -24,7 +24,7 @@ const choose = async (by: string) => {
   await settle();
 };
 
-interface Asked {
+interface Request {
   type: string;
   from: number;
   what?: string;
@@ -39,8 +39,8 @@ const start = async (changes: Partial<Traits> = {}, extra: object = {}) => {
   const host = Object.assign(new MemoryHost(kernel.traits, kernel), extra);
   dispose = renderWorkbench(host, document.body);
   await settle();
-  const asked = (type: string) => (host.sent as Asked[]).filter(message => message.type === type);
-  return { host, kernel, asked };
+  const requestsOf = (type: string) => (host.sent as Request[]).filter(message => message.type === type);
+  return { host, kernel, requestsOf };
 };
 /** The panel, open, with a model to write. */
 const open = async () => {
@@ -68,17 +68,17 @@ test("the button opens the panel and focuses who writes, and so does its key", a
   await settle();
   expect([panel().hidden, document.activeElement]).toEqual([false, find("writer-extractive")]);
   (document.activeElement as HTMLElement).blur();
-  press(document.querySelector(".ci") as Element, "s");
+  press(document.querySelector(".ci") as Element, "u");
   await settle();
   expect(document.activeElement).toBe(find("writer-extractive"));
 });
 
 test("a page without a kernel has neither the form nor its button nor its key", async () => {
-  const { asked } = await start({}, { needsKernel: "This page has no kernel." });
+  const { requestsOf } = await start({}, { needsKernel: "This page has no kernel." });
   press(document.querySelector(".ci") as Element, "s");
   await settle();
   expect(find("summarise").hidden).toBe(true);
-  expect([panel().hidden, asked("writing"), asked("sending")]).toEqual([true, [], []]);
+  expect([panel().hidden, requestsOf("writing"), requestsOf("sending")]).toEqual([true, [], []]);
 });
 
 test("the session's own words: one button, and every number that follows is the summary's", async () => {
@@ -105,12 +105,12 @@ test("the session's own words: one button, and every number that follows is the 
 });
 
 test("a model is sent nothing before it was looked at, and a look shows where to, how much and what", async () => {
-  const { asked } = await open();
+  const { requestsOf } = await open();
   expect(find("summary-write").hidden).toBe(true);
   expect(find<HTMLInputElement>("summary-model").value).toBe("claude-sonnet-4-5");
   await look();
   expect(find("summary-write").textContent).toBe("Send 41.2k tokens to api.anthropic.com, at most $0.43");
-  const told = find("sending").textContent;
+  const preview = find("sending").textContent;
   for (const words of [
     "api.anthropic.com",
     "at most $0.43",
@@ -118,9 +118,9 @@ test("a model is sent nothing before it was looked at, and a look shows where to
     "mail-1",
     "161,204 characters",
   ])
-    expect(told).toContain(words);
+    expect(preview).toContain(words);
   expect(document.querySelector("img")).toBeNull();
-  expect(asked("summarise")).toEqual([]);
+  expect(requestsOf("summarise")).toEqual([]);
 });
 
 test("a moved cut, another model or another wish make the look stale, and the way back makes it good again", async () => {
@@ -139,7 +139,7 @@ test("a moved cut, another model or another wish make the look stale, and the wa
   type("summary-focus", "the names of files");
   expect([write.disabled, find("summary-note").textContent]).toEqual([
     true,
-    "What you want has changed: look again.",
+    "Your settings have changed: look again.",
   ]);
   press(find("summary-focus"), "Enter");
   await settle();
@@ -147,39 +147,39 @@ test("a moved cut, another model or another wish make the look stale, and the wa
 });
 
 test("what is left in is asked for again, and the box that was pressed keeps the focus", async () => {
-  const { asked } = await open();
+  const { requestsOf } = await open();
   await look();
   const box = () => document.querySelector<HTMLInputElement>("[data-testid=leave-in]");
   box()?.focus();
   box()?.click();
   await settle();
-  expect(asked("sending").at(-1)?.keep).toEqual(["anthropic-key-1"]);
+  expect(requestsOf("sending").at(-1)?.keep).toEqual(["anthropic-key-1"]);
   expect([box()?.checked, document.activeElement]).toEqual([true, box()]);
   expect(find("sending").textContent).toContain("an API key of Anthropic");
 });
 
 test("writing streams, the button to cancel has the focus, and at its end the text has", async () => {
-  const { asked } = await open();
+  const { requestsOf } = await open();
   await look();
   find("summary-write").focus();
   find("summary-write").click();
   await settle();
   expect(status()).toBe("Writing …");
   expect(document.activeElement).toBe(find("writing-cancel"));
-  const seen = new Set<number>();
+  const percents = new Set<number>();
   await until(() => {
-    seen.add(find("summary-text").textContent?.length ?? 0);
+    percents.add(find("summary-text").textContent?.length ?? 0);
     expect(status()).toContain("Written by claude-sonnet-4-5");
   });
-  expect(seen.size).toBeGreaterThan(2);
+  expect(percents.size).toBeGreaterThan(2);
   expect(find("summary-text").textContent).toBe(SUMMARY);
   expect(document.activeElement).toBe(find("summary-text"));
   expect(find("writing-cost").textContent).toContain("$0.07");
   // The plan that its end has changed may ask who wrote it once more; then nothing asks again.
   await until(async () => {
-    const asks = asked("writing").length;
+    const asks = requestsOf("writing").length;
     await settle(400);
-    expect(asked("writing").length).toBe(asks);
+    expect(requestsOf("writing").length).toBe(asks);
   });
 });
 
@@ -195,22 +195,22 @@ test("a text that begins again is shown from its beginning", async () => {
 });
 
 test("cancelling keeps nothing and says so", async () => {
-  const { asked, host } = await open();
+  const { requestsOf, host } = await open();
   await look();
   find("summary-write").focus();
   find("summary-write").click();
   await settle();
   find("writing-cancel").click();
   expect(find("writing-cancel").disabled).toBe(true);
-  await says("Stopped; nothing of it was kept.");
-  expect(asked("stop")[0]?.what).toBe("summary");
+  await says("Stopped; nothing was saved.");
+  expect(requestsOf("stop")[0]?.what).toBe("summary");
   expect(find("summary-text")).toBeNull();
   expect(host.get("_plan")).toMatchObject({ summary: null });
   expect(document.activeElement).toBe(find("summary-write"));
 });
 
 test("a failure reads as a sentence and can be tried again", async () => {
-  const { asked } = await open();
+  const { requestsOf } = await open();
   type("summary-focus", "fail");
   await look();
   find("summary-write").click();
@@ -218,10 +218,10 @@ test("a failure reads as a sentence and can be tried again", async () => {
   expect(find("writing-status").classList.contains("ci-bad")).toBe(true);
   find("writing-again").click();
   await settle();
-  expect([status(), asked("summarise").length]).toEqual(["Writing …", 2]);
+  expect([status(), requestsOf("summarise").length]).toEqual(["Writing …", 2]);
 });
 
-test("a summary stands until another is done, and can be let go meanwhile", async () => {
+test("a summary stays until another is done, and can be removed meanwhile", async () => {
   await open();
   await choose("extractive");
   find("summary-write").click();
@@ -232,14 +232,14 @@ test("a summary stands until another is done, and can be let go meanwhile", asyn
   await settle();
   find("writing-cancel").click();
   await says("Stopped");
-  expect(find("written-away").textContent).toMatch(/^The summary by extractive stands: \d+ tokens\.$/);
+  expect(find("written-away").textContent).toMatch(/^The summary by extractive is still used: \d+ tokens\.$/);
   expect(cutLine()).toContain("by extractive");
   find("writing-drop").click();
   await settle();
   expect([cutLine()?.startsWith("placeholder summary"), find("writing-drop").hidden]).toEqual([true, true]);
 });
 
-test("where nothing can be sent there is a sentence and no button", async () => {
+test("if nothing can be sent there is a sentence and no button", async () => {
   await open();
   type("summary-model", "no-key");
   await look();
@@ -257,7 +257,7 @@ test("who writes can be chosen back and forth", async () => {
   expect(find("summary-write").hidden).toBe(true);
 });
 
-test("a text of the person's own stands as it was typed, with what the checks say of it", async () => {
+test("the user's own text is shown as typed, with the results of the checks", async () => {
   const { host } = await open();
   await choose("pasted");
   expect(find("summary-write").disabled).toBe(true);
@@ -269,7 +269,7 @@ test("a text of the person's own stands as it was typed, with what the checks sa
   expect(host.get("_plan")).toMatchObject({ summary: { by: "pasted" } });
 });
 
-test("a summary of another cut says where it belongs, and leads there", async () => {
+test("a summary of another cut names that cut, and leads there", async () => {
   const { host } = await start();
   find("summarise").click();
   await settle();
@@ -318,19 +318,19 @@ test("a reload in the middle of writing finds it, and can cancel it", async () =
 });
 
 test("an answer that comes after the panel is gone changes nothing and asks nothing", async () => {
-  const { host, asked } = await open();
+  const { host, requestsOf } = await open();
   await look();
   find("summary-write").click();
   await settle();
   dispose();
   dispose = () => {};
-  const polls = asked("writing").length;
+  const polls = requestsOf("writing").length;
   await settle(400);
-  expect(asked("writing").length).toBe(polls);
+  expect(requestsOf("writing").length).toBe(polls);
   expect([...host.listeners.values()].every(set => set.size === 0)).toBe(true);
 });
 
-test("a Python that does not answer any more is told, and asked again when told to", async () => {
+test("a kernel that stopped answering is reported, and asked again on request", async () => {
   const { host } = await open();
   await look();
   const { send } = host;
@@ -345,7 +345,7 @@ test("a Python that does not answer any more is told, and asked again when told 
   expect(status()).toContain("Nothing is written yet");
 });
 
-test("a writing that Python knows nothing of any more is told as gone, and can be begun again", async () => {
+test("a summary request that Python lost is reported, and can be repeated", async () => {
   const { host } = await open();
   await look();
   find("summary-write").click();
@@ -359,7 +359,7 @@ test("a writing that Python knows nothing of any more is told as gone, and can b
 });
 
 test("what can no longer be left in is not ticked, and not wished for any more", async () => {
-  const { host, asked } = await open();
+  const { host, requestsOf } = await open();
   await look();
   const { send } = host;
   host.send = message => send.call(host, { ...(message as object), keep: [] });
@@ -370,7 +370,7 @@ test("what can no longer be left in is not ticked, and not wished for any more",
   expect(find("summary-write").disabled).toBe(false);
   find("summary-write").click();
   await says("Writing");
-  expect(asked("summarise").at(-1)?.keep).toEqual([]);
+  expect(requestsOf("summarise").at(-1)?.keep).toEqual([]);
 });
 
 test("by keys alone: open, look, send and cancel", async () => {

@@ -20,7 +20,7 @@ test("a change raises the number and saves once", () => {
 test("a moving cut is sent at most ten times a second, and its last place always", () => {
   const { host, sync } = open();
   for (let i = 0; i < 60; i++) {
-    sync.slide(`e${i}`);
+    sync.slide({ cut: `e${i}` });
     vi.advanceTimersByTime(16);
   }
   expect(host.saves).toBeLessThanOrEqual(11);
@@ -33,25 +33,25 @@ test("an answer to an older question, or one that comes while the hand moves, is
   const { sync } = open();
   sync.change({ cut: "e1" });
   expect([sync.isStale(0), sync.isStale(1)]).toEqual([true, false]);
-  sync.slide("e2");
-  sync.slide("e3");
+  sync.slide({ cut: "e2" });
+  sync.slide({ cut: "e3" });
   expect(sync.isStale(1)).toBe(true);
 });
 
 test("a change overtakes a cut that was still waiting", () => {
   const { host, sync } = open();
-  sync.slide("e1");
-  sync.slide("e2");
+  sync.slide({ cut: "e1" });
+  sync.slide({ cut: "e2" });
   sync.change({ cut: "" });
   vi.advanceTimersByTime(500);
   expect(host.get("cut")).toBe("");
 });
 
-test("its own changes are told apart from Python's", () => {
+test("its own changes are distinguished from Python's", () => {
   const { host, sync } = open();
-  const seen: boolean[] = [];
-  host.on("change:cut", () => seen.push(sync.isOurs));
+  const states: boolean[] = [];
+  host.on("change:cut", () => states.push(sync.isOurs));
   sync.change({ cut: "e1" });
   host.receive({ cut: "e2" });
-  expect(seen).toEqual([true, false]);
+  expect(states).toEqual([true, false]);
 });

@@ -33,7 +33,7 @@ test("with a plan B the sides are A and B, without one before and A", () => {
   expect(compare(scene, a.plan, 3, null).left(2)).toEqual({ fate: 0, tokens: 100 });
 });
 
-test("rows where A and B agree are folded, both cuts stand, and the header counts what differs", () => {
+test("rows on which A and B agree are folded, both cuts are shown, and the header counts differences", () => {
   const far = smallPlan(scene, { ...early, cut: { place: 5, id: "end", by: "you", sentence: "" } }).plan;
   const { items, differing, delta } = foldRows(scene, a.plan, 3, closed, far);
   expect(items.map(item => (item.kind === "cut" ? (item.other ? "B" : "A") : item.kind))).toEqual([
@@ -141,13 +141,13 @@ test("the list shows both fates and the difference of each row", async () => {
   expect(document.querySelector("[data-cut=b]")?.textContent).toContain("B · cut · turn 1");
 });
 
-test("the block panel tells both plans' fates and who decides them", async () => {
+test("the block panel shows both plans' outcomes and what decides them", async () => {
   await open(withB);
   (document.querySelector("[data-row='2']") as HTMLElement).click();
   await frames();
-  const told = find("block").textContent;
-  expect(told).toContain("plan Apointer 7by rule 1, pointers");
-  expect(told).toContain("plan Bverbatim 100it shares the fate of its call or output");
+  const details = find("block").textContent;
+  expect(details).toContain("plan Apointer 7by rule 1, pointers");
+  expect(details).toContain("plan Bverbatim 100it shares the fate of its call or output");
 });
 
 test("the other half of a call is a button that goes there", async () => {
@@ -168,7 +168,7 @@ test("swapping sets all of plan A at once, and holds what A was", async () => {
   expect(saved).toHaveBeenCalledTimes(1);
 });
 
-test("what a file records names itself, its figures and their sources", async () => {
+test("a recorded compaction shows its name, its figures and their sources", async () => {
   const told: PlanPayload["told"] = [["before", "155,413", "as the file records it"]];
   const recorded = smallPlan(scene, {
     ...{ policy: "recorded", policyTitle: "The recorded compaction", label: "recorded", rules: [], told },

@@ -52,14 +52,14 @@ test("the reading of both gauges comes from Python's columns", async () => {
   expect(find("gauge-after").textContent).toBe("62 \u2212103");
 });
 
-test("the slider says place, legality and what stands after", async () => {
+test("the slider says place, validity and the tokens after", async () => {
   await open();
   expect(slider().getAttribute("aria-valuenow")).toBe("3");
   expect(slider().getAttribute("aria-valuemax")).toBe("5");
-  expect(slider().getAttribute("aria-valuetext")).toBe("turn 2, legal, 62 after");
+  expect(slider().getAttribute("aria-valuetext")).toBe("turn 2, valid, 62 after");
 });
 
-test("where the policy makes no cut, nothing changes and the reason is told", async () => {
+test("if the policy makes no cut, nothing changes and the reason is shown", async () => {
   const parts = [{ text: "Plain keeps everything here.", tone: "" as const, slot: "" as const }];
   const buttons = [{ label: "place the cut myself", edit: { cut: "e3" } }];
   const sentence = { case: "idle" as const, parts, buttons, loses: false, range: "", notes: [] };
@@ -72,11 +72,11 @@ test("where the policy makes no cut, nothing changes and the reason is told", as
   expect(host.get("cut")).toBe("e3");
 });
 
-test("keys move to the next legal cut at once and tell Python with a number", async () => {
+test("keys move to the next valid cut at once and send it to Python with a number", async () => {
   const host = await open();
   press(slider(), "ArrowLeft");
   await frames();
-  expect(slider().getAttribute("aria-valuetext")).toBe("turn 1, legal, 158 after, splits the turn");
+  expect(slider().getAttribute("aria-valuetext")).toBe("turn 1, valid, 158 after, splits the turn");
   expect([host.get("cut"), host.get("_seq")]).toEqual(["e1", 1]);
   press(slider(), "End");
   await until(() => expect([host.get("cut"), slider().getAttribute("aria-valuenow")]).toEqual(["end", "5"]));
@@ -105,7 +105,7 @@ test("the person's cut can be given back to the policy", async () => {
   const cut = { place: 4, id: "e4", by: "you" as const, sentence: "Your cut." };
   const host = await open({ cut: "e4", ...plan({ cut }) });
   const free = [...document.querySelectorAll("button")].find(
-    button => button.textContent === "let the policy decide",
+    button => button.textContent === "Reset to the policy's cut",
   );
   free?.click();
   expect(host.get("cut")).toBe("");
@@ -114,14 +114,14 @@ test("the person's cut can be given back to the policy", async () => {
 test("choosing a policy drops the settings of the old one", async () => {
   const host = await open({ settings: { "pointer.over": 60 } });
   find("policy-picker").click();
-  const asked = host.sent.find(message => (message as { type: string }).type === "policies") as {
+  const request = host.sent.find(message => (message as { type: string }).type === "policies") as {
     id: string;
   };
   const policies = ["plain", "other"].map(name => ({ name, title: name, source: "" }));
   const groups = [
-    { id: "all", label: "all", families: policies.map(one => ({ policies: [one] })), note: "" },
+    { id: "all", label: "all", families: policies.map(policy => ({ policies: [policy] })), note: "" },
   ];
-  host.emit("msg:custom", { type: "policies", id: asked.id, groups });
+  host.emit("msg:custom", { type: "policies", id: request.id, groups });
   await frames();
   document.querySelector<HTMLElement>("[data-testid=policy-list] [data-policy=other]")?.click();
   expect([host.get("policy"), host.get("settings")]).toEqual(["other", {}]);
@@ -144,7 +144,7 @@ test("a compaction's button moves to the moment right before it and shows what w
   const boundaries = [mark("recorded:1", "m0", 1), mark("cleared:1", "m1", 1)];
   const host = await open({ _scene: { ...wire, boundaries } });
   const button = [...document.querySelectorAll<HTMLButtonElement>(".ci-mark")];
-  expect(button.map(one => one.getAttribute("aria-label"))).toEqual([
+  expect(button.map(entry => entry.getAttribute("aria-label"))).toEqual([
     "◆1 · turn 1 · look at it",
     "◇1 · turn 1 · look at it",
   ]);
@@ -182,7 +182,7 @@ test("what is recorded and the plan are two sides of one scene, and who edits lo
   ]);
 });
 
-test("a chosen block says what becomes of it and why no cut stands before it", async () => {
+test("a chosen block shows its outcome and why no cut is valid before it", async () => {
   const host = await open();
   (document.querySelector('[data-row="2"]') as HTMLElement).click();
   await frames();
@@ -192,7 +192,7 @@ test("a chosen block says what becomes of it and why no cut stands before it", a
   expect(host.sent).toContainEqual(expect.objectContaining({ type: "body", row: 2 }));
 });
 
-test("a block is pinned by its entry and its place in it, where the host has pins", async () => {
+test("a block is pinned by its entry and its index in it, if the host has pins", async () => {
   const host = await open({ pins: ["e9/0"] });
   (document.querySelector('[data-row="2"]') as HTMLElement).click();
   await frames();
@@ -221,10 +221,10 @@ test("arrow keys on the lanes walk the bars, and the chosen block follows", asyn
 test("text of a transcript stays text", async () => {
   const host = await open();
   const evil = '<img src="x" onerror="alert(1)">';
-  const asked = host.sent.find(message => (message as { type: string }).type === "rows") as { id: string };
+  const request = host.sent.find(message => (message as { type: string }).type === "rows") as { id: string };
   host.emit("msg:custom", {
     type: "rows",
-    id: asked.id,
+    id: request.id,
     from: 0,
     rows: Array(5).fill({ label: evil, preview: evil }),
   });
@@ -239,7 +239,7 @@ test("an opened row shows both texts and says what is left out", async () => {
   row().click();
   await frames();
   row().click();
-  const asked = host.sent.filter(message => (message as { type: string }).type === "body") as {
+  const request = host.sent.filter(message => (message as { type: string }).type === "body") as {
     id: string;
   }[];
   const body = {
@@ -251,7 +251,7 @@ test("an opened row shows both texts and says what is left out", async () => {
     facts: [],
     other: null,
   };
-  for (const { id } of asked) host.emit("msg:custom", { ...body, id });
+  for (const { id } of request) host.emit("msg:custom", { ...body, id });
   await frames();
   expect([...document.querySelectorAll("pre")].map(pre => pre.textContent)).toEqual(["long", "short"]);
   expect(find("fates").textContent).toContain("396 characters are left out here.");
@@ -304,15 +304,17 @@ test("S2-41 from a warning on the gauge shows mark, words and tone, and below it
   expect(find("state")).toBeNull();
 });
 
-test("S0-111 S0-115 a summary stands as escaped text beside what is known of it", async () => {
+test("S0-111 S0-115 a summary is escaped text next to its details", async () => {
   const host = await open();
   const evil = "<img src=x onerror=alert(1)>";
   document.querySelector<HTMLElement>(".ci-cutline")?.click();
   await frames();
-  const asked = host.sent.find(message => (message as { type: string }).type === "summary") as { id: string };
+  const request = host.sent.find(message => (message as { type: string }).type === "summary") as {
+    id: string;
+  };
   host.emit("msg:custom", {
     type: "summary",
-    id: asked.id,
+    id: request.id,
     place: 3,
     text: evil,
     total: 28,
@@ -353,4 +355,17 @@ test("Escape takes a drag back for good: a hand that is still down moves nothing
   await frames();
   expect(grip.getAttribute("aria-valuenow")).toBe(before);
   expect(find("undo")).toHaveProperty("disabled", true);
+});
+
+test("the table of compactions has one stop of the tab key, also if its filter hides the chosen row", async () => {
+  const manual = { ...mark("recorded:1", "m0", 1), trigger: "manual" };
+  const auto = { ...mark("recorded:2", "m1", 1), trigger: "auto" };
+  await open({ tab: "compactions", look: "recorded:1", _scene: { ...wire, boundaries: [manual, auto] } });
+  const stops = () =>
+    [...document.querySelectorAll<HTMLElement>('[data-testid="compaction"]')].flatMap(row =>
+      row.tabIndex === 0 ? [row.dataset.look] : [],
+    );
+  expect(stops()).toEqual(["recorded:1"]);
+  find("compactions-auto").click();
+  await until(() => expect(stops()).toEqual(["recorded:2"]));
 });

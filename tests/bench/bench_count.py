@@ -69,7 +69,7 @@ def run() -> list[tuple[str, str]]:
 
     seconds: dict[str, list[float]] = {}
     for _ in range(ROUNDS):
-        openai._seen(NAME).clear()
+        openai._cached_counts(NAME).clear()
         again = [text.encode().decode() for text in texts]
         for name, megabytes, work in (
             ("tiktoken, one call per text", sampled, lambda: [reference.encode_ordinary(t) for t in sample]),

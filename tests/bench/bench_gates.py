@@ -72,10 +72,10 @@ def measure_rule(screen: Screen) -> Iterator[Gate]:
     yield Gate("change a rule to redrawn screen, p95", late, "ms", 100, f"median {median:.0f} ms of {ROUNDS}")
 
 
-def press(screen: Screen) -> float:
-    """Take the handle; where on the page, from above."""
+def press(screen: Screen, name: str) -> float:
+    """Take a handle; where on the page, from above."""
     page = screen.page
-    handle = page.get_by_test_id("cut-handle")
+    handle = page.get_by_test_id(name)
     handle.scroll_into_view_if_needed()
     grip = handle.bounding_box()
     assert grip is not None
@@ -97,8 +97,14 @@ def drag(screen: Screen, y: float, moves: int) -> None:
 
 
 def measure_drag(screen: Screen) -> Iterator[Gate]:
-    for name, limit, held in (("no kernel", 12, screen.kernel_held), ("with its answers", None, nullcontext)):
-        y = press(screen)
+    cut, start = ("the cut", "cut-handle"), ("the beginning", "start-handle")
+    for (what, handle), name, limit, held in (
+        (cut, "no kernel", 12, screen.kernel_held),
+        (cut, "with its answers", None, nullcontext),
+        (start, "no kernel", 12, screen.kernel_held),
+        (start, "with its answers", None, nullcontext),
+    ):
+        y = press(screen, handle)
         with held(), screen.trace() as trace:
             drag(screen, y, PARTS_OF_DRAG)
         screen.call("settle")
@@ -109,7 +115,7 @@ def measure_drag(screen: Screen) -> Iterator[Gate]:
             f"p95 {late:.1f}, median {median:.1f} ms of {len(trace.work)}; {split}; longest without the "
             f"{collected} in which the whole page's garbage was collected {max(trace.undisturbed):.1f}"
         )
-        yield Gate(f"drag the cut, {name}: longest frame", worst, "ms", limit, more)
+        yield Gate(f"drag {what}, {name}: longest frame", worst, "ms", limit, more)
         yield Gate("  … by the clock", max(trace.wall), "ms", None, f"p95 {spread(trace.wall)[1]:.1f} ms")
 
 

@@ -88,9 +88,9 @@ print(json.dumps([first, time.perf_counter() - start]))
 """
 DOCUMENT = """
 import asyncio, json, sys, time
-from inspector.jupyter import kept_pictures
+from inspector.jupyter import kept
 from inspector.jupyter.documents import DocumentSource, OpenDocument
-kept_pictures.LARGE = float("inf")  # the file is read, whatever picture of it is kept
+kept.LARGE = float("inf")  # the file is read, whatever picture of it is kept
 
 async def time_document(path):
     start = time.perf_counter()
@@ -104,9 +104,9 @@ print(json.dumps([asyncio.run(time_document(sys.argv[1]))]))
 """
 AGAIN = """
 import asyncio, json, sys, time
-from inspector.jupyter import kept_pictures
+from inspector.jupyter import kept
 from inspector.jupyter.documents import DocumentSource, OpenDocument
-kept_pictures.LARGE = float("inf")  # the file is read, whatever picture of it is kept
+kept.LARGE = float("inf")  # the file is read, whatever picture of it is kept
 
 async def time_documents(path):
     # Opened, asked what a screen asks, and closed; at once the same again.

@@ -1,7 +1,7 @@
-"""How long a plan of 100,000 messages takes: the first, and the next after an edit, beside other planners.
+"""How long a plan of 100,000 messages takes: the first, and the next after an edit, beside LangChain's.
 
-Everybody gets the same messages, in their own classes, and keeps the last 20,000 tokens. Our ledger is
-counted beforehand, and the session's columns are made then; the others weigh characters as they go. Rows
+Both get the same messages, in their own classes, and keep the last 20,000 tokens. Our ledger is counted
+beforehand, and the session's columns are made then; LangChain weighs characters as it goes. Rows
 that include that work say so. Ratios are to `trim_messages` with its own approximate counter. Goals: a
 first plan 5 times as fast, a plan after an edit in 10 ms, another cut looked up in 10 µs. How either grows is
 told over a session of a tenth of the messages; ten times is in a line with it.
@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 from bench_count import clock
 from langchain_core.messages import trim_messages
-from long_session import SIZE, make_langchain, make_messages, make_pi, make_session
-from outside import Missing, time_pi
+from long_session import SIZE, make_langchain, make_messages, make_session
 
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan
@@ -67,7 +66,7 @@ class Bench:
 
     def fresh(self) -> tuple[Session, Ledger]:
         """The session at its leaf and its counts, with nothing else worked out yet."""
-        openai._seen(NAME).clear()
+        openai._cached_counts(NAME).clear()
         return self.session.at(self.session.leaf), dataclasses.replace(self.ledger)
 
     def untouched(self) -> Session:
@@ -154,7 +153,6 @@ def run() -> Iterator[tuple[str, str]]:
     slow = medians[PEER]
     yield from ((name, f"{show(took)}, {slow / took:,.3g}x") for name, took in medians.items())
     yield from _grow(bench)
-    yield from _pi(bench, slow)
     session, ledger = bench.fresh()
     yield "memory, first plan with cut table", f"{peak(lambda: _whole(session, ledger)):.0f} MB"
     yield "memory, trim_messages", f"{peak(lambda: trim(bench.theirs, 'approximate')):.0f} MB"
@@ -179,22 +177,6 @@ def _grow(bench: Bench) -> Iterator[tuple[str, str]]:
     for name, seconds in (("first plan", first), ("plan after another setting", again)):
         times = statistics.median(seconds["all"]) / statistics.median(seconds["few"])
         yield f"{name}, over that of {SIZE // 10:,} messages", f"{times:.1f}x"
-
-
-def _pi(bench: Bench, slow: float) -> Iterator[tuple[str, str]]:
-    try:
-        timed = time_pi(make_pi(bench.messages), KEEP, ROUNDS)
-    except Missing as reason:
-        yield "pi 0.73.1", f"not measured: {reason}"
-        return
-    for name, times in timed["seconds"].items():
-        took = statistics.median(times)
-        yield f"pi 0.73.1 {name}, in node", f"{show(took)}, {slow / took:,.3g}x"
-    yield "pi cuts at the same message as our Flue policy", "yes" if _same(bench, timed) else "no"
-
-
-def _same(bench: Bench, timed: dict[str, Any]) -> bool:
-    return bool(timed["first_kept"] == bench.plan.place)
 
 
 def show(seconds: float) -> str:

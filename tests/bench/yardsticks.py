@@ -1,4 +1,4 @@
-"""Our policies and the extractive summary on three yardsticks that others made: part of `make benchmark`.
+"""Our policies and the extractive summary on three yardsticks that others made: `make yardsticks`.
 
 None asks a model. Ours see a yardstick's messages as any messages, without its data, its labels or its words.
 
@@ -24,17 +24,17 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inspector.corpus.compressor import Compressor, find_largest
 from inspector.files import open_session
 from inspector.formats.readers import read_session
 from inspector.planning.planner import make_plan
 from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from inspector.summaries.write import summarise
 from inspector.tokens.ledger import count_tokens
+from tests.bench.compressor import Compressor, find_largest
 
 KIT, COMPINT = "compaction-conformance-kit", "conpact"
 REMEDY = f"pip install {KIT}==0.8.0 && pip install --no-deps {COMPINT}==0.1.0"
-POLICIES = ("claude-code", "codex", "flue", "keep-recent-turns")
+POLICIES = ("claude-code-analysis", "codex", "flue", "keep-recent-turns")
 OWN = "semantic-checklist"
 """The kit's own compressor, which knows the labels of what is planted."""
 CAPS = (0.10, 0.20, 0.30)
@@ -216,7 +216,7 @@ def count_probes(probes: Sequence[tuple[str, ...]], text: str) -> Share:
 def run_stretch(stretch: Stretch) -> tuple[Share, Share]:
     """What the recorded summary kept, and an extract that has no more characters."""
     session = read_session("\n".join(map(json.dumps, stretch.rows)).encode())
-    plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
+    plan = make_plan(session, count_tokens(session), "claude-code-analysis", reason="manual")
 
     def extract(tokens: int) -> str:
         return summarise(plan, ExtractiveSummariser(plan.ledger, tokens=tokens)).text
@@ -308,35 +308,11 @@ def tell_yardsticks(measured: Yardsticks) -> Iterator[str]:
     yield CLAIMKEEP_NOTE.format(won=won, lost=lost, count=len(measured.stretches))
 
 
-def list_yardsticks(measured: Yardsticks) -> list[dict[str, Any]]:
-    """The rows of the leaderboard."""
-    recorded, ours = measured.pool()
-    rows: list[dict[str, Any]] = [
-        {
-            "yardstick": KIT,
-            "policy": row.policy,
-            "cap": row.cap,
-            "kept": row.first,
-            "last": row.last,
-            "within": row.within,
-        }
-        for row in measured.kit
-    ]
-    rows += [
-        {"yardstick": "COMPINT", "policy": name, "kept": share} for name, share in measured.compint.items()
-    ]
-    rows += [
-        {"yardstick": "claimkeep", "policy": "recorded", "kept": recorded},
-        {"yardstick": "claimkeep", "policy": "claude-code", "kept": ours},
-    ]
-    return rows
-
-
 TOP = """## On yardsticks of others
 
 Three public benchmarks whose score needs no model, with our policies and the extractive summary in the
-place of one (`inspector.corpus.Compressor`, which takes messages and gives fewer). The extract knows no
-label, no header and no word of any of them. Run by `make benchmark`, offline once the packages are there.
+place of one (`tests/bench/compressor.py`, which takes messages and gives fewer). The extract knows no
+label, no header and no word of any of them. Run by `make yardsticks`, offline once the packages are there.
 """
 KIT_NOTE = """
 Ten things planted in each session, looked for word by word. `semantic-checklist` is the
@@ -356,3 +332,6 @@ compactions. The extract kept more in {won} and less in {lost}. It picks sentenc
 purpose, which is what is asked for here, and it was made with these files at hand; on files nobody looked
 at it will be lower.
 """
+
+if __name__ == "__main__":
+    print("\n".join(tell_yardsticks(measure_yardsticks(Path(__file__).parents[3] / "shared" / "sessions"))))

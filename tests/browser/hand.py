@@ -10,8 +10,10 @@ from tests.browser.screen import wait_for_frame
 
 
 def shown_place(page: Page) -> int:
-    """Where the cut is drawn."""
-    return int(page.get_by_test_id("cut-handle").get_attribute("aria-valuenow") or -1)
+    """Where the cut is drawn, once it is."""
+    handle = page.get_by_test_id("cut-handle")
+    expect(handle).to_have_attribute("aria-valuenow", re.compile(r"^\d+$"))
+    return int(handle.get_attribute("aria-valuenow") or -1)
 
 
 def fill_page(page: Page, width: int, height: int) -> None:
@@ -68,14 +70,6 @@ def choose_policy(page: Page | Locator, name: str) -> None:
 def focus_workbench(page: Page) -> None:
     """Its keys are heard from now on; nothing is clicked."""
     page.locator(".ci").focus()
-
-
-def find_sticking_out(page: Page) -> int:
-    """How many pixels of the workbench are cut off at the right."""
-    over: int = page.evaluate(
-        "() => { const w = document.querySelector('.ci'); return w.scrollWidth - w.clientWidth }"
-    )
-    return over
 
 
 def expect_summary(page: Page | Locator, by: str = "") -> None:

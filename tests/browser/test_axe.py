@@ -8,7 +8,6 @@ not ours to mend.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,7 +29,7 @@ def tall(page: Page, workbench: Workbench) -> None:
 
 def look_for_facts(page: Page, workbench: Workbench) -> None:
     """A fact open that something became of, beside the list of those that were lost."""
-    workbench.tab, workbench.policy, workbench.cut = "facts", "claude-code", "end"
+    workbench.tab, workbench.policy, workbench.cut = "facts", "claude-code-analysis", "end"
     wait_for_python(page)
     page.get_by_test_id("facts-absent").click()
     page.get_by_test_id("fact").first.focus()
@@ -71,15 +70,12 @@ def fail(page: Page, workbench: Workbench) -> None:
     expect(page.get_by_test_id("error")).to_contain_text("no such entry")
 
 
-def answer_wrong(page: Page, workbench: Workbench) -> None:
-    """A step of a lesson with all that it may unfold, a rule that plays above it."""
-    workbench.lesson = "3.2"
-    page.get_by_test_id("choice").first.click()
-    page.get_by_test_id("lesson-check").click()
-    expect(page.get_by_test_id("lesson-verdict")).to_contain_text("Not yet.")
-    page.get_by_test_id("lesson-hint").locator("summary").click()
-    page.get_by_test_id("lesson-solution").locator("summary").click()
-    expect(page.get_by_test_id("fact-row")).to_be_visible()
+def play_a_rule(page: Page, workbench: Workbench) -> None:
+    """A rule that plays in the tab Lesson."""
+    workbench.tab = "lesson"
+    page.get_by_test_id("play-start").click()
+    page.get_by_test_id("play-next").click()
+    expect(page.get_by_test_id("play-at")).to_contain_text("1 of")
 
 
 def narrow(page: Page, workbench: Workbench) -> None:
@@ -96,7 +92,7 @@ STATES: tuple[Callable[[Page, Workbench], None], ...] = (
     open_help,
     look_closely,
     fail,
-    answer_wrong,
+    play_a_rule,
     narrow,
 )
 
@@ -135,40 +131,3 @@ def test_axe_finds_nothing_in_an_exported_page(page: Page, exported_page: Path) 
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         found += [f"{scheme}: {line}" for line in find_violations(page, "html")]
     assert not found, "\n" + "\n".join(found)
-
-
-def test_axe_is_not_blind(page: Page, workbench: Workbench) -> None:
-    """A grey on grey word and a nameless button, put into the workbench, are found."""
-    page.evaluate(
-        """() => { const bad = document.createElement("p"); bad.textContent = "faint";
-        bad.style.cssText = "color: #999; background: #aaa"; const button = document.createElement("button");
-        document.querySelector(".ci").append(bad, button) }"""
-    )
-    rules = {line.partition(":")[0] for line in find_violations(page)}
-    assert {"color-contrast", "button-name"} <= rules
-
-
-SAYS = re.compile(r"turn \d+, legal, [\d.]+[kM]? after(, splits the turn)?")
-
-
-def test_the_cut_announces_its_place_as_it_moves(page: Page, workbench: Workbench) -> None:
-    handle = page.get_by_test_id("cut-handle")
-    expect(handle).to_have_attribute("role", "slider")
-    expect(handle).to_have_accessible_name("Cut")
-    handle.focus()
-    told = []
-    for key in ("Home", "ArrowRight", "PageDown", "ArrowLeft"):
-        handle.press(key)
-        wait_for_python(page)
-        text = handle.get_attribute("aria-valuetext") or ""
-        assert SAYS.fullmatch(text), text
-        plan = workbench.plan
-        assert text.startswith(f"turn {workbench.moment.live.turn[plan.place] + 1}, legal, ")
-        assert text.split(", ")[2].split()[0] == short(plan.after)
-        told.append(text)
-    assert len(set(told)) > 1
-
-
-def short(tokens: int) -> str:
-    """41712 as people read it: "41.7k"."""
-    return str(tokens) if tokens < 1000 else f"{tokens / 1000:.1f}".removesuffix(".0") + "k"

@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from inspector.workbench.words import label_of
-from tests.browser.bare import WidgetServer, set_theme, wait_for_python
-from tests.browser.hand import choose_policy, focus_workbench
-from tests.browser.product import FATES, Workbench, describe_body, find_recorded, trace_history
-from tests.browser.screen import Watch, find_violations, screenshot, wait_until_still
+from tests.browser.bare import WidgetServer, wait_for_python
+from tests.browser.hand import choose_policy
+from tests.browser.product import FATES, Workbench, find_recorded, trace_history
+from tests.browser.screen import Watch, wait_until_still
 
 WIDE, NARROW = ViewportSize(width=1440, height=2000), ViewportSize(width=780, height=3000)
 
@@ -87,16 +87,6 @@ def test_what_the_file_records_is_chosen_by_keyboard_and_is_pythons(
     assert watch.strangers(widgets) == []
 
 
-def test_where_nothing_is_recorded_nothing_recorded_is_offered(page: Page, workbench: Workbench) -> None:
-    workbench.at = workbench.session.leaf
-    wait_for_python(page)
-    expect(page.locator("[data-row=recorded]")).to_be_hidden()
-    page.get_by_test_id("plans").click()
-    page.get_by_test_id("compare-with").click()
-    expect(page.get_by_test_id("compare-held")).to_be_visible()
-    expect(page.get_by_test_id("compare-recorded")).to_have_count(0)
-
-
 def test_rows_of_two_plans_say_what_python_says(page: Page, workbench: Workbench) -> None:
     edit(page, "stud-wiki-deterministic")
     choose(page, "flue")
@@ -120,93 +110,3 @@ def test_rows_of_two_plans_say_what_python_says(page: Page, workbench: Workbench
     for name, total in zip(("gauge-after", "gauge-other"), totals, strict=True):
         title = page.get_by_test_id(name).get_attribute("title") or ""
         assert number(title.split(" tokens")[0]) == total
-
-
-def test_a_plan_is_held_as_b_and_the_two_change_places(page: Page, workbench: Workbench) -> None:
-    choose(page, ":hold")
-    first = workbench.plan.cuts.ids[workbench.plan.place]
-    assert workbench.versus == {"policy": "flue", "settings": {}, "pins": [], "cut": first}
-    expect(page.get_by_test_id("gauge-other")).to_have_attribute("title", re.compile("; 0 against plan A"))
-    expect(page.get_by_test_id("differing")).to_contain_text("0 of")
-    edit(page, "codex")
-    expect(page.get_by_test_id("gauge-other")).to_have_attribute("title", re.compile("[1-9] against plan A"))
-    before = [workbench.plan.after, workbench.other.after]
-    page.get_by_test_id("plans").click()
-    page.get_by_test_id("plans-menu").get_by_test_id("swap").click()
-    wait_for_python(page)
-    assert [workbench.policy, workbench.versus["policy"], workbench.cut] == ["flue", "codex", first]
-    assert [workbench.plan.after, workbench.other.after] == before[::-1]
-    focus_workbench(page)
-    page.keyboard.press("z")
-    wait_for_python(page)
-    assert [workbench.policy, workbench.versus["policy"]] == ["codex", "flue"], "one step back undoes all"
-
-
-def test_keys_step_through_the_differences_and_agreement_is_folded(page: Page, workbench: Workbench) -> None:
-    edit(page, "stud-wiki-deterministic")
-    choose(page, "langchain-trim")
-    grid = page.get_by_role("treegrid")
-    grid.focus()
-    page.keyboard.press("End")
-    expect(grid.locator(".ci-run.ci-same").last).to_contain_text("the same")
-    page.keyboard.press("Home")
-    marks = []
-    for key in ("n", "n", "N"):
-        page.keyboard.press(key)
-        wait_until_still(page)
-        marks.append(grid.get_attribute("aria-activedescendant"))
-    assert marks[0] == marks[2] != marks[1]
-    active = page.locator(f"[id='{marks[2]}']")
-    assert "ci-same" not in (active.get_attribute("class") or "")
-
-
-def test_a_shortened_block_shows_what_is_gone_and_what_is_new(page: Page, workbench: Workbench) -> None:
-    edit(page, "stud-wiki-deterministic")
-    row = next(iter(workbench.plan.outcome.blocks))
-    page.locator(f"[data-row='{row}']").click()
-    page.get_by_test_id("show-text").click()
-    text = page.get_by_test_id("textdiff")
-    text.wait_for()
-    body = describe_body(workbench.plan, row)
-    gone, new = (
-        [words for kind, words in body.diff if kind == "gone"],
-        [words for kind, words in body.diff if kind == "new"],
-    )
-    assert text.locator("ins").all_text_contents() == new
-    assert gone[0][:40] in text.locator("del").first.inner_text()
-    page.get_by_role("button", name="copy before").click()
-    copied = page.evaluate("() => navigator.clipboard.readText()")
-    assert copied == body.before.text
-    styles = text.evaluate(
-        "node => ['del', 'ins'].map(tag => getComputedStyle(node.querySelector(tag)).textDecorationLine)"
-    )
-    assert styles == ["line-through", "underline"], "readable without colour"
-    screenshot(page, "compare-diff", ".ci-fates")
-
-
-def test_axe_finds_nothing_in_a_comparison(page: Page, workbench: Workbench) -> None:
-    edit(page, "stud-wiki-deterministic")
-    row = next(iter(workbench.plan.outcome.blocks))
-    choose(page, ":recorded")
-    page.locator(f"[data-row='{row}']").click()
-    page.get_by_test_id("show-text").click()
-    page.get_by_test_id("textdiff").wait_for()
-    for dark in (False, True):
-        set_theme(page, dark=dark)
-        assert find_violations(page) == []
-
-
-def test_pictures_of_the_comparison(
-    page: Page, workbench: Workbench, watch: Watch, widgets: WidgetServer
-) -> None:
-    choose(page, ":recorded")
-    page.get_by_role("button", name="Next difference").click()
-    for dark in (False, True):
-        set_theme(page, dark=dark)
-        wait_until_still(page)
-        screenshot(page, f"compare-{'dark' if dark else 'light'}", ".ci")
-    page.set_viewport_size(NARROW)
-    wait_until_still(page)
-    screenshot(page, "compare-narrow", ".ci")
-    assert watch.errors == []
-    assert watch.strangers(widgets) == []

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from inspector import count_tokens, make_plan, open_session, save_plan
-from tests.browser.hand import choose_policy, expect_summary, open_tab
+from tests.browser.hand import choose_policy, open_tab
 from tests.browser.lab import (
     Lab,
     find_file,
@@ -16,13 +17,10 @@ from tests.browser.lab import (
     run,
     set_theme,
     settle,
-    wait_for_kernel,
     wait_until_restored,
 )
 from tests.browser.product import LOST_PATH, open_plan
-from tests.browser.screen import Watch, find_violations, screenshot, wait_until
-from tests.browser.summary import TEXT, choose, look, status
-from tests.loopback import Cue, Loopback
+from tests.browser.screen import Watch, screenshot, wait_until
 
 
 @pytest.fixture
@@ -30,19 +28,6 @@ def page(lab_page: Page) -> Iterator[Page]:
     """One tab of JupyterLab for all tests here; each starts with nothing open and in the light theme."""
     yield lab_page
     set_theme(lab_page, dark=False)
-
-
-def test_axe_finds_nothing_in_a_document(page: Page, lab: Lab) -> None:
-    page.set_viewport_size({"width": 1280, "height": 2000})
-    open_lab(page, lab)
-    lab.write_session("axe.session.jsonl")
-    run(page, "docmanager:open", path="axe.session.jsonl")
-    settle(page)
-    found = []
-    for dark in (False, True):
-        set_theme(page, dark)
-        found += [f"{'dark' if dark else 'light'}: {line}" for line in find_violations(page, ".ci-document")]
-    assert not found, "\n" + "\n".join(found)
 
 
 def test_a_document_finds_its_facts_too(page: Page, lab: Lab, watch: Watch) -> None:
@@ -118,25 +103,92 @@ def test_W2_24_a_double_click_on_a_plans_file_opens_its_session_with_it(page: Pa
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_the_server_writes_for_a_document_too(page: Page, lab: Lab, provider: Loopback, watch: Watch) -> None:
-    name = lab.write_session("written.session.jsonl")
+TALK = ["Is the sluice shut?", "It is.", "Then open it.", "It is open."]
+
+
+def write_talk(lab: Lab, name: str) -> str:
+    """Write a chat as OpenAI's API takes it."""
+    roles = ("user", "assistant", "user", "assistant")
+    messages = [{"role": role, "content": text} for role, text in zip(roles, TALK, strict=True)]
+    (lab.notebooks / name).write_text(json.dumps({"model": "gpt-4.1", "messages": messages}))
+    return name
+
+
+def write_package(lab: Lab) -> str:
+    (lab.notebooks / "package.json").write_text('{"name": "tide-tables", "version": "1.0.0"}')
+    return "package.json"
+
+
+def find_tree(page: Page) -> Locator:
+    return page.locator(".jp-RenderedJSON", has_text="tide-tables")
+
+
+@pytest.mark.parametrize("key", [False, True], ids=["double click", "Enter"])
+def test_a_file_that_the_server_recognises_opens_in_the_workbench(
+    page: Page, lab: Lab, watch: Watch, key: bool
+) -> None:
+    names = {
+        lab.write_session("recognised.jsonl"): "Every high water an hour early",
+        write_talk(lab, "chat.json"): TALK[0],
+    }
+    for name, words in names.items():
+        open_lab(page, lab)
+        if key:
+            find_file(page, name).click()
+            page.keyboard.press("Enter")
+        else:
+            find_file(page, name).dblclick()
+        expect(page.locator(".ci-document")).to_contain_text(words)
+        expect(page.locator(".jp-RenderedJSON")).to_have_count(0)
+    assert watch.errors == []
+
+
+def test_a_file_that_is_no_session_opens_as_json_also_beside_one(page: Page, lab: Lab, watch: Watch) -> None:
+    other, name = write_package(lab), lab.write_session("recognised.jsonl")
     open_lab(page, lab)
-    find_file(page, name).dblclick()
-    document = settle(page)
-    choose_policy(document, "flue")
-    wait_for_kernel(page)
-    expect_summary(document)
-    provider.cues.extend([Cue(text=TEXT, fault="hangs", after=8)] * 2)
-    choose(document, "model")
-    look(document).click()
-    expect(document.get_by_test_id("summary-text")).to_contain_text("## Goal")
-    document.get_by_test_id("writing-cancel").click()
-    expect(status(document)).to_have_text("Stopped; nothing of it was kept.")
-    expect_summary(document)
-    provider.cues.clear()
-    provider.cues.extend([Cue(text=TEXT)] * 2)
-    document.get_by_test_id("summary-write").click()
-    expect(status(document)).to_contain_text("Written by claude-")
-    expect_summary(document, by="claude-")
-    assert lab.api("kernels") == [], "no kernel is started for it"
-    assert watch.strangers(lab) == []
+    find_file(page, other).dblclick()
+    find_tree(page).wait_for()
+    expect(page.locator(".ci-document")).to_have_count(0)
+    open_lab(page, lab)
+    find_file(page, name).click()
+    find_file(page, other).click(modifiers=["ControlOrMeta"])
+    page.keyboard.press("Enter")
+    page.locator(".ci-document").wait_for(state="attached")
+    find_tree(page).wait_for(state="attached")
+    assert watch.errors == []
+
+
+def test_a_file_opens_as_usual_if_the_server_cannot_be_asked(page: Page, lab: Lab) -> None:
+    name = write_package(lab)
+    asked: list[str] = []
+
+    def refuse(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(status=404, content_type="text/html", body="<!doctype html>not here")
+
+    open_lab(page, lab)
+    page.route("**/inspector/format?**", refuse)
+    try:
+        find_file(page, name).dblclick()
+        find_tree(page).wait_for()
+    finally:
+        page.unroute("**/inspector/format?**", refuse)
+    assert len(asked) == 1
+
+
+def test_a_setting_leaves_double_clicks_to_jupyterlab(page: Page, lab: Lab, watch: Watch) -> None:
+    """JupyterLab reads the settings as it loads, so it is loaded again before and after."""
+    name = write_talk(lab, "tide-tables.json")
+    save = "async raw => window.jupyterapp.serviceManager.settings.save('compaction-inspector:opener', raw)"
+    open_lab(page, lab)
+    page.evaluate(save, json.dumps({"doubleClick": False}))
+    try:
+        page.evaluate("() => { window.isFreshLab = false }")
+        open_lab(page, lab)
+        watch.requests.clear()
+        find_file(page, name).dblclick()
+        page.locator(".jp-RenderedJSON", has_text="gpt-4.1").wait_for()
+        assert [url for url in watch.requests if "/inspector/" in url] == []
+    finally:
+        page.evaluate(save, "{}")
+        page.evaluate("() => { window.isFreshLab = false }")

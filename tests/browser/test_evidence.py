@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from inspector.session.blocks import Text, ToolCall, ToolOutput
@@ -71,32 +70,6 @@ def test_a_changed_value_is_marked_on_both_sides(page: Page, open_workbench: Ope
         expect(side.locator("mark:not(.ci-ev-differs)").first).to_contain_text("pend at most")
     expect(page.get_by_test_id("story")).to_have_attribute("data-tone", "red")
     screenshot(page, "evidence-changed")
-
-
-def test_an_absent_file_stands_beside_the_closest_sentence(page: Page, open_workbench: OpenWorkbench) -> None:
-    sides = open_finding(page, open_workbench, "src/cal/offsets.py")
-    expect(page.get_by_test_id("cause")).to_contain_text("The summary does not mention this.")
-    expect(sides.nth(0)).to_have_accessible_name("The model edited")
-    expect(sides.nth(1).locator("mark")).to_have_text("offsets")
-    expect(page.locator(".ci-ev-differs")).to_have_count(0)
-    expect(page.get_by_test_id("searched")).to_contain_text("forms of the path and the file name")
-    expect(page.get_by_test_id("searched")).to_contain_text("The closest sentence has 1 of 3 words.")
-    screenshot(page, "evidence-absent")
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_an_unclear_rule_is_amber_and_left_to_the_reader(
-    page: Page, open_workbench: OpenWorkbench, width: int
-) -> None:
-    sides = open_finding(page, open_workbench, LINT, width)
-    expect(page.get_by_test_id("story")).to_have_attribute("data-tone", "amber")
-    expect(page.get_by_test_id("cause")).to_contain_text("Unclear.")
-    expect(sides.nth(0).locator("p")).to_contain_text(LINT)
-    expect(sides.nth(1).locator("p")).to_contain_text("The linter and the tests are part of a commit.")
-    boxes = [sides.nth(n).bounding_box() for n in (0, 1)]
-    assert boxes[0] is not None and boxes[1] is not None
-    assert (boxes[0]["y"] == boxes[1]["y"]) == (width == 1280)
-    screenshot(page, f"evidence-unclear-{width}")
 
 
 def test_head_line_tab_and_list_have_one_count(page: Page, open_workbench: OpenWorkbench) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -13,9 +12,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Locator, Page, expect
 
+from inspector.workbench.queries import answer_query
 from tests.browser.conftest import OpenOffline
-from tests.browser.hand import choose_policy, open_tab
-from tests.browser.product import Snapshot, WorkbenchModel, export_html, open_demo, open_session
+from tests.browser.product import WorkbenchModel, export_html, open_demo, open_session
 from tests.browser.screen import SHOTS, wait_until_still
 from tests.browser.traffic import Traffic
 from tests.shared import SHARED
@@ -79,45 +78,6 @@ def test_the_page_opens_offline_and_the_cut_is_dragged(
     assert told == []
 
 
-def test_policies_are_switched_and_compared_without_a_kernel(exported: Path, show: OpenOffline) -> None:
-    page, told = show(exported)
-    page.get_by_test_id("policy-picker").click()
-    listed = page.get_by_test_id("policy-list").locator("[data-policy]")
-    listed.first.wait_for()
-    # A variant stands behind its family.
-    for family in page.get_by_test_id("policy-list").locator(".ci-variants").all():
-        family.click()
-    names = listed.evaluate_all("nodes => nodes.map(node => node.dataset.policy)")
-    assert {"flue", "keep-recent-turns", "claude-code", "codex"} <= set(names)
-    # Each has its result before it is chosen, and the list says that it is not all of them.
-    for result in listed.locator(".ci-policy-after").all():
-        expect(result).to_have_text(re.compile(r"^\d+(\.\d+)?k$"))
-    expect(page.get_by_test_id("policy-list")).to_contain_text(f"{len(names)} of ")
-    expect(page.get_by_test_id("policy-list")).to_contain_text("policies; the others need a kernel")
-    page.keyboard.press("Escape")
-    seen = {after(page)}
-    for name in ("keep-recent-turns", "codex"):
-        choose_policy(page, name)
-        expect(page.get_by_test_id("recipe")).to_contain_text(f"'{name}'")
-        expect(page.locator(".ci[aria-busy]")).to_have_count(0)
-        seen.add(after(page))
-    assert len(seen) == 3
-    assert told == []
-
-
-def test_a_block_is_opened_from_the_page(exported: Path, show: OpenOffline, model: WorkbenchModel) -> None:
-    page, told = show(exported)
-    page.get_by_test_id("fates").locator("[data-fold]").first.click()
-    page.get_by_test_id("fate-row").nth(1).click()
-    block = page.get_by_test_id("block")
-    block.get_by_role("button", name="Show its text").click()
-    body = page.locator(".ci-body, .ci-bodies").first
-    expect(body).to_be_visible()
-    expect(block).to_contain_text(re.compile(r"by rule \d"))
-    expect(page.locator(".ci")).not_to_contain_text("left out of this page")
-    assert told == []
-
-
 def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
     exported_page: Path, show: OpenOffline
 ) -> None:
@@ -133,6 +93,32 @@ def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
     expect(page.get_by_test_id("side").first).to_contain_text("names 10 of 12 changed files")
     page.get_by_test_id("tab-context").click()
     expect(page.get_by_test_id("context-total")).to_have_text("18,629")
+    assert told == []
+
+
+@pytest.mark.parametrize("look", ["recorded:1", "plan"])
+def test_a_page_has_the_fact_columns_and_the_recorded_side_whatever_was_shown(
+    tmp_path: Path, show: OpenOffline, look: str
+) -> None:
+    model = WorkbenchModel(open_demo(), "auto")
+    model.answer({"look": look})
+    query = {"id": 1, "place": model.shown.place, "pair": "before"}
+    facts = answer_query(model, {"type": "context_facts", **query})
+    done = export_html(model, tmp_path / "page.html")
+    assert done.size < 600_000
+    page, told = show(done.path)
+    page.get_by_test_id("tab-context").click()
+    for name, side in (("only-in-a", "onlyLeft"), ("only-in-b", "onlyRight"), ("in-both", "both")):
+        column = page.get_by_test_id(f"facts-{name}")
+        expect(column.get_by_role("heading")).to_contain_text(f"{facts[side]['count']}")
+        expect(column.get_by_role("listitem")).to_have_count(min(6, len(facts[side]["facts"])))
+    # Every side that the switch offers has its findings.
+    for side in ("plan", "recorded"):
+        page.get_by_test_id("look").get_by_role("button", name=side).click()
+        page.get_by_test_id("tab-findings").click()
+        panel = page.locator("[data-panel=findings]")
+        expect(panel.get_by_test_id("finding").first).to_be_visible()
+        expect(panel).not_to_contain_text("not in this page")
     assert told == []
 
 
@@ -166,7 +152,8 @@ def test_W2_25_nothing_that_is_visible_on_the_page_needs_a_kernel(
     handle = page.get_by_test_id("cut-handle")
     handle.wait_for()
     tabs = [tab.get_attribute("data-testid") or "" for tab in page.locator("[role=tab]:visible").all()]
-    assert tabs == [f"tab-{name}" for name in ("findings", "blocks", "context", "summary", "rules", "lesson")]
+    names = ("compactions", "findings", "blocks", "context", "summary", "rules")
+    assert tabs == [f"tab-{name}" for name in names]
     controls = inside.locator(WORKS)
     pressed: set[str] = set()
     for tab in tabs:
@@ -224,26 +211,6 @@ def test_W2_25_what_is_searched_for_is_found_in_the_texts_of_the_page(
     assert told == []
 
 
-def test_a_rule_says_that_it_needs_a_kernel(exported: Path, show: OpenOffline) -> None:
-    page, told = show(exported)
-    open_tab(page, "rules")
-    rules = page.get_by_test_id("rules")
-    expect(rules).to_contain_text("kernel")
-    expect(rules).to_contain_text("Keep about the last 20,000 tokens as they are")
-    # The settings can be read, all of them, and nothing of them be changed.
-    enabled = rules.locator(":is(input, select, button):enabled").locator("visible=true")
-    assert [node.get_attribute("data-testid") for node in enabled.all()] == ["all-settings"]
-    page.get_by_test_id("all-settings").click()
-    fields = page.get_by_role("dialog").locator(":is(input, select)")
-    assert fields.count() > 10
-    told_by = page.get_by_role("dialog").locator(":is(input, select):enabled")
-    assert [node.get_attribute("data-testid") for node in told_by.all()] == ["settings-search"]
-    page.keyboard.press("Escape")
-    expect(page.get_by_test_id("policy-picker")).to_be_enabled()
-    expect(page.get_by_test_id("tab-replay")).to_be_hidden()
-    assert told == []
-
-
 def test_a_link_opens_the_page_at_a_block(exported: Path, show: OpenOffline, model: WorkbenchModel) -> None:
     live = model.moment.live
     row = int(live.start[model.plan.place or 0])
@@ -259,21 +226,6 @@ def test_without_scripts_the_page_shows_the_picture(exported: Path, show: OpenOf
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     expect(page.locator("svg")).to_be_visible()
     expect(page.locator("svg text").first).to_be_visible()
-
-
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [1280, 560])
-def test_how_the_page_looks(exported: Path, show: OpenOffline, dark: bool, width: int) -> None:
-    """For the eye: the screenshots; for the machine: nothing sticks out."""
-    viewport = {"width": width, "height": 900}
-    page, told = show(exported, color_scheme="dark" if dark else "light", viewport=viewport)
-    page.get_by_test_id("cut-handle").wait_for()
-    wait_until_still(page)
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / f"page-{'dark' if dark else 'light'}-{width}.png", full_page=True)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.locator(".ci").get_attribute("data-theme") == ("dark" if dark else "light")
-    assert told == []
 
 
 def test_nbconvert_gives_a_picture_that_needs_no_network(
@@ -298,18 +250,3 @@ def test_nbconvert_gives_a_picture_that_needs_no_network(
     expect(page.locator("table")).to_contain_text("tool output")
     # nbconvert's own template asks for two libraries, ours or not; neither is there, and neither is needed.
     assert {url.split("/")[2] for url in traffic.take_strangers()} <= {"cdnjs.cloudflare.com"}
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_how_the_picture_looks(model: WorkbenchModel, show: OpenOffline, tmp_path: Path, dark: bool) -> None:
-    told = WorkbenchModel(model.session, ledger=model.ledger).answer({})
-    snapshot = Snapshot((told["_scene"], told["_scene_data"]), (told["_plan"], told["_plan_data"]))
-    path = tmp_path / "still.svg"
-    path.write_text(snapshot.svg)
-    page, asked = show(path, color_scheme="dark" if dark else "light")
-    ground = page.evaluate("getComputedStyle(document.querySelector('rect:not(pattern rect)')).fill")
-    assert ground == ("rgb(17, 20, 24)" if dark else "rgb(255, 255, 255)")
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / f"still-{'dark' if dark else 'light'}.png")
-    assert asked == []
-    assert json.dumps(snapshot.svg).isascii() or "→" in snapshot.svg

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, expect
 
-from inspector import lint, open_demo
+from inspector import lint, open_demo, open_session
+from inspector.demo import read_demo
+from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.product import Workbench, make_plan, make_small_session
 from tests.browser.screen import screenshot
@@ -20,8 +24,7 @@ def wait_for_story(page: Page) -> None:
 
 def test_W2_2_it_opens_on_the_first_loss_and_the_closest_words(page: Page, opened: Workbench) -> None:
     wait_for_story(page)
-    assert opened.tab == "findings"
-    assert opened.look == "recorded:1"
+    assert (opened.tab, opened.look) == ("compactions", "recorded:1")
     expect(page.get_by_test_id("story-title")).to_have_text(PATH)
     mark = page.get_by_test_id("evidence").nth(1).locator("mark")
     expect(mark).to_have_text("offsets")
@@ -41,7 +44,7 @@ def test_W2_16_the_first_fix_stands_on_the_first_screen(
     """What would have kept it, with its price, is seen without a scroll or a click, in a cell too."""
     page.set_viewport_size({"width": width, "height": height})
     page.add_style_tag(content="body { padding: 0 !important }")
-    open_workbench(policy="auto", height=height)
+    open_workbench(policy="auto", tab="findings", height=height)
     wait_for_story(page)
     fix = page.get_by_test_id("story-fix").first
     expect(fix).to_contain_text("+1,")
@@ -56,23 +59,6 @@ def test_where_nothing_was_lost_a_sentence_says_so_at_every_width(
     open_workbench(make_small_session(), policy="auto", tab="findings")
     expect(page.get_by_test_id("findings-none")).to_be_visible()
     expect(page.get_by_test_id("findings-none")).to_contain_text("This file records no compaction.")
-
-
-def test_the_list_of_findings_is_gone_through_by_arrows_where_the_story_takes_its_place(
-    page: Page, open_workbench: OpenWorkbench
-) -> None:
-    page.set_viewport_size({"width": 900, "height": 900})
-    open_workbench(policy="auto", height=860)
-    wait_for_story(page)
-    page.get_by_role("button", name="‹ Findings").press("Enter")
-    rows = page.get_by_test_id("finding")
-    rows.first.press("ArrowDown")
-    expect(rows.nth(1)).to_be_focused()
-    expect(rows.nth(1)).to_contain_text("never touch")
-    expect(page.get_by_test_id("cause")).to_be_hidden()
-    rows.nth(1).press("Enter")
-    expect(page.get_by_test_id("story-title")).to_contain_text("never touch")
-    expect(rows.nth(1)).to_be_hidden()
 
 
 def test_W2_15_what_became_of_it_changes_chain_text_and_fixes(page: Page, opened: Workbench) -> None:
@@ -113,44 +99,53 @@ def test_W2_16_one_click_on_a_fix_is_its_price_and_undo_takes_it_back(page: Page
     assert (opened.policy, opened.pins, opened.settings, opened.cut, opened.at, opened.look) == inputs
 
 
-def test_a_fix_is_taken_back_by_the_button_next_to_it(page: Page, opened: Workbench) -> None:
-    """The counts drop with it, and rise again; the rest of what was set stays."""
+def count_findings(page: Page) -> int:
+    return int(page.get_by_test_id("tab-findings").inner_text().removeprefix("Findings") or 0)
+
+
+@pytest.mark.parametrize("tab", ["compactions", "findings"])
+def test_after_a_fix_story_lane_counter_and_tab_are_those_of_the_plan(
+    page: Page, open_workbench: OpenWorkbench, tab: str
+) -> None:
+    """The recorded compaction lost the fact; the plan keeps it, and no part of the screen says otherwise."""
+    opened = open_workbench(policy="auto")
     wait_for_story(page)
-    fix = page.get_by_test_id("story-fix").first
-    plan_row = page.get_by_test_id("became").last
-    fix.get_by_role("button", name="Pin").click()
-    expect(fix).to_contain_text("✓ kept by pin")
-    expect(plan_row).to_contain_text("pinned in turn")
-    pinned = opened.plan
-    fix.get_by_role("button", name="Undo").click()
-    expect(fix.get_by_role("button")).to_have_text("Pin")
-    expect(fix).not_to_contain_text("kept by pin")
-    expect(plan_row).not_to_contain_text("pinned in turn")
-    assert (opened.pins, opened.policy) == ([], "recorded")
-    assert opened.plan.trace[PATH].outcome == "absent" and pinned.trace[PATH].outcome == "verbatim"
+    page.get_by_test_id(f"tab-{tab}").click()
+    recorded = count_findings(page)
+    page.get_by_test_id("story-fix").first.get_by_role("button", name="Pin").click()
+    cause, lane = page.get_by_test_id("cause"), page.get_by_test_id("fact-row")
+    expect(cause).to_contain_text("Kept.")
+    wait_for_python(page)
+    assert opened.plan.trace[PATH].outcome == "verbatim"
+    expect(page.get_by_test_id("story-title")).to_have_text(PATH)
+    expect(lane).to_contain_text("after the cut")
+    expect(lane).not_to_contain_text("◆1")
+    left = page.get_by_test_id("finding").count()
+    assert left == count_findings(page) < recorded
+    expect(page.get_by_role("navigation", name="Findings")).to_contain_text(f"{left} left")
+    page.get_by_test_id("said-undo").click()
+    wait_for_story(page)
+    expect(lane).to_contain_text("◆1")
+    expect(page.get_by_role("navigation", name="Findings")).to_contain_text(f"1 of {recorded}")
+    assert count_findings(page) == recorded
 
 
-def test_a_fix_of_the_plan_leaves_its_story_and_the_focus_where_they_are(
+def test_the_tab_counts_the_findings_of_the_plan_no_matter_which_tab_is_open(
     page: Page, open_workbench: OpenWorkbench
 ) -> None:
-    """What it keeps is off the list of what the plan loses, and on again once it is undone."""
-    workbench = open_workbench(policy="flue", tab="findings")
-    workbench.look = "plan"
-    expect(page.get_by_test_id("cause")).to_contain_text("It is absent unless the summary names it")
-    title = page.get_by_test_id("story-title").inner_text()
-    tab = page.get_by_test_id("tab-findings")
-    number = int(tab.inner_text().removeprefix("Findings"))
-    fix = page.get_by_test_id("story-fix").first.get_by_role("button")
-    fix.click()
-    expect(fix).to_have_text("Undo")
-    expect(fix).to_be_focused()
-    expect(page.get_by_test_id("story-title")).to_have_text(title)
-    expect(page.get_by_test_id("cause")).to_contain_text("It stays as it is")
-    expect(tab).to_have_text(f"Findings{number - 1}")
-    page.keyboard.press("Control+z")
-    expect(tab).to_have_text(f"Findings{number}")
-    expect(page.get_by_test_id("story-title")).to_have_text(title)
-    expect(fix).to_have_text("Pin")
+    opened = open_workbench(policy="auto")
+    wait_for_story(page)
+    page.get_by_test_id("tab-blocks").click()
+    page.get_by_test_id("cut-handle").press("PageUp")
+    wait_for_python(page)
+    expect(page.get_by_test_id("losses")).to_be_visible()
+    assert opened.look == "plan"
+    counted = count_findings(page)
+    page.get_by_test_id("tab-findings").click()
+    wait_for_python(page)
+    navigation = page.get_by_role("tabpanel").filter(visible=True).get_by_role("navigation", name="Findings")
+    expect(navigation).to_contain_text(f"1 of {counted}")
+    assert count_findings(page) == counted
 
 
 def test_the_debug_story_by_keys_alone(page: Page, open_workbench: OpenWorkbench) -> None:
@@ -171,3 +166,49 @@ def test_the_debug_story_by_keys_alone(page: Page, open_workbench: OpenWorkbench
     page.keyboard.press("Control+z")
     expect(page.get_by_test_id("story-fix").first.get_by_role("button")).to_have_text("Pin")
     assert opened.pins == []
+
+
+def test_a_reader_marks_the_opening_claim_not_lost_and_takes_that_back(
+    page: Page, open_workbench: OpenWorkbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By mouse, then by keys; the check, the table of compactions and a reload agree each time."""
+    page.set_viewport_size({"width": 1800, "height": 900})
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    file = tmp_path / "demo.jsonl"
+    file.write_bytes(read_demo())
+
+    def count() -> tuple[int, int]:
+        session = open_session(file)
+        return len(lint(session)), session.compactions[0].harm[0]
+
+    opened = open_workbench(file, policy="auto")
+    wait_for_story(page)
+    findings, harm = count()
+    shown = int(page.get_by_test_id("tab-findings").inner_text().removeprefix("Findings"))
+    page.get_by_test_id("judge").get_by_role("button", name="Not lost").click()
+    expect(page.get_by_test_id("judge")).to_contain_text("Marked not lost by you.")
+    expect(page.get_by_test_id("story-title")).to_have_text(PATH)
+    expect(page.get_by_test_id("story")).to_have_attribute("data-tone", "")
+    group = page.get_by_role("region", name="Marked not lost by you")
+    expect(group.get_by_test_id("finding")).to_have_count(1)
+    left = int(page.get_by_test_id("tab-findings").inner_text().removeprefix("Findings"))
+    assert left < shown
+    assert count() == (findings - (shown - left), harm - 1)
+
+    opened.close()
+    open_workbench(file, policy="auto", tab="findings")
+    tab, judge = page.get_by_test_id("tab-findings").last, page.get_by_test_id("judge").last
+    expect(tab).to_contain_text(str(left))
+    page.get_by_role("region", name="Marked not lost by you").last.get_by_test_id("finding").click()
+    undo = judge.get_by_role("button", name="Undo")
+    expect(undo).to_be_visible()
+    wait_for_python(page)
+    undo.focus()
+    expect(undo).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(tab).to_contain_text(str(shown))
+    # The focus stays with the judgement, so that the next key judges again.
+    expect(judge.get_by_role("button", name="Right")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(judge).to_contain_text("Marked right by you.")
+    assert count() == (findings, harm)

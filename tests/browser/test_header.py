@@ -6,10 +6,11 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.product import Workbench, read_demo
+from tests.browser.product import Workbench, open_demo, read_demo
 
 TOTAL = re.compile(r"[\d.,]+[kM]?")
 
@@ -50,7 +51,7 @@ def test_W2_14_thresholds_are_labelled_in_the_order_of_their_ticks(
 ) -> None:
     # As wide as a document: 1400 pixels beside the page's own margins.
     page.set_viewport_size({"width": 1832, "height": 1000})
-    workbench = open_workbench(policy="claude-code")
+    workbench = open_workbench(policy="claude-code-analysis")
     expect(page.locator(".ci-tick:visible").first).to_be_visible()
     seen = page.locator(".ci-tick:visible").evaluate_all(
         "nodes => nodes.map(node => [Number(node.dataset.tokens), node.getBoundingClientRect().left,"
@@ -76,6 +77,7 @@ def test_W2_20_search_opens_over_the_page_and_gives_the_focus_back(
     open_workbench(policy="flue")
     # What the plan loses comes in after the picture, and takes a line.
     expect(page.get_by_test_id("sentence")).to_contain_text("facts would be missing")
+    expect(page.get_by_test_id("tab-compactions")).to_contain_text("2")
     handle = page.get_by_test_id("cut-handle")
     handle.focus()
     names = (".ci-gauge", ".ci-dock", ".ci-tabs", ".ci")
@@ -123,8 +125,7 @@ def test_W2_21_the_picker_has_a_result_or_a_word_for_each_policy(
     again = picker.get_by_role("option").evaluate_all("nodes => nodes.map(node => node.dataset.policy)")
     assert again == order, "the order never changes"
     assert "langchain-trim" not in order, "variants stand in one row"
-    expect(picker.locator("[data-policy=claude-code]")).to_contain_text("not yet, at 95 %")
-    expect(picker.locator("[data-policy=pi]")).to_contain_text("as Flue here")
+    expect(picker.locator("[data-policy=keep-recent-turns]")).to_contain_text("as stud-cli wiki 1.1.0 here")
     assert box(page, ".ci")["height"] == tall
     picker.locator("[data-policy=langchain-summarization]").focus()
     page.keyboard.press("ArrowRight")
@@ -168,3 +169,40 @@ def test_W2_24_a_plan_in_a_file_opens_its_session_with_the_plan(
     page.get_by_test_id("reset").click()
     expect(page.get_by_test_id("policy-picker")).to_contain_text("As recorded")
     assert (first.policy, first.cut, first.pins) == ("auto", "", [])
+
+
+def test_the_notes_close_with_escape_wherever_the_reader_clicked_in_them(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    open_workbench(policy="auto")
+    notes = page.get_by_test_id("notes")
+    for put in ("summary", "li"):
+        notes.locator("summary").click()
+        text = notes.get_by_test_id("notices")
+        expect(text).to_be_visible()
+        if put == "li":
+            text.locator("li").first.click()
+        page.keyboard.press("Escape")
+        expect(text).to_be_hidden()
+        expect(notes.locator("summary")).to_be_focused()
+    notes.locator("summary").click()
+    page.get_by_test_id("sentence").click()
+    expect(notes.get_by_test_id("notices")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [1400, 1100])
+def test_a_long_title_leaves_the_numbers_of_the_header_whole(
+    page: Page, open_workbench: OpenWorkbench, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.add_style_tag(content="body { padding: 0 !important }")
+    title = "Please look at every one of the failing tests of the renderer " * 4
+    open_workbench(open_demo().model_copy(update={"title": title}), policy="auto")
+    box = page.locator(".ci-header").bounding_box()
+    assert box is not None
+    for name in ("compactions", "size"):
+        fact = page.locator(f".ci-about-{name}")
+        place, clip = fact.bounding_box(), fact.locator("..").bounding_box()
+        assert place is not None and clip is not None
+        assert place["width"] > 20 and place["y"] < clip["y"] + clip["height"] - 10
+        assert place["x"] + place["width"] <= clip["x"] + clip["width"] + 0.5 <= box["x"] + box["width"] + 1

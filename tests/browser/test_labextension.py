@@ -11,14 +11,11 @@ from playwright.sync_api import Locator, Page, Response, expect
 
 from tests.browser.hand import choose_policy, open_tab
 from tests.browser.lab import (
-    READY,
     WORKBENCH,
     Lab,
     find_file,
-    may_start_over,
     open_lab,
     run,
-    set_theme,
     settle,
     wait_until_restored,
 )
@@ -26,7 +23,6 @@ from tests.browser.product import open_session, read_demo
 from tests.browser.screen import Watch, screenshot, wait_until, wait_until_still
 
 CLOSE_ALL = "window.jupyterapp.commands.execute('application:close-all')"
-OPEN = "async path => { await window.jupyterapp.commands.execute('docmanager:open', { path }) }"
 
 
 @pytest.fixture
@@ -70,30 +66,7 @@ def test_a_double_click_opens_a_session_file(page: Page, lab: Lab, quiet: Watch,
     assert lab.api("kernels") == [], "no kernel is started for it"
 
 
-def test_the_document_fills_its_panel_and_nothing_scrolls_but_the_open_tab(
-    page: Page, lab: Lab, quiet: Watch
-) -> None:
-    name = lab.write_session("large.session.jsonl")
-    open_lab(page, lab)
-    find_file(page, name).dblclick()
-    document = settle(page)
-    box, panel = document.bounding_box(), page.locator(".jp-Document:visible").bounding_box()
-    assert box is not None
-    assert panel is not None
-    assert box["height"] == pytest.approx(panel["height"], abs=3)
-    assert document.evaluate("node => { node.scrollTop = 400; return node.scrollTop }") == 0
-    foot = document.get_by_test_id("recipe").bounding_box()
-    assert foot is not None
-    assert foot["y"] + foot["height"] <= box["y"] + box["height"], "its foot is in sight"
-    grounds = []
-    for dark in (True, False):
-        set_theme(page, dark)
-        screenshot(page, f"document-{'dark' if dark else 'light'}")
-        grounds.append(document.evaluate("node => getComputedStyle(node).backgroundColor"))
-    assert grounds[0] != grounds[1]
-
-
-def test_a_plain_jsonl_keeps_its_editor_and_has_the_inspector_under_open_with(
+def test_jupyterlabs_default_for_jsonl_stays_and_the_inspector_is_under_open_with(
     page: Page, lab: Lab, quiet: Watch
 ) -> None:
     name = lab.write_session("plain.jsonl")
@@ -130,28 +103,6 @@ def test_the_context_menu_inspects_session_files_and_is_silent_on_others(
     settle(page)
 
 
-def test_the_palette_opens_the_selected_file(page: Page, lab: Lab, quiet: Watch) -> None:
-    name = lab.write_session("palette.jsonl")
-    open_lab(page, lab)
-    find_file(page, name).click()
-    run(page, "apputils:activate-command-palette")
-    box = page.locator(".jp-ModalCommandPalette .lm-CommandPalette-input")
-    box.fill("Open a Session File")
-    page.locator(".lm-CommandPalette-item[data-command='compaction-inspector:open']").first.click()
-    settle(page)
-
-
-def test_the_palette_asks_for_a_file_where_none_is_selected(page: Page, lab: Lab, quiet: Watch) -> None:
-    name = lab.write_session("asked.jsonl")
-    open_lab(page, lab)
-    run(page, "compaction-inspector:open")
-    dialog = page.locator(".jp-Dialog")
-    expect(dialog.locator(".jp-DirListing-item[title^='Name: 01-open']")).to_have_count(0)
-    dialog.locator(f".jp-DirListing-item[title^='Name: {name}']").click()
-    dialog.get_by_role("button", name="Select").or_(dialog.get_by_role("button", name="Open")).last.click()
-    settle(page)
-
-
 def test_the_launcher_offers_the_bundled_session_or_a_file(page: Page, lab: Lab, quiet: Watch) -> None:
     open_lab(page, lab)
     page.locator(".jp-LauncherCard", has_text="Compaction Inspector").locator("visible=true").click()
@@ -161,31 +112,6 @@ def test_the_launcher_offers_the_bundled_session_or_a_file(page: Page, lab: Lab,
     run(page, "compaction-inspector:open-bundled")
     wait_until_still(page)
     assert page.locator(".ci-document").count() == 1, "the one that is open is shown again"
-
-
-def test_the_notebook_button_inserts_the_cell_that_opens_a_file(page: Page, lab: Lab, quiet: Watch) -> None:
-    lab.write_session("runs/one.jsonl")
-    (lab.notebooks / "deep").mkdir(exist_ok=True)
-    name = lab.write_notebook("deep/button.ipynb", "1 + 1")
-    open_lab(page, lab)
-    page.evaluate(OPEN, name)
-    page.wait_for_selector(".jp-NotebookPanel .jp-Notebook")
-    page.evaluate(READY)
-    page.locator("[data-jp-item-name='inspect-compaction']").get_by_role("button").click()
-    dialog = page.locator(".jp-Dialog")
-    dialog.locator(".jp-BreadCrumbs-home").click()
-    dialog.locator(".jp-DirListing-item[title^='Name: runs']").dblclick()
-    dialog.locator(".jp-DirListing-item[title^='Name: one.jsonl']").click()
-    dialog.get_by_role("button", name="Select").or_(dialog.get_by_role("button", name="Open")).last.click()
-    page.wait_for_function("() => window.jupyterapp.shell.currentWidget.content.widgets.length === 2")
-    cell = page.evaluate(
-        """() => {
-          const { model } = window.jupyterapp.shell.currentWidget.content.widgets[1];
-          return [model.type, model.sharedModel.getSource(), model.executionCount] }"""
-    )
-    assert cell == ["code", 'from inspector import Workbench\n\nWorkbench("../runs/one.jsonl")', None]
-    page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
-    page.locator(".jp-Notebook").get_by_test_id("cut-handle").wait_for()
 
 
 def test_a_file_that_is_no_session_is_told_in_a_sentence_and_can_be_tried_again(
@@ -280,25 +206,6 @@ def test_the_screen_follows_a_file_that_grows(page: Page, lab: Lab, quiet: Watch
     expect(document.locator(".ci-header")).to_contain_text(f"{len(grown.turns)} turns, ")
 
 
-def test_two_documents_do_not_know_of_each_other(page: Page, lab: Lab, quiet: Watch) -> None:
-    one, two = lab.write_session("one.session.jsonl"), lab.write_session("two.session.jsonl")
-    open_lab(page, lab)
-    find_file(page, one).dblclick()
-    settle(page)
-    run(page, "docmanager:open", path=two, options={"mode": "split-right"})
-    expect(page.locator(".ci-document:visible")).to_have_count(2)
-    documents = page.locator(".ci-document")
-    for i in (0, 1):
-        documents.nth(i).get_by_test_id("cut-handle").wait_for()
-    before = documents.nth(0).get_by_test_id("recipe").inner_text()
-    take_policy(documents.nth(1), "keep-recent-turns")
-    assert documents.nth(0).get_by_test_id("recipe").inner_text() == before
-    screenshot(page, "document-two")
-    page.locator(".lm-TabBar-tab", has_text=two).locator(".lm-TabBar-tabCloseIcon").click()
-    expect(page.locator(".ci-document")).to_have_count(1)
-    take_policy(documents.nth(0), "codex")
-
-
 def test_a_document_that_the_server_forgot_is_opened_again_as_it_was(
     page: Page, lab: Lab, watch: Watch
 ) -> None:
@@ -316,23 +223,6 @@ def test_a_document_that_the_server_forgot_is_opened_again_as_it_was(
     take_policy(document, "codex")
     expect(document.get_by_test_id("error")).to_be_hidden()
     assert watch.strangers(lab) == []
-
-
-def test_a_link_opens_a_block_of_the_bundled_session(page: Page, lab: Lab, quiet: Watch) -> None:
-    open_lab(page, lab)
-    run(page, "compaction-inspector:open-bundled")
-    told = choose_block(settle(page))
-    page.get_by_test_id("copy-link").click()
-    expect(page.get_by_test_id("said")).to_contain_text("Copied a link")
-    link = page.evaluate("navigator.clipboard.readText()")
-    assert link.startswith(f"{lab.base}/lab#ci-bundled=")
-    page.goto("about:blank")
-    page.goto(link.replace("#", "?reset#"))
-    again = settle(page)
-    expect(again.get_by_test_id("pin")).to_be_visible()
-    wait_until(lambda: again.get_by_test_id("block").inner_text() == told, page)
-    assert page.locator(".ci-document").count() == 1
-    may_start_over(page)
 
 
 def test_a_link_opens_its_block(page: Page, lab: Lab, quiet: Watch) -> None:

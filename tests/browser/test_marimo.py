@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.hand import choose_policy
 from tests.browser.screen import ROOT, screenshot
 from tests.browser.servers import start_server
 from tests.browser.traffic import Traffic
@@ -108,9 +107,3 @@ def test_dragging_the_handle_moves_the_cut_in_python_too(app: Page) -> None:
     assert shown != first[0]
     expect(app.get_by_text(re.compile(rf"place {shown}, \d+ after"))).to_be_visible()
     assert told(app)[1] != first[1]
-
-
-def test_another_policy_is_chosen_in_marimo(app: Page) -> None:
-    choose_policy(app, "keep-recent-turns")
-    expect(app.get_by_text(re.compile("policy keep-recent-turns"))).to_be_visible()
-    expect(app.get_by_test_id("recipe")).to_contain_text("keep-recent-turns")

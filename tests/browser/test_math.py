@@ -24,7 +24,7 @@ from IPython.display import display
 
 session = I.open_session("math/math.jsonl")
 ledger = I.count_tokens(session)
-plan = I.make_plan(session, ledger, "claude-code", window=60_000)
+plan = I.make_plan(session, ledger, "claude-code-analysis", window=60_000)
 display(I.lint(session), I.lint(session, "flue"), ledger, I.compare_policies(session, ["flue"]))
 display(plan.stages, I.sessions())
 """

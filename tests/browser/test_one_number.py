@@ -45,6 +45,11 @@ def test_each_compaction_in_turn_leaves_every_number_as_it_was(
 ) -> None:
     open_workbench(write_session(tmp_path / "three.jsonl"), policy="auto")
     expect(buttons(page)).to_have_count(3)
+    # The screen moves to the worst compaction once the facts are found, so wait for their counts.
+    expect(page.get_by_test_id("compaction").last.locator("[data-name=files]")).to_have_text(
+        re.compile(r"\d|\?")
+    )
+    wait_for_python(page)
     names = [one.get_attribute("aria-label") or "" for one in buttons(page).all()]
     titles = [one.get_attribute("title") or "" for one in buttons(page).all()]
     for name, title, request in zip(names, titles, REPORTED, strict=True):
@@ -75,3 +80,22 @@ def test_each_compaction_in_turn_leaves_every_number_as_it_was(
         assert [one.get_attribute("aria-label") for one in buttons(page).all()] == names
         assert [one.get_attribute("title") for one in buttons(page).all()] == titles
     assert watch.errors == []
+
+
+def test_a_cut_moved_by_a_key_is_what_sentence_and_gauge_speak_of(
+    page: Page, open_workbench: OpenWorkbench, tmp_path: Path
+) -> None:
+    """Also if the summary is larger than the one block that it stands for."""
+    rows = Claude()
+    for part in range(6):
+        rows.say("Hello." if part == 0 else f"Part {part}. " + WORDS * 20)
+        rows.reply(WORDS * 20, 3_000 * (part + 1))
+    (tmp_path / "open.jsonl").write_bytes(dump(rows.rows))
+    opened = open_workbench(tmp_path / "open.jsonl", "auto")
+    sentence = page.get_by_test_id("sentence")
+    page.get_by_test_id("cut-handle").press("Home")
+    wait_for_python(page)
+    assert opened.plan.edits.cut and opened.plan.outcome.changed.any()
+    assert opened.plan.after >= opened.plan.before
+    expect(sentence).to_contain_text("Left of the cut: ")
+    expect(sentence).not_to_contain_text("No compaction needed yet")

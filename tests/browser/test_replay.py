@@ -1,4 +1,4 @@
-"""The session lived again: the sawtooth, its events, and Python under them."""
+"""The session replayed: the sawtooth, its events, and Python under them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.bare import WidgetServer, set_theme, wait_for_python
-from tests.browser.hand import choose_policy, fill_page, find_sticking_out, open_tab
+from tests.browser.hand import fill_page, open_tab
 from tests.browser.product import Workbench, export_html, open_demo, replay_session
 from tests.browser.screen import Watch, screenshot, wait_until_still
 
@@ -61,88 +61,6 @@ def test_the_replay_is_asked_for_and_drawn(
     assert watch.strangers(widgets) == []
 
 
-def test_the_chart_stands_under_the_overview_step_by_step(page: Page, workbench: Workbench) -> None:
-    replay(page)
-    saw = page.get_by_test_id("sawtooth").bounding_box()
-    overview = page.get_by_test_id("overview").locator(".ci-stage").bounding_box()
-    assert saw is not None
-    assert overview is not None
-    assert (saw["x"], saw["width"]) == pytest.approx((overview["x"], overview["width"]), abs=0.5)
-
-
-def test_keys_step_through_the_events_that_python_tells(page: Page, workbench: Workbench) -> None:
-    replay(page)
-    saw = page.get_by_test_id("sawtooth")
-    assert saw.evaluate("node => node === document.activeElement"), "the chart takes over from the button"
-    saw.press("Home")
-    steps = []
-    for _ in workbench.run.events:
-        saw.press(".")
-        steps.append(int(saw.get_attribute("aria-valuenow") or 0) - 1)
-    told = [event.step for event in workbench.run.events if event.step]
-    assert [step for step in steps if step] == told
-    expect(page.get_by_test_id("event-next")).to_be_disabled()
-    saw.press(",")
-    expect(page.get_by_test_id("event-next")).to_be_enabled()
-
-
-def test_a_step_reads_the_figures_of_the_run(page: Page, workbench: Workbench) -> None:
-    replay(page)
-    saw = page.get_by_test_id("sawtooth")
-    saw.press("Home")
-    for _ in range(9):
-        saw.press("ArrowRight")
-    readout = page.get_by_test_id("replay-readout").inner_text().replace(",", "")
-    assert "step 10 of 151" in readout
-    assert f"recorded {workbench.run.recorded[9]} · replayed {workbench.run.context[9]}" in readout
-
-
-def test_the_moment_of_an_event_can_be_looked_at(page: Page, workbench: Workbench) -> None:
-    replay(page)
-    page.get_by_test_id("moment").get_by_test_id("look").click()
-    settle(page)
-    assert workbench.at in [event.entry for event in workbench.run.events]
-    expect(page.get_by_test_id("recipe")).to_contain_text(workbench.at[:8])
-    expect(page.get_by_test_id("sawtooth")).to_be_visible()
-
-
-def test_another_policy_and_another_setting_are_replayed_by_themselves(
-    page: Page, workbench: Workbench
-) -> None:
-    replay(page)
-    first = page.get_by_test_id("replay-status").inner_text()
-    choose_policy(page, "keep-recent-turns")
-    settle(page)
-    expect(page.get_by_test_id("replay-status")).not_to_have_text(first)
-    assert workbench.run.policy.name == "keep-recent-turns"
-    before = len(workbench.run.compactions)
-    workbench.settings = {"trigger.ratio": 0.4}
-    settle(page)
-    after = len(workbench.run.compactions)
-    assert after > before
-    expect(page.get_by_test_id("replay-status")).to_contain_text(f"{after} compaction")
-    screenshot(page, "replay-turns", REPLAY)
-
-
-def test_a_replay_is_put_away_and_taken_up_again(page: Page, workbench: Workbench) -> None:
-    replay(page)
-    page.get_by_role("button", name="put away").click()
-    settle(page)
-    expect(page.get_by_test_id("sawtooth")).to_be_hidden()
-    assert not workbench.replay
-    replay(page)
-    assert workbench.replay
-
-
-def test_a_narrow_cell_holds_the_replay(page: Page, workbench: Workbench) -> None:
-    replay(page)
-    page.set_viewport_size(NARROW)
-    wait_until_still(page)
-    page.get_by_test_id("sawtooth").scroll_into_view_if_needed()
-    assert find_sticking_out(page) <= 1
-    screenshot(page, "replay-narrow", REPLAY)
-
-
 def read_above(page: Page) -> str:
     return page.get_by_test_id("replay-above").inner_text()
 
@@ -183,7 +101,8 @@ def test_the_provider_refuses_by_default_and_that_it_accepts_is_asked_for(
     page.keyboard.press("ArrowDown")
     settle(page)
     expect(switch).to_have_value("accepted")
-    above = int((accepts.sent > accepts.window).sum())
+    # The request whose reply ran over is sent once more, after a compaction.
+    above = int((accepts.sent > accepts.window).sum()) + [e.kind for e in accepts.events].count("overran")
     assert above > 1
     assert read_above(page) == f"{above} requests were larger than the window of 200,000 and were accepted."
     expect(page.get_by_role("option", name="token overflow")).to_have_count(0)
@@ -194,60 +113,6 @@ def test_the_provider_refuses_by_default_and_that_it_accepts_is_asked_for(
     settle(page)
     expect(switch).to_have_value("refused")
     assert read_step(page, step) == (int(refuses.recorded[step]), int(refuses.context[step]))
-
-
-def test_the_list_of_events_is_gone_through_by_its_own_keys(page: Page, workbench: Workbench) -> None:
-    replay(page)
-    events = workbench.run.events
-    listed = page.get_by_test_id("events")
-    assert len(events) > 4
-    expect(listed.get_by_role("option")).to_have_count(len(events))
-    # From the chart by the keyboard alone: over the scenario, and both buttons beside the heading.
-    for _ in range(5):
-        page.keyboard.press("Tab")
-    expect(listed).to_be_focused()
-    page.keyboard.press("Home")
-    for number, event in enumerate(events):
-        row = listed.get_by_role("option", selected=True)
-        expect(row).to_have_attribute("aria-posinset", str(number + 1))
-        assert listed.get_attribute("aria-activedescendant") == row.get_attribute("id")
-        expect(page.get_by_test_id("replay-readout")).to_contain_text(f"step {event.step + 1} of ")
-        expect(page.get_by_test_id("moment")).to_contain_text(event.sentence.replace(" -> ", " → "))
-        inside = row.evaluate(
-            """row => { const [box, list] = [row, row.parentElement].map(n => n.getBoundingClientRect());
-            return box.top >= list.top - 1 && box.bottom <= list.bottom + 1 }"""
-        )
-        assert inside, f"event {number + 1} is in sight"
-        page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    settle(page)
-    assert workbench.at == events[-1].entry
-
-
-FLAWS = """node => {
-  const flaws = [], edge = node.getBoundingClientRect();
-  for (const one of node.querySelectorAll("*")) {
-    const box = one.getBoundingClientRect();
-    const own = [...one.childNodes].some(n => n.nodeType === 3 && n.textContent.trim() !== "");
-    if (box.width === 0 || box.height === 0) continue;
-    if (own && parseFloat(getComputedStyle(one).fontSize) < 12) flaws.push("small: " + one.textContent);
-    if (box.right > edge.right + 1) flaws.push("cut off: " + (one.className || one.tagName));
-  }
-  return flaws;
-}"""
-
-
-@pytest.mark.parametrize("width", [1400, 900, 560])
-def test_nothing_in_the_replay_is_small_or_cut_off(page: Page, workbench: Workbench, width: int) -> None:
-    fill_page(page, width, 900)
-    replay(page)
-    for dark in (False, True):
-        set_theme(page, dark)
-        wait_until_still(page)
-        assert page.get_by_test_id("replay").evaluate(FLAWS) == []
-        assert find_sticking_out(page) <= 1
-        page.get_by_test_id("scenario").scroll_into_view_if_needed()
-        screenshot(page, f"replay-{width}-{'dark' if dark else 'light'}")
 
 
 def test_W2_25_an_exported_page_shows_its_replay_and_hides_what_cannot_work(

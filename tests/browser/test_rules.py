@@ -5,22 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.bare import WidgetServer, set_theme, wait_for_python
+from tests.browser.bare import WidgetServer, wait_for_python
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.hand import choose_policy, focus_workbench, open_tab
+from tests.browser.hand import focus_workbench
 from tests.browser.product import (
     Workbench,
-    WorkbenchModel,
-    export_html,
     make_again,
-    open_demo,
     open_plan,
     read_demo,
 )
 from tests.browser.screen import Watch, find_violations, screenshot
-from tests.work import PATIENCE
 
 NARROW = 560
 
@@ -96,45 +92,6 @@ def test_a_rule_is_added_by_mouse_undone_redone_and_removed(
     assert watch.strangers(widgets) == []
 
 
-def test_a_rule_is_added_by_keys_alone_in_place_of_another(page: Page, workbench: Workbench) -> None:
-    focus_workbench(page)
-    page.keyboard.press("a")
-    expect(page.get_by_test_id("offers").get_by_role("button").first).to_be_focused()
-    while focused(page) != "offer-keep-recent-messages":
-        page.keyboard.press("ArrowDown")
-    expect(offer(page, "keep-recent-messages")).to_contain_text("in place of Keep recent tokens")
-    page.keyboard.press("Enter")
-    wait_for_python(page)
-    assert workbench.settings == {
-        "keep-recent-messages.enabled": True,
-        "keep-recent-tokens.enabled": False,
-    }
-    expect(page.get_by_test_id("remove-keep-recent-messages")).to_be_focused()
-    page.get_by_test_id("remove-keep-recent-messages").focus()
-    page.keyboard.press("Enter")
-    wait_for_python(page)
-    assert workbench.settings == {}
-    page.keyboard.press("z")
-    wait_for_python(page)
-    assert len(workbench.settings) == 2
-    page.keyboard.press("z")
-    wait_for_python(page)
-    assert workbench.settings == {}
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_how_it_looks(page: Page, workbench: Workbench, dark: bool) -> None:
-    set_theme(page, dark=dark)
-    offer(page, "clear-tool-outputs").click()
-    wait_for_python(page)
-    expect(offer(page, "keep-root")).to_be_visible()
-    assert find_violations(page) == []
-    name = f"rules-{'dark' if dark else 'light'}"
-    screenshot(page, name, ".ci")
-    page.set_viewport_size({"width": NARROW, "height": 1500})
-    screenshot(page, f"{name}-{NARROW}", "[data-testid=rules]")
-
-
 def test_a_saved_plan_opens_equal_in_python(
     page: Page,
     open_workbench: OpenWorkbench,
@@ -184,54 +141,3 @@ def test_a_saved_plan_opens_equal_in_python(
     assert find_violations(page) == []
     assert watch.errors == []
     assert watch.strangers(widgets) == []
-
-
-def test_an_exported_page_shows_an_added_rule_and_says_that_another_needs_a_kernel(
-    browser: Browser, tmp_path: Path
-) -> None:
-    model = WorkbenchModel(open_demo())
-    model.answer({"settings": {"clear-tool-outputs.enabled": True}})
-    done = export_html(model, tmp_path / "page.html", policies=["pi"])
-    context = browser.new_context(offline=True)
-    context.set_default_timeout(1000 * PATIENCE)
-    page = context.new_page()
-    page.goto(f"file://{done.path}")
-    page.get_by_test_id("tab-rules").click()
-    expect(page.get_by_test_id("needs-kernel")).to_contain_text("no kernel")
-    expect(page.get_by_test_id("rule-6")).to_contain_text("added")
-    expect(page.get_by_test_id("offers")).to_have_count(0)
-    expect(page.get_by_test_id("remove-clear-tool-outputs")).to_have_count(0)
-    expect(page.get_by_test_id("save-plan")).to_have_count(0)
-    told = page.get_by_test_id("recipe").locator("code")
-    expect(told).to_contain_text("'clear-tool-outputs.enabled': True")
-    before = told.inner_text()
-    page.get_by_test_id("cut-handle").press("PageUp")
-    expect(told).to_contain_text("cut=")
-    expect(told).to_contain_text("'clear-tool-outputs.enabled': True")
-    choose_policy(page, "pi")
-    expect(told).to_contain_text("'pi'")
-    choose_policy(page, "flue")
-    expect(told).to_have_text(before)
-    context.close()
-
-
-def test_a_settings_file_sets_the_thresholds_and_one_with_an_error_changes_nothing(
-    page: Page, workbench: Workbench
-) -> None:
-    workbench.policy = "stud-warning"
-    open_tab(page, "rules")
-    page.get_by_role("button", name="Load settings.json").wait_for()
-    chosen = page.get_by_test_id("settings-file")
-
-    def load(text: str) -> None:
-        chosen.set_input_files(
-            {"name": "settings.json", "mimeType": "application/json", "buffer": text.encode()}
-        )
-
-    load('{"compaction": {"warn": 0.61, "require": null}}')
-    expect(page.get_by_test_id("rules")).to_contain_text("2 settings differ from the published policy.")
-    wait_for_python(page)
-    assert workbench.settings == {"harness.warn": 0.61, "harness.require": None}
-    load('{"compaction": {"warn": 61}}')
-    expect(page.get_by_test_id("rules").get_by_role("alert")).to_contain_text("a share of the window")
-    assert workbench.settings == {"harness.warn": 0.61, "harness.require": None}

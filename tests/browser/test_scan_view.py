@@ -64,15 +64,3 @@ def test_a_click_on_a_mark_opens_that_session_under_that_policy(
     where = page.locator(".widget-label").get_by_text(re.compile("a session.jsonl, compaction 1: 158,295"))
     expect(where).to_be_visible()
     assert watch.strangers(lab) == []
-
-
-def test_a_file_that_is_gone_is_told(lab_page: Page, lab: Lab) -> None:
-    page = lab_page
-    name = lab.write_notebook("scan gone.ipynb", SCAN, "view = ScanView(table)\nview")
-    open_notebook(page, lab, name)
-    run_all(page)
-    page.locator(".js-plotly-plot .scatterlayer .trace").first.wait_for()
-    ask(page, "(folder / 'a session.jsonl').unlink()")
-    click_mark(page, 3)
-    told = page.locator(".jp-OutputArea").get_by_text(re.compile("No such file"))
-    expect(told).to_be_visible()

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.bare import WidgetServer, set_theme, wait_for_python
+from tests.browser.bare import WidgetServer, wait_for_python
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.hand import drag_handle, find_sticking_out, focus_workbench, shown_place
-from tests.browser.product import TABS, Workbench, open_demo
-from tests.browser.screen import Watch, screenshot, wait_for_frame, wait_until, wait_until_still
-
-WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 760, "height": 900}
+from tests.browser.hand import drag_handle, focus_workbench, shown_place
+from tests.browser.product import Workbench, open_demo
+from tests.browser.screen import Watch, wait_for_frame, wait_until
 
 
 def keys(page: Page, *names: str) -> None:
@@ -37,7 +34,7 @@ def test_the_whole_lesson_without_a_mouse(
     page: Page, workbench: Workbench, watch: Watch, widgets: WidgetServer
 ) -> None:
     focus_workbench(page)
-    keys(page, "8")
+    keys(page, "9")
     expect(page.get_by_test_id("tab-lesson")).to_have_attribute("aria-selected", "true")
     assert workbench.tab == "lesson"
     assert panels(page) == ["lesson"]
@@ -59,7 +56,7 @@ def test_the_whole_lesson_without_a_mouse(
         f"{turn[policy_place] - turn[mine]} turns too early"
     )
 
-    # An illegal place by keys: the pair and the provider's own answer.
+    # An invalid cut point by keys: the pair and the provider's own answer.
     keys(page, "c", "End", "Shift+ArrowLeft")
     while page.get_by_test_id("broken").is_hidden():
         keys(page, "Shift+ArrowLeft")
@@ -91,7 +88,7 @@ def test_letting_the_handle_go_on_an_illegal_place_tells_what_it_breaks(
     page: Page, workbench: Workbench
 ) -> None:
     focus_workbench(page)
-    keys(page, "8")
+    keys(page, "9")
     illegal = [cut.place for cut in workbench.plan.cuts if cut.rule == "orphan-output"][-6]
     strip = page.locator(".ci-strip").bounding_box()
     grip = page.get_by_test_id("cut-handle").bounding_box()
@@ -109,66 +106,6 @@ def test_letting_the_handle_go_on_an_illegal_place_tells_what_it_breaks(
     page.mouse.up()
     expect(page.get_by_test_id("broken")).to_be_visible()
     expect(page.get_by_test_id("refusal")).to_contain_text("400")
-
-
-def test_the_help_holds_the_focus_until_escape(page: Page, workbench: Workbench) -> None:
-    focus_workbench(page)
-    keys(page, "?")
-    dialog = page.get_by_test_id("help")
-    expect(dialog).to_be_visible()
-    for _ in range(4):
-        page.keyboard.press("Tab")
-        outside = (
-            "() => document.activeElement !== document.body && !document.activeElement.closest('dialog')"
-        )
-        assert not page.evaluate(outside)
-    screenshot(page, "shell-help")
-    keys(page, "8")
-    expect(page.get_by_test_id("tab-lesson")).to_have_attribute("aria-selected", "false")
-    page.keyboard.press("Escape")
-    expect(dialog).to_be_hidden()
-    keys(page, "8")
-    expect(page.get_by_test_id("tab-lesson")).to_have_attribute("aria-selected", "true")
-
-
-def test_a_search_goes_to_a_hit_in_another_stretch(
-    page: Page, workbench: Workbench, watch: Watch, widgets: WidgetServer
-) -> None:
-    at = workbench.at
-    focus_workbench(page)
-    keys(page, "/")
-    page.keyboard.type("tide", delay=20)
-    expect(page.get_by_test_id("found-note")).to_contain_text("blocks in all")
-    expect(page.locator(".ci-hit mark").first).to_have_text(re.compile("tide", re.IGNORECASE))
-    # Words that only the first stretch holds.
-    session = workbench.session
-    live = {session.entries[i].id for i in workbench.moment.live.entries}
-    entries = (session.entries[i] for i in session.path)
-    old = next(entry for entry in entries if entry.opens_turn and entry.id not in live)
-    words, ref = old.text[:40].splitlines()[0], f"{old.id}/0"
-    page.get_by_test_id("search").fill(words)
-    elsewhere = page.locator(".ci-hit", has_text="stretch").first
-    expect(elsewhere.locator("small")).to_contain_text("user text")
-    for _ in range(page.locator(".ci-hit").count()):
-        if elsewhere.get_attribute("aria-selected") != "true":
-            page.keyboard.press("ArrowDown")
-    expect(elsewhere).to_have_attribute("aria-selected", "true")
-    page.keyboard.press("Enter")
-    expect(page.get_by_test_id("block")).to_contain_text(ref)
-    # Python hears of the block looked at after a short pause.
-    wait_until(lambda: workbench.block == ref, page)
-    wait_for_python(page)
-    assert workbench.at != at
-    page.get_by_test_id("search").fill("tide")
-    expect(page.locator(".ci-hit mark").first).to_have_text(re.compile("tide", re.IGNORECASE))
-    focus_workbench(page)
-    keys(page, "n")
-    wait_until(lambda: workbench.block != ref, page)  # n goes to the next hit
-    focus_workbench(page)
-    keys(page, "/")
-    page.keyboard.type("no such words anywhere")
-    expect(page.get_by_test_id("found-note")).to_contain_text("nowhere in this session")
-    assert watch.strangers(widgets) == []
 
 
 def test_undo_and_redo_of_a_drag_a_rule_and_a_pin(page: Page, workbench: Workbench) -> None:
@@ -242,40 +179,10 @@ def test_two_workbenches_on_one_kernel_are_independent(page: Page, open_workbenc
     first, other = open_workbench(tab="blocks"), open_workbench(open_demo(), "keep-recent-turns")
     before = (first.cut, first.policy, first.tab)
     page.locator(".ci").nth(1).focus()
-    keys(page, "8", "c", "ArrowLeft")
+    keys(page, "9", "c", "ArrowLeft")
     assert other.tab == "lesson"
     assert other.cut != ""
     assert (first.cut, first.policy, first.tab) == before
     expect(page.get_by_test_id("tab-blocks").nth(0)).to_have_attribute("aria-selected", "true")
     ids = page.evaluate("() => [...document.querySelectorAll('.ci [id]')].map(node => node.id)")
     assert len(ids) == len(set(ids)), "no id stands twice on the page"
-
-
-@pytest.mark.parametrize("tab", TABS)
-def test_each_tab_fits_wide_and_narrow_light_and_dark(page: Page, workbench: Workbench, tab: str) -> None:
-    workbench.tab = tab
-    expect(page.get_by_role("tab", selected=True)).to_have_count(1)
-    if tab == "lesson":
-        focus_workbench(page)
-        keys(page, ".", ".", ".")
-        expect(page.get_by_test_id("play-at")).to_contain_text("2 of")
-    for size, name in ((WIDE, "wide"), (NARROW, "narrow")):
-        page.set_viewport_size(size)
-        for dark in (False, True):
-            set_theme(page, dark=dark)
-            wait_until_still(page)
-            assert find_sticking_out(page) <= 1, "nothing is cut off at the right"
-            screenshot(page, f"shell-{tab}-{name}-{'dark' if dark else 'light'}", ".ci")
-
-
-def test_the_table_of_keys_is_made_when_it_is_asked_for(page: Page, workbench: Workbench) -> None:
-    expect(page.get_by_test_id("help")).to_have_count(1)
-    expect(page.locator("[data-testid=help] kbd")).to_have_count(0)
-    # The screen as it opens; the gate counts what JupyterLab has beside it too.
-    assert page.evaluate("document.querySelectorAll('.ci *').length") < 620
-    for _ in range(2):
-        focus_workbench(page)
-        page.keyboard.press("?")
-        expect(page.get_by_test_id("help").get_by_text("next turn").first).to_be_visible()
-        expect(page.get_by_test_id("help").get_by_text("take the cut")).to_have_count(1)
-        page.keyboard.press("Escape")

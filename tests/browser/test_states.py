@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from inspector import replay
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import fill_page, open_tab
 from tests.browser.product import open_demo
@@ -33,7 +34,8 @@ def test_S1_10_S2_41_the_banner_can_be_read_and_its_button_pressed(
     open_workbench(grow(9, 6_500).open(), "stud-warning", window=200_000)
     banner = page.get_by_role("region", name="Warning of the harness")
     expect(banner).to_contain_text(re.compile(r"8\d(\.\d)? % of the context window is used"))
-    expect(banner).to_contain_text("/reset · continue · stop")
+    buttons = ["/compact", "/reset", "continue", "stop"]
+    expect(banner.get_by_role("button")).to_have_text(buttons)
     clipped = banner.evaluate(
         """node => [...node.querySelectorAll("*")].filter(one => {
           const [inner, outer] = [one.getBoundingClientRect(), node.getBoundingClientRect()];
@@ -51,11 +53,50 @@ def test_S1_10_S2_41_the_banner_can_be_read_and_its_button_pressed(
     expect(page.get_by_test_id("summary")).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    ("policy", "turns", "offer", "act", "part"),
+    [
+        ("stud-warning", 9, "/reset", "Reset (/reset)", {}),
+        ("stud-warning", 11, "override", "Override the refusal for this turn", {}),
+        ("stud-merged", 10, "decline", "", {"consents": False}),
+    ],
+)
+def test_an_offer_of_the_banner_does_in_a_replay_what_its_scenario_does(
+    page: Page,
+    open_workbench: OpenWorkbench,
+    policy: str,
+    turns: int,
+    offer: str,
+    act: str,
+    part: dict[str, bool],
+) -> None:
+    fill_page(page, 1400, 900)
+    opened = open_workbench(grow(turns, 6_500).open(), policy, window=200_000)
+    page.get_by_role("region", name="Warning of the harness").get_by_role("button", name=offer).press("Enter")
+    expect(page.get_by_role("tab", name="Replay")).to_have_attribute("aria-selected", "true")
+    chosen = page.get_by_test_id("chosen")
+    expect(chosen).to_contain_text(act or "When asked, the user: declines")
+    # The replay from Python with the same scenario comes to the same.
+    assert opened.run is not None
+    assert part.items() <= opened.scenario.items()
+    again = replay(opened.session, policy, scenario=opened.scenario, window=200_000, ledger=opened.ledger)
+    assert [event.kind for event in opened.run.events] == [event.kind for event in again.events]
+
+
+def test_an_offer_that_cannot_be_replayed_says_why(page: Page, open_workbench: OpenWorkbench) -> None:
+    fill_page(page, 1400, 900)
+    opened = open_workbench(grow(9, 6_500).open(), "stud-warning", window=200_000)
+    banner = page.get_by_role("region", name="Warning of the harness")
+    banner.get_by_role("button", name="stop").press("Enter")
+    expect(banner.get_by_test_id("offered")).to_contain_text("ends the session")
+    assert opened.run is None
+
+
 def test_S2_40_seven_states_stand_under_the_gauge_with_their_thresholds(
     page: Page, open_workbench: OpenWorkbench
 ) -> None:
     fill_page(page, 1400, 900)
-    open_workbench(grow(10, 6_900).open(), "claude-code", window=200_000)
+    open_workbench(grow(10, 6_900).open(), "claude-code-analysis", window=200_000)
     legend = page.locator(".ci-gauge").get_by_test_id("state-legend")
     expect(legend.locator("li")).to_have_count(7)
     for words in ("above 80 %", "above 95 %", "above 98 %, auto off", "after a refusal", "/compact"):
@@ -70,22 +111,13 @@ def test_S2_40_seven_states_stand_under_the_gauge_with_their_thresholds(
         assert zone["x"] - scale["x"] == pytest.approx(share * scale["width"], abs=2)
 
 
-@pytest.mark.parametrize("policy", ["flue", "mini-claude-code"])
-def test_a_harness_that_warns_of_nothing_has_no_banner(
-    page: Page, open_workbench: OpenWorkbench, policy: str
-) -> None:
-    open_workbench(open_demo(), policy)
-    expect(page.get_by_test_id("state")).to_have_count(0)
-    expect(page.get_by_test_id("state-legend")).to_have_count(0)
-
-
 @pytest.mark.parametrize("width", [1400, 560])
 def test_S4_65_a_replayed_recovery_is_a_tree_and_its_banners_are_listed(
     page: Page, open_workbench: OpenWorkbench, width: int
 ) -> None:
     fill_page(page, width, 1200)
     acts = [{"at": "r30", "do": "token_overflow"}]
-    open_workbench(grow(14, 5_900).open(), "claude-code", window=200_000, scenario={"acts": acts})
+    open_workbench(grow(14, 5_900).open(), "claude-code-analysis", window=200_000, scenario={"acts": acts})
     open_tab(page, "replay")
     page.get_by_test_id("replay-ask").click()
     page.get_by_test_id("sawtooth").wait_for()

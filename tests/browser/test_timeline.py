@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from inspector import Edits, build_context
+from inspector import Edits
 from inspector.workbench.payloads.columns import unpack
 from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import fill_page, grasp_pill
-from tests.browser.product import LOST_PATH, Workbench
-from tests.browser.screen import screenshot, wait_for_frame
+from tests.browser.product import Workbench
 from tests.browser.test_lanes import write_session
 
 SIZE = (1400, 900)
@@ -27,9 +24,8 @@ PER_FRAME = """() => {
   ).concat(document.querySelector("[data-testid=becomes]").ariaLabel, [readContext()]);
   const readContext = () => {
     const tab = document.querySelector("[data-testid=context]");
-    const refs = [...tab.querySelectorAll("[data-piece]")].map(node => node.dataset.piece);
     const place = document.querySelector("[data-testid=cut-handle]").ariaValueNow;
-    return [tab.querySelector("[data-testid=context-total]").textContent, refs, Number(place)];
+    return [tab.querySelector("[data-testid=context-total]").textContent, Number(place)];
   };
   window.frames_ = [];
   const look = () => { window.frames_.push(read()); window.looking = requestAnimationFrame(look); };
@@ -61,36 +57,12 @@ def read_lanes(page: Page) -> dict[str, tuple[int, int]]:
     return told
 
 
-def test_W2_6_pill_and_lanes_are_220_pixels_at_most(page: Page, open_workbench: OpenWorkbench) -> None:
-    fill_page(page, *SIZE)
-    workbench = open_workbench(policy="auto")
-    lanes = page.get_by_test_id("lanes")
-
-    def height() -> float:
-        box = lanes.bounding_box()
-        assert box is not None
-        return box["height"]
-
-    # The first finding is chosen: its row is the lanes' last.
-    fact_row = page.get_by_test_id("fact-row")
-    expect(fact_row).to_contain_text(LOST_PATH.rpartition("/")[2])
-    expect(fact_row).to_contain_text("not mentioned after ◆1 until it is read again")
-    assert 150 < height() <= 220
-    screenshot(page, "timeline-fact", ".ci")
-    dots = fact_row.get_by_role("button")
-    assert dots.count() > 3
-    dots.first.click()
-    wait_for_python(page)
-    assert workbench.tab == "blocks"
-    expect(page.get_by_test_id("block")).to_contain_text("turn")
-
-
 def test_W2_7_the_pill_has_a_grip_and_all_moves_with_it_in_the_same_frame(
     page: Page, open_workbench: OpenWorkbench
 ) -> None:
     fill_page(page, *SIZE)
     workbench = open_workbench(tab="context")
-    expect(page.locator("[data-piece] pre").first).to_be_visible()
+    expect(page.get_by_test_id("fold-run").first).to_be_visible()
     pill = page.locator(".ci-pill")
     assert pill.evaluate("node => getComputedStyle(node).cursor") == "ew-resize"
     assert pill.locator(".ci-dotted").evaluate("node => getComputedStyle(node).backgroundImage") != "none"
@@ -103,15 +75,11 @@ def test_W2_7_the_pill_has_a_grip_and_all_moves_with_it_in_the_same_frame(
     table = workbench.plan.cut_table
     seen = set()
     places = set()
-    for words, total, sentence, strip, (in_context, refs, place) in frames:
-        # The next request as text: its total, and its blocks from the first one on.
+    for words, total, sentence, strip, (in_context, place) in frames:
+        # The total of the request on the right.
         if place not in places:
             moved = workbench.plan.with_edits(Edits(cut=workbench.plan.cuts.ids[place]))
-            pieces = build_context(moved.session, moved).pieces
-            expected = ["" if piece.summary else str(piece.origin[0]) for piece in pieces]
             assert in_context == f"{moved.after:,}"
-            assert refs == expected[: len(refs)]
-            assert len(refs) > 3
             places.add(place)
         after = words.split("·")[1].removesuffix("after").strip()
         assert total.split()[0] == after
@@ -124,49 +92,6 @@ def test_W2_7_the_pill_has_a_grip_and_all_moves_with_it_in_the_same_frame(
     wait_for_python(page)
     last = page.get_by_test_id("cut-handle").inner_text()
     assert short(workbench.plan.after) in last
-
-
-def test_the_buttons_of_the_pill_step_from_legal_place_to_legal_place(
-    page: Page, open_workbench: OpenWorkbench
-) -> None:
-    fill_page(page, *SIZE)
-    workbench = open_workbench()
-    start = workbench.plan.place
-    assert start is not None
-    page.get_by_role("button", name="Later legal place").click()
-    wait_for_python(page)
-    legal = workbench.plan.cuts.legal
-    assert workbench.plan.place == next(p for p in range(start + 1, len(legal)) if legal[p])
-    expect(page.get_by_test_id("cut-handle")).to_be_focused()
-    page.get_by_role("button", name="Earlier legal place").click()
-    wait_for_python(page)
-    assert workbench.plan.place == start
-
-
-def test_the_pill_stays_inside_and_is_hollow_while_the_cut_is_nobodys(
-    page: Page, open_workbench: OpenWorkbench, tmp_path: Path
-) -> None:
-    fill_page(page, *SIZE)
-    workbench = open_workbench(cut="end")
-    axis = page.locator(".ci-strip").bounding_box()
-    assert axis is not None
-
-    def stick_out() -> float:
-        box = page.locator(".ci-pill").bounding_box()
-        assert box is not None
-        return max(axis["x"] - box["x"], box["x"] + box["width"] - axis["x"] - axis["width"])
-
-    assert stick_out() <= 1
-    expect(page.get_by_test_id("cut-handle")).to_contain_text("end of turn 15")
-    page.get_by_test_id("cut-handle").press("Home")
-    wait_for_python(page)
-    assert stick_out() <= 1
-    assert page.locator(".ci-nobody").count() == 0
-    workbench.policy = "claude-code"
-    workbench.cut = ""
-    wait_for_python(page)
-    if workbench.plan.place is None:
-        expect(page.locator(".ci-nobody .ci-pill")).to_contain_text("no cut")
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["bundled", "generated"])
@@ -230,78 +155,3 @@ def test_W2_13_bars_are_in_proportion_and_longer_ones_are_notched(
             assert notched == (tokens > full), (lane["id"], step, tokens)
             clipped += notched
     assert clipped > 2
-
-
-def test_W2_13_no_bar_is_narrower_than_four_pixels_however_many_steps(
-    page: Page, open_workbench: OpenWorkbench, tmp_path: Path
-) -> None:
-    fill_page(page, *SIZE)
-    path = write_session(tmp_path / "long.jsonl", compactions=0)
-    records = [json.loads(line) for line in path.read_text().splitlines()]
-    rows, last = [], None
-    # The same again and again: 12 turns of 5 steps, 12 times, each with names of its own.
-    for again in range(12):
-        for record in records:
-            if record.get("isSidechain"):
-                continue
-            text = json.dumps({**record, "parentUuid": None}).replace("toolu_", f"toolu_{again}_")
-            text = text.replace("msg_", f"msg_{again}_")
-            new = json.loads(text)
-            new["uuid"] = f"{again:x}{record['uuid'][1:]}"
-            new["parentUuid"], last = last, new["uuid"]
-            rows.append(json.dumps(new))
-    path.write_text("\n".join(rows))
-    workbench = open_workbench(path, "keep-recent-turns")
-    expect(page.get_by_test_id("level")).to_have_text("by turn")
-    drawn, _, columns = draw_of(page, workbench)
-    assert int(columns["entry_step"][-1]) + 1 > len(drawn[0]) / 4
-    widths = [len(list(run)) for row in drawn for is_bar, run in groupby(row) if is_bar == "1"]
-    assert min(widths) >= 4
-    screenshot(page, "timeline-by-turn", ".ci")
-
-
-def test_where_it_is_low_or_narrow_all_lanes_are_one(page: Page, open_workbench: OpenWorkbench) -> None:
-    fill_page(page, 1300, 790)
-    open_workbench()
-    grid = page.get_by_role("grid", name="Tokens per section and step")
-    expect(grid.get_by_role("rowheader")).to_have_count(1)
-    for name in ("user", "assistant", "reasoning", "tool call", "tool output"):
-        expect(grid.get_by_role("rowheader")).to_contain_text(name)
-    box = page.get_by_test_id("lanes").bounding_box()
-    assert box is not None
-    assert box["height"] <= 220 - 64
-    fill_page(page, 560, 900)
-    expect(grid.get_by_role("rowheader")).to_be_hidden()
-    strip = page.get_by_test_id("becomes").bounding_box()
-    assert strip is not None
-    assert strip["width"] > 500
-    fill_page(page, *SIZE)
-    expect(grid.get_by_role("rowheader")).to_have_count(5)
-
-
-MEASURED = """() => {
-  const { get } = Object.getOwnPropertyDescriptor(Element.prototype, 'clientWidth')
-  window.measured = []
-  Object.defineProperty(Element.prototype, 'clientWidth', {
-    configurable: true,
-    get() { window.measured.push(this.className); return get.call(this) },
-  })
-}"""
-
-
-def test_W2_7_the_overview_is_not_measured_in_the_frames_of_a_drag(page: Page, workbench: Workbench) -> None:
-    """A frame that asks for a width after it has written lays everything out twice."""
-    handle = page.get_by_test_id("cut-handle")
-    box, lanes = handle.bounding_box(), page.get_by_test_id("bars").bounding_box()
-    assert box is not None and lanes is not None
-    before, y = handle.get_attribute("aria-valuetext"), box["y"] + box["height"] / 2
-    page.mouse.move(box["x"] + box["width"] / 2, y)
-    page.mouse.down()
-    page.evaluate(MEASURED)
-    for share in (0.6, 0.5, 0.4, 0.3):
-        page.mouse.move(lanes["x"] + share * lanes["width"], y, steps=3)
-        wait_for_frame(page)
-    measured = page.evaluate("() => window.measured")
-    page.mouse.up()
-    assert handle.get_attribute("aria-valuetext") != before
-    assert [name for name in measured if "ci-moments" in name] == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from tests.browser.bare import WidgetServer
 from tests.browser.screen import wait_until
@@ -39,14 +39,6 @@ def test_whatever_way_a_page_asks_it_is_seen(
     traffic.take_strangers()  # a stream asks again and again
     assert urls
     assert all(ELSEWHERE in url for url in urls)
-
-
-def test_windows_that_a_test_opens_itself_are_watched(browser: Browser, traffic: Traffic) -> None:
-    with browser.new_context() as window:
-        page = window.new_page()
-        page.goto("about:blank")
-        page.evaluate(f"fetch('https://{ELSEWHERE}/').catch(() => 0)")
-    assert traffic.take_strangers() == [f"https://{ELSEWHERE}/"]
 
 
 def test_a_server_is_the_tests_own_by_its_port_and_a_page_asks_nobody_for_what_it_holds() -> None:

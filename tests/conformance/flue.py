@@ -364,7 +364,7 @@ def _estimate_tokens(table: dict[str, Any], path: Path) -> Iterator[Found]:
     for row in table["rows"]:
         entry = {"type": "message", "id": "m", "parentId": None, "timestamp": "1970-01-01T00:00:00.000Z"}
         session = parse({"version": 3, "entries": [{**entry, "message": row["message"]}], "leafId": "m"})
-        mine = int(chars4_utf16.entry_weights(session)[0])
+        mine = int(chars4_utf16.CHARS4_UTF16.entry_weights(session)[0])
         for impl in ("flue-pin", *(name for name in row["tokens"] if name.startswith("flue-head-"))):
             yield list(compare(mine, row["tokens"][impl], f".{impl}"))
         yield from (found for _, found in pi.check_weights(row["message"], row["tokens"]))

@@ -7,12 +7,12 @@ from typing import Any
 
 from inspector.policies.registry import find_policy
 from inspector.policies.trigger import Reason
-from inspector.session.blocks import Text
-from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.tokens.counters import find_counter
 
-from .harness_left import SUMMARY, Left, compare, find_whole, plan_case
+from .claude_checks import check_claude_code
+from .framework_checks import FRAMEWORK_CHECKS
+from .harness_left import Left, compare, find_whole, plan_case, summarised
 from .harness_messages import Json, read_messages
 
 Check = Callable[[Json], Iterator[str]]
@@ -97,7 +97,7 @@ def check_deepagents(case: Json) -> Iterator[str]:
     bound = "bound" in str(case["case"])
     session = read_messages(messages, model="claude-opus-5-5" if bound else None)
     if event:
-        session = _summarised(session, event["cutoff_index"])
+        session = summarised(session, event["cutoff_index"])
     settings = {} if options["factory"] else _triggers(options["trigger"]) | _keeps(options["keep"])
     own = options.get("truncate_args_settings") or {}
     if own:
@@ -118,16 +118,6 @@ def check_deepagents(case: Json) -> Iterator[str]:
         _, left = plan_case(session, "deepagents", settings | only, window=window, fires=True)
         done = (done[0], left)
     yield from compare(session, done, output | {"fired": done[0]}, output["requests"][-1])
-
-
-def _summarised(session: Session, cutoff: int) -> Session:
-    """The session with an earlier summary in the place of what is before `cutoff`."""
-    first, last = session.entries[:cutoff], session.entries[cutoff:]
-    boundary = Boundary(kind="compact", summary=SUMMARY)
-    summary = Entry(id="summary", parent=first[-1].id, kind="compaction", boundary=boundary)
-    summary = summary.model_copy(update={"blocks": (Text(text=SUMMARY),)})
-    moved = last[0].model_copy(update={"parent": summary.id})
-    return session.model_copy(update={"entries": (*first, summary, moved, *last[1:])})
 
 
 def check_langchain_clear(case: Json) -> Iterator[str]:
@@ -254,15 +244,8 @@ def _is_cleared(session: Session, one: Left) -> bool:
 
 
 def check_cline(case: Json) -> Iterator[str]:
-    """The agentic strategy. The basic one, which needs no model, has no policy."""
+    """The agentic strategy, and the basic one where it is set or stands in for it."""
     options, session = case["settings"], read_messages(case["input"])
-    if (
-        options["strategy"] == "basic"
-        or options["mode"] == "overflow_recovery"
-        or options["summariser_fails"]
-    ):
-        yield "no policy for the basic strategy"
-        return
     known = options["model_info"]
     limit = min(known.get(name, 10**9) for name in ("maxInputTokens", "contextWindow"))
     limit = 0.9 * limit if "maxInputTokens" not in known and known else limit if known else 0
@@ -273,13 +256,52 @@ def check_cline(case: Json) -> Iterator[str]:
     plain = all(set(message) <= {"id", "role", "content"} for message in case["input"])
     if plain and abs(ours + 17 - size) > len(session.entries) + 2:
         yield f".estimate_of_request: {ours + 17}, expected {size}"
-    fires = trigger.fires(size, limit) or options["mode"] == "manual"
+    fires = trigger.fires(size, limit) or options["mode"] != "auto"
+    if (
+        options["strategy"] == "basic"
+        or options["mode"] == "overflow_recovery"
+        or options["summariser_fails"]
+    ):
+        yield from _check_cline_basic(case, session, limit, fires)
+        return
     settings = {"keep-recent-share.amount": options.get("preserveRecentTokens")}
     if options["summariser_empty"]:
         fires = False  # an empty answer is no summary
     window = int(limit)
     done = plan_case(session, "cline", settings, window=window, fires=fires)
     yield from compare(session, done, case["output"])
+
+
+CLINE_FRAME = 18
+"""Tokens of the system prompt and the frame of a request in the vectors."""
+
+
+def _check_cline_basic(case: Json, session: Session, limit: float, fires: bool) -> Iterator[str]:
+    options, size = case["settings"], case["settings"]["estimate_of_request"]
+    settings: Json = {"keep-prompts.overhead": CLINE_FRAME}
+    pairs = sum(message["role"] == "assistant" for message in case["input"])
+    if options["mode"] == "overflow_recovery":
+        settings["keep-prompts.amount"] = size // 2
+    elif options["mode"] == "manual":
+        settings["keep-prompts.amount"] = int(size * options["manualTargetRatio"])
+    elif pairs >= 5 and options["model_info"].get("maxTokens", limit) < limit:
+        settings["keep-prompts.amount"] = int(limit / 2)
+    survived = [n for n, m in enumerate(case["input"]) if (m.get("metadata") or {}).get("compaction")]
+    settings["keep-prompts.frozen"] = survived[-1] + 1 if survived else 0
+    done = plan_case(session, "cline-basic", settings, window=int(limit), fires=fires)
+    prompts = [n for n, entry in enumerate(session.entries) if entry.opens_turn]
+    expected: list[Json] = []
+    for one in case["output"]["messages"]:
+        texts = one.get("content") or []
+        if one.get("same") or not texts:
+            expected.append({"from": one["from"], "same": True} if one.get("same") else one)
+            continue
+        # Adjacent prompts are one message there. A text that is not a prompt's is a notice.
+        place = prompts.index(one["from"])
+        own = [text for text in texts if "fixed" not in str(text.get("text"))]
+        for number, text in zip(prompts[place : place + len(own)], own, strict=True):
+            expected.append({"from": number, "starts": text})
+    yield from compare(session, done, case["output"] | {"messages": expected})
 
 
 def check_crewai(case: Json) -> Iterator[str]:
@@ -363,6 +385,8 @@ def check_deepseek(case: Json) -> Iterator[str]:
 
 
 CHECKS: dict[str, Check] = {
+    **FRAMEWORK_CHECKS,
+    "claude-code": check_claude_code,
     "strands-summarizing": check_strands_summarizing,
     "deepseek-harness": check_deepseek,
     "crewai": check_crewai,

@@ -14,7 +14,8 @@ from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
 from inspector.policies.trigger import Reason
-from inspector.session.blocks import Block, ToolOutput
+from inspector.session.blocks import Block, Text, ToolOutput
+from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.summaries.write import checkpoint_from_text
 from inspector.tokens.ledger import count_tokens
@@ -23,6 +24,16 @@ from .harness_messages import Json
 
 AS_THEY_FALL = {"keep-pairs.enabled": True, "keep-pairs.form": "compat"}
 SUMMARY = "SUMMARY"
+
+
+def summarised(session: Session, cutoff: int, text: str = SUMMARY) -> Session:
+    """The session with an earlier summary in the place of the first `cutoff` messages."""
+    first, last = session.entries[:cutoff], session.entries[cutoff:]
+    boundary = Boundary(kind="compact", summary=text)
+    summary = Entry(id="summary", parent=first[-1].id, kind="compaction", boundary=boundary)
+    summary = summary.model_copy(update={"blocks": (Text(text=text),)})
+    moved = last[0].model_copy(update={"parent": summary.id})
+    return session.model_copy(update={"entries": (*first, summary, moved, *last[1:])})
 
 
 @dataclass(frozen=True)
@@ -50,7 +61,7 @@ def plan_case(
         session, count_tokens(session, "chars4_utf16"), policy, edits, window=window, reason=reason
     )
     triggered = bool(plan.verdict.fires) if fires is None else fires
-    if not triggered or not (plan.place is not None or plan.outcome.changed.any()):
+    if not triggered or not plan.outcome.changed.any():
         return False, [find_whole(session, int(index)) for index in session.live.entries]
     return True, list(_read_left(session, plan))
 
@@ -69,7 +80,7 @@ def _read_left(session: Session, plan: Plan) -> Iterator[Left]:
     if plan.summarises:
         plan = plan.with_summary(checkpoint_from_text(SUMMARY))
     pieces = build_context(session, plan).pieces
-    messages: dict[int, list[Any]] = {}
+    messages: dict[float, list[Any]] = {}
     for piece in pieces:
         messages.setdefault(piece.message, []).append(piece)
     found: list[Left] = []
@@ -145,10 +156,26 @@ def _compare_message(session: Session, one: Left, record: Json, utf16: bool = Fa
         texts = [part["text"] for part in record["content"]]
         if ours != texts:
             yield f".content: {ours}, expected {texts}"
+    elif "starts" in record:
+        # The words of a prompt, with or without a notice behind them.
+        was, after = _words(before), _words(one.parts)
+        segments = record["starts"].get("text")
+        kept = was if segments is None else was[slice(*segments[0]["input"])]
+        if not after.startswith(kept):
+            yield f".text: it does not begin with the first {len(kept)} characters"
+    elif "folded" in record:
+        # Calls and results as one text: the spans of the results, in order.
+        [after] = one.parts.values()
+        for segment in record["folded"]:
+            number, (start, end) = record["ids"][segment["of"]], segment["chars"]
+            was = _words(dict(enumerate(session[f"m{number}"].blocks)))
+            yield from compare_text(was, after.text, [{"input": [start, end]}])
     elif "text" in record:
         was, after = _words(before), _words(one.parts)
         if utf16:
             was, after = _to_units(was), _to_units(after)
+        if was == after and record["text"] == [{"input": [0, len(was)]}] and dict(one.parts) != before:
+            return  # a picture beside the words went
         yield from compare_text(was, after, record["text"])
     elif dict(one.parts) == before and record.get("same") is False and set(record) - {"from", "same"}:
         yield f": the same, expected a change ({sorted(record)})"

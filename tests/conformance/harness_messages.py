@@ -35,6 +35,10 @@ def read_messages(messages: Iterable[Json], *, compacted: bool = False, **more: 
 def _read_message(message: Json) -> Json:
     if "info" in message:
         return _read_opencode(message)
+    if "invocation_id" in message:
+        return _read_adk(message)
+    if "contents" in message:
+        message = message | {"content": message["contents"]}
     if "event" in message:
         message = {"role": message["event"].partition("/")[0], "content": message["data"]["content"]}
     kind = message.get("type")
@@ -57,6 +61,27 @@ def _read_message(message: Json) -> Json:
     return {"role": role, "blocks": blocks}
 
 
+def _read_adk(event: Json) -> Json:
+    """An event of ADK's. Its parts have no type: one key says what each is."""
+    content = event.get("content") or {}
+    blocks: list[Block] = []
+    for part in content.get("parts", ()):
+        if "function_call" in part:
+            call = part["function_call"]
+            blocks.append(ToolCall(id=call["id"], name=call["name"], input=call["args"]))
+        elif "function_response" in part:
+            result = part["function_response"]
+            blocks.append(_output(result["id"], result["response"].get("result"), result["name"]))
+        elif part.get("thought"):
+            blocks.append(Reasoning(text=part["text"]))
+        elif "text" in part:
+            blocks.append(Text(text=part["text"]))
+        else:
+            blocks.append(Image())
+    role = "assistant" if content.get("role") == "model" else "user"
+    return {"role": role, "blocks": tuple(blocks)}
+
+
 def _read_bedrock(part: Json) -> Block | None:
     """A part as Bedrock and Strands write it: one key says what it is."""
     if "toolUse" in part:
@@ -65,10 +90,17 @@ def _read_bedrock(part: Json) -> Block | None:
     if "toolResult" in part:
         result = part["toolResult"]
         parts = [{"type": "text", "text": one.get("text", json.dumps(one))} for one in result["content"]]
-        return _output(result["toolUseId"], parts, None)
+        output = _output(result["toolUseId"], parts, None)
+        return output.model_copy(update={"is_error": result.get("status") == "error"})
     if "reasoningContent" in part:
         told = part["reasoningContent"].get("reasoningText", {})
         return Reasoning(text=told.get("text", ""), signature=told.get("signature"))
+    if "tool_call" in part:
+        call = part["tool_call"]
+        return ToolCall(id=call["id"], name=call["tool_name"], input=call["arguments"])
+    if "tool_call_result" in part:
+        result = part["tool_call_result"]
+        return _output(result["origin"]["id"], result["result"], result["origin"]["tool_name"])
     if "image" in part and "type" not in part:
         return Image(media_type=part["image"].get("format"))
     return Text(text=part["text"]) if "text" in part and "type" not in part else None
@@ -81,7 +113,14 @@ def read_part(part: Json) -> Block:
     match part.get("type"):
         case "text" | "output_text" | "input_text":
             return Text(text=part["text"])
-        case "reasoning" | "thinking":
+        case "function_call":
+            return ToolCall(id=part["call_id"], name=part["name"], input=_parse(part["arguments"]))
+        case "function_result":
+            return _output(part["call_id"], part["result"], part.get("name"))
+        case "data" | "file":
+            uri = str(part.get("uri") or part.get("data"))
+            return Image(media_type=part.get("media_type"), data=uri.rpartition("base64,")[2])
+        case "reasoning" | "thinking" | "text_reasoning":
             words = next(str(part[k]) for k in ("text", "thinking", "reasoning") if k in part)
             return Reasoning(text=words, signature=part.get("signature"))
         case "tool-call" if "arguments" in part:

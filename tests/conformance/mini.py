@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,13 +18,15 @@ from inspector.planning.planner import make_plan
 from inspector.policies.policy import Edits
 from inspector.policies.trigger import Reason
 from inspector.session.session import Session
-from inspector.summaries.archive import Scope, list_archived
-from inspector.tokens.counters.tiered import entry_weights
+from inspector.summaries.record import list_archived
+from inspector.tokens.counters import find_counter
 from inspector.tokens.ledger import count_tokens
 
 Json = dict[str, Any]
 Messages = list[Json]
 POLICY = "mini-claude-code-compat"
+Scope = Literal["changed", "slice"]
+"""What is archived: entries that lose something, or all between what is kept at the beginning and the cut."""
 
 TIERED = {
     "targetTokens": ("target.tokens",),
@@ -51,7 +53,7 @@ def parse(messages: Messages) -> Session:
 
 def estimate(messages: Messages) -> int:
     """Tokens of the messages as TIERED §2 counts them."""
-    return int(entry_weights(parse(messages)).sum())
+    return int(find_counter("tiered").entry_weights(parse(messages)).sum())
 
 
 @dataclass(frozen=True)
@@ -106,12 +108,27 @@ def recover(messages: Messages, budget: int) -> Compacted:
     return _plan(messages, {"trigger.budget": budget}, "overflow", POLICY, "slice")
 
 
+def list_slice(plan: Plan) -> tuple[str, ...]:
+    """The published archive: everything between root and cut, changed or not (TIERED §3 step 4)."""
+    position = np.arange(len(plan.table.live))
+    if plan.place is None:
+        return ()
+    root = plan.table.sibling("keep-root")
+    begin = position >= max(getattr(root, "messages", 0), plan.table.start)
+    # Where the middle is dropped, the rule that drops it says where it begins.
+    notice = next((d.notice for d in plan.decisions if d.notice is not None), None)
+    listed = (begin if notice is None else notice.entries) & (position < plan.place)
+    return tuple(plan.session.entries[i].id for i in plan.table.live.entries[listed].tolist())
+
+
 def _plan(messages: Messages, settings: Json, reason: Reason, policy: str, scope: Scope) -> Compacted:
     session = parse(messages)
     ledger = count_tokens(session, "tiered")
     plan = make_plan(session, ledger, policy, Edits(settings=settings), reason=reason)
     pieces = build_context(session, plan).pieces
-    archived = [messages[session.index[name]] for name in list_archived(plan, scope)]
+    archived = [
+        messages[session.index[name]] for name in (list_slice if scope == "slice" else list_archived)(plan)
+    ]
     return Compacted(messages, _write(messages, pieces), plan, archived)
 
 

@@ -220,5 +220,5 @@ def check_weights(message: dict[str, Any], expected: dict[str, int]) -> Facts:
 def weigh_all(session: Session, impl: str) -> list[int]:
     """Every entry of a session as an implementation weighs it."""
     if not impl.startswith("pi-"):
-        return [int(tokens) for tokens in chars4_utf16.entry_weights(session)]
+        return [int(tokens) for tokens in chars4_utf16.CHARS4_UTF16.entry_weights(session)]
     return [weigh_message(entry, ESTIMATES[impl.removeprefix("pi-")]) for entry in session.entries]

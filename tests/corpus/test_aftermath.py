@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from inspector import find_regret, open_demo, scan
-from inspector.corpus.aftermath import HEADINGS, sum_aftermath
-from inspector.corpus.columns import fill_row
 from inspector.demo import read_demo
 from inspector.tokens.ledger import count_tokens
 from tests.corpus.corpus_files import write_rows
@@ -74,20 +71,3 @@ def test_what_was_needed_again_is_counted_by_kind(tmp_path: Path) -> None:
             if block.get("type") == "tool_use" and block["name"] == "Read":
                 shown[number > at].add(block["input"]["file_path"])
     assert row["read_again"] >= len(shown[0] & shown[1]) > 0
-
-
-def test_versions_and_triggers_stand_apart_and_medians_leave_out_what_never_came() -> None:
-    def made(version: str, replies: int | None, **more: Any) -> dict[str, Any]:
-        zero = dict.fromkeys(("read_again", "run_again", "met_again", "said_again"), 0)
-        plain = {"policy": "recorded", "format": "pi", "version": version, "trigger": None, "digest": version}
-        counts = {"regret_tokens": 5, "edit_replies": replies, "edit_tokens": replies}
-        return fill_row(plain | zero | counts | more)
-
-    rows = [made("1", n) for n in (3, 1, None, 9)] + [made("2", None, read_again=4), {"policy": "flue"}]
-    rows += [made("2", 1, policy="pi"), made("2", 1, read_again=None)]  # planned; not measured
-    one, two = sum_aftermath(rows)
-    assert (one.compactions, one.edit_replies, one.unedited, one.tokens) == (4, median([1, 3, 9]), 1, 20)
-    assert (two.version, two.compactions, two.read_again, two.edit_replies) == ("2", 1, 4, None)
-    assert len(one.cells) == len(HEADINGS)
-    assert two.cells[-2:] == ("–", "–") and two.cells[2] == "?"
-    assert sum_aftermath([]) == []

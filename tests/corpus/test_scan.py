@@ -7,23 +7,20 @@ import os
 import signal
 import subprocess
 import sys
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from inspector import open_demo, scan
-from inspector.corpus import Limits, ScanTable, expand_grid, open_scan, save_scan, sweep
+from inspector import scan
+from inspector.corpus import Limits, ScanTable, expand_grid, open_scan, sweep
 from inspector.corpus.columns import COLUMNS
 from inspector.corpus.measure import MEASURES, hash_policy
-from inspector.corpus.scanning import read_swept
 from inspector.corpus.worker import measure_task
-from inspector.errors import ArgumentError, EditError, PolicyError, Stopped
+from inspector.errors import Stopped
 from inspector.library import FoundSession
 from inspector.policies.registry import POLICIES, find_policy
 from tests.corpus.corpus_files import make_folder, talk, write_rows
@@ -120,28 +117,6 @@ def test_what_was_done_before_a_stop_is_kept(tmp_path: Path) -> None:
     assert whole == timeless(scan(folder, TWO, workers=0))
 
 
-def test_a_stop_waits_for_no_file_in_work(tmp_path: Path) -> None:
-    """Its processes are ended with the scan, so that an interrupt does not wait for the longest file."""
-    folder = tmp_path / "corpus"
-    folder.mkdir()
-    write_rows(folder / "long.jsonl", talk(1, 20_000))
-    write_rows(folder / "short.jsonl", talk(2))
-    into = tmp_path / "rows.jsonl"
-    seen: list[float] = []
-
-    def stop(share: float) -> None:
-        seen.append(share)
-        raise Stopped
-
-    with pytest.raises(Stopped):
-        scan(folder, POLICIES, into=into, measures=MEASURES, workers=2, tell=stop)
-    assert seen == [0.5]
-    command = ["pgrep", "-P", str(os.getpid()), "-f", "inspector.corpus.worker"]
-    left = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
-    assert left == []
-    assert {Path(row["file"]).name for row in open_scan(into)} == {"short.jsonl"}
-
-
 def test_files_that_are_gone_have_a_row_each(tmp_path: Path) -> None:
     """Listed a while ago, and removed since."""
     folder = make_folder(tmp_path / "corpus", 0)
@@ -163,18 +138,6 @@ def test_a_line_that_was_torn_is_measured_again(tmp_path: Path) -> None:
     for size in (len(content) - 1, len(content) // 2, 10):
         into.write_bytes(content[:size])
         assert timeless(scan(folder, TWO, into=into, workers=0)) == whole
-
-
-def test_a_file_of_something_else_is_not_added_to(tmp_path: Path) -> None:
-    folder = make_folder(tmp_path / "corpus", 1)
-    for content in (b'{"a": 1}\n', b"hello\n", b"[1]\n"):
-        into = tmp_path / "mine.jsonl"
-        into.write_bytes(content)
-        with pytest.raises(EditError, match=r"mine\.jsonl"):
-            scan(folder, TWO, into=into, workers=0)
-        assert into.read_bytes() == content
-    with pytest.raises(FileNotFoundError):
-        open_scan(tmp_path / "none.jsonl")
 
 
 def test_a_file_that_takes_too_long_costs_one_row(tmp_path: Path) -> None:
@@ -264,13 +227,6 @@ def test_dask_gives_the_same_rows_though_a_worker_dies(tmp_path: Path) -> None:
         assert seen
 
 
-def test_the_same_content_is_measured_once(tmp_path: Path) -> None:
-    folder = make_folder(tmp_path / "corpus", 1)
-    (folder / "copy.jsonl").write_bytes((folder / "inner" / "s0.jsonl").read_bytes())
-    table = scan(folder, TWO, workers=0)
-    assert sum(row["session"] == "s0" for row in table) == 2
-
-
 def test_every_session_of_an_archive_is_measured(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "corpus")
     packed = tmp_path / "both.zip"
@@ -295,41 +251,6 @@ def test_addresses_are_read_by_fsspec(tmp_path: Path) -> None:
     assert [[row[name] for name in same] for row in far] == [[row[name] for name in same] for row in near]
 
 
-def test_a_policy_that_no_other_process_knows_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "corpus"
-    folder.mkdir()
-    write_rows(folder / "short.jsonl", talk(1))
-    script = f"""
-from inspector import scan, rule, find_policy
-@rule
-def keep_short(block):
-    return "verbatim" if block.tokens < 20 else None
-policy = find_policy("flue").add("keep-short")
-print(len(scan({str(folder)!r}, [policy], workers=0)))
-table = scan({str(folder)!r}, workers=1)
-print(table.left_out, "keep-short" in repr(table), "keep-short" in {{row["policy"] for row in table}})
-scan({str(folder)!r}, [policy], workers=1)
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert "scan with workers=0" in done.stderr, done.stderr
-    assert done.stdout.splitlines() == ["1", "('keep-short',) True False"]
-
-
-def test_wrong_arguments_are_told(tmp_path: Path) -> None:
-    with pytest.raises(PolicyError, match="nonsense"):
-        scan(tmp_path, ["nonsense"])
-    with pytest.raises(ArgumentError, match="measures"):
-        scan(tmp_path, TWO, measures=["money"])  # type: ignore[list-item]
-    with pytest.raises(PolicyError, match="two policies have this name"):
-        scan(tmp_path, ["flue", "flue"])
-    with pytest.raises(FileNotFoundError):
-        scan(tmp_path / "none", TWO)
-    empty = scan(tmp_path, TWO, workers=0)
-    assert (len(empty), empty.by_policy()) == (0, [])
-    assert repr(empty).startswith("Scan of 0 files: 0 sessions")
-    assert empty._repr_html_()
-
-
 def test_a_sweep_plans_every_value(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "corpus", 0)
     table = sweep(folder, "flue", {"keep-recent-tokens.tokens": [8000, 60000]}, workers=0)
@@ -339,77 +260,6 @@ def test_a_sweep_plans_every_value(tmp_path: Path) -> None:
     made = expand_grid("flue", {"keep-recent-tokens.tokens": [2000], "trigger.enabled": [True, False]})
     assert [one.trigger.enabled for one in made] == [True, False]
     assert len({hash_policy(one) for one in made}) == 2
-
-
-def test_a_sweep_of_several_policies_changes_in_each_what_it_has(tmp_path: Path) -> None:
-    folder = make_folder(tmp_path / "corpus", 0)
-    grid = {"keep-recent-tokens.tokens": [8000, 60000], "keep-recent-turns.turns": [1]}
-    table = sweep(folder, ["flue", "codex", "keep-recent-turns"], grid, workers=0)
-    after = {row["policy"]: row["after"] for row in table if row["evidence"] == "planned"}
-    small, large = (f"flue[keep-recent-tokens.tokens={tokens}]" for tokens in (8000, 60000))
-    assert set(after) == {small, large, "codex", "keep-recent-turns[keep-recent-turns.turns=1]"}
-    assert after[small] < after[large]
-    # Each row is what the policy with those settings plans by itself.
-    alone = {row["policy"]: row["after"] for row in scan(folder, ["codex"], workers=0)}
-    assert after["codex"] == alone["codex"]
-
-
-def test_a_setting_that_none_of_the_policies_has_is_refused() -> None:
-    with pytest.raises(PolicyError, match="it has no rule 'nonsense'"):
-        expand_grid(["flue", "codex"], {"nonsense.tokens": [1]})
-    with pytest.raises(PolicyError, match="tokens"):
-        expand_grid(["codex", "flue"], {"keep-recent-tokens.tokens": ["many"]})
-    with pytest.raises(PolicyError, match="a sweep needs a policy"):
-        expand_grid([], {"keep-recent-tokens.tokens": [1]})
-
-
-@given(tokens=st.lists(st.integers(1, 10**6), min_size=1, max_size=3, unique=True), on=st.booleans())
-def test_the_name_of_a_swept_policy_tells_how_to_make_it_again(tokens: list[int], on: bool) -> None:
-    for made in expand_grid("flue", {"keep-recent-tokens.tokens": tokens, "trigger.enabled": [on]}):
-        name, settings = read_swept(made.name)
-        again = find_policy(name).configured(settings)
-        assert again.model_copy(update={"name": made.name}) == made
-
-
-@pytest.mark.parametrize("name", ["flue", "own[1]", "a[b", "[x=1]", ""])
-def test_any_other_name_is_read_without_a_stack_trace(name: str) -> None:
-    assert isinstance(read_swept(name)[1], dict)
-
-
-def test_a_policy_read_from_json_is_the_same_policy() -> None:
-    for policy in POLICIES:
-        assert hash_policy(find_policy(_carried(policy.name))) == hash_policy(policy)
-
-
-def test_a_table_is_saved_once_and_opened(tmp_path: Path) -> None:
-    folder = make_folder(tmp_path / "corpus", 1)
-    table = scan(folder, TWO, workers=0)
-    target = tmp_path / "out.jsonl"
-    save_scan(table, target)
-    assert [*open_scan(target)] == [*table]
-    with pytest.raises(FileExistsError):
-        save_scan(table, target)
-
-
-def test_a_table_is_saved_as_parquet(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="compaction-inspector[scout] brings pyarrow")
-    table = scan(make_folder(tmp_path / "corpus", 1), TWO, workers=0)
-    save_scan(table, tmp_path / "out.parquet")
-    assert parquet.read_table(tmp_path / "out.parquet").to_pydict() == table.to_columns()
-
-
-class RefusingPool(Executor):
-    """An executor that cannot do what it is asked."""
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        future.set_exception(RuntimeError("no worker is left"))
-        return future
-
-
-def test_an_executor_that_fails_is_told_for_each_file(tmp_path: Path) -> None:
-    table = scan(make_folder(tmp_path / "corpus", 2), TWO, executor=RefusingPool())
-    assert [row["error"] for row in table] == ["RuntimeError: no worker is left"] * 4
 
 
 # An executor whose rows are large, so that those which are kept cannot be overlooked.
@@ -466,28 +316,6 @@ def test_real_sessions_are_the_same_in_this_process_and_in_others(tmp_path: Path
     found = (SHARED / "sessions").rglob("*.jsonl")
     some = sorted(path for path in found if path.stat().st_size < 700_000)[:20]
     assert len(some) == 20
-    assert timeless(scan(some, ["flue", "claude-code"], workers=0)) == timeless(
-        scan(some, ["flue", "claude-code"], workers=2)
-    )
-
-
-def test_the_demo_is_told_as_a_workbench_tells_it(tmp_path: Path) -> None:
-    """The scan's figures are the plan's own: what a person sees after opening that session there."""
-    from inspector import count_tokens, make_plan, trace_recorded
-
-    session = open_demo()
-    ledger = count_tokens(session, "calibrated")
-    (trace,) = trace_recorded(session, session.facts)
-    (tmp_path / "demo.jsonl").write_bytes((make_folder(tmp_path / "corpus", 0) / "a demo.jsonl").read_bytes())
-    recorded, flue = scan(tmp_path / "demo.jsonl", ["flue"], workers=0)
-    plan = make_plan(trace.scene.session, ledger, "flue", reason="manual")
-    assert (flue["before"], flue["after"]) == (plan.before, plan.after)
-    stood = [one for one in plan.trace if one.stood]
-    assert flue["stood"] == len(stood)
-    assert flue["kept"] == sum(one.outcome in ("verbatim", "quoted") for one in stood)
-    said = [one for one in trace if one.stood and one.fact.said[0].by == "user"]
-    by_user = [counts for name, counts in recorded["facts"].items() if name.endswith("/user")]
-    assert sum(map(sum, by_user)) == len(said)
-    assert sum(sum(counts[:3]) for counts in by_user) == sum(
-        one.outcome in ("verbatim", "quoted") for one in said
+    assert timeless(scan(some, ["flue", "claude-code-analysis"], workers=0)) == timeless(
+        scan(some, ["flue", "claude-code-analysis"], workers=2)
     )

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-import random
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector import count_tokens, find_cuts, find_policy, make_plan, open_demo, scan
+from inspector import count_tokens, find_cuts, find_policy, make_plan, open_demo
 from inspector.cli import main
-from inspector.corpus import ScanTable, compare_scans, draw_pareto, open_scan
-from inspector.corpus.columns import COLUMNS, COUNTED, Row, complete_keys, fill_row
+from inspector.corpus import ScanTable, compare_scans, open_scan
+from inspector.corpus.columns import Row, fill_row
 from inspector.corpus.measure import measure_session
-from inspector.corpus.resample import resample_share
-from inspector.corpus.scan_table import flatten_row
-from inspector.errors import FigureError, ReadError
+from inspector.errors import ReadError
 from tests.corpus.corpus_files import make_folder
 from tests.shared import SHARED, needs_shared
 
@@ -57,18 +54,6 @@ def test_shares_are_of_all_facts_and_never_of_sealed_summaries() -> None:
     assert "1 recorded summary cannot be read" in told
 
 
-def test_what_failed_is_counted_and_is_no_zero() -> None:
-    table = table_of(
-        make_row("a", "flue", 0),
-        make_row("b", "flue", 0, error="CutRefused: no", before=None, after=None, stood=None, kept=None),
-        fill_row({"file": "c", "digest": "c", "error": "ReadError: c is none", "rows": 1, "method": "m"}),
-    )
-    (flue,) = table.by_policy()
-    assert (flue.compactions, flue.errors, flue.kept.share) == (1, 1, 0.5)
-    assert [row["digest"] for row in table.errors] == ["c", "b"]
-    assert "1 file could not be measured" in table.headline
-
-
 rows = st.builds(
     make_row,
     st.sampled_from("abcde"),
@@ -81,7 +66,6 @@ rows = st.builds(
 
 
 @given(st.lists(rows, max_size=30))
-@settings(max_examples=60, deadline=None)
 def test_sums_by_policy_are_those_of_the_rows(drawn: list[Row]) -> None:
     table = table_of(*drawn)
     for sort in ("recorded", "fullest"):
@@ -107,29 +91,6 @@ def test_sums_by_policy_are_those_of_the_rows(drawn: list[Row]) -> None:
             assert one.front != beaten
 
 
-def test_an_interval_is_that_of_drawing_whole_sessions() -> None:
-    """Drawn once more, by the standard library's generator: the bounds agree to a few points."""
-    kept, stood = [9, 1, 5, 7, 2, 8, 3, 30], [10, 10, 10, 10, 10, 10, 10, 40]
-    found = resample_share(kept, stood)
-    dice = random.Random(1)
-    drawn = []
-    for _ in range(4000):
-        some = [dice.randrange(8) for _ in range(8)]
-        drawn.append(sum(kept[n] for n in some) / sum(stood[n] for n in some))
-    drawn.sort()
-    assert found.share == sum(kept) / sum(stood)
-    assert found.low == pytest.approx(drawn[100], abs=0.03)
-    assert found.high == pytest.approx(drawn[3900], abs=0.03)
-    assert resample_share([], []) == resample_share([0], [0]) == (None, None, None)
-
-
-def test_rows_of_which_some_are_missing_are_not_complete() -> None:
-    whole = [make_row("a", "flue", moment, rows=3) for moment in (1, 2, 3)]
-    assert complete_keys(whole) == {("a", "m", "flue")}
-    # Two of three, one of them twice: a write that was torn two times.
-    assert complete_keys([*whole[:2], whole[0]]) == set()
-
-
 def test_only_what_got_worse_is_a_regression() -> None:
     old = table_of(make_row("a", "flue", 1, kept=8), make_row("b", "flue", 1, kept=8, again=False))
     same = compare_scans(old, old)
@@ -146,19 +107,6 @@ def test_only_what_got_worse_is_a_regression() -> None:
     assert compare_scans(old, table_of(make_row("z", "flue", 1, kept=0))) == ()
     failed = table_of(make_row("a", "flue", 1, error="PlanError: no"))
     assert [one.sentence for one in compare_scans(old, failed)] == ["flue: errors 0 → 1 over 1 moment"]
-
-
-def test_the_figure_shows_every_policy_once(tmp_path: Path) -> None:
-    table = scan(make_folder(tmp_path / "corpus", 0), ["flue", "codex", "claude-code"], workers=0)
-    figure = draw_pareto(table)
-    drawn = {data[0] for trace in figure.data if trace.customdata is not None for data in trace.customdata}
-    assert drawn == {"recorded", "flue", "codex", "claude-code"}
-    by_name = {row.policy: row for row in table.by_policy()}
-    for trace in figure.data:
-        for (name, *_), x, y in zip(trace.customdata or (), trace.x, trace.y, strict=False):
-            assert (x, y) == (by_name[name].left.share, by_name[name].kept.share)
-    with pytest.raises(FigureError):
-        draw_pareto(table_of())
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -245,32 +193,6 @@ def test_recorded_rows_are_a_recount_from_what_is_traced() -> None:
     assert checked >= 8
 
 
-@needs_shared
-def test_the_first_edit_after_a_compaction_is_the_one_a_reader_of_the_rows_finds() -> None:
-    """From raw rows: the calls of Claude Code's that change a file, after the row of the compaction."""
-    tools = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
-    checked = 0
-    for name in ("cc-1compact-417l.jsonl", "cc-1compact-2img.jsonl"):
-        path = SHARED / "sessions" / "claude-code--context-evaluator" / name
-        (told,) = (row for row in scan(path, [], workers=0) if row["policy"] == "recorded")
-        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        at = next(n for n, row in enumerate(lines) if row.get("subtype") == "compact_boundary")
-        seen: list[str] = []
-        found = None
-        for row in lines[at:]:
-            if row.get("type") != "assistant" or row.get("isSidechain"):
-                continue
-            calls = [block for block in row["message"]["content"] if block.get("type") == "tool_use"]
-            if any(block["name"] in tools for block in calls):
-                found = row["message"]["id"]
-                break
-            seen.append(row["message"]["id"])
-        replies = len({*seen} - {found}) if found else None
-        assert told["edit_replies"] == replies
-        checked += found is not None
-    assert checked
-
-
 def test_the_floor_is_the_least_that_any_legal_cut_leaves() -> None:
     """Every place of the demo's moment planned one by one, and what a policy without a cut leaves."""
     session = open_demo()
@@ -310,31 +232,3 @@ def test_the_advice_is_the_policy_that_keeps_most_in_the_budget_and_says_how_sur
     assert str(advice) in repr(table)
     wide, none = table.advise(0.95), table.advise(0.1)
     assert wide is not None and wide.policy == "large" and none is None
-
-
-def test_why_caches_were_built_anew_is_plain_in_columns() -> None:
-    row = make_row("a", "flue", 1) | {"cache_rebuilds": {"expired": [2, 5_000, 0.03]}}
-    columns = ScanTable(lambda: [row], 1).to_columns()
-    assert columns["cache_rebuilds.expired.times"] == [2] and columns["cache_rebuilds.expired.cost"] == [0.03]
-
-
-def test_a_scan_that_an_older_version_saved_opens_with_the_present_names(tmp_path: Path) -> None:
-    """Its rows have a column `stale`, and six counts for each kind of fact."""
-    row = fill_row({"file": "a.jsonl", "policy": "recorded", "policy_hash": "", "digest": "d", "moment": 1})
-    row |= {"stood": 15, "kept": 3, "facts": {"file/user": [1, 2, 3, 4, 5, 0], "id/tool": [0, 0, 0, 0, 0, 6]}}
-    old = {("stale" if name == "superseded" else name): value for name, value in row.items()} | {"stale": 7}
-    path = tmp_path / "rows.jsonl"
-    path.write_text(f"{json.dumps(old)}\n", "utf-8")
-    (opened,) = open_scan(path)
-    assert list(opened) == list(COLUMNS) and opened["superseded"] == 7
-    counts = dict(zip(COUNTED, opened["facts"]["file/user"], strict=True))
-    assert {name: number for name, number in counts.items() if number} == {
-        "verbatim": 1,
-        "quoted": 2,
-        "pointer": 3,
-        "partial": 4,
-        "absent": 5,
-    }
-    assert opened["facts"]["id/tool"] == [0] * 9 + [6]
-    flat = flatten_row(opened)
-    assert (flat["facts.file/user.stood"], flat["facts.file/user.kept"]) == (15, 3)

@@ -24,7 +24,7 @@ def talk() -> Session:
 
 def trace_after(summary: str) -> Trace:
     session = talk()
-    plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
+    plan = make_plan(session, count_tokens(session), "claude-code-analysis", reason="manual")
     return plan.with_summary(checkpoint_from_text(summary)).trace
 
 
@@ -91,18 +91,6 @@ def test_a_rule_asked_for_in_its_own_words(summary: str, outcome: str) -> None:
     assert traced.outcome in (outcome, "paraphrased" if outcome == "quoted" else outcome)
 
 
-def test_two_lines_joined_are_read_sentence_by_sentence() -> None:
-    question = "The retry limit is 7 attempts. Keep the old endpoint until March."
-    kept = trace_after("The retry limit is 7 attempts. The old endpoint is kept until March.")
-    half = trace_after("The retry limit is 7 attempts. Nothing else was said.")
-    assert kept[question].outcome in ("quoted", "paraphrased")
-    assert half[question].outcome in ("partial", "unclear")
-
-
-def test_why_without_a_compaction_says_when_it_was_said() -> None:
-    assert talk().why("retry limit of 7") == "This session records no compaction. It was last said in turn 2."
-
-
 @given(st.text(max_size=200))
 def test_any_question_has_an_answer(question: str) -> None:
     found = talk().find_facts(question)
@@ -118,3 +106,34 @@ def test_odd_questions_have_answers_too(question: str) -> None:
     session = talk()
     assert isinstance(session.why(question), str)
     assert session.find_facts(question).question == question
+
+
+TESTS = """Write the report for module 4 again and tell me.
+Write the report for module 9 again and tell me.
+def test_invoice_rounding_up(): ...
+func TestSend_RetryBudget(t *testing.T) {}
+"""
+
+
+def ask_after(question: str, summary: str) -> str:
+    session = read_session([{"role": "user", "content": TESTS}, {"role": "assistant", "content": "Done."}])
+    plan = make_plan(session, count_tokens(session), "claude-code-analysis", reason="manual")
+    return plan.with_summary(checkpoint_from_text(summary)).trace[question].outcome
+
+
+def test_a_request_about_another_thing_is_not_the_one_that_is_asked_for() -> None:
+    other = "The user asked: write the report for module 9 again and tell me."
+    assert ask_after("Step 4: write the report for module 4 again and tell me", other) == "absent"
+    assert ask_after("Step 9: write the report for module 9 again and tell me", other) != "absent"
+
+
+@pytest.mark.parametrize(
+    ("test", "summary"),
+    [
+        ("TestSend_RetryBudget", "Added a test for `RetryBudget`."),
+        ("test_invoice_rounding_up", "Wrote tests of invoice_rounding."),
+    ],
+)
+def test_a_test_that_a_summary_describes_is_not_absent(test: str, summary: str) -> None:
+    assert ask_after(test, summary) == "unclear"
+    assert ask_after(test, summary.replace("test", "page")) == "absent"

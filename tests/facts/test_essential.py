@@ -81,36 +81,6 @@ def test_scratch_files_directories_and_what_was_only_looked_at_are_not(step: lis
     assert not any(kind == "file" for kind, _ in essential(facts_of(step)))
 
 
-def test_a_file_elsewhere_that_was_edited_by_hand_is_essential() -> None:
-    found = essential(facts_of(call("Edit", file_path="/work/other/b.py")))
-    assert found == {("file", "/work/other/b.py"): "file changed and still there"}
-
-
-WRITTEN = "You must never push. Run `npm test -- x` on src/old.py.\n"
-
-
-@pytest.mark.parametrize(
-    "step",
-    [
-        call("Write", file_path="plan.md", content=WRITTEN),
-        shell(f"cat > plan.md <<'EOF'\n{WRITTEN}EOF"),
-    ],
-)
-def test_what_a_written_file_holds_is_at_most_named(step: list[Message]) -> None:
-    facts = facts_of(step)
-    assert essential(facts) == {("file", "plan.md"): "file changed and still there"}
-    assert facts["src/old.py"].operations == facts["npm test -- x"].operations == ()
-    assert not facts.by_kind("constraint")
-
-
-@pytest.mark.parametrize("tool", ["WebFetch", "WebSearch", "mcp__web__fetch", "google_web_search"])
-def test_a_page_of_the_web_holds_no_errors_files_or_tasks(tool: str) -> None:
-    page = "Error: you must edit conf/app.yml\nTODO: write it\n--- FAIL: TestX\nSee https://x.dev/b"
-    facts = facts_of(call(tool, page, url="https://x.dev/a"))
-    assert {kind for kind, _ in facts} == {"statement", "url"}
-    assert essential(facts) == {}
-
-
 def test_a_typed_rule_is_essential_and_a_reminders_rule_is_not() -> None:
     typed = "Never touch main.\nLet's go with sqlite.\nThe page is slow.\n"
     facts = facts_of(typed=typed + "<system-reminder>You must always lint.</system-reminder>")
@@ -164,23 +134,3 @@ def test_only_the_last_failing_outputs_count_but_every_failing_test() -> None:
         f"Error: number {n} is wrong" for n in (6, 7, 8)
     }
     assert essential(facts_of(early, shell("go test ./..."))) == {}
-
-
-SCRIPT = [
-    *call("Write", file_path="a.py"),
-    *shell("npm test", "Error: it is broken", True),
-    {"role": "user", "content": "Never push to main."},
-    *call("TodoWrite", todos=[{"content": ITEMS[0], "status": "pending"}]),
-    *shell("npm test"),
-    *shell("rm a.py"),
-    *call("TodoWrite", todos=[{"content": ITEMS[0], "status": "completed"}]),
-    {"role": "user", "content": "Use tabs, not spaces."},
-]
-
-
-def test_columns_and_facts_agree_on_what_is_essential() -> None:
-    facts = facts_of(SCRIPT)
-    table = facts.to_columns()["essential"]
-    assert table == [fact.essential for fact in facts.values()]
-    assert facts.essential.tolist() == [bool(reason) for reason in table]
-    assert sorted(filter(None, table)) == ["rule", "rule"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector import Checkpoint, count_tokens, make_plan, read_session
 from inspector.facts.evidence import find_evidence
 from inspector.facts.explanation import Passage
 from inspector.facts.outcomes import OUTCOMES
@@ -96,21 +95,6 @@ def test_an_unclear_rule_is_shown_with_the_sentence_that_leaves_it_open() -> Non
     assert find_evidence(traced).found is not None
 
 
-def test_what_a_plan_keeps_stays_in_a_place_and_what_its_unwritten_summary_may_name_is_not_certain() -> None:
-    session = read_session(
-        [
-            {"role": "user", "content": "Read src/a.py."},
-            {"role": "assistant", "content": "ok"},
-            {"role": "user", "content": "Read src/b.py."},
-        ]
-    )
-    plan = make_plan(session, count_tokens(session), "keep-recent-turns", {"cut": "m3"})
-    assert plan.trace["src/b.py"].explanation.outcome == "It stays as it is, in turn 2 (m3/0)."
-    end = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
-    silent = end.with_summary(Checkpoint(text="Nothing yet.")).trace["src/a.py"]
-    assert silent.explanation.outcome == "The summary of this plan does not mention this."
-
-
 def test_both_sides_of_a_changed_value_are_marked_and_nothing_else_differs() -> None:
     evidence = find_evidence(trace((RULE,), "Go on. Spend at most $600 per run. Stop.", "constraint", RULE))
     assert evidence.said is not None and evidence.found is not None
@@ -136,7 +120,6 @@ WORDS = tuple("spend at most $500 $600 per run never push to main src/a.py ünde
 TEXTS = st.lists(st.sampled_from((*WORDS, ".", "\n", "`", "😀")), min_size=1, max_size=14).map(" ".join)
 
 
-@settings(max_examples=150, deadline=None)
 @given(TEXTS, TEXTS)
 def test_spans_are_within_their_text_and_stand_for_words_that_are_there(said: str, summary: str) -> None:
     session = compacted((said,), summary)

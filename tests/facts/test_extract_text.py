@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.facts.facts import find_facts
-from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.toolcalls.call_paths import canonical_path
-from tests.shared import SHARED, needs_shared, open_shared
-from tests.telling import CWD, answer, call, forms, talk, tell
+from tests.telling import CWD, answer, call, forms, tell
 
 
 @pytest.mark.parametrize(
@@ -30,10 +27,6 @@ from tests.telling import CWD, answer, call, forms, talk, tell
 )
 def test_a_path_has_one_canonical_form(written: str, form: str) -> None:
     assert canonical_path(written, CWD) == form
-
-
-def test_a_windows_directory_is_told_apart_from_case_only_by_its_own_rules() -> None:
-    assert canonical_path("c:\\Work\\App\\src\\a.py", "C:\\work\\app") == "src/a.py"
 
 
 @pytest.mark.parametrize(
@@ -109,13 +102,6 @@ def test_lines_that_report_an_error(line: str, form: str) -> None:
     assert form in forms(answer(f"building\n{line}\ndone"), "error")
 
 
-def test_code_that_only_speaks_of_errors_is_no_error() -> None:
-    code = "raise ValueError('x')\nexcept TypeError:\nreturn fmt.Errorf(x)\n0 errors found"
-    assert forms(answer(code), "error") == []
-    assert forms(answer("Warning: error handling is off\nerror @ chunk.js\nFound 0 errors."), "error") == []
-    assert forms(answer("TypeError: in a log that is read", command="cat a.log"), "error") == []
-
-
 def test_a_failed_output_tells_its_exit_code_and_what_went_wrong() -> None:
     facts = answer("Exit code 2\nsomething odd happened", failed=True)
     assert forms(facts, "error") == ["exit code 2", "something odd happened"]
@@ -123,11 +109,6 @@ def test_a_failed_output_tells_its_exit_code_and_what_went_wrong() -> None:
     assert forms(answer('ok\nerror: script "lint" exited with code 1'), "error") == [
         'error: script "lint" exited with code 1'
     ]
-
-
-def test_what_a_command_prints_before_it_fails_is_no_error() -> None:
-    printed = "Exit code 1\nFrom github.com:a/b\n * branch main\nAuto-merging a.go\nAuto-merging b.go"
-    assert forms(answer(printed, failed=True), "error") == ["exit code 1"]
 
 
 def test_symbols_are_what_code_defines_and_words_quote() -> None:
@@ -140,43 +121,6 @@ def test_symbols_are_what_code_defines_and_words_quote() -> None:
         "TestLogin",
         "test_login",
     ]
-
-
-def test_addresses_end_before_the_sentence_does() -> None:
-    facts = tell("see (https://example.org/a_(b)?q=1#x), and https://x.dev/y.")
-    assert forms(facts, "url") == ["https://example.org/a_(b)?q=1#x", "https://x.dev/y"]
-    traced = "at f (http://localhost:3000/a.js:12:7) in http://localhost:3000, https://a.dev/users{/name}"
-    assert forms(tell(traced), "url") == [
-        "http://localhost:3000/a.js",
-        "http://localhost:3000",
-        "https://a.dev/users{/name}",
-    ]
-    assert forms(tell("clone git@github.com:a/b.git."), "url") == ["git@github.com:a/b.git"]
-
-
-@pytest.mark.parametrize(
-    ("text", "form"),
-    [
-        ("Please, never edit the lock file by hand.", "never edit the lock file by hand."),
-        ("**Important**: never edit **the lock file by hand.", "never edit the lock file by hand."),
-        ("Never call `run` in `tests/.", "Never call `run` in tests/."),
-    ],
-)
-def test_a_sentence_has_no_comma_before_it_and_no_half_of_a_mark(text: str, form: str) -> None:
-    (rule,) = forms(tell(text), "constraint")
-    assert rule.endswith(form)
-    assert rule.count("**") % 2 == rule.count("`") % 2 == 0
-
-
-@needs_shared
-def test_on_a_real_session_no_sentence_begins_or_ends_with_half_a_mark() -> None:
-    session = open_shared(SHARED / "sessions" / "claude-code--context-evaluator" / "cc-1compact-417l.jsonl")
-    facts = find_facts(session)
-    every = [*facts.values(), *facts.summaries.values()]
-    sentences = [fact.form for fact in every if fact.kind in ("constraint", "decision", "todo")]
-    assert len(sentences) > 10
-    odd = [form for form in sentences if form.count("**") % 2 or form.count("`") % 2 or form[0] in ",;:.)"]
-    assert odd == []
 
 
 @pytest.mark.parametrize(
@@ -205,19 +149,6 @@ def test_ids_are_commits_uuids_and_issues() -> None:
     }
 
 
-def test_blobs_digests_and_the_uuids_of_logs_are_no_ids() -> None:
-    log = (
-        "index 1c1f7d3a..5bb54271 100644\nsession_id=0db2eb3b-5ed8-4b70-88c6-a3f7104eb251\nsha256:"
-        + "ab12" * 16
-    )
-    assert forms(answer(log), "id") == []
-
-
-def test_diff_heads_and_attributes_name_no_strange_paths() -> None:
-    text = "12\tdiff --git a/src/x.go b/src/x.go\n13\tif s.cfg.Prune {"
-    assert forms(answer(text, command="git diff"), "file") == ["src/x.go"]
-
-
 def test_numbers_have_a_name() -> None:
     assert forms(tell("timeout = 30, coverage: 87 %; at 12:30 a.py:12"), "number") == [
         "timeout = 30",
@@ -232,28 +163,6 @@ def test_numbers_have_a_name() -> None:
     assert set(forms(run, "number")) == {"count = 1", "timeout = 30s", "timeout = 60000"}
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        (
-            "`StepCount` stays at 1. A limit of 50. MaxSize is 30.",
-            ["StepCount = 1", "limit = 50", "MaxSize = 30"],
-        ),
-        ('<img width=\\"99\\"> and {"total": "12"}', ["width = 99", "total = 12"]),
-        ("a 200ms timeout, a 30-second timeout", ["200ms timeout", "30-second timeout"]),
-        ("3 failing tests, 4 open issues, 2 of tests", ["3 failing tests", "4 open issues"]),
-        ("x == 3, the score is 4, since 5 things, w = -2", ["w = -2"]),
-    ],
-)
-def test_numbers_are_told_in_words_too(text: str, found: list[str]) -> None:
-    assert sorted(forms(tell(text), "number")) == sorted(found)
-
-
-def test_numbers_are_found_in_files_and_listings() -> None:
-    assert forms(answer("12:\tCount: 1,", command="grep -n Count src/a.go"), "number") == ["Count = 1"]
-    assert forms(answer("RETRIES = 5", command="cat src/a.py"), "number") == ["RETRIES = 5"]
-
-
 def test_rules_and_choices_are_the_users_and_decisions_the_models() -> None:
     text = "Fix it. Never touch the database! Is that always so? We chose sqlite because it is small."
     assert forms(tell(text), "constraint") == ["Never touch the database!"]
@@ -265,60 +174,6 @@ def test_rules_and_choices_are_the_users_and_decisions_the_models() -> None:
     assert [fact.said[0].by for fact in reminded.by_kind("constraint")] == ["harness", "user"]
 
 
-def test_a_rule_is_told_and_not_reported() -> None:
-    told = "I never saw it. It always fails. I don't think so. Please don't touch a.py! (never push)"
-    told += " Use uv, not pip."
-    assert forms(tell(told), "constraint") == ["Please don't touch a.py!", "never push", "Use uv, not pip."]
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "The label should say Rules, not just Rule",
-        "Wrap only the tree in a provider",
-        "Use `resetCSS` to prevent style changes",
-        "Fetch the comments before replying",
-        "The rest needs to be kept",
-        "we don't use default exports",
-        "no new dependencies",
-        "let's just limit it to 20 for now",
-        "请不要改动数据库",
-        "テストは必ず実行",
-    ],
-)
-def test_orders_that_limit_and_what_should_be_are_rules(rule: str) -> None:
-    assert forms(tell(f"Hello there. {rule}.\nThanks"), "constraint") == [f"{rule}."]
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        "It only checks the branch",
-        "It ran before I pushed",
-        "I should be able to see it",
-        "This should work",
-        "Should we keep it",
-        "There are no new errors",
-        'it("should render the list")',
-        "The logs leave no doubt",
-        "I don't think this is working as it should",
-        "Keep in mind that files may be changed before they are committed",
-        "It is fine if we don't need to commit",
-        "The limit was raised to 20",
-    ],
-)
-def test_what_is_only_told_is_no_rule(told: str) -> None:
-    assert forms(tell(f"Hello there. {told}.\nThanks"), "constraint") == []
-
-
-def test_a_tag_ends_a_sentence_and_is_no_word_of_it() -> None:
-    text = "<command-args>keep each commit small please (no broken state)</command-args> Generated files"
-    assert forms(tell(text + " may not be edited."), "constraint") == [
-        "keep each commit small please (no broken state)",
-        "Generated files may not be edited.",
-    ]
-
-
 def test_reminders_in_an_output_are_the_harness_s_words_and_no_part_of_the_file() -> None:
     text = "x = 1\n<system-reminder>\nYou must never run this.\n</system-reminder>\ny = 2"
     facts = answer(text, command="cat a.py")
@@ -328,24 +183,6 @@ def test_reminders_in_an_output_are_the_harness_s_words_and_no_part_of_the_file(
     assert forms(facts, "number") == ["x = 1", "y = 2"]
     shown = answer('1: print("<system-reminder>You must not.</system-reminder>")', command="cat a.py")
     assert forms(shown, "constraint") == []
-
-
-def test_reasons_alone_are_no_decisions_and_clauses_stand_alone() -> None:
-    text = "It fails because it is old. Keep the old ones since they are small. This is simpler but wrong. "
-    text += "Bigger icons, and the button uses blue instead of red. I need to check why, since it fails."
-    assert forms(tell(text, "assistant"), "decision") == [
-        "Keep the old ones since they are small.",
-        "Bigger icons, and the button uses blue instead of red.",
-    ]
-
-
-def test_a_decision_settles_and_does_not_weigh() -> None:
-    text = "I'll use sets instead of lists. Maybe we could use lists instead of sets. It fails because of "
-    text += "a typo. Let me patch it here since the parser is fragile. Should we use X instead of Y?"
-    assert forms(tell(text, "assistant"), "decision") == [
-        "I'll use sets instead of lists.",
-        "Let me patch it here since the parser is fragile.",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -370,23 +207,3 @@ def test_a_body_that_tells_of_an_error_needs_no_flag(body: str, found: list[str]
     for fact in facts.by_kind("error"):
         assert all(body[said.start : said.end] == fact.form for said in fact.said)
     assert forms(answer(body, command="cat a.json"), "error") == []
-
-
-def test_what_the_model_quotes_as_an_error_is_one_where_the_output_holds_it() -> None:
-    run = ToolCall(id="c", name="Bash", input={"command": "./deploy"})
-    output = ToolOutput(call_id="c", parts=(Text(text="step 1 ok\npeer closed the channel early\n"),))
-    talked = 'It fails with `peer closed the channel early`; the docs say "peer is gone for good".'
-    facts = find_facts(talk(("assistant", run), ("tool", output), ("assistant", Text(text=talked))))
-    (error,) = facts.by_kind("error")
-    assert error.form == "peer closed the channel early"
-    assert [(said.ref.entry, said.by) for said in error.said] == [("e1", "tool"), ("e2", "model")]
-    # Without an output that holds it, it is a saying.
-    assert forms(tell(talked, role="assistant"), "error") == []
-
-
-@needs_shared
-def test_on_a_real_session_an_error_without_a_flag_is_found_with_its_place() -> None:
-    session = open_shared(SHARED / "sessions" / "claude-code--git-sync" / "cc-426k-ctx-1142l.jsonl")
-    said = find_facts(session)["error", "unknown channel NAK"].said
-    assert {one.by for one in said} == {"tool", "model"}
-    assert all(session.block(one.ref).text[one.start : one.end] == "unknown channel NAK" for one in said)

@@ -14,8 +14,7 @@ from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.session.toolcalls.shell import read_command
-from inspector.session.toolcalls.tool_names import operation_of
-from tests.telling import CWD, answer, call, forms, talk, tell
+from tests.telling import CWD, answer, call, forms, tell
 
 
 @pytest.mark.parametrize(
@@ -58,20 +57,6 @@ def test_what_a_tool_does_to_a_file_is_known_whatever_it_is_called(
     name: str, given: dict[str, Any], path: str, operation: str
 ) -> None:
     assert call(name, **given)["file", path].operations == (operation,)
-
-
-def test_writing_a_file_that_was_read_edits_it() -> None:
-    steps = [
-        ToolCall(id=str(n), name=name, input={"file_path": "a.py"})
-        for n, name in enumerate(["Read", "Write"])
-    ]
-    facts = find_facts(talk(*(("assistant", step) for step in steps)))
-    assert facts["a.py"].operations == ("read", "edited")
-
-
-def test_a_tool_without_a_known_verb_does_nothing_to_a_file() -> None:
-    assert operation_of("browser_click") is None
-    assert call("browser_click", path="shots/1.png")["shots/1.png"].operations == ()
 
 
 @pytest.mark.parametrize(
@@ -163,13 +148,6 @@ def test_a_word_of_a_command_names_one_file_with_one_operation(
         assert facts or not command.strip()
 
 
-def test_no_system_goes_deeper_than_its_longest_path() -> None:
-    """4,096 bytes (PATH_MAX of Linux): `cd` fails there, and what follows is where it was."""
-    touched = read_command("cd deeper; " * 20_000 + "cat a.py")
-    assert [one.operation for one in touched] == ["read"]
-    assert 4_000 < len(touched[0].base or "") < 4_096
-
-
 def test_a_relative_path_after_cd_starts_there() -> None:
     facts = answer("lib/x.py:3: error: bad", command="cd sub && cat a.py")
     assert facts["file", "sub/a.py"].operations == ("read",)
@@ -191,17 +169,6 @@ def test_commands_are_run_by_tools_and_quoted_by_words() -> None:
     assert forms(tell("<bash-input>git pull --rebase</bash-input>"), "command") == ["git pull --rebase"]
 
 
-def test_a_program_that_tools_ran_is_known_in_words() -> None:
-    ran = ToolCall(id="c", name="Bash", input={"command": "shopctl status -v"})
-    facts = find_facts(talk(("assistant", ran), ("assistant", Text(text="`shopctl stop --all` ends it"))))
-    assert forms(facts, "command") == ["shopctl status -v", "shopctl stop --all"]
-
-
-def test_commands_quoted_in_what_tools_are_given_are_found() -> None:
-    facts = call("Edit", file_path="a.md", new_string='- Verify with `npm run "check"`')
-    assert forms(facts, "command") == ['npm run "check"']
-
-
 def test_todos_are_those_still_open() -> None:
     todos = [{"content": "write tests", "status": "pending"}, {"content": "read", "status": "completed"}]
     assert forms(call("TodoWrite", todos=todos), "todo") == ["write tests"]
@@ -211,25 +178,6 @@ def test_todos_are_those_still_open() -> None:
     boxes = call("update_todo_list", todos="[ ] write tests\n[-] run them\n[x] read")
     assert forms(boxes, "todo") == ["write tests", "run them"]
     assert forms(call("TaskUpdate", taskId="1", status="completed", description="all of it"), "todo") == []
-
-
-def test_what_is_needed_or_comes_next_is_a_todo() -> None:
-    text = "Done. I need to add a test for it. Fine.\n\n## Next steps\n- Run the linter\n- None\n\nBye."
-    assert forms(tell(text, "assistant"), "todo") == ["I need to add a test for it.", "Run the linter"]
-    listed = "I need to:\n1. Remove the flag\n2. Update the docs"
-    assert forms(tell(listed, "assistant"), "todo") == ["Remove the flag", "Update the docs"]
-
-
-def test_what_git_and_hosts_name_beside_files_is_none() -> None:
-    """A range of commits, a file of a commit, a file on another machine."""
-    assert forms(call("Bash", command="git log --oneline origin/a/b..HEAD"), "file") == []
-    assert forms(call("Bash", command="git show HEAD:src/a.py"), "file") == ["src/a.py"]
-    assert forms(call("Bash", command="scp host:/srv/a.py ."), "file") == []
-
-
-def test_open_tasks_of_a_printed_list_are_todos() -> None:
-    listed = "#1 [completed] Read it\n#2 [in_progress] Mend it [blocked by #1]\n#3. [pending] Test it"
-    assert forms(answer(listed), "todo") == ["Mend it", "Test it"]
 
 
 NO = "The user doesn't want to proceed with this tool use. The tool use was rejected. STOP and wait."

@@ -7,12 +7,11 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from inspector.errors import ReadError
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.extract.errors import tidy_error
-from inspector.facts.extract.paths import PathFinder
 from inspector.facts.facts import Facts, find_facts
 from inspector.files import open_session
 from inspector.session.blocks import Text, ToolCall
@@ -23,7 +22,7 @@ from inspector.session.toolcalls.core_command import core_command
 from inspector.session.toolcalls.positions import fold, unescape
 from tests.shared import SHARED, needs_shared, open_shared
 from tests.strategies import sessions
-from tests.telling import CWD, forms, talk, tell
+from tests.telling import CWD, talk, tell
 from tests.work import count_calls, limit_work
 
 
@@ -99,7 +98,6 @@ def reads_as(kind: str, text: str, form: str) -> bool:
 
 
 @given(sessions())
-@settings(max_examples=40, deadline=None)
 def test_every_span_reads_as_its_fact_and_stands_in_path_order(session: Session) -> None:
     unique = len({entry.id for entry in session.entries}) == len(session.entries)
     if unique:
@@ -107,7 +105,6 @@ def test_every_span_reads_as_its_fact_and_stands_in_path_order(session: Session)
 
 
 @given(sessions())
-@settings(max_examples=20, deadline=None)
 def test_facts_are_the_same_every_time(session: Session) -> None:
     one, two = find_facts(session), find_facts(session)
     assert list(one) == list(two)
@@ -116,44 +113,9 @@ def test_facts_are_the_same_every_time(session: Session) -> None:
 
 
 HOSTILE = (
-    *("a/", "/..", '"/ ', "'", "must ", "error ", "://", "a1", "-1", "#1", "`a b", "func (", "=1", "$("),
-    *(
-        "cat <<A\n",
-        "- [ ] ",
-        ".py",
-        "exit code ",
-        "we decided. ",
-        "12345678-1234-",
-        ": 1",
-        "@",
-        *(
-            "()",
-            "Test",
-            "test_a",
-            "**a",
-            "`a/",
-            "`a.log",
-            "I need to ",
-            "next:\n- ",
-            "run `",
-            "```sh\n'",
-            "<<EOF\n",
-        ),
-        *(
-            "use a ",
-            "let me since ",
-            "because a, ",
-            "(never ",
-            "Error in ",
-            "[a] ",
-            "limit ",
-            "-a ",
-            "C:\\",
-            "https://a.js:1",
-        ),
-        "\x1b[",
-        "\\",
-    ),
+    *("a/", '"/ ', "'", "must ", "error ", "://", "a1", "#1", "`a b", "func (", "=1", "$("),
+    *("cat <<A\n", "exit code ", "12345678-1234-", ": 1", "()", "**a", "`a.log", "I need to "),
+    *("next:\n- ", "```sh\n'", "<<EOF\n", "because a, ", "Error in ", "[a] ", "C:\\", "https://a.js:1"),
 )
 
 
@@ -169,13 +131,8 @@ def test_no_text_is_slow(piece: str) -> None:
         find_facts(session)
 
     with limit_work():
-        assert count_calls(lambda: find(80_000)) < 8 * count_calls(lambda: find(20_000))
-        find(400_000)
-
-
-def test_a_huge_path_is_no_fact() -> None:
-    assert len(PathFinder(None)._verdicts) == 0
-    assert forms(tell("src/" + "a" * 500 + ".py"), "file") == []
+        assert count_calls(lambda: find(40_000)) < 8 * count_calls(lambda: find(10_000))
+        find(100_000)
 
 
 def real_sessions() -> list[Session]:

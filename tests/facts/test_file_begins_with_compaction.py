@@ -9,16 +9,13 @@ from typing import Any
 import pytest
 
 import inspector
-from inspector.cli import main
 from inspector.corpus.measure import measure_session
 from inspector.errors import EditError
 from inspector.facts.grounding import ground_recorded
 from inspector.facts.regret import find_regret
 from inspector.policies.registry import find_policy
 from inspector.session.queries import find_next_compaction
-from inspector.workbench.model import WorkbenchModel
 from tests.formats.test_claude_code import boundary, reply, summary, text, user
-from tests.workbench.test_fact_list import ask
 
 Row = dict[str, Any]
 USAGE = {"input_tokens": 9_000, "output_tokens": 40}
@@ -97,30 +94,3 @@ def test_every_door_answers(rows: list[Row], tmp_path: Path) -> None:
     assert [warning.partition(":")[0] for warning in session.warnings] == [
         "it begins in the middle of its session"
     ] * gone
-
-
-def test_the_command_line_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = SHAPES["and a second compaction"]
-    path = write(tmp_path, rows)
-    assert main(["check", str(path)]) == 0
-    assert "2 recorded compactions: nothing found" in capsys.readouterr().out
-    assert main(["show", str(path)]) == 0
-    assert "2 compactions" in capsys.readouterr().out
-    table = inspector.scan([path], [find_policy("flue")])
-    assert not table.errors
-    assert [row["moment"] for row in table if row["policy"] == "recorded"] == [1, 2]
-
-
-@pytest.mark.parametrize("rows", SHAPES.values(), ids=SHAPES.keys())
-def test_the_workbench_answers(rows: list[Row], tmp_path: Path) -> None:
-    session = inspector.open_session(write(tmp_path, rows))
-    model = WorkbenchModel(session)
-    model.answer({"at": "a1"})
-    place = len(model.plan.cuts) - 1
-    assert ask(model, "facts", place=place, **{"from": 0, "to": 9})["total"] > 0
-    for question in ("findings", "summaries", "losses"):
-        ask(model, question, place=place)
-    ask(model, "regret")
-    # The first block is the summary. It is not checked, since the summarised messages are not in the file.
-    reply = ask(model, "grounding", row=0)
-    assert (reply["marks"], reply["read"], reply["whole"]) == ([], True, False)

@@ -58,43 +58,6 @@ def test_a_rule_of_a_folders_instruction_file_is_an_error_when_it_is_lost(sessio
     )
 
 
-def test_what_else_a_file_holds_is_as_of_any_file() -> None:
-    facts = find_facts(after("/app/api/AGENTS.md", FILE + "See `src/main.py`.\n"))
-    assert {said.by for said in facts["file", "src/main.py"].said} == {"tool"}
-    # What a harness attaches is the file's word, not the harness's, and its own words stay its own.
-    facts = find_facts(attached("/app/api/CLAUDE.md"))
-    assert facts["constraint", RULE].said[0].by == "file"
-
-
-def test_a_rule_that_stands_is_no_finding() -> None:
-    assert not lint(after("/app/api/AGENTS.md", summary=f"Mind: {RULE}"), rules="CI002")
-
-
-@pytest.mark.parametrize(
-    ("session", "by"),
-    [
-        (after("/app/AGENTS.md"), []),  # harnesses send it with every request
-        (after("/other/api/AGENTS.md"), []),
-        (after("/app/testdata/x/AGENTS.md"), []),
-        (after("/app/api/README.md"), []),
-        (after("/app/api/AGENTS.md").model_copy(update={"cwd": None}), []),
-        (attached("/app/CLAUDE.md"), ["harness"]),
-    ],
-    ids=["root", "elsewhere", "testdata", "another file", "nobody tells where", "attached root"],
-)
-def test_other_files_have_no_rules_in_force(session: Session, by: list[str]) -> None:
-    assert speakers(session) == by
-    assert not lint(session, rules="CI002")
-
-
-@pytest.mark.parametrize("path", ["/app/.claude/rules/markdown.md", "/home/me/.claude/memory/MEMORY.md"])
-def test_an_attached_file_that_is_no_instruction_file_stays_the_harness_s_text(path: str) -> None:
-    session = attached(path)
-    assert speakers(session) == ["harness"]
-    assert len(trace_recorded(session)) == 1
-    assert not lint(session, rules="CI002")
-
-
 HEADS = ("Contents of /app/api/CLAUDE.md:\n", "Contents of /app/lib/AGENTS.md (project):\n")
 OTHERS = (
     "Contents of \n",

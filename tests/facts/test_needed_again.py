@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.facts.facts import find_facts
-from inspector.facts.needed_again import has_failed, is_specific, same_answer, shows_file
+from inspector.facts.needed_again import shows_file
 from inspector.facts.regret import Regret, find_regret
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
@@ -28,14 +28,6 @@ def regret(before: tuple[Entry, ...], after: tuple[Entry, ...]) -> list[Regret]:
     summary = Entry(id="", kind="compaction", blocks=(Text(text="all is well"),), boundary=told)
     session = build(user("go"), *before, say(), summary, user("go on"), *after, say())
     return list(find_regret(session, find_facts(session), count_tokens(session, WORDS)))
-
-
-def test_counting_the_lines_of_files_reads_none_of_them() -> None:
-    shown = shell(1, "cat src/a.py src/b.py", "def a(): pass\ndef b(): pass")
-    counted = shell(2, "wc -l src/a.py src/b.py", "1 src/a.py\n1 src/b.py")
-    assert regret(shown, counted) == []
-    again = regret(shown, shell(2, "head -5 src/b.py", "def b(): pass"))
-    assert [(found.fact.kind, found.fact.form) for found in again] == [("file", "src/b.py")]
 
 
 @pytest.mark.parametrize(
@@ -66,14 +58,6 @@ def test_only_what_prints_lines_of_a_file_shows_it(command: str, shown: bool) ->
     assert shows_file(ToolCall(id="c1", name="Bash", input={"command": command}), "src/a.py") is shown
 
 
-def test_a_search_shows_a_file_when_it_gives_its_lines() -> None:
-    asked = {"pattern": "def", "path": "src/a.py"}
-    assert not shows_file(ToolCall(id="c1", name="Grep", input=asked), "src/a.py")
-    assert not shows_file(ToolCall(id="c1", name="Grep", input={**asked, "output_mode": "count"}), "src/a.py")
-    assert shows_file(ToolCall(id="c1", name="Grep", input={**asked, "output_mode": "content"}), "src/a.py")
-    assert shows_file(ToolCall(id="c1", name="Read", input={"file_path": "src/a.py"}), "src/a.py")
-
-
 def test_a_command_is_regretted_when_it_gives_the_same_answer() -> None:
     status = shell(1, "git status --short", " M src/a.py")
     assert regret(status, shell(2, "git status --short", " M src/other.py")) == []
@@ -82,13 +66,6 @@ def test_a_command_is_regretted_when_it_gives_the_same_answer() -> None:
     )
     assert found.same
     assert regret(shell(1, "git add -A", ""), shell(2, "git add -A", "")) == []
-
-
-def test_an_answer_is_the_same_when_only_its_figures_differ() -> None:
-    assert same_answer("ok 12 in 0.4s", "ok 13 in 0.5s")
-    assert not same_answer("ok", "FAIL")
-    assert not same_answer(None, "ok")
-    assert not same_answer(" ", " ")
 
 
 ERROR = "src/a.py:3:1: error: Name 'thing' is not defined"
@@ -104,58 +81,3 @@ def test_an_error_is_regretted_when_it_says_what_is_wrong_in_runs_that_failed() 
     assert met(f"{ERROR}\nFound 1 error in 1 file", False) == [ERROR]
     assert met(f"{ERROR}\n1274 pass\n0 fail", False) == []
     assert met("Exit code 1\nFAIL", True) == []
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        "exit code 1",
-        "FAIL",
-        "FAIL example.io/app/cmd/strategy",
-        "FAIL example.io/app/cmd [build failed]",
-        "[lint] ERROR task failed",
-        "The user doesn't want to proceed with this tool use. The tool use was rejected",
-        "Command aborted",
-        "npm error command sh -c biome check --write . && tsgo --noEmit",
-        "String to replace not found in file.",
-        "File does not exist.",
-        "error: All fail",
-        "AssertionError",
-        "error: Item 3 failed",
-    ],
-)
-def test_what_every_failing_run_says_is_no_error_of_its_own(form: str) -> None:
-    assert not is_specific(form)
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        ERROR,
-        "undefined: shadowBranchName",
-        "ModuleNotFoundError: No module named 'yaml_tools'",
-        "--- FAIL: TestSessionState_CleansUp (0.00s)",
-        "error: unrecognized subcommand 'bun'",
-        "could not connect to the staging database of tenants",
-    ],
-)
-def test_an_error_with_a_name_or_words_of_its_own_is_one(form: str) -> None:
-    assert is_specific(form)
-
-
-@pytest.mark.parametrize(
-    ("text", "failed"),
-    [
-        ("Exit code 2\nno such thing", True),
-        ("=== 1 failed, 3 passed in 0.10s ===", True),
-        ("Tests  2 failed | 5 passed (7)", True),
-        ("ok\nFAIL\texample.io/app 0.3s", True),
-        ("Traceback (most recent call last):\n  boom", True),
-        ("[limiter] Task 2 failed: error: Item 3 failed\n 12 pass\n 0 fail", False),
-        ("12 passed, 0 failed", False),
-        ("The command did not fail.", False),
-    ],
-)
-def test_a_run_has_failed_when_its_end_says_so(text: str, failed: bool) -> None:
-    assert has_failed(ToolOutput(call_id="c1", parts=(Text(text=text),))) is failed
-    assert has_failed(ToolOutput(call_id="c1", parts=(Text(text=text),), is_error=True))

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector import checkpoint_from_text, count_tokens, make_plan, read_session
+from inspector.facts.evidence import find_evidence
 from inspector.facts.outcomes import OUTCOMES
 from inspector.facts.traced import Trace
 from tests.work import limit_work
@@ -34,7 +35,7 @@ def trace(said: str, summary: str) -> Trace:
     """A user says it and the model answers; then a summary takes the place of everything."""
     turns = (("user", said), ("assistant", "Understood."), ("user", "Go on."), ("assistant", "Done so far."))
     session = read_session([{"role": role, "content": text} for role, text in turns])
-    plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
+    plan = make_plan(session, count_tokens(session), "claude-code-analysis", reason="manual")
     return plan.with_summary(checkpoint_from_text(summary)).trace
 
 
@@ -103,6 +104,41 @@ def test_the_outcomes_of_the_specification(said: str, summary: str, expected: st
     assert outcome(said, f"All is well. {summary} Next: the docs.") == expected
 
 
+LIST = "Run make gen-log and make gen-docs."
+REFUSED = "On point 1, do not unignore the full folder, but only add the two skills that are in this repo."
+
+
+@pytest.mark.parametrize(
+    ("said", "summary", "expected"),
+    [
+        (LIST, "Executed make gen-log. To do: call make gen-docs.", "unclear"),
+        (LIST, "执行 make gen-log。\n待办：make gen-docs，推送。", "unclear"),
+        (LIST, "执行 make gen-log。\n待办：推送。", "absent"),
+        ("Please run `make gen-docs` to update the manual of the users.", "待办：make gen-docs。", "unclear"),
+        ("Please run `make gen-docs` to update the manual of the users.", "待办：make docs。", "absent"),
+        (REFUSED, "The skills of the repo: unignored the whole `.agents` folder.", "unclear"),
+        (REFUSED, "The skills of the repo are documented.", "absent"),
+        (
+            "Now write a test, always use vitest and never jest.",
+            "user-agent.ts written, tests added",
+            "absent",
+        ),
+        ("Now write a test, always use vitest and never jest.", "Tests use vitest.", "unclear"),
+    ],
+)
+def test_a_statement_is_absent_unless_its_parts_or_more_than_general_words_are_left(
+    said: str, summary: str, expected: str
+) -> None:
+    found = trace(f"- [ ] {said}" if said == LIST else said, f"All is well.\n{summary}\nNext: the page.")
+    one = found["todo", said] if said == LIST else found[said]
+    assert one.outcome == expected
+    if expected == "unclear" and said == LIST:
+        closest = find_evidence(one).found
+        assert closest is not None
+        assert "make gen-log" in closest.text
+        assert "make gen-docs" in closest.text
+
+
 @pytest.mark.parametrize(
     ("said", "summary", "sentence"),
     [
@@ -138,28 +174,6 @@ def test_why_says_what_the_summary_says_in_its_place(said: str, summary: str, se
     assert ("does not name it" in why) == (found[asked].outcome == "absent")
 
 
-@pytest.mark.parametrize("port", ["7070", "7071"])
-def test_a_question_without_a_value_is_answered_by_what_was_said(port: str) -> None:
-    found = trace("The server listens on port 7070.", f"The server listens on port {port}.")
-    asked = found["Which port does the server listen on?"]
-    assert (asked.outcome in KEPT) == (port == "7070")
-    assert (asked.outcome == "changed") == (port == "7071")
-
-
-@pytest.mark.parametrize(
-    ("said", "summary"),
-    [
-        ("Never call the payment provider from tests; stub it in process_payment.", "Moved process_payment."),
-        (
-            "Run the linter before every commit, on all platforms, i.e. Linux too.",
-            "Changed tools, i.e. the parser.",
-        ),
-    ],
-)
-def test_a_name_in_a_summary_says_nothing_of_a_rule(said: str, summary: str) -> None:
-    assert outcome(said, summary) == "absent"
-
-
 @pytest.mark.parametrize(
     ("summary", "expected"),
     [
@@ -171,16 +185,6 @@ def test_a_name_in_a_summary_says_nothing_of_a_rule(said: str, summary: str) -> 
 )
 def test_a_number_is_looked_for_beside_its_name(summary: str, expected: str) -> None:
     assert trace("Use IDLE_MINUTES = 20 there.", summary)["IDLE_MINUTES = 20"].outcome == expected
-
-
-def test_words_that_nobody_said_are_answered_with_the_nearest_lines() -> None:
-    said = "Write the report in German. Keep it short.\nSend the report to Kim."
-    found = trace(said, "All is well.")
-    asked = found["the report for Ingrid and Olaf goes to the printer"]
-    assert (asked.said, asked.stood, asked.outcome) == ((), False, "absent")
-    assert {line.text for line in asked.nearest} == {"Write the report in German.", "Send the report to Kim."}
-    assert asked.why().count("Closest:") == 1 and "are not said in this session." in asked.why()
-    assert found["an unrelated zebra"].nearest == ()
 
 
 # Laws.
@@ -214,7 +218,6 @@ def statements(draw: st.DrawFn, frames: list[str] = FRAMES) -> tuple[str, int]:
 AROUND = st.lists(st.sampled_from(UNRELATED), max_size=3).map(" ".join)
 
 
-@settings(max_examples=60, deadline=None)
 @given(statements(), AROUND, AROUND, st.sampled_from(["{}", "- {}", "> {}", "The user: “{}”", "**{}**"]))
 def test_law_what_is_quoted_word_for_word_is_never_missing(
     rule: tuple[str, int], before: str, after: str, frame: str
@@ -223,7 +226,6 @@ def test_law_what_is_quoted_word_for_word_is_never_missing(
     assert outcome(said, f"{before}\n{frame.format(said)}\n{after}") in KEPT
 
 
-@settings(max_examples=40, deadline=None)
 @given(statements(), st.lists(st.sampled_from(UNRELATED), min_size=1, max_size=5))
 def test_law_a_summary_without_a_word_of_the_subject_makes_it_absent(
     rule: tuple[str, int], lines: list[str]
@@ -234,7 +236,6 @@ def test_law_a_summary_without_a_word_of_the_subject_makes_it_absent(
 RANK = ("absent", "unclear", "partial", "changed", "contradicted", "paraphrased", "quoted")
 
 
-@settings(max_examples=60, deadline=None)
 @given(statements(), statements(), AROUND)
 def test_law_an_unrelated_paragraph_lowers_no_outcome(
     rule: tuple[str, int], other: tuple[str, int], more: str
@@ -243,7 +244,6 @@ def test_law_an_unrelated_paragraph_lowers_no_outcome(
     assert RANK.index(longer) >= RANK.index(alone)
 
 
-@settings(max_examples=60, deadline=None)
 @given(statements(FRAMES[2:]), st.integers(11, 99), AROUND)
 def test_law_another_number_in_the_same_sentence_is_never_certified(
     rule: tuple[str, int], number: int, around: str
@@ -253,7 +253,27 @@ def test_law_another_number_in_the_same_sentence_is_never_certified(
     assert (outcome(said, f"{around} {told}") in KEPT) == (number == mine)
 
 
-@settings(max_examples=20, deadline=None)
+SIGNS = {
+    "{verb} the {one} while the {two} has {} {number} rows.": [">=", "<=", "<", ">", "==", "!=", "≤", "≥"],
+    "Set the offset of the {one} in the {two} to {}{number}.": ["-", ""],
+    "{verb} the {one} {} the {two} in {number} steps.": ["&&", "||"],
+}
+
+
+@given(st.sampled_from([*SIGNS]), statements(FRAMES[2:]), st.data(), AROUND, st.sampled_from(["{}", "- {}"]))
+def test_law_another_operator_or_sign_in_the_same_sentence_is_never_certified(
+    frame: str, rule: tuple[str, int], data: st.DataObject, around: str, line: str
+) -> None:
+    one, two = data.draw(st.permutations(SUBJECTS).map(lambda names: names[:2]))
+    mine, told = (data.draw(st.sampled_from(SIGNS[frame])) for _ in range(2))
+    said, summary = (
+        frame.format(sign, verb=VERBS[0].title(), one=one, two=two, number=rule[1]) for sign in (mine, told)
+    )
+    same = {"≤": "<=", "≥": ">="}
+    is_same = same.get(mine, mine) == same.get(told, told)
+    assert (outcome(said, f"{around}\n{line.format(summary)}") in KEPT) == is_same
+
+
 @given(statements(), statements(), AROUND)
 def test_law_the_same_question_has_the_same_answer(
     rule: tuple[str, int], other: tuple[str, int], around: str
@@ -264,7 +284,6 @@ def test_law_the_same_question_has_the_same_answer(
     assert one.words in summary or one.outcome == "absent"
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.text(max_size=120), st.text(max_size=200))
 def test_law_any_text_is_compared_with_any_other(said: str, summary: str) -> None:
     found = trace(f"x {said}", summary or "-")
@@ -272,13 +291,11 @@ def test_law_any_text_is_compared_with_any_other(said: str, summary: str) -> Non
         assert one.outcome in (*RANK, "verbatim") and one.why()
 
 
-@pytest.mark.parametrize(
-    "unit", ["-.", "~", "12-", "a+", "a@", "1,", "0a-", "not push to main x ", "x", "bash", "(exec"]
-)
+@pytest.mark.parametrize("unit", ["-.", "12-", "a@", "not push to main x ", "bash", "(exec"])
 def test_no_summary_takes_a_time_that_grows_with_its_square(unit: str) -> None:
-    """A summary of 200,000 characters of one pattern is read; backtracking over it would take hours."""
+    """A summary of 100,000 characters of one pattern is read; backtracking over it would take hours."""
     rule = "Never push to main without a review."
     with limit_work():
-        found = trace(f"Run `git status` first. {rule}", "git " + unit * (200_000 // len(unit)))
+        found = trace(f"Run `git status` first. {rule}", "git " + unit * (100_000 // len(unit)))
         outcomes = [found[asked].outcome for asked in (rule, "git status")]
     assert set(outcomes) <= set(OUTCOMES)

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.demo import CONSTRAINT, LOST_PATH, open_demo
-from inspector.errors import ArgumentError, EditError, FrameError
+from inspector.errors import EditError
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import find_facts
-from inspector.facts.grounding import Sources, check_grounding, ground_recorded
+from inspector.facts.grounding import Sources, check_grounding
 from inspector.facts.mentions import find_runs
 from inspector.facts.outcomes import OUTCOMES
 from inspector.facts.regret import find_regret
 from inspector.facts.trace import (
-    find_moment,
     trace_again,
     trace_facts,
     trace_recorded,
@@ -32,7 +28,6 @@ from inspector.planning.assemble import build_context
 from inspector.planning.planner import make_plan
 from inspector.policies.policy import Policy, read_policy
 from inspector.policies.registry import list_policies
-from inspector.replays.decay import measure_decay
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
@@ -70,28 +65,6 @@ def test_the_recorded_summary_loses_the_path_and_the_rule() -> None:
     assert all(rule.outcome == "absent" for rule in rules_in(RECORDED))
 
 
-def test_what_the_recorded_summary_names_is_restated_there() -> None:
-    traced = RECORDED["src/tidepool/jobs/outbox.py"]
-    assert (traced.outcome, traced.stands) == ("quoted", (BlockRef(COMPACTION.id, 0),))
-
-
-def test_files_agree_with_a_literal_recount_of_the_recorded_summary() -> None:
-    """Written apart: a file is named where its path, or for weakened its base name, is in the summary."""
-    summary = "\n".join(block.text for block in COMPACTION.blocks)
-    files = [traced for traced in RECORDED.select(kind="file") if "/" in traced.fact.form]
-    assert len(files) > 20
-    for traced in files:
-        path = traced.fact.form if "." in traced.fact.form else f"{traced.fact.form}/"
-        if traced.outcome == "quoted":
-            assert path.removeprefix("/home/marit/tidepool/") in summary
-        elif traced.outcome == "partial":
-            assert path.rpartition("/")[2] in summary
-            assert path not in summary
-        else:
-            assert traced.outcome == "absent"
-            assert path not in summary
-
-
 def test_why_tells_where_the_path_was_said_and_what_removed_it() -> None:
     why = RECORDED[LOST_PATH].why()
     assert "\n" not in why
@@ -99,25 +72,6 @@ def test_why_tells_where_the_path_was_said_and_what_removed_it() -> None:
     assert "the last in turn 3" in why
     assert "does not name it" in why
     assert "No list of files" in why
-
-
-def test_facts_and_trace_are_found_once_and_shared_between_moments() -> None:
-    assert SESSION.facts is SESSION.facts
-    plan = make_plan(BEFORE, LEDGER, "flue")
-    assert plan.trace is plan.trace
-    assert plan.trace["src/tidepool/jobs/outbox.py"].fact.facts is SESSION.facts
-    assert [(t.fact.form, t.outcome) for t in plan.trace] == [
-        (t.fact.form, t.outcome) for t in trace_facts(FACTS, plan)
-    ]
-
-
-def test_a_moment_on_another_branch_has_facts_of_its_own() -> None:
-    session = build(user("look into src/a.py"), say(), user("look into src/b.py"), say())
-    other = Entry(id="o1", parent="e1", role="user", blocks=(Text(text="look into src/other.py"),))
-    session = session.model_copy(update={"entries": (*session.entries, other)})
-    plan = make_plan(session.at("o1"), count_tokens(session, WORDS), "flue")
-    assert "src/other.py" in plan.trace
-    assert "src/b.py" not in plan.trace
 
 
 def test_the_columns_say_what_the_trace_says() -> None:
@@ -136,65 +90,6 @@ def test_the_columns_say_what_the_trace_says() -> None:
     assert facts["said"][at] == len(FACTS[LOST_PATH])
     assert facts["operations"][at] == ", ".join(FACTS[LOST_PATH].operations)
     assert facts["first"][at] == str(FACTS[LOST_PATH].said[0].ref)
-
-
-def test_without_pandas_a_frame_is_a_named_error_that_says_what_to_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    for table in (RECORDED, FACTS):
-        with pytest.raises(FrameError, match=r"pip install pandas, or hand to_columns\(\)"):
-            table.to_frame()
-
-
-def test_with_pandas_there_is_a_frame() -> None:
-    pytest.importorskip("pandas")
-    assert len(RECORDED.to_frame()) == len(RECORDED)
-    assert list(FACTS.to_frame().columns) == list(FACTS.to_columns())
-
-
-def test_the_demos_summary_makes_up_nothing() -> None:
-    (found,) = ground_recorded(SESSION)
-    assert found.read
-    assert found.unfounded == ()
-
-
-def recount(path: str, inside: str, text: str, others: set[str]) -> str:
-    """A plain look for a path in a text: whole, relative, by an end of two parts or more, or by its name.
-
-    An end that other files have as well is a part, and so is the name, unless another path there has it.
-    """
-    if path in text or inside in text:
-        return "quoted"
-    parts = inside.split("/")
-    for at in range(1, len(parts)):
-        tail = "/".join(parts[at:])
-        if not re.search(rf"(?<![\w./-]){re.escape(tail)}(?!\w)", text):
-            continue
-        if "/" in tail:
-            return "partial" if any(other.endswith(f"/{tail}") for other in others - {path}) else "quoted"
-        return "absent" if re.search(rf"\w/{re.escape(tail)}(?!\w)", text) else "partial"
-    return "absent"
-
-
-@needs_shared
-def test_on_real_sessions_the_figures_equal_a_literal_recount() -> None:
-    """Files that Claude Code's tools were given as `file_path`, in every recorded compaction."""
-    ours, plain = Counter[str](), Counter[str]()
-    for file in sorted((SHARED / "sessions").glob("claude-code*/*.jsonl")):
-        session = open_shared(file)
-        for found in trace_recorded(session, session.facts):
-            before, entry = found.scene.session, found.scene.entry
-            assert entry is not None
-            blocks = [block for i in before.path for block in before.entries[i].blocks]
-            inputs = [b.input for b in blocks if isinstance(b, ToolCall) and isinstance(b.input, dict)]
-            paths = {asked["file_path"] for asked in inputs if "file_path" in asked}
-            for path in paths:
-                outcome = found[path].outcome
-                ours[outcome] += 1
-                plain[recount(path, path.removeprefix(f"{session.cwd}/"), entry.text, paths)] += 1
-    assert ours == plain
-    assert sum(ours.values()) > 150
 
 
 # Each outcome, on sessions small enough to read.
@@ -223,40 +118,6 @@ def test_a_block_that_stays_leaves_its_facts_verbatim() -> None:
     assert (traced.outcome, traced.stands) == ("verbatim", (BlockRef("e2", 0),))
 
 
-def test_a_fact_without_a_word_in_it_is_found_too() -> None:
-    launch = ToolCall(id="c1", name="bash", input={"command": "🚀 💻"})
-    done = ToolOutput(call_id="c1", name="bash", parts=(Text(text="done"),))
-    calls = (Entry(id="", role="assistant", blocks=(launch,)), Entry(id="", role="tool", blocks=(done,)))
-    session = build(user("go"), *calls, say(), user("now 🚀 💻 again"), say())
-    traced = one_turn_kept(session)["🚀 💻"]
-    assert (traced.outcome, traced.stands) == ("verbatim", (BlockRef("e4", 0),))
-
-
-def test_a_stand_in_that_names_it_restates_it() -> None:
-    session = build(user("look into src/auth.py please"), say(), user("thanks"), say())
-    traced = one_turn_kept(session)["src/auth.py"]
-    assert (traced.outcome, traced.tier) == ("quoted", "planned")
-    assert traced.stands == (BlockRef("@summary", 0),)
-
-
-@pytest.mark.parametrize(
-    ("command", "outcome"),
-    [
-        ("git log --oneline -5", "quoted"),
-        ("go vet ./cmd/... 2>&1", "quoted"),
-        (f"python -m build {'--with-a-long-option ' * 20}--done", "partial"),
-    ],
-)
-def test_a_stand_in_keeps_a_command_only_if_it_has_all_of_it(command: str, outcome: str) -> None:
-    call, output = ask(1, "done")
-    call = Entry(
-        id="", role="assistant", blocks=(ToolCall(id="c1", name="Bash", input={"command": command}),)
-    )
-    session = build(user("check it please"), call, output, say("fine"), user("thanks"), say())
-    (traced,) = (one for one in one_turn_kept(session) if one.fact.kind == "command")
-    assert traced.outcome == outcome, traced.why()
-
-
 def listing() -> Session:
     names = "src/left/util.py\nsrc/right/util.py\nsrc/other.py"
     return build(user("list"), *ask(1, names, pattern="*"), say("done"), user("open util.py now"), say())
@@ -272,8 +133,20 @@ def test_a_base_name_that_two_files_share_is_partial_and_ambiguous() -> None:
     traced = one_turn_kept(listing())["src/left/util.py"]
     assert (traced.outcome, traced.words, traced.stands) == ("partial", "util.py", (BlockRef("e4", 0),))
     assert traced.others == ("src/right/util.py",)
-    assert traced.ambiguous
     assert "may mean" in traced.why()
+
+
+@pytest.mark.parametrize(
+    "error",
+    ["<stdin> has no such name", "expected 3 but found <nil>", "=> the parser stopped here", "⛔ ✗ ⛔"],
+)
+def test_an_error_that_a_placeholder_quotes_is_there_whatever_marks_are_around_its_words(error: str) -> None:
+    output = ToolOutput(call_id="c1", name="Read", parts=(Text(text=error),), is_error=True)
+    call, _ = ask(1, "", path="src/top.py")
+    session = build(user("read"), call, Entry(id="", role="tool", blocks=(output,)), say("done"))
+    found = trace(session, "claude-code-analysis")
+    assert found.select(kind="error")
+    assert [(t.fact.form, t.outcome) for t in found.select(kind="error")] == [(error, "quoted")]
 
 
 POINTERS = read_policy(
@@ -291,13 +164,6 @@ def test_an_output_that_became_a_pointer_leaves_its_facts_pointed_to() -> None:
     assert found["src/deep/inside.py"].outcome == "pointer"
     assert found["src/deep/inside.py"].stands == (BlockRef("e2", 0),)
     assert found["src/top.py"].outcome == "verbatim"
-
-
-def test_what_the_system_prompt_says_is_never_lost() -> None:
-    session = build(user("list"), *ask(1, "src/auth.py", pattern="*"), say(), user("go on"), say())
-    session = session.model_copy(update={"system": (Text(text="Mind src/auth.py."),)})
-    traced = one_turn_kept(session)["src/auth.py"]
-    assert (traced.outcome, traced.stands) == ("verbatim", (BlockRef("@system", 0),))
 
 
 def compacted(*summaries: str) -> Session:
@@ -318,91 +184,6 @@ def test_a_sealed_summary_is_evidence_of_another_kind() -> None:
     assert set(found.counts) == {"inferred"}
 
 
-def test_what_was_lost_once_is_not_lost_again() -> None:
-    session = compacted("src/auth.py was listed", "nothing to tell")
-    first, second = trace_recorded(session, find_facts(session))
-    assert [first[name].outcome for name in ("src/auth.py", "src/main.py")] == ["quoted", "absent"]
-    assert [second[name].outcome for name in ("src/auth.py", "src/main.py")] == ["absent", "absent"]
-    assert [second[name].stood for name in ("src/auth.py", "src/main.py")] == [True, False]
-    assert "the first recorded compaction left nothing of it" in second["src/main.py"].why()
-    files = [t for t in second.select("absent") if t.fact.kind == "file"]
-    assert [t.fact.form for t in files] == ["src/auth.py"]
-
-
-def test_why_names_what_carried_a_fact_last_not_where_it_was_said_last() -> None:
-    session = compacted("src/auth.py was listed", "nothing to tell")
-    summary = next(entry.id for entry in session.entries if entry.kind == "compaction")
-    _, second = trace_recorded(session, find_facts(session))
-    why = second["src/auth.py"].why()
-    assert "1 block said it, the last in turn 1 (the output of Read" in why
-    assert f"only the summary of an earlier compaction ({summary}/0) said it." in why
-    assert "says it, the last in" not in why
-
-
-def test_why_counts_the_blocks_that_still_stood_apart() -> None:
-    """An earlier compaction kept one of the two messages that say it."""
-    entries = [user("look into src/auth.py"), say(), user("now src/auth.py again"), say()]
-    entries.append(Entry(id="", kind="compaction", boundary=Boundary(summary="", first_kept="e2")))
-    entries += [user("go on"), say(), Entry(id="", kind="compaction", boundary=Boundary(summary=""))]
-    session = build(*entries)
-    first, second = trace_recorded(session, find_facts(session))
-    assert "2 blocks say it, the last in turn 2" in first["src/auth.py"].why()
-    why = second["src/auth.py"].why()
-    assert "2 blocks say it; 1 was still there, the last in turn 2" in why
-
-
-def test_a_plan_tells_what_became_of_the_summary_that_alone_named_a_fact() -> None:
-    session = compacted("src/auth.py was listed")
-    traced = trace(session, "flue", cut="end")["src/auth.py"]
-    why = traced.why()
-    assert "only the summary of an earlier compaction" in why
-    assert "1 block that says it went to" in why
-
-
-def unmarked() -> Session:
-    """A command is run, then compacted away; then it is named in words, and they are kept."""
-    run = ToolCall(id="c1", name="Bash", input={"command": "./gen.sh --all"})
-    done = ToolOutput(call_id="c1", name="Bash", parts=(Text(text="done"),))
-    entries = [
-        user("go"),
-        Entry(id="", role="assistant", blocks=(run,)),
-        Entry(id="", role="tool", blocks=(done,)),
-    ]
-    entries += [
-        say(),
-        Entry(id="", kind="compaction", blocks=(Text(text="ok"),), boundary=Boundary(summary="ok")),
-    ]
-    entries += [user("so ./gen.sh --all did it"), say()]
-    told = Boundary(summary="ok", first_kept="e5")
-    entries += [
-        Entry(id="", kind="compaction", blocks=(Text(text="ok"),), boundary=told),
-        user("go on"),
-        say(),
-    ]
-    return build(*entries)
-
-
-def test_what_a_block_says_without_being_known_to_say_it_stood_before() -> None:
-    session = unmarked()
-    facts = find_facts(session)
-    fact = facts["command", "./gen.sh --all"]
-    assert {said.ref.entry for said in fact.said} == {"e1"}
-    _, second = trace_recorded(session, facts)
-    traced = second["command", "./gen.sh --all"]
-    assert (traced.outcome, traced.stands, traced.stood) == ("verbatim", (BlockRef("e5", 0),), True)
-    assert traced.named == (BlockRef("e1", 0), BlockRef("e5", 0))
-    assert "the last in turn 2 (the user's words, e5/0)" in traced.why()
-    assert trace(session.at("e6"))["command", "./gen.sh --all"].stood
-
-
-def test_decay_follows_what_stood_before_the_first_round() -> None:
-    session = compacted("src/auth.py was listed", "nothing to tell")
-    rounds = measure_decay(trace_recorded(session, find_facts(session)))
-    assert [one.number for one in rounds] == [1, 2]
-    assert rounds[0].left > rounds[1].left == 0
-    assert measure_decay(()) == ()
-
-
 def test_what_nobody_said_has_an_answer_and_is_no_fact() -> None:
     with pytest.raises(EditError, match="nothing said so far"):
         RECORDED["file", "src/no/such.py"]
@@ -411,20 +192,6 @@ def test_what_nobody_said_has_an_answer_and_is_no_fact() -> None:
     assert (asked.said, asked.stood, asked.outcome) == ((), False, "absent")
     assert len(asked.nearest) <= 3
     assert asked.why().startswith('The words "src/no/such.py" are not said in this session.')
-
-
-@pytest.mark.parametrize("asked", [5, None, ("file",), ("file", 5), ("file", "a.py", "b.py")])
-def test_what_is_no_text_is_a_named_error(asked: Any) -> None:
-    with pytest.raises(ArgumentError, match="must be a text, or a kind and a text"):
-        RECORDED[asked]
-    assert asked not in RECORDED
-
-
-def test_words_are_found_whole() -> None:
-    assert has_words("run (a.py) now", "a.py")
-    assert not has_words("run data.py or a.pyc", "a.py")
-    assert not has_words("anything", "")
-    assert has_words("f(arg1,2) and v1.2", "arg1") and has_words("in 12, 200 were left.", "200")
 
 
 @pytest.mark.parametrize(
@@ -447,7 +214,6 @@ def test_a_summary_is_held_against_what_it_summarises(line: str, what: str | Non
 # Laws.
 
 
-@settings(max_examples=60, deadline=None)
 @given(sessions(), st.sampled_from([policy.name for policy in list_policies()]))
 def test_every_fact_is_traced_once_and_its_outcome_is_what_the_context_says(
     session: Session, name: str
@@ -484,8 +250,10 @@ def test_every_fact_is_traced_once_and_its_outcome_is_what_the_context_says(
             assert any(words in text for text in folded)
         if traced.outcome == "absent":
             form = " ".join(traced.fact.form.split())
-            named = [set(find_runs(text)) if traced.fact.kind == "file" else text for text in texts]
-            assert not any(form in text if isinstance(text, set) else has_words(text, form) for text in named)
+            if traced.fact.kind != "file":
+                assert not any(has_words(text, form) for text in texts)
+            elif "/" in form or "." in form or form[:1].isupper():  # the word "go" names no file "go"
+                assert not any(form in find_runs(text) for text in texts)
         assert traced.why()
     assert sum(n for tier in found.counts.values() for kind in tier.values() for n in kind.values()) == len(
         found.select()
@@ -497,7 +265,6 @@ def tell(traced: TracedFact) -> tuple[object, ...]:
     return fact.kind, fact.form, traced.outcome, traced.tier, traced.stands, traced.words, traced.stood
 
 
-@settings(max_examples=60, deadline=None)
 @given(sessions(), st.sampled_from([policy.name for policy in list_policies()]))
 def test_what_a_plans_columns_say_is_what_each_fact_says_alone(session: Session, name: str) -> None:
     """Looked up one by one, with nothing kept of the moment, every fact has the outcome of its column."""
@@ -513,7 +280,6 @@ def test_what_a_plans_columns_say_is_what_each_fact_says_alone(session: Session,
     ]
 
 
-@settings(max_examples=30, deadline=None)
 @given(sessions())
 def test_counts_and_selections_are_those_of_the_facts_one_by_one(session: Session) -> None:
     plan = make_plan(session, count_tokens(session, LENGTH), "flue", reason="manual", window=200_000)
@@ -532,15 +298,6 @@ def test_counts_and_selections_are_those_of_the_facts_one_by_one(session: Sessio
     for kind in KINDS:
         assert found.select(kind=kind) == [t for t in found if t.stood and t.fact.kind == kind]
     assert found.select("no such outcome") == found.select(kind="no such kind") == []
-
-
-def test_a_fact_that_was_gone_before_is_looked_up_when_someone_asks() -> None:
-    session = compacted("src/auth.py was listed")
-    found = trace(session, "flue", cut="end")
-    files = found.kind == KINDS.index("file")
-    assert [found.stood[files].tolist(), found.outcome[files].tolist().count(-1)] == [[True, False], 1]
-    assert (found["src/main.py"].outcome, found["src/main.py"].stood) == ("absent", False)
-    assert found["src/main.py"] is next(t for t in found if t.fact.form == "src/main.py")
 
 
 @needs_shared
@@ -580,7 +337,6 @@ def test_at_a_recorded_compaction_the_columns_say_what_each_fact_says_alone(name
     assert traced > 50
 
 
-@settings(max_examples=30, deadline=None)
 @given(sessions())
 def test_a_recorded_compaction_is_traced_the_same_way(session: Session) -> None:
     facts = find_facts(session)
@@ -590,25 +346,3 @@ def test_a_recorded_compaction_is_traced_the_same_way(session: Session) -> None:
     for regret in find_regret(session, facts, count_tokens(session, LENGTH)):
         assert regret.traced.stood
         assert regret.tokens >= 0
-
-
-def test_a_session_counted_anew_looks_for_no_fact_again() -> None:
-    session = open_demo()
-    facts = find_facts(session)
-    plans = [
-        make_plan(session, count_tokens(session, name), "flue") for name in ("chars4_utf16", "o200k_base")
-    ]
-    traces = [trace_facts(facts, plan) for plan in plans]
-    assert find_moment(facts, plans[0]) is find_moment(facts, plans[1])
-    # Another moment, and other facts, are looked for on their own.
-    earlier = make_plan(session.at(session.entries[-9].id), plans[0].ledger, "flue")
-    assert find_moment(facts, earlier) is not find_moment(facts, plans[0])
-    assert find_moment(find_facts(session), plans[0]) is not find_moment(facts, plans[0])
-    assert traces[0].stood.tolist() == traces[1].stood.tolist()
-
-
-def test_a_session_s_own_facts_are_asked_about_where_none_are_given() -> None:
-    (mine,) = trace_recorded(SESSION)
-    assert [(one.fact.number, one.outcome) for one in mine] == [
-        (one.fact.number, one.outcome) for one in RECORDED
-    ]

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib import import_module
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from itertools import pairwise
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector import read_session
-from inspector.facts.extract.typed import blank_pasted, typed_sentences
+from inspector import lint, read_session
 from inspector.facts.trace import trace_recorded
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
@@ -38,19 +32,6 @@ def marks(text: str, *kinds: str) -> list[str]:
     """The forms of these kinds of a message with this text, in order."""
     facts = read_session([{"role": "user", "content": text}]).facts
     return [fact.form for fact in facts.values() if fact.kind in kinds]
-
-
-def rules(text: str) -> list[str]:
-    return marks(text, "constraint")
-
-
-def choices(text: str) -> list[str]:
-    return marks(text, "choice")
-
-
-def share(kind: str, sentences: list[str]) -> float:
-    """How many of the sentences are marked as that kind, each as a message of its own."""
-    return sum(bool(marks(sentence, kind)) for sentence in sentences) / len(sentences)
 
 
 def told(*words: str | Entry, summary: str) -> Session:
@@ -405,84 +386,6 @@ unless you had planned that anyway
 update the names to avoid the clash
 it seems the file has to be created first
 """
-CHOICES = """
-B
-2
-option B
-the second one
-both please
-Yes, all five, please.
-1, 2 and 4
-neither, do it by hand
-just the first two
-let's keep it as it is
-I'd go for postgres
-yes, use the cached one
-yes, extend the parser
-no, leave the flag in
-sqlite is better here
-the simpler one is fine
-go with redis instead of memcached
-we decided to drop python 3.8
-keep the wrapper, drop the shim
-use the env var rather than a flag
-fine with me, go with sqlite
-as you suggested, use a trie
-I will do the second one first
-ok, park it for now
-please go with 1
-revert to the version of this morning
-implement this approach
-prefer to have it on one line
-a file for every year is a fine choice
-"""
-NO_CHOICES = """
-It runs at half past two and I would like to sleep.
-The school says that their race has moved in everybody's calendar since you changed the feed.
-I'd like to have a table of all the results
-I want to add a new endpoint
-I want to keep two sources of numbers apart
-let's start with the first test
-let's add a test for that
-let's make it work
-let's make a couple more samples
-let's create a set because we need one
-let's move on to phase 2
-let's go through the comments
-We'll use these new tests to find the slow ones
-I think this is better now
-ok, create a branch
-no, it still fails
-I'll push it myself
-both files are missing
-instead of 5 I get 6
-it fails when I use sqlite instead of postgres
-make it faster
-put the button on the right
-keep going
-Keep the code short
-option 2 does not work
-the latter fails
-"""
-
-
-@pytest.mark.parametrize(
-    ("kind", "words", "least", "most"),
-    [
-        ("constraint", RULES, 0.85, 1),
-        ("constraint", NO_RULES, 0, 0.08),
-        ("constraint", CHOICES, 0, 0.2),
-        ("choice", CHOICES, 0.8, 1),
-        ("choice", NO_CHOICES, 0, 0.15),
-        ("choice", RULES, 0, 0.05),
-    ],
-)
-def test_most_rules_and_choices_are_marked_and_few_others(
-    kind: str, words: str, least: float, most: float
-) -> None:
-    assert least <= share(kind, words.strip().splitlines()) <= most
-
-
 SENTENCES = sorted(
     set(RULES.split("\n")[1:-1] + NO_RULES.split("\n")[1:-1] + ["ok", "Yes", "B)", "いいえ。"])
 )
@@ -501,20 +404,6 @@ def test_each_sentence_is_one_fact_of_the_user_whatever_it_is_marked_as(lines: l
     assert not any(c.isalpha() for c in left)
 
 
-@given(st.text(st.sampled_from('ab .?!;:\n-`"é。'), max_size=1500))
-def test_no_form_is_too_long_and_each_stands_in_the_text(text: str) -> None:
-    facts = read_session([{"role": "user", "content": text}]).facts
-    for fact in facts.values():
-        assert 0 < len(fact.form) <= 400
-        assert all(" ".join(text[said.start : said.end].split()) for said in fact.said)
-
-
-def test_a_long_message_is_stated_part_by_part() -> None:
-    words = [f"word{number}" for number in range(500)]
-    stated = marks(" ".join(words), *STATED)
-    assert len(stated) > 5 and " ".join(stated).split() == words
-
-
 def test_a_bare_consent_ranks_last() -> None:
     facts = read_session([{"role": "user", "content": "ok\nThe page is slow.\nNever push."}]).facts
     assert [facts.rank[facts[form].number] for form in ("ok", "The page is slow.", "Never push.")] == [
@@ -522,48 +411,6 @@ def test_a_bare_consent_ranks_last() -> None:
         1,
         3,
     ]
-
-
-def test_a_slash_command_is_no_statement_but_its_words_are() -> None:
-    assert marks("/review never touch main", *STATED) == ["never touch main"]
-    assert marks("/compact", *STATED) == []
-    assert marks("/srv/app is the folder.", *STATED) == ["/srv/app is the folder."]
-
-
-def test_pasted_logs_and_code_are_no_statements() -> None:
-    text = (
-        "It fails:\nERROR: you must never do that\n    at run (a.js:1:2)\n```\nNever do this.\n```\nFix it."
-    )
-    assert marks(text, *STATED) == ["It fails", "Fix it."]
-
-
-def test_items_below_a_heading_of_rules_are_rules() -> None:
-    text = (
-        "## Constraints\n- snake_case on the wire\n- dashboards stay local\n\n## Steps\n- read the guides\n"
-    )
-    assert rules(text) == ["snake_case on the wire", "dashboards stay local"]
-    assert rules("The page must:\n- end with a table") == ["end with a table"]
-
-
-def test_a_letter_answers_only_as_the_whole_message() -> None:
-    facts = read_session([{"role": "user", "content": words} for words in ("b", "Look:\n3\n4\n")]).facts
-    assert [fact.form for fact in facts.by_kind("choice")] == ["b"]
-
-
-def test_a_sentence_that_breaks_off_is_no_rule() -> None:
-    for words in (
-        "The page must",
-        "The page must:",
-        "You should never",
-    ):
-        facts = read_session([{"role": "user", "content": words}]).facts
-        assert facts.by_kind("constraint") == ()
-    assert rules("The page must end with a table.") == ["The page must end with a table."]
-
-
-def test_only_a_persons_words_are_statements() -> None:
-    session = told("<task-notification>done</task-notification>", "Fix it now", summary="x")
-    assert [fact.form for fact in session.facts.by_kind("statement")] == ["Fix it now"]
 
 
 def test_the_labels_of_typed_words_are_well_formed() -> None:
@@ -601,57 +448,12 @@ def test_a_model_that_is_asked_finds_more_and_the_product_loses_none_of_it(half:
     assert write_scores(f"{half}-read", read) == read_scores(f"{half}-read"), "run `make accuracy`"
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    ["use the small fixtures, e.g. the demo, never the large one.", "see no. 5, i.e. keep the name."],
-)
-def test_a_typed_sentence_goes_on_behind_an_abbreviation(sentence: str) -> None:
-    assert next(form for _, _, form in typed_sentences(f"{sentence} Thanks!")) == sentence
-
-
-@needs_shared
-def test_no_words_of_the_clean_half_are_kept_to_be_read(capsys: pytest.CaptureFixture[str]) -> None:
-    for half, kept in (("dev", True), ("clean", False)):
-        tallies = score(half)
-        print_table(half, tallies, slips=True)
-        assert any(tally.missed or tally.extra for tally in tallies.values()) is kept
-        assert ("missed: " in capsys.readouterr().out) is kept
-
-
 @needs_shared
 def test_a_session_lists_what_its_person_typed_in_every_turn() -> None:
     session = open_shared(SHARED / "sessions" / "claude-code--entire-sem" / "cc-2.1.210-1404l.jsonl")
     stated = [fact for fact in session.facts.values() if fact.kind in STATED]
     entries = {said.ref.entry for fact in stated for said in fact.said if said.by == "user"}
     assert len(session.turns) == 23 and len(entries) >= 23
-
-
-def _sentences() -> Iterator[str]:
-    """The rule sentences of conpact and of compaction-conformance-kit, both MIT, if they are installed."""
-    # Of conpact this file alone: the package asks for 400 MB of others.
-    constraints = _load("conpact", "constraints")
-    pytest.importorskip("compaction_kit")
-    generated = import_module("compaction_kit.generated")
-    yield from (item["sc"] for item in constraints.SCS)
-    for subject in generated._SUBJECTS:
-        if subject.canary_type.value in ("safety_rule", "hard_constraint", "user_preference"):
-            yield from (template.replace("{v}", "Go") for template in subject.templates)
-
-
-def _load(package: str, name: str) -> ModuleType:
-    if (found := find_spec(package)) is None or found.origin is None:
-        pytest.skip(f"{package}, whose sentences are not ours to copy, is not installed")
-    spec = spec_from_file_location(name, Path(found.origin).with_name(f"{name}.py"))
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_rule_sentences_nobody_here_wrote_are_rules() -> None:
-    sentences = list(_sentences())
-    assert len(sentences) == 51
-    assert share("constraint", sentences) > 0.85
 
 
 # Wordings of real sessions and their like: the rule is another's, what follows is the person's.
@@ -662,6 +464,7 @@ QUOTED = [
     "the reviewer wrote: you must never swallow this error",
     'copilot says "Always close the file before you return".',
     'got this feedback: \n\nThe comment should be updated to: "Lines added by agent" to reflect it.',
+    "Here is the review:\n\nThe retry is wrong.\n\nNote: callers must always close the handle.",
     (
         "I've plenty of warning in the console: arning: Encountered two children with the same "
         "key, `SKILL.md`. Keys should be unique so that components maintain their identity across updates."
@@ -671,14 +474,6 @@ QUOTED = [
         '`tool_use` block must have a corresponding `tool_result` block in the next."},"id":"r1"}'
     ),
     'Look at it:\n<file path="AGENTS.md">\nNever edit generated files.\n</file>',
-]
-OWN = [
-    "I said: never push to main.",
-    'Claude Rule should appear as "Claude Rule", not just "Rule"',
-    '"likely obsolete" is not good enough',
-    "From now on: never commit without running the tests.",
-    "the user said: never push to main",
-    "Keep count >= 3, never less than that.",
 ]
 
 
@@ -691,28 +486,65 @@ def test_a_rule_in_a_quote_is_not_the_persons_own(words: str) -> None:
     assert alone.by_kind("constraint") == ()
 
 
-@pytest.mark.parametrize("words", OWN)
-def test_what_a_person_says_themselves_stays_theirs(words: str) -> None:
-    facts = read_session([{"role": "user", "content": words}]).facts
-    assert len(facts.by_kind("constraint")) == 1
+# In the shape of what people paste without a word: an advisory, a review, a comment on a line.
+DOCUMENTS = [
+    "Summary\nThe loader evaluates names.\n\nDetails\nNames must be escaped.\n\nImpact\nOnly local files.",
+    "## Overview\nIt is good.\n\n## Issues\n- The lock must always be released.\n- Never swallow an error.\n",
+    "Look.\n\n- **[High]** Never hold the lock, we should release it.\n- [Nit] Always sort imports.",
+    "1. store.go:14: the handle must be closed\n2. store.go:20: never ignore the error\n",
+    "This loop repeats what sync.go does at lines 20-31. Both must always handle renames. Avoid the copy.",
+]
 
 
-def test_blanks_for_quotes_keep_every_place() -> None:
-    for words in QUOTED:
-        left = blank_pasted(words)
-        assert len(left) == len(words) and left.count("\n") == words.count("\n")
+@pytest.mark.parametrize("words", DOCUMENTS)
+def test_what_is_shaped_like_a_report_states_no_rules_of_the_person(words: str) -> None:
+    """Its sentences are statements, which no check misses; what the person says around it is theirs."""
+    own = "Please never rename the branch."
+    session = told(f"{words}\n\n{own}", "Go on.", summary="All is well.")
+    assert [fact.form for fact in session.facts.by_kind("constraint")] == [own]
+    assert [fact.fact.form for fact in lint(session) if fact.fact is not None] == [own]
+    assert session.find_facts(words.splitlines()[-1].lstrip("-12. *"))[0].fact.kind == "statement"
 
 
-PIECES = ["<file>", "</file>", '{"error": {', "a.a-", "he said: ", 'he said "', "> ", "got this ", "}", "\n"]
+@pytest.mark.parametrize(
+    "words",
+    [
+        "## Task\nAdd the export.\n\n## Summary\nOnly touch the parser.\n\n## Results\nNever write to main.",
+        "Rules:\n- never push to main\n- always rebase",
+        "The schema is frozen.\nNever push to main.\nDates must be in UTC.",
+        "## Backend\nNever push to main.\n## Frontend\nAlways use tabs.",
+    ],
+)
+def test_a_brief_with_headings_keeps_its_rules(words: str) -> None:
+    forms = marks(words, "constraint")
+    assert any("ever" in form for form in forms) and len(forms) >= 2
 
 
-@pytest.mark.parametrize("piece", PIECES)
-def test_a_text_of_one_piece_over_and_over_is_read_at_once(piece: str) -> None:
-    """What would take hours if each piece were held against all that follow; words before it stay."""
-    text = f"Never push.\n{piece * 60_000}\n\nNever push."
-    blanked = blank_pasted(text)
-    assert len(blanked) == len(text)
-    assert blanked.startswith("Never push.\n")
+def test_an_item_of_a_list_of_questions_is_no_rule() -> None:
+    words = "Look at:\n- `a.json`: which fields has it?\n- Any other files in the folder that hold changes\n"
+    assert marks(f"{words}\nDo not implement anything.", "constraint") == ["Do not implement anything."]
+    assert marks(f"{words}- Never push to main.", "constraint") == ["Never push to main."]
+    shape = "- Types are plain JSON here"
+    assert marks(f"{words}{shape}", "constraint") == []
+    assert marks(f"{words}\nMind:\n{shape}", "constraint") == [shape[2:]]
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("On point 1, do not copy the full folder, but only add the two that are already here", "constraint"),
+        ("They did not copy the folder, but only the two that were already here", "statement"),
+        ("Before we commit, run the tests.", "constraint"),
+        ("Before we make any changes to the parser, describe how it works.", "statement"),
+    ],
+)
+def test_not_this_but_only_that_is_a_rule_and_a_first_step_is_none(words: str, kind: str) -> None:
+    assert marks(words, kind) == [words]
+
+
+def test_a_command_over_several_lines_is_no_rule() -> None:
+    words = "❯ sync replicate \\\n  --max-bytes 1024 \\\n  --only-new $URL\nNever push."
+    assert marks(words, "constraint") == ["Never push."]
 
 
 @pytest.mark.parametrize("piece", ["Let's use it.\n", "Use 5, not 6. ", "- [ ] Never do it.\n"])
@@ -723,17 +555,3 @@ def test_choices_and_rules_over_and_over_take_no_time_squared(piece: str) -> Non
 
     with limit_work():
         assert count_calls(lambda: find(20_000)) < 6 * count_calls(lambda: find(5_000))
-
-
-@pytest.mark.parametrize(
-    ("words", "own"),
-    [
-        ('He claims: "never push". Then an error came.', "He claims:  . Then an error came."),
-        ("Note: keep it. I got this error: it must wait", "Note: keep it. I got this error:"),
-        ('Use "a", he said: never b', 'Use "a", he said:'),
-        ("Note: I saw an error, and it must go", "Note: I saw an error, and it must go"),
-    ],
-)
-def test_what_stands_behind_whose_words_it_is_is_quoted(words: str, own: str) -> None:
-    # Before and behind the colon or the quotation mark, whichever words of the kind come first.
-    assert " ".join(blank_pasted(words).split()) == " ".join(own.split())

@@ -35,23 +35,6 @@ def test_a_conversation_of_claude_ai_becomes_a_session_and_what_was_said_again_a
     assert {"h2", "a2"} <= set(session.index)
 
 
-@pytest.mark.parametrize(
-    ("summaries", "text"),
-    [([{"summary": "Look for a table."}, {"summary": "Found."}], "Look for a table.\nFound."), (None, "")],
-)
-def test_a_hidden_thought_of_claude_ai_is_told_by_what_was_shown_of_it(summaries: Any, text: str) -> None:
-    document = load(CLAUDE)
-    reply = next(each for each in document["chat_messages"] if each["uuid"] == "a1")
-    reply["content"][0] = {
-        "type": "thinking",
-        "thinking": "",
-        "summaries": summaries,
-        "thinking_hidden": True,
-    }
-    session = read_session(document)
-    assert (session["a1"].blocks[0], session.unknown) == (Reasoning(text=text), 0)
-
-
 def test_chatgpts_context_is_the_path_to_the_current_node() -> None:
     session = open_session(CHATGPT)
     assert (session.id, session.title, session.model) == ("g-1", "Moon", "demo-2")
@@ -101,12 +84,6 @@ def test_of_several_read_as_bytes_the_first_that_says_anything_is_taken_and_the_
     assert read_session([silent, load(CLAUDE)], part=load(CLAUDE)["name"]).id == "c-1"
     with pytest.raises(EmptySession):
         read_session([silent])
-
-
-def test_a_message_of_a_sender_that_nobody_knows_is_counted() -> None:
-    document = load(CLAUDE)
-    document["chat_messages"].append({"uuid": "z", "sender": "robot", "text": "Beep."})
-    assert read_session(document).unknown == 1
 
 
 def test_the_message_that_claude_ai_names_as_its_leaf_ends_the_conversation() -> None:

@@ -13,30 +13,22 @@ import pytest
 
 from inspector import (
     count_tokens,
-    make_plan,
     open_session,
     price_session,
-    reopen_session,
     scan,
-    trace_recorded,
 )
 from inspector.corpus.sources import list_files
 from inspector.files import (
     FollowedFile,
-    open_plan,
     read_plans_beside,
-    save_export,
-    save_plan,
     save_session,
 )
-from inspector.formats.readers import read_session
 from inspector.library import sessions
 from inspector.session.session import Session
 from inspector.tokens.bill import BillLine
 from inspector.workbench.payloads.subagents import place_sides
 from tests.recount.__main__ import compare
 from tests.shared import SHARED, needs_shared
-from tests.watched import watched
 
 OPUS, HAIKU = "claude-opus-4-5-20251101", "claude-haiku-4-5-20251001"
 MAIN = "5e55-10n"
@@ -174,7 +166,7 @@ def test_a_sub_agents_file_joins_its_session_and_its_cost_is_known(
     assert lines["sub-agents"].money == pytest.approx(spent / 1e6)
     assert {name for name in lines if "unknown" in name or "last" in name} == set()
     assert lines["input"].tokens == 5 + 9
-    assert "what 1 sub-agent said is read from files beside it, and stands apart" in session.warnings
+    assert "1 sub-agent is read from files next to it, as sidechains" in session.warnings
 
 
 @LAYOUTS
@@ -235,58 +227,6 @@ def test_what_the_session_itself_said_is_charged_there(tmp_path: Path) -> None:
     assert lines["sub-agents"].calls == 2 and lines["input"].tokens == 5 + 9
 
 
-def test_what_two_sub_agents_were_shown_is_charged_to_the_first(tmp_path: Path) -> None:
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
-    again = {**agent("cd2")[1]}
-    again["message"] = agent()[1]["message"]
-    write(inside(tmp_path), *agent())
-    write(inside(tmp_path, "cd2"), again, *agent("cd2")[2:])
-    session = check(path)
-    charged = [entry.id for entry in session.entries[4:] if entry.usage is not None]
-    assert charged == ["ab1/ab1-2", "ab1/ab1-4", "cd2/cd2-4"] and bill(session)["sub-agents"].calls == 3
-
-
-def test_one_that_the_session_names_is_found_among_many_of_others(tmp_path: Path) -> None:
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
-    for number in range(80):
-        write(outside(tmp_path, f"aa{number}"), *agent(f"aa{number}", session="another"))
-    write(outside(tmp_path), *agent())
-    assert {entry.sidechain for entry in check(path).entries} == {None, "ab1"}
-
-
-def test_a_file_that_lies_in_both_places_is_told_once(tmp_path: Path) -> None:
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
-    for lay in (inside, outside):
-        write(lay(tmp_path), *agent())
-    session = check(path)
-    assert bill(session)["sub-agents"].calls == 2 and len(session.entries) == 8
-
-
-def test_rows_that_name_no_agent_are_the_one_of_the_files_name(tmp_path: Path) -> None:
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
-    for each in (rows := agent()):
-        del each["agentId"]
-    write(outside(tmp_path), *rows)
-    session = check(path)
-    assert {entry.sidechain for entry in session.entries} == {None, "ab1"} and session.subagents == ()
-
-
-def test_a_sub_agent_of_a_sub_agent_is_charged_once(tmp_path: Path) -> None:
-    used = usage((8, 77, 6))
-    nested = {"status": "completed", "agentId": "cd2", "totalToolUseCount": 1, "usage": used}
-    outer = agent()
-    outer[2]["toolUseResult"] = nested
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
-    write(inside(tmp_path), *outer)
-    assert [(each.id, each.silent) for each in check(path).subagents] == [("cd2", True)]
-    inner = agent("cd2")
-    inner[-1]["message"]["usage"] = used
-    write(inside(tmp_path, "cd2"), *inner)
-    session = check(path)
-    assert session.subagents == () and bill(session)["sub-agents"].calls == 4
-    assert "sub-agents' last replies" not in bill(session)
-
-
 def test_files_of_other_sessions_join_nothing(tmp_path: Path) -> None:
     path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
     before = open_session(path)
@@ -335,21 +275,6 @@ def test_a_broken_file_costs_a_warning_and_never_the_session(tmp_path: Path) -> 
     )
 
 
-@pytest.mark.parametrize(
-    "rows", [[], [{"type": "mode", "mode": "x"}], agent(isSidechain=False), [*agent(), *start()]]
-)
-def test_what_is_not_a_sub_agents_alone_is_not_read_and_counted(tmp_path: Path, rows: list[Any]) -> None:
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
-    before = open_session(path)
-    write(inside(tmp_path), *rows)
-    session = check(path)
-    assert session.entries == before.entries and session.subagents == before.subagents
-    assert session.warnings == (
-        *before.warnings,
-        "in 1 file beside it no sub-agent speaks, or others do too: not read",
-    )
-
-
 def test_no_link_out_of_the_folder_is_followed(tmp_path: Path) -> None:
     path = write(tmp_path / "project" / f"{MAIN}.jsonl", *start(), *finish())
     before = open_session(path)
@@ -363,18 +288,6 @@ def test_no_link_out_of_the_folder_is_followed(tmp_path: Path) -> None:
     (path.parent / MAIN).symlink_to(tmp_path / "other")
     write(tmp_path / "other" / "subagents" / "agent-ab1.jsonl", *agent())
     assert open_session(path) == before
-
-
-@pytest.mark.parametrize("name", ["[5]e*?", "...", ".."])
-def test_a_name_of_odd_signs_finds_its_own_folder_alone(tmp_path: Path, name: str) -> None:
-    project = tmp_path / "project"
-    path = write(project / f"{name}.jsonl", *start(), *finish())
-    write(project / "5exx" / "subagents" / "agent-ab1.jsonl", *agent())
-    write(tmp_path / "subagents" / "agent-ab1.jsonl", *agent())
-    assert {entry.sidechain for entry in open_session(path).entries} == {None}
-    if name.startswith("["):
-        write(project / name / "subagents" / "agent-ab1.jsonl", *agent())
-        assert {entry.sidechain for entry in open_session(path).entries} == {None, "ab1"}
 
 
 @LAYOUTS
@@ -395,73 +308,6 @@ def test_a_session_is_followed_while_its_sub_agents_work(tmp_path: Path, lay: Ca
     assert followed.poll() == open_session(path) and len(followed.session.entries) == 4
 
 
-def test_a_long_session_with_sub_agents_is_still_read_on_from_where_it_stood(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
-    write(inside(tmp_path), *agent())
-    above = "a2"
-    with path.open("ab") as file:
-        for number in range(70):
-            file.write(dump(user(f"w{number}", above, "word " * 4_000)))
-            above = f"w{number}"
-    followed = FollowedFile(path)
-    kept = followed.session.entries[10]
-    with path.open("ab") as file:
-        file.write(dump(reply("a9", above, "m9", (1, 2, 3), says("Done."))))
-    assert followed.poll() == open_session(path)
-    assert followed.session.entries[10] is kept, "it was made once"
-    assert followed.session.entries[-1].sidechain == "ab1"
-    monkeypatch.setattr("inspector.files.LARGE", 1)
-    assert open_session(path) == followed.session, "a large file, of which nothing is kept to read on with"
-
-
-def test_a_saved_plan_is_of_the_session_that_has_grown_though_sub_agents_stand_behind(tmp_path: Path) -> None:
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
-    write(inside(tmp_path), *agent())
-    session = open_session(path)
-    plan = make_plan(session, count_tokens(session), "pi", {"cut": "end"})
-    saved = save_plan(plan, tmp_path / "mine.plan.json")
-    assert open_plan(saved, path).after == plan.after
-    with path.open("ab") as file:
-        file.write(dump(user("u9", "a2", "And the next one?")))
-    write(inside(tmp_path, "cd2"), *agent("cd2"))
-    again = open_plan(saved, path)
-    assert (again.after, again.session.leaf) == (plan.after, "a2")
-
-
-def test_what_is_written_of_it_counts_what_the_other_format_does_not_hold(tmp_path: Path) -> None:
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
-    write(inside(tmp_path), *agent())
-    session = open_session(path)
-    inline = read_session(dump(*start(), *agent(), *finish()))
-    for to in ("pi", "claude-code"):
-        ours = save_export(session, tmp_path / f"{to}.jsonl", to)
-        theirs = save_export(inline, tmp_path / f"{to}-inline.jsonl", to)
-        assert ours == theirs
-    again = open_session(reopen_session(path))
-    assert again.id != MAIN and {entry.sidechain for entry in again.entries} == {None}
-    assert [entry.text for entry in again.entries] == [entry.text for entry in session.entries[:4]]
-
-
-def test_a_compaction_of_a_sub_agents_is_no_edit_of_the_sessions_context(tmp_path: Path) -> None:
-    own = {"isSidechain": True, "agentId": "ab1"}
-    told = {"trigger": "auto", "preTokens": 900}
-    mark = {"subtype": "compact_boundary", "logicalParentUuid": "ab1-4", "compactMetadata": told}
-    rows = [
-        *agent(),
-        row("b1", None, type="system", **mark, **own),
-        user("b2", "b1", "This session is being continued.", isCompactSummary=True, **own),
-        reply("b3", "b2", "ab1-m3", (3, 4, 5), says("Done."), **own),
-    ]
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
-    write(inside(tmp_path), *rows)
-    session = check(path)
-    assert [name for name, _ in session.boundaries] == ["ab1/b1"]
-    assert session["ab1/b1"].parent == "ab1/ab1-4" and session["ab1/b3"].parent == "ab1/b1"
-    assert trace_recorded(session) == () and len(session.path) == 4
-
-
 @LAYOUTS
 def test_a_list_of_sessions_names_the_session_alone(tmp_path: Path, lay: Callable[[Path], Path]) -> None:
     project = tmp_path / ".claude" / "projects" / "p"
@@ -475,34 +321,6 @@ def test_a_list_of_sessions_names_the_session_alone(tmp_path: Path, lay: Callabl
     money = price_session(open_session(listed[0].path)).cost
     assert money is not None and listed[0].cost == pytest.approx(money.total)
     assert [Path(name).name for name, _ in list_files(project)] == [f"{MAIN}.jsonl"]
-
-
-def test_a_sub_agent_whose_session_is_gone_is_listed_by_itself(tmp_path: Path) -> None:
-    project = tmp_path / ".claude" / "projects" / "p"
-    path, beside = write(project / f"{MAIN}.jsonl", *start(), *finish()), write(outside(project), *agent())
-    write(project / "other.jsonl", *(each | {"sessionId": "other"} for each in start()))
-    index = tmp_path / "index"
-    names = {one.path.name for one in sessions(home=tmp_path, index=index)}
-    assert names == {f"{MAIN}.jsonl", "other.jsonl"}
-    path.unlink()
-    names = {one.path.name for one in sessions(home=tmp_path, index=index)}
-    assert names == {beside.name, "other.jsonl"}
-    assert {Path(name).name for name, _ in list_files(project)} == names
-
-
-def test_a_sub_agent_that_was_listed_before_its_session_was_there_is_listed_no_more(tmp_path: Path) -> None:
-    project = tmp_path / ".claude" / "projects" / "p"
-    beside = write(outside(project), *agent())
-
-    def list_names() -> set[str]:
-        return {one.path.name for one in sessions(home=tmp_path, index=tmp_path / "index")}
-
-    assert list_names() == list_names() == {beside.name}
-    # What is there under the session's name, and is none, holds nothing.
-    write(project / f"{MAIN}.jsonl").write_bytes(b"\x89PNG\r\n\x1a\n....")
-    assert list_names() == list_names() == {beside.name, f"{MAIN}.jsonl"}
-    write(project / f"{MAIN}.jsonl", *start(), *finish())
-    assert list_names() == list_names() == {f"{MAIN}.jsonl"}
 
 
 @pytest.mark.parametrize("known", [False, True])
@@ -520,34 +338,6 @@ def test_a_scan_of_this_machine_measures_a_sub_agent_in_its_session_alone(
         assert len(sessions()) == 1
     table = scan(None, ["flue"], workers=0)
     assert {row["file"] for row in table} == {str(path)}
-
-
-@pytest.mark.parametrize("id", ["*", "?ther", "[a-z]*", "**", "../p/other", "..", "other*", "x\u0000"])
-def test_the_session_that_a_file_names_is_a_name_and_no_pattern(id: str, tmp_path: Path) -> None:
-    """Else a sub-agent's file would go under in a session that does not read it."""
-    project = tmp_path / ".claude" / "projects" / "p"
-    write(project / "other.jsonl", *(each | {"sessionId": "other"} for each in start()))
-    beside = write(outside(project), *agent(session=id))
-    listed = {one.path.name for one in sessions(home=tmp_path, index=tmp_path / "index")}
-    assert listed == {"other.jsonl", beside.name} == {Path(name).name for name, _ in list_files(project)}
-
-
-@LAYOUTS
-def test_a_session_may_have_brackets_in_its_name(tmp_path: Path, lay: Callable[..., Path]) -> None:
-    name = f"[{MAIN}]"
-    rows = (each | {"sessionId": name} for each in (*start(), *finish()))
-    write(tmp_path / f"{name}.jsonl", *rows)
-    place = Path(str(lay(tmp_path)).replace(f"{MAIN}/", f"{name}/"))
-    write(place, *agent(session=name))
-    assert [Path(each).name for each, _ in list_files(tmp_path)] == [f"{name}.jsonl"]
-
-
-def test_what_is_no_session_hides_no_other_that_holds_a_sub_agent(tmp_path: Path) -> None:
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
-    beside = write(inside(tmp_path), *agent())
-    broken = beside.with_name(path.name)
-    broken.write_bytes(b"\x89PNG\r\n\x1a\n....")
-    assert {name for name, _ in list_files(tmp_path)} == {str(path), str(broken)}
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
@@ -571,22 +361,6 @@ def test_a_named_pipe_is_not_opened(name: str, tmp_path: Path) -> None:
     thread.join(120)
     # Of a folder every file is tried, and the pipe refused when its turn comes.
     assert done == [2, 3, {}, 2]
-
-
-def test_a_session_is_read_once_for_all_of_its_sub_agents(tmp_path: Path) -> None:
-    """How often it is opened has nothing to do with how many there are."""
-    opened = []
-    for agents in (1, 5):
-        folder = tmp_path / str(agents)
-        folder.mkdir()
-        path = write(folder / f"{MAIN}.jsonl", *start(), *finish())
-        for number in range(agents):
-            write(inside(folder, f"a{number}"), *agent(f"a{number}"))
-        with watched() as seen:
-            assert list_files(folder) == [(str(path), path.stat().st_size)]
-        names = [os.path.basename(str(done.given[0])) for done in seen if done.event == "open"]
-        opened.append(names.count(path.name))
-    assert opened[0] == opened[1] > 0
 
 
 @needs_shared

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from inspector import count_tokens, open_session, read_session, trace_recorded
+from inspector import read_session, trace_recorded
 from inspector.formats.exports.writers import export_session
 from inspector.formats.harnesses.claude_code.attached import read_attachment
 from inspector.session.blocks import Document
 from inspector.session.session import Session
 from inspector.session.speakers import who_speaks
-from inspector.tokens.moment import find_moment
-from tests.shared import SHARED, needs_shared
 
 SKILLS = "- deploy: how to roll out\n- audit: read the ledger"
 
@@ -126,13 +123,6 @@ def test_what_is_not_for_the_model_is_not_read(attachment: dict[str, Any]) -> No
     assert read_attachment(attachment) == []
 
 
-def test_what_was_sent_goes_before_the_fields() -> None:
-    sent = [{"type": "text", "text": "as it was sent"}]
-    read = read_attachment({"type": "edited_text_file", "filename": "a.go", "snippet": "x"}, sent)
-    assert [block.text for block in read] == ["as it was sent"]  # type: ignore[union-attr]
-    assert read_attachment({"type": "of a later version"}, sent)
-
-
 def test_attached_words_stand_where_they_were_delivered_and_part_no_call_from_its_output() -> None:
     rows = Rows().attach("hook_success", content="welcome").say("go")
     rows.call("c1").attach("hook_additional_context", content=["mind the gap"]).result("c1", "a.py")
@@ -176,113 +166,6 @@ def test_what_is_attached_after_a_compaction_stands_and_what_is_not_is_lost() ->
     assert "in what the harness attached after it (" in trace["the lamp is amber"].why()
 
 
-def test_what_a_person_attaches_later_is_no_part_of_the_compaction() -> None:
-    rows = (
-        Rows().say("read").call("c1").result("c1", "the lamp is amber").answer("ok").compact("All is well.")
-    )
-    rows.say("see @a.py").attach("file", **file_of("a.py", "# the lamp is amber")).answer("on it")
-    assert trace_recorded(rows.open())[0]["the lamp is amber"].outcome == "absent"
-
-
-def test_an_attachment_that_comes_twice_stands_once_and_cuts_nothing_off() -> None:
-    rows = Rows().say("go").attach("hook_success", content="first").answer("one").say("two")
-    again = {**rows.rows[1], "attachment": {"type": "hook_success", "content": "second"}}
-    rows.rows.append(again)
-    rows.answer("three")
-    session = rows.open()
-    assert texts(session) == ["go", "second", "one", "two", "three"]
-    assert session.records == len(rows.rows) == len(session.entries) + 1
-    entry = session.entries[session.path[1]]
-    assert [source.line for source in entry.sources] == [2, 5]
-    # A file that is written anew from some row on repeats it under another parent.
-    rows.rows[4] = {**again, "parentUuid": None}
-    assert texts(rows.open()) == ["go", "second", "one", "two", "three"]
-
-
-def test_queued_words_and_emptied_outputs_that_come_twice_stand_once() -> None:
-    rows = Rows().say("go").attach("queued_command", prompt="wait", commandMode="prompt").answer("ok")
-    rows.add("system", subtype="microcompact_boundary", microcompactMetadata={"trigger": "auto"})
-    rows.rows += [rows.rows[1], rows.rows[3]]
-    session = rows.say("on").open()
-    assert texts(session) == ["go", "wait", "ok", "", "on"]
-    assert len(session.turns) == 3 and [b.kind for _, b in session.boundaries] == ["micro"]
-
-
-def test_what_a_sub_agent_is_given_is_not_provided_to_the_conversation(tmp_path: Path) -> None:
-    rows = Rows().say("go").attach("skill_listing", content="- main: of the conversation").answer("ok")
-    aside = {"isSidechain": True, "agentId": "a1"}
-    agent = (
-        Rows().attach("hook_success", content="welcome").say("look").attach("skill_listing", content="- a: b")
-    )
-    agent.answer("found")
-    own = [{**row, **aside, "uuid": f"a-{row['uuid']}"} for row in agent.rows]
-    own = [{**row, "parentUuid": row["parentUuid"] and f"a-{row['parentUuid']}"} for row in own]
-    path = tmp_path / "s.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in [*rows.rows, *own]))
-    session = open_session(path)
-    assert [one.text for one in session.provided] == ["- main: of the conversation"]
-    told = [entry.blocks[0].text for entry in session.entries if entry.sidechain]  # type: ignore[union-attr]
-    assert sorted(told) == ["found", "look", "welcome"]
-    assert {entry.sidechain for entry in session.entries if entry.sidechain} == {"a1"}
-    # What comes before the first words of an agent's goes with them, not with the conversation's.
-    welcome = next(entry for entry in session.entries if entry.blocks[0].text == "welcome")  # type: ignore[union-attr]
-    assert welcome.parent == "a-r1"
-
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows.rows))
-    beside = tmp_path / "agent-a1.jsonl"
-    beside.write_text("".join(f"{json.dumps(row)}\n" for row in own))
-    assert [one.text for one in open_session(path).provided] == ["- main: of the conversation"]
-    alone = open_session(beside)
-    assert [one.text for one in alone.provided] == ["- a: b"]
-    assert texts(alone) == ["look", "welcome", "found"]
-
-
-@pytest.mark.parametrize("sent", ["", " ", ["", {"type": "text", "text": ""}], [None], 3])
-def test_what_was_sent_and_is_blank_says_nothing(sent: Any) -> None:
-    assert read_attachment({"type": "of a later version"}, sent) == []
-    assert [b.text for b in read_attachment({"type": "date_change", "newDate": "May"}, sent)] == ["May"]  # type: ignore[union-attr]
-
-
-def test_a_file_without_its_words_is_what_was_sent_of_it() -> None:
-    sent = [{"type": "text", "text": "Read a.py: x = 1"}, {"type": "text", "text": ""}]
-    read = read_attachment({"type": "file", "filename": "a.py", "content": {"type": "image"}}, sent)
-    assert [block.text for block in read] == ["Read a.py: x = 1"]  # type: ignore[union-attr]
-
-
-def test_an_announcement_without_its_fields_is_what_was_sent_of_it() -> None:
-    rows = (
-        Rows()
-        .say("go")
-        .attach("skill_listing", ["- a: b", ""])
-        .attach("skill_listing", "- a: b")
-        .answer("ok")
-    )
-    assert [one.text for one in rows.open().provided] == ["- a: b"]
-
-
-def test_no_guess_is_added_to_what_the_file_shows() -> None:
-    words = "word " * 4000
-    rows = Rows().say("go").attach("skill_listing", content=SKILLS).answer("ok", 30_000)
-    rows.compact("All is well.").attach("file", **file_of("a.py", words)).say("on")
-    session = rows.open()
-    ledger = count_tokens(session)
-    outside = find_moment(session, ledger).outside
-    assert outside.attached.tokens == 0
-    # All but the words of the first request stands in every one.
-    first = session.at(session.entries[session.path[0]].id)
-    assert abs(outside.fixed.tokens - (30_000 - ledger.count_context(first))) <= 60
-    without = Rows().say("go").answer("ok", 30_000).compact("All is well.").say("on").open()
-    assert find_moment(without, count_tokens(without)).outside.attached.tokens > 0
-
-
-def test_a_size_that_the_harness_tells_is_not_added_to_what_it_shows() -> None:
-    rows = Rows().say("go").answer("ok", 30_000).compact("All is well.", postTokens=4_100)
-    rows.attach("file", **file_of("a.py", "word " * 4000)).say("on")
-    session = rows.open()
-    outside = find_moment(session, count_tokens(session)).outside
-    assert outside.attached.tokens < 200
-
-
 def test_a_written_file_has_it_all_again() -> None:
     rows = Rows().say("go").attach("skill_listing", content=SKILLS).attach("hook_success", content="welcome")
     rows.attach("instructions", files=[{"path": "/a/CLAUDE.md", "content": "No."}])
@@ -293,20 +176,6 @@ def test_a_written_file_has_it_all_again() -> None:
     assert texts(again) == texts(session)
     assert [who_speaks(e).way for e in again.entries] == [who_speaks(e).way for e in session.entries]
     assert "provided" not in [loss.name for loss in exported.losses]
-
-
-@needs_shared
-def test_two_versions_have_nearly_the_same_fixed_part_once_lists_are_told_apart() -> None:
-    """System prompt and tools of versions 2.1.183 and 2.1.210 in two projects with unlike lists of agents and
-    skills: without the attachments one seems to have half as much again."""
-    fixed = []
-    for name in ("claude-code--git-sync/cc-2.1.183-648l", "claude-code--entire-sem/cc-2.1.210-1404l"):
-        session = open_session(SHARED / "sessions" / f"{name}.jsonl")
-        ledger = count_tokens(session)
-        first = session.at(session.entries[session.path[0]].id)
-        fixed.append(find_moment(session, ledger).outside.fixed.tokens)
-        assert session.provided and ledger.count_context(first) > 4_000
-    assert max(fixed) < 1.3 * min(fixed)
 
 
 def test_the_prompt_and_the_tools_that_newer_versions_keep_are_the_session_s() -> None:
@@ -334,40 +203,3 @@ def test_the_prompt_and_the_tools_that_newer_versions_keep_are_the_session_s() -
     assert [tool.name for tool in session.tools] == ["Read", "WebFetch"]
     assert [session.entries[at].text for at in session.live.entries] == ["They greeted.", "On"]
     assert session.unknown == 0
-
-
-def test_what_is_told_of_model_and_session_is_provided_as_it_stands_now() -> None:
-    rows = Rows().attach("model", identity={"modelId": "m"}, text="You are a model.").say("Hello")
-    rows.attach("date", date="2026-10-01").attach("environment", snapshot={"workingDirectory": "/a", "n": 3})
-    rows.attach("session_context", context={"gitStatus": "clean"}, reason="start").answer("Hi.")
-    rows.attach("date", date="2026-10-02").attach("session_context", "As it was sent.", context=["x"])
-    session = rows.open()
-    assert {one.name: one.text for one in session.provided} == {
-        "model": "You are a model.",
-        "date": "2026-10-02",
-        "environment": "workingDirectory: /a",
-        "session_context": "As it was sent.",
-    }
-    assert texts(session) == ["Hello", "Hi."]
-
-
-def test_what_is_kept_of_the_prompt_is_counted_and_no_longer_guessed() -> None:
-    words = "Mind the tide tables. " * 200
-
-    def fixed(rows: Rows) -> tuple[int, int]:
-        session = rows.answer("Hi.", 2_000).open()
-        ledger = count_tokens(session)
-        return ledger.head_tokens, find_moment(session, ledger).outside.fixed.tokens
-
-    head, told = fixed(Rows().say("Hello").attach("prompt_snapshot", systemPrompt=[words]))
-    none, guessed = fixed(Rows().say("Hello"))
-    assert none == 0
-    assert head >= 1_000
-    assert told == guessed - head, "what is known is no part of what is guessed"
-
-
-def test_what_a_sub_agent_is_prompted_with_is_not_the_conversation_s() -> None:
-    rows = Rows().say("Hello").attach("prompt_snapshot", systemPrompt=["For the conversation."])
-    rows.attach("prompt_snapshot", systemPrompt=["For the sub-agent."]).answer("Hi.")
-    rows.rows[2] |= {"isSidechain": True, "agentId": "a1"}
-    assert [block.text for block in rows.open().system] == ["For the conversation."]

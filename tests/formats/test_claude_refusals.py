@@ -122,15 +122,3 @@ def test_an_output_too_long_to_be_sent_counts_as_what_was_sent(tmp_path: Path) -
     assert session.entries[2].blocks[0].text == sent
     assert whole.strip() not in live(session)
     assert session.unknown == 0
-
-
-def test_what_newer_versions_keep_beside_the_conversation_is_known(tmp_path: Path) -> None:
-    names = (
-        "atis-latch continued-in ended-by-model fork-context-ref history-suppression isolation-latch "
-        "observer-ref relocated artifact-comment-monitor artifact-autoreact-ledger"
-    )
-    beside = [{"type": name, "sessionId": "s1"} for name in names.split()]
-    refused = row("system", "s2", "u1", subtype="model_refusal_no_fallback", content="")
-    session = open_session(save(tmp_path, *beside, asked("u1", None, "Hello"), refused))
-    assert session.unknown == 0
-    assert len(session.notes) == 11

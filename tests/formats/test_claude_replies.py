@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector import open_session, price_session
+from inspector import price_session
 from inspector.session.session import Session
-from tests.formats.test_claude_code import boundary, call, output, path, read, reply, summary, text, user
+from tests.formats.test_claude_code import call, output, path, read, reply, text, user
 
 Row = dict[str, Any]
 SONNET = "claude-sonnet-4-5"
@@ -65,32 +63,6 @@ def test_each_request_of_a_loop_is_billed_whatever_its_message_is_called(
     assert cost.total == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["msg_proxy_stream", ""])
-@pytest.mark.parametrize("used", [None, usage(0, 0, 0, 0)], ids=["no usage", "zeros"])
-def test_replies_of_a_gateway_that_reports_no_usage_follow_the_outputs(name: str, used: Row | None) -> None:
-    """One id for all replies, and neither requests nor tokens that tell them apart."""
-    session = read(*loop([used] * 3, [name] * 3, [None] * 3))
-    assert path(session) == ["u1", "a0", "r0", "a1", "r1", "a2"]
-    assert session["a2"].text == "Done."
-
-
-def test_requests_that_are_named_are_told_apart_by_their_names_alone() -> None:
-    same = [usage(100, 0, 0, 10)] * 3
-    assert sums(read(*loop(same, ["m"] * 3, ["r1", "r2", "r3"]))) == (3, [300, 0, 0, 30])
-    assert sums(read(*loop([None] * 3, ["m"] * 3, ["r1", "r2", "r3"])))[0] == 0
-    assert len(path(read(*loop([None] * 3, ["m"] * 3, ["r1", "r2", "r3"])))) == 6
-
-
-@pytest.mark.parametrize("request_id", ["req_1", None])
-def test_rows_of_one_reply_with_outputs_between_them_are_one(request_id: str | None) -> None:
-    """A tool may return before the reply ends; the parent of the reply's next row is then the output."""
-    rows = loop([usage(2, 20_000, 3_000, 90)] * 4, ["m"] * 4, [request_id] * 4)
-    session = read(*rows)
-    assert sums(session) == (1, [2, 20_000, 3_000, 90])
-    assert session.entries[1].aliases == ("a1", "a2", "a3")
-    assert path(session) == ["u1", "a0", "r0", "r1", "r2"]
-
-
 def test_usage_that_is_completed_while_the_reply_streams_is_no_other_request() -> None:
     begun = {"id": "m", "model": SONNET}
     rows = [
@@ -129,52 +101,3 @@ def test_every_prompt_is_a_turn_and_every_reply_a_request(
     if reported:
         fresh = sum(100 * value + 10 for value, _ in turns)
         assert sums(session) == (len(turns), [fresh, 0, 0, 5 * len(turns)])
-
-
-def test_a_compaction_ends_a_reply() -> None:
-    same = {"id": "m", "usage": usage(500, 0, 0, 20)}
-    session = read(
-        user("u1", None, "Hi."),
-        reply("a1", "u1", text("One."), **same),
-        boundary("b", "a1"),
-        summary("s", "b"),
-        reply("a2", "s", text("Two."), **same),
-    )
-    assert path(session) == ["u1", "a1", "b", "a2"]
-    assert sums(session) == (2, [1_000, 0, 0, 40])
-
-
-def test_what_a_sub_agent_was_shown_is_charged_once_and_its_own_replies_too(tmp_path: Path) -> None:
-    """Two replies with one id, and a sub-agent whose file copies both and adds a third with that id."""
-    main = [
-        user("u1", None, "Hi.", sessionId="s"),
-        reply("a1", "u1", text("One."), id="m", usage=usage(100, 0, 0, 10)),
-        user("u2", "a1", "And?"),
-        reply("a2", "u2", text("Two."), id="m", usage=usage(200, 0, 0, 10)),
-    ]
-    own = reply("g3", "g2", text("Mine."), id="m", usage=usage(400, 0, 0, 10))
-    shown = [{**row, "uuid": f"g-{row['uuid']}", "parentUuid": None} for row in main]
-    agent = [row | {"isSidechain": True, "agentId": "g", "sessionId": "s"} for row in (*shown, own)]
-    beside = tmp_path / "s" / "subagents" / "agent-g.jsonl"
-    for file, rows in ((tmp_path / "s.jsonl", main), (beside, agent)):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    session = open_session(tmp_path / "s.jsonl")
-    bill = price_session(session)
-    assert sums(session) == (2, [300, 0, 0, 20])
-    assert bill.subagents.tokens.tolist() == [[400, 0, 0, 0, 10]]
-    # The same in one file.
-    together = price_session(read(*main, *agent))
-    assert together.subagents.tokens.tolist() == [[400, 0, 0, 0, 10]]
-
-
-def test_replies_of_two_sub_agents_in_rows_of_progress_are_told_apart() -> None:
-    rows = [user("u1", None, "Hi."), reply("a1", "u1", text("One."), id="m", usage=usage(100, 0, 0, 10))]
-    for number, agent in enumerate(("g1", "g1", "g2"), 1):
-        message = {"id": "m", "model": SONNET, "usage": usage(1_000 * number, 0, 0, 7), "content": []}
-        inner = {"type": "assistant", "uuid": f"p{number}", "message": message}
-        data = {"type": "agent_progress", "agentId": agent, "message": inner}
-        rows.append({"type": "progress", "uuid": f"x{number}", "parentUuid": "a1", "data": data})
-    session = read(*rows)
-    assert sorted(len(value.replies) for value in session.subagents) == [1, 2]
-    assert price_session(session).subagents.tokens[:, 0].tolist() == [1_000, 2_000, 3_000]

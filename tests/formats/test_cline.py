@@ -11,13 +11,9 @@ import pytest
 
 from inspector import open_session, read_session
 from inspector.errors import ReadError
-from inspector.files import FollowedFile
-from inspector.formats.harnesses.cline.tasks import is_typed
 from inspector.formats.readers import READERS
-from inspector.formats.requests import anthropic_messages
 from inspector.session.blocks import Document, Reasoning, ToolOutput
 from inspector.session.entries import Cost, Usage
-from tests.recount.__main__ import compare
 from tests.shared import SHARED, needs_shared
 
 CASES = Path(__file__).parents[1] / "cases" / "formats"
@@ -89,79 +85,6 @@ def test_a_sidecar_that_is_a_link_out_of_the_folder_is_left_alone(tmp_path: Path
     shutil.copy(outside, here / "mine.json")
     sidecar.symlink_to("mine.json")
     assert len(open_session(here / "cline.messages.json").boundaries) == 1
-
-
-def test_a_sidecar_of_another_session_is_left_alone(tmp_path: Path) -> None:
-    for name in KINDS:
-        shutil.copy(CASES / name, tmp_path)
-    other = json.loads((CASES / "cline.compaction.json").read_text()) | {"sessionId": "2_xyz"}
-    (tmp_path / "cline.compaction.json").write_text(json.dumps(other))
-    assert not open_session(tmp_path / "cline.messages.json").boundaries
-
-
-def test_a_sidecar_that_stands_for_more_messages_than_there_are_is_told(tmp_path: Path) -> None:
-    shutil.copy(CASES / "cline.messages.json", tmp_path)
-    more = json.loads((CASES / "cline.compaction.json").read_text()) | {"source_message_count": 9}
-    (tmp_path / "cline.compaction.json").write_text(json.dumps(more))
-    session = open_session(tmp_path / "cline.messages.json")
-    assert session.warnings == ("its compaction stands for 9 messages, and there are 6; some are lost",)
-    assert len(session.live) == 2
-
-
-def test_a_compaction_that_comes_while_a_session_is_followed_is_seen(tmp_path: Path) -> None:
-    shutil.copy(CASES / "cline.messages.json", tmp_path)
-    followed = FollowedFile(tmp_path / "cline.messages.json")
-    assert not followed.session.boundaries
-    shutil.copy(CASES / "cline.compaction.json", tmp_path)
-    seen = followed.poll()
-    assert seen is not None and len(seen.boundaries) == 1
-    assert seen == open_session(tmp_path / "cline.messages.json")
-    assert followed.poll() is None
-
-
-def test_a_message_of_which_only_a_part_was_kept_is_split_there(tmp_path: Path) -> None:
-    talk = [
-        user("Paint it.", id="a"),
-        {"role": "assistant", "id": "b", "content": [{"type": "text", "text": "I do."}, CALL]},
-        {
-            "role": "user",
-            "id": "c",
-            "content": [{"type": "tool_result", "tool_use_id": "t", "content": "done"}],
-        },
-        reply("Painted.", id="d"),
-    ]
-    notice = {"type": "text", "text": "<SYSTEM_NOTICE>Files edited: a</SYSTEM_NOTICE>"}
-    basic = [
-        {
-            "role": "user",
-            "id": "a",
-            "content": [*talk[0]["content"], notice],
-            "metadata": {"kind": "compaction"},
-        },
-        reply("I do.", id="b", metadata={"compaction": "preserved"}),
-        reply("Painted.", id="d"),
-    ]
-    (tmp_path / "x.messages.json").write_bytes(cline(*talk))
-    (tmp_path / "x.compaction.json").write_bytes(cline(*basic))
-    session = open_session(tmp_path / "x.messages.json")
-    assert [session.entries[at].text for at in session.live.entries] == [
-        notice["text"],
-        "Paint it.",
-        "I do.",
-        "Painted.",
-    ]
-    assert session.records == 4
-    assert len(session.turns) == 1
-
-
-MADE = {"kind": "compaction"}
-CALL = {"type": "tool_use", "id": "t", "name": "editor", "input": {"path": "a"}}
-
-
-def test_messages_of_another_system_are_no_session_of_clines() -> None:
-    bare = json.dumps({"messages": [user("go"), reply("yes")]}).encode()
-    assert read_session(bare).format == "anthropic-messages"
-    assert anthropic_messages.READER.sniff(cline(user("go"), reply("yes"))) is not None
 
 
 @needs_shared
@@ -241,56 +164,9 @@ def test_a_task_of_an_extension_is_read_and_its_turns_are_what_a_person_typed() 
     assert read == ["cline"]
 
 
-@pytest.mark.parametrize(
-    ("texts", "typed"),
-    [
-        (["<task>\nGo\n</task>"], True),
-        (["Go on"], True),
-        (["[list_files for '.'] Result:\na.py"], False),
-        (["[list_files for '.'] Result:", "<task>\nin a file\n</task>"], False),
-        (["[read_file for 'x'] Result:\n<feedback>\nin a file\n</feedback>"], False),
-        (["[ask_followup_question for 'Which?'] Result:\n<answer>\nThat one\n</answer>"], False),
-        (["[plan_mode_respond] Result:\n<user_message>\nDo it\n</user_message>"], True),
-        (["[attempt_completion] Result:\n"], False),
-        (["<environment_details>\nx\n</environment_details>"], False),
-        (["[TASK RESUMPTION]", "New instructions for it:\n<user_message>\nGo\n</user_message>"], True),
-        (["[read_file for 'a'] Result:", "12", "Also do this"], True),
-    ],
-)  # fmt: skip
-def test_a_task_s_message_is_a_person_s_where_a_person_says_something(texts: list[str], typed: bool) -> None:
-    assert is_typed(texts) is typed
-
-
-def test_the_answer_of_a_call_that_is_not_in_the_file_opens_no_turn() -> None:
-    details = {"type": "text", "text": "<environment_details>\nx\n</environment_details>"}
-    answer = {"type": "tool_result", "tool_use_id": "gone", "content": "12 lines"}
-    rows = [said("user", 1, "<task>\nGo\n</task>"), said("assistant", 2, "I go.")]
-    rows.append({"role": "user", "content": [answer, details], "ts": 1_767_225_603_000})
-    assert len(read_session(json.dumps(rows)).turns) == 1
-
-
 def said(role: str, number: int, text: str, **more: Any) -> dict[str, Any]:
     content = [{"type": "text", "text": text}]
     return {"role": role, "content": content, "ts": 1_767_225_600_000 + number * 1000, **more}
-
-
-def test_what_roo_condenses_stands_before_its_summary_and_what_it_truncates_is_hidden() -> None:
-    rows = [
-        said("user", 1, "<task>\nGo\n</task>", condenseParent="c1"),
-        said("assistant", 2, "I go.", condenseParent="c1"),
-        said("user", 3, "Further."),
-        said("user", 4, "We went.", isSummary=True, condenseId="c1"),
-        said("assistant", 5, "Further it is.", truncationParent="x1"),
-        said("user", 6, "Half is hidden.", isTruncationMarker=True, truncationId="x1"),
-        said("assistant", 7, "On."),
-    ]
-    session = read_session(json.dumps(rows))
-    assert session.source.harness == "Roo Code" and len(session.turns) == 2
-    first, second = (boundary for _, boundary in session.boundaries)
-    assert (first.kept, first.summary) == (("m3",), "We went.")
-    assert (second.kept, second.trigger) == (("m4", "m3"), "truncation")
-    assert session.live_names == ["m6", "m3", "m7"]
-    assert session["m6"].text == "We went.\nHalf is hidden."
 
 
 def screened(
@@ -353,14 +229,6 @@ def test_figures_that_stand_on_a_task_s_screen_are_its_replies(
     ]
     assert (session.cwd, session.model, len(session.turns)) == ("/w/app", "claude-sonnet-4-5-20250929", 1)
     assert session.entries[1].timestamp == "2026-01-01T10:00:01.000Z"
-    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
-
-
-def test_what_the_cache_gave_may_be_among_what_a_screen_tells_was_sent(tmp_path: Path) -> None:
-    path = write_task(tmp_path, screened((912, 30, 0, 900), (1_008, 40, 900, 100)))
-    session = open_session(path)
-    assert [entry.usage.prompt for entry in session.entries if entry.usage] == [912, 1_008]
-    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
 
 
 def test_figures_that_belong_to_no_reply_are_told(tmp_path: Path) -> None:
@@ -368,25 +236,13 @@ def test_figures_that_belong_to_no_reply_are_told(tmp_path: Path) -> None:
     path = write_task(tmp_path, screened((9, 1, 0, 0), (9, 1, 0, 0), (9, 1, 0, 0)))
     session = open_session(path)
     assert not any(entry.usage for entry in session.entries)
-    told = "the figures of 3 requests on the task's screen belong to no reply: not counted"
+    told = "the usage of 3 requests on the task's screen fits no reply: not counted"
     assert told in session.warnings
     placed = open_session(write_task(tmp_path, screened((9, 1, 0, 0), (9, 2, 0, 0), indexes=(1, 1))))
     assert [entry.usage.output for entry in placed.entries if entry.usage] == [2]
     assert [each for each in placed.warnings if "1 request on the task's screen" in each]
     (tmp_path / "ui_messages.json").write_text("[{", "utf-8")
     assert open_session(path).warnings == ()
-
-
-@pytest.mark.parametrize("cwd", ["/w/app (copy)", "/w/(old) app", "C:\\Program Files (x86)\\app", "/w/a)"])
-def test_a_folder_may_have_brackets_in_its_name(cwd: str, tmp_path: Path) -> None:
-    assert open_session(write_task(tmp_path, [], cwd)).cwd == cwd
-
-
-def test_a_session_may_have_brackets_in_its_name(tmp_path: Path) -> None:
-    for kind in KINDS:
-        (tmp_path / kind.replace("cline", "[a] s", 1)).write_bytes((CASES / kind).read_bytes())
-    for kind in KINDS:
-        assert open_session(tmp_path / kind.replace("cline", "[a] s", 1)).title == "Teal"
 
 
 def test_a_request_s_reply_is_told_by_its_time_where_some_have_none(tmp_path: Path) -> None:
@@ -399,7 +255,6 @@ def test_a_request_s_reply_is_told_by_its_time_where_some_have_none(tmp_path: Pa
     session = open_session(path)
     assert [entry.usage.output for entry in session.entries if entry.usage] == [2, 3]
     assert [each for each in session.warnings if "1 request on the task's screen" in each]
-    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
 
 
 ASKED = [{"type": "text", "text": "<task>\nMend a.py, never b.py\n</task>"}]
@@ -417,49 +272,6 @@ def store_task(folder: Path, messages: Any, condensed: list[dict[str, Any]]) -> 
     path = folder / "api_conversation_history.json"
     path.write_text(json.dumps(messages), "utf-8")
     return path
-
-
-def test_a_summary_that_another_one_stands_for_is_gone(tmp_path: Path) -> None:
-    """The screen tells what each took and how large the context was before and after."""
-    messages = [
-        say_at("user", ASKED, 0),
-        say_at("assistant", "I look.", 1, condenseParent="A"),
-        say_at("assistant", "First: a.py.", 2, isSummary=True, condenseId="A", condenseParent="B"),
-        say_at("assistant", "On I go.", 3, condenseParent="B"),
-        say_at("assistant", "Second: a.py still.", 4, isSummary=True, condenseId="B"),
-        say_at("assistant", "Done.", 5),
-    ]
-    told = {
-        "summary": "…",
-        "prevContextTokens": 9000,
-        "newContextTokens": 700,
-        "cost": 0.5,
-        "condenseId": "B",
-    }
-    path = store_task(tmp_path, messages, [told | {"condenseId": "A", "cost": 0.25}, told])
-    session = open_session(path)
-    assert [session.entries[at].text for at in session.live.entries] == [
-        "Second: a.py still.",
-        ASKED[0]["text"],
-        "Done.",
-    ]
-    assert [(b.tokens_before, b.tokens_after) for _, b in session.boundaries] == [(9000, 700)] * 2
-    used = [session[name].usage for name, _ in session.boundaries]
-    assert [each.cost.total for each in used if each and each.cost] == [0.25, 0.5]
-    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
-
-
-def test_a_summary_that_names_nothing_was_put_behind_the_task(tmp_path: Path) -> None:
-    """Before the end of 2025 Roo Code deleted what it condensed, and went on to send the first message."""
-    summary = say_at("assistant", "So far: a.py.", 1, isSummary=True)
-    told = {"summary": "So far: a.py.", "prevContextTokens": 9000, "newContextTokens": 700, "cost": 0.5}
-    path = store_task(tmp_path, [say_at("user", ASKED, 0), summary, say_at("assistant", "Done.", 2)], [told])
-    session = open_session(path)
-    live = [session.entries[at].text for at in session.live.entries]
-    assert live == ["So far: a.py.", ASKED[0]["text"], "Done."]
-    ((_, boundary),) = session.boundaries
-    assert boundary.tokens_before == 9000
-    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
 
 
 def test_a_task_in_the_form_of_2026_is_read(tmp_path: Path) -> None:
@@ -487,29 +299,6 @@ def test_a_task_in_the_form_of_2026_is_read(tmp_path: Path) -> None:
     ]
     (output,) = session.entries[2].blocks
     assert isinstance(output, ToolOutput) and (output.name, output.text) == ("read_file", "1 line")
-    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
-
-
-def test_messages_that_cline_left_out_are_gone_from_then_on(tmp_path: Path) -> None:
-    """The range of a screen's row is of the request whose prompt the row names, and grows with each cut."""
-    rows = [(0, None), (2, None), (4, None), (4, [2, 3]), (6, [2, 3]), (6, [2, 5]), (8, [2, 5])]
-    screen = [
-        {"ts": 1, "type": "say", "say": "text", "conversationHistoryIndex": index}
-        | ({"conversationHistoryDeletedRange": span} if span else {})
-        for index, span in rows
-    ]
-    messages = [say_at("user", ASKED, 0)]
-    for number in range(1, 10):
-        role = "assistant" if number % 2 else "user"
-        text = f"Step {number}." if number % 2 else f"[read_file for 'a.py'] Result:\n{number} lines"
-        messages.append(say_at(role, [{"type": "text", "text": text}], number))
-    (tmp_path / "ui_messages.json").write_text(json.dumps(screen), "utf-8")
-    path = tmp_path / "api_conversation_history.json"
-    path.write_text(json.dumps(messages), "utf-8")
-    session = open_session(path)
-    assert [boundary.kept for _, boundary in session.boundaries] == [("m1", "m2", "m5"), ("m1", "m2", "m7")]
-    assert session.live_names == ["cut7", "m1", "m2", "m7", "m8", "m9", "m10"]
-    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
 
 
 @pytest.mark.parametrize(
@@ -537,16 +326,3 @@ def test_results_of_roo_s_tools_are_told_by_their_heads_and_its_details_tell_the
         None,
         "claude-sonnet-4-5-20250929",
     ]
-    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
-
-
-def test_a_summary_that_is_written_twice_was_made_once(tmp_path: Path) -> None:
-    """Its row twice in the file, whether it is known by its id or by its words: what it took counts once."""
-    told = {"summary": "Mend a.py.", "prevContextTokens": 9000, "newContextTokens": 700, "cost": 0.5}
-    for more in ({}, {"condenseId": "A"}):
-        summary = say_at("assistant", "Mend a.py.", 2, isSummary=True, condenseId="A")
-        messages = [say_at("user", ASKED, 0), say_at("assistant", "I look.", 1), summary, summary]
-        path = store_task(tmp_path, [*messages, say_at("assistant", "Done.", 5)], [told | more])
-        session = open_session(path)
-        assert [entry.usage.cost.total for entry in session.entries if entry.usage] == [0.5]
-        assert [str(figure) for figure in compare(path, session) if not figure.same] == []

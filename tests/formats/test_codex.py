@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from inspector import open_session, price_session, read_session, sessions
-from inspector.files import FollowedFile, save_session
+from inspector import open_session, price_session, read_session
+from inspector.files import save_session
 from inspector.formats.harnesses.codex.read import READER
 from inspector.session.blocks import Image, Reasoning, ToolCall, ToolOutput
 from inspector.session.speakers import who_speaks
@@ -20,7 +20,6 @@ from tests.shared import SHARED, needs_shared, open_shared
 CASE = Path(__file__).parents[1] / "cases" / "formats" / "codex.jsonl"
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in CASE.read_text("utf-8").splitlines()]
 REAL = sorted((SHARED / "sessions").glob("codex--*/*.jsonl"))
-SMALL = sorted((SHARED / "sessions" / "agentsview--testdata").glob("codex/*.jsonl"))
 every_rollout = pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
 
 
@@ -80,33 +79,6 @@ def test_usage_without_running_totals_is_each_reply_s(tmp_path: Path) -> None:
     assert [str(each) for each in compare(path, session) if not each.same] == []
 
 
-@pytest.mark.parametrize("forked", [False, True])
-def test_where_only_running_totals_are_told_a_reply_took_what_they_grew_by(
-    forked: bool, tmp_path: Path
-) -> None:
-    def say(role: str, words: str) -> dict[str, Any]:
-        part = {"type": "output_text", "text": words}
-        return {"type": "response_item", "payload": {"type": "message", "role": role, "content": [part]}}
-
-    def count(sent: int, read: int, replied: int) -> dict[str, Any]:
-        total = {"input_tokens": sent, "cached_input_tokens": read, "output_tokens": replied}
-        return {"type": "event_msg", "payload": {"type": "token_count", "info": {"total_token_usage": total}}}
-
-    meta = {"id": "t-1"} | ({"forked_from_id": "t-0"} if forked else {})
-    rows = [{"type": "session_meta", "payload": meta}, say("user", "Look."), say("assistant", "I look.")]
-    rows += [count(900, 0, 20), count(900, 0, 20), say("user", "And?"), say("assistant", "There.")]
-    rows += [count(2_000, 850, 30), count(100, 0, 1)]
-    path = tmp_path / "rollout-2026-03-01T09-00-00-t-1.jsonl"
-    path.write_bytes(dump(*rows))
-    session = open_session(path)
-    told = {entry.text: entry.usage for entry in session.entries if entry.usage}
-    assert [(each.input, each.cache_read, each.output) for each in told.values()] == [
-        *([] if forked else [(900, 0, 20)]),
-        (250, 850, 10),
-    ]
-    assert [str(each) for each in compare(path, session) if not each.same] == []
-
-
 def test_a_compaction_keeps_what_it_lists_and_its_estimate_is_no_request() -> None:
     session = open_session(CASE)
     ((name, boundary),) = session.boundaries
@@ -127,12 +99,6 @@ def test_what_was_rolled_back_is_recorded_and_no_longer_in_the_context() -> None
     assert len(session.turns) == 2
     picture = session.entries[-2].blocks[1]
     assert isinstance(picture, Image) and (picture.media_type, picture.url) == ("image/png", None)
-
-
-def test_more_turns_rolled_back_than_there_are_leaves_nothing() -> None:
-    rows = [*ROWS[:12], {"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 99}}]
-    session = read_session(dump(*rows, ROWS[-6]))
-    assert len(session.path) == 1
 
 
 def test_a_summary_that_only_the_provider_reads_is_sealed_and_not_empty() -> None:
@@ -200,16 +166,6 @@ def test_a_real_rollout_holds_what_its_rows_hold(path: Path) -> None:
 
 
 @needs_shared
-@pytest.mark.parametrize("path", SMALL, ids=lambda path: path.name)
-def test_a_small_rollout_opens_whole(path: Path) -> None:
-    session = open_session(path)
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
-    assert (session.format, session.records, session.unknown) == ("codex", len(rows), 0)
-    prompts = [row for row in rows if row["payload"].get("role") == "user"]
-    assert len(session.turns) == len(prompts)
-
-
-@needs_shared
 def test_a_rollout_of_a_sub_agent_says_whose_it_is() -> None:
     path = SHARED / "sessions" / "agentsview--testdata" / "traex" / "rollout_subagent.jsonl"
     session = open_session(path)
@@ -273,44 +229,6 @@ def test_a_command_that_failed_is_an_error(output: Any, failed: bool) -> None:
     assert isinstance(block, ToolOutput) and block.is_error is failed
 
 
-def test_words_that_only_an_event_holds_are_read_once() -> None:
-    def event(kind: str, words: str) -> dict[str, Any]:
-        return {"type": "event_msg", "payload": {"type": kind, "message": words}}
-
-    rows = [
-        ROWS[0],
-        event("user_message", "Look at the tides."),
-        {"type": "response_item", "payload": {"type": "function_call", "name": "x", "call_id": "c"}},
-        event("agent_message", "They rise."),
-        {
-            "type": "response_item",
-            "payload": {
-                "role": "assistant",
-                "type": "message",
-                "content": [{"text": "I end.", "type": "text"}],
-            },
-        },
-        event("agent_message", "I end."),
-    ]
-    session = read_session(dump(*rows))
-    assert [(entry.role, entry.meta) for entry in session.entries] == [("user", False), ("assistant", False)]
-    assert session.entries[0].text == "Look at the tides." and len(session.turns) == 1
-    assert [block.text for block in session.entries[1].blocks if block.kind == "text"] == [
-        "They rise.",
-        "I end.",
-    ]
-    assert session.records == len(rows)
-
-
-def test_a_bare_header_may_hold_no_instructions() -> None:
-    header = {"id": "0197-bare", "timestamp": "2025-07-01T09:00:00.000Z"}
-    item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "List."}]}
-    session = read_session(dump(header, item))
-    assert (session.format, session.id, len(session.turns)) == ("codex", "0197-bare", 1)
-    assert READER.sniff(dump(header, {"id": "x", "value": 3})) is not None
-    assert READER.sniff(dump(header)) is not None
-
-
 def told(kind: str, number: int, /, **payload: Any) -> dict[str, Any]:
     """A row as rollouts have them since September 2026: each has a number."""
     return {"timestamp": "2026-09-30T10:05:00.000Z", "ordinal": number, "type": kind, "payload": payload}
@@ -361,96 +279,6 @@ def test_what_a_response_took_is_told_once_though_two_kinds_of_rows_tell_it(coun
     assert session.unknown == 0 and len(session.entries) == 5
     usage = [(e.usage.input, e.usage.cache_read, e.usage.output) for e in session.entries if e.usage]
     assert usage == [(1_000, 0, 50), (300, 900, 40)]
-
-
-def test_a_sub_agent_s_copy_of_its_parent_stands_in_its_context_and_costs_nothing() -> None:
-    source = {"subagent": {"thread_spawn": {"parent_thread_id": "t0", "agent_path": "/root/child"}}}
-    rows = [
-        told("session_meta", 0, id="t1", cwd="/w", source=source, subagent_history_start_ordinal=5),
-        told("session_meta", 0, id="t0", cwd="/w"),
-        words(1, "user", "Find the slow test."),
-        words(2, "assistant", "I ask somebody."),
-        counted(3, took(5_000_000, 0, 100), 5_000_100),
-        words(4, "assistant", "Nobody has answered."),
-        words(5, "user", "Message Type: TASK. Look at tests."),
-        words(6, "assistant", "It is test_tides."),
-        counted(7, FIRST, 5_001_150),
-    ]
-    session = read_session(dump(*rows))
-    assert [block.text for entry in session.entries[:3] for block in entry.blocks] == [
-        *("Find the slow test.", "I ask somebody.", "Nobody has answered."),
-    ]
-    bill = price_session(session)
-    assert [session.entries[at].text for at in bill.entry] == ["It is test_tides."]
-    assert (bill.fresh + bill.read).tolist() == [1_000]
-    assert any("1 request is copied from session t0" in note for note in bill.notes)
-    assert any("its first 4 rows are a copy" in warning for warning in session.warnings)
-    own = read_session(dump({**rows[0], "payload": {"id": "t1", "cwd": "/w"}}, *rows[2:]))
-    assert sum(entry.usage.prompt for entry in own.entries if entry.usage) == 5_001_000
-
-
-def completed(number: int, kind: str, text: str) -> dict[str, Any]:
-    item = {"type": kind, "id": f"i{number}", "content": [{"type": "text", "text": text}]}
-    return told("event_msg", number, type="item_completed", item=item)
-
-
-def test_what_a_person_typed_is_told_by_completed_items_where_no_event_repeats_it() -> None:
-    rows = [
-        told("session_meta", 0, session_id="t1", cwd="/w", history_mode="paginated"),
-        words(1, "user", "Repository rules: run the linter."),
-        words(2, "user", "Find the slow test."),
-        completed(3, "UserMessage", "Find the slow test."),
-        words(4, "assistant", "It is test_tides."),
-        completed(5, "AgentMessage", "It is test_tides."),
-    ]
-    session = read_session(dump(*rows))
-    assert [(entry.text, entry.meta) for entry in session.entries if entry.role == "user"] == [
-        ("Repository rules: run the linter.", True),
-        ("Find the slow test.", False),
-    ]
-    assert len(session.entries) == 3 and session.unknown == 0 and session.id == "t1"
-
-
-@pytest.mark.parametrize("both", [False, True])
-def test_words_that_only_a_completed_item_holds_are_read_once(both: bool) -> None:
-    event = [told("event_msg", 2, type="user_message", message="Fix the boards.")]
-    rows = [
-        told("session_meta", 0, id="t1", cwd="/w"),
-        *(event if both else []),
-        completed(3, "UserMessage", "Fix the boards."),
-        completed(4, "AgentMessage", "They are fixed."),
-        completed(5, "UserMessage", "Fix the boards."),
-    ]
-    session = read_session(dump(*rows))
-    assert [(entry.role, entry.text) for entry in session.entries] == [
-        ("user", "Fix the boards."),
-        ("assistant", "They are fixed."),
-        ("user", "Fix the boards."),
-    ]
-
-
-def test_what_a_summary_took_is_the_compaction_s_and_no_reply_s() -> None:
-    """Its record stands before the compaction, which names it; a reply that is cut off is a request."""
-    rows = [
-        told("session_meta", 0, id="t1", cwd="/w"),
-        words(1, "user", "Go on."),
-        words(2, "assistant", "I look."),
-        recorded(3, "r1", FIRST),
-        told("response_item", 4, type="function_call_output", call_id="c1", output="12"),
-        recorded(5, "c-1", took(9_000, 0, 700)),
-        told("compacted", 6, message="It looked.", compaction_response_id="c-1", replacement_history=[]),
-        words(7, "user", "And?"),
-        recorded(8, "r2", took(2_000, 0, 0)),
-    ]
-    session = read_session(dump(*rows))
-    bill = price_session(session)
-    assert [(line.name, line.calls, line.tokens) for line in bill.lines if line.calls] == [
-        ("input", 2, 1_000 + 2_000),
-        ("output", 1, 50),
-        ("compaction", 1, 9_700),
-    ]
-    compaction = next(entry for entry in session.entries if entry.boundary is not None)
-    assert compaction.usage is not None and compaction.usage.output == 700
 
 
 MAIN, CHILD, GONE = "t-main", "t-child", "t-gone"
@@ -511,76 +339,6 @@ def test_rollouts_of_sub_agents_beside_it_stand_apart_and_are_charged_once(tmp_p
     alone = read_session(path.read_bytes())
     assert [agent.id for agent in alone.subagents] == [CHILD, GONE]
     assert {entry.sidechain for entry in alone.entries} == {None}
-
-
-def test_a_packed_rollout_of_a_sub_agent_joins_and_is_listed_nowhere_else(tmp_path: Path) -> None:
-    zstandard = pytest.importorskip("zstandard", reason="nothing here packs zstd")
-    folder = tmp_path / ".codex" / "sessions" / "2026" / "01" / "01"
-    folder.mkdir(parents=True)
-    path = write_family(folder)
-    whole = open_session(path)
-    plain = next(folder.glob(f"*{CHILD}.jsonl"))
-    packed = plain.with_name(f"{plain.name}.zst")
-    packed.write_bytes(zstandard.compress(plain.read_bytes()))
-    assert open_session(path) == whole, "the plain file counts where both are there"
-    plain.unlink()
-    session = open_session(path)
-    assert session == whole
-    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
-    listed = sessions(home=tmp_path, index=tmp_path / "index")
-    assert {one.path.name.removeprefix("rollout-2026-01-01T00-00-00-") for one in listed} == {
-        "t-main.jsonl",
-        "t-other.jsonl",
-    }
-    packed.write_bytes(b"(\xb5/\xfd" + b"\xff" * 40)
-    broken = open_session(path)
-    assert "1 rollout of sub-agents beside it cannot be unpacked: not read" in broken.warnings
-    assert [agent.id for agent in broken.subagents] == [CHILD, GONE]
-
-
-def test_a_rollout_that_names_its_sub_agent_later_holds_it_from_then_on(tmp_path: Path) -> None:
-    folder = tmp_path / ".codex" / "sessions" / "2026" / "01" / "01"
-    folder.mkdir(parents=True)
-    path = write_family(folder)
-    whole = path.read_bytes()
-
-    def list_names() -> set[str]:
-        listed = sessions(home=tmp_path, index=tmp_path / "index")
-        return {one.path.stem.removeprefix("rollout-2026-01-01T00-00-00-") for one in listed}
-
-    path.write_bytes(b"".join(whole.splitlines(keepends=True)[:4]))
-    assert list_names() == list_names() == {MAIN, CHILD, "t-other"}
-    path.write_bytes(whole)
-    assert list_names() == list_names() == {MAIN, "t-other"}
-    # A copy under another ending is no rollout, and holds nothing.
-    path.rename(path.with_name(f"{path.name}.bak"))
-    assert list_names() == {CHILD, "t-other"}
-
-
-def test_a_sub_agent_opened_by_itself_does_not_take_its_parent_for_one(tmp_path: Path) -> None:
-    write_family(tmp_path)
-    session = open_session(next(tmp_path.glob(f"*{CHILD}.jsonl")))
-    assert session.id == CHILD and {entry.sidechain for entry in session.entries} == {None}
-
-
-def test_a_sub_agent_that_is_started_while_a_rollout_is_followed_joins_it(tmp_path: Path) -> None:
-    path = write_family(tmp_path)
-    whole = path.read_bytes()
-    begin = whole.index(b'{"timestamp": "2026-09-30T10:05:00.000Z", "ordinal": 5')
-    child = next(tmp_path.glob(f"*{CHILD}.jsonl"))
-    late = child.read_bytes()
-    child.unlink()
-    path.write_bytes(whole[:begin])
-    followed = FollowedFile(path)
-    with path.open("ab") as file:
-        file.write(whole[begin:])
-    assert followed.poll() == open_session(path) and len(followed.session.subagents) == 2
-    child.write_bytes(late)
-    assert followed.poll() == open_session(path) and len(followed.session.subagents) == 1
-    with child.open("ab") as file:
-        file.write(dump(words(18, "assistant", "Nothing else.")))
-    assert followed.poll() == open_session(path)
-    assert followed.session.entries[-1].text.endswith("Nothing else.")
 
 
 def test_what_another_agent_sent_is_no_reply_and_no_prompt() -> None:

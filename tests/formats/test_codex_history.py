@@ -94,4 +94,4 @@ def test_a_later_compaction_may_name_what_an_earlier_one_told(tmp_path: Path) ->
 def test_what_is_named_and_not_in_the_file_is_told(tmp_path: Path) -> None:
     session = open_rows(tmp_path, *BEFORE, kept(named("m0"), named("m3")))
     assert live(session) == ["So far: two files.", "Now the third"]
-    assert session.warnings == ("of what its compactions kept, 1 item stands in another file: not counted",)
+    assert session.warnings == ("1 item is kept by its compactions but not in this file: not counted",)

@@ -101,30 +101,6 @@ def test_a_fork_s_bill_is_its_own_requests(tmp_path: Path) -> None:
     assert child["a2"].usage == parent["a2"].usage
 
 
-def test_a_fork_of_a_fork_pays_for_neither(tmp_path: Path) -> None:
-    middle = fork(talk("p"), "c")
-    session = inspector.open_session(write(tmp_path / "g.jsonl", fork(middle, "g", last="a-c")))
-    assert cost(session) == pytest.approx(OWN, abs=1e-9)
-    (note,) = (note for note in inspector.price_session(session).notes if "copied" in note)
-    assert note.startswith(f"4 requests are copied from session c (USD {PAID + OWN:.4f})")
-
-
-def test_a_mark_of_the_session_itself_is_no_fork(tmp_path: Path) -> None:
-    rows = [{**row, "forkedFrom": {"sessionId": "p", "messageUuid": row["uuid"]}} for row in talk("p")]
-    assert cost(inspector.open_session(write(tmp_path / "p.jsonl", rows))) == pytest.approx(PAID, abs=1e-9)
-
-
-def test_what_a_fork_copied_of_sub_agents_is_charged_once(tmp_path: Path) -> None:
-    result = {"totalToolUseCount": 1, "agentId": "g", "usage": usage(7_000, 0, 0, 5), "status": "completed"}
-    out = user(
-        "r1", "a3", [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}], toolUseResult=result
-    )
-    parent = [*talk("p"), {**out, "sessionId": "p"}]
-    files = write(tmp_path / "p.jsonl", parent), write(tmp_path / "c.jsonl", fork(parent, "c", last="r1"))
-    bills = [inspector.price_session(inspector.open_session(file)) for file in files]
-    assert [bill.results.tokens.tolist() for bill in bills] == [[[7_000, 0, 0, 0, 5]], []]
-
-
 def names() -> Iterator[str]:
     yield from (f"{number:08d}-0000-4000-8000-000000000000" for number in count(1))
 
@@ -191,17 +167,6 @@ def test_a_fork_of_pi_pays_for_what_follows_its_header(parent: str, tmp_path: Pa
     # A session that only names its predecessor, as a hand-over does, has no copied rows.
     alone = [pi_header("c-1", 0, parentSession=parent), *PI, *PI_OWN]
     assert len(inspector.price_session(inspector.open_session(write(tmp_path / "a.jsonl", alone)))) == 2
-
-
-def test_a_session_of_pi_that_was_reopened_pays_for_what_follows(tmp_path: Path) -> None:
-    path = write(tmp_path / "p.jsonl", [pi_header("p-1", 0), *PI])
-    content = fork_session(
-        inspector.open_session(path), path.read_bytes(), "m2", "c-1", lambda: "abcdef01", "Again"
-    )
-    own = [PI_OWN[0] | {"parentId": json.loads(content.splitlines()[-1])["id"]}, PI_OWN[1]]
-    (tmp_path / "c.jsonl").write_bytes(content + b"".join(json.dumps(row).encode() + b"\n" for row in own))
-    bill = inspector.price_session(inspector.open_session(tmp_path / "c.jsonl"))
-    assert len(bill) == 1 and any("copied from session p-1" in note for note in bill.notes)
 
 
 # Codex
@@ -273,42 +238,4 @@ def test_a_fork_of_codex_pays_for_what_follows_the_copies(rows: list[Row], tmp_p
     assert len(session.turns) == 3 and session.records == len(rows)
 
 
-@pytest.mark.parametrize("second", [0, 300])
-def test_copies_that_nothing_tells_are_charged_and_the_file_says_so(second: int, tmp_path: Path) -> None:
-    """Missing or equal times do not distinguish copies from later rows."""
-    rows = [header(0, "c", forked_from_id="p"), header(0, "p"), *PARENT, *OWN_TURN]
-    if second == 0:
-        rows = [{key: value for key, value in row.items() if key != "timestamp"} for row in rows]
-    else:
-        rows = [row | {"timestamp": rows[0]["timestamp"]} for row in rows]
-    session = inspector.open_session(write(tmp_path / "rollout-c.jsonl", rows))
-    assert len(inspector.price_session(session)) == 3
-    assert any("copied rows cannot be distinguished from its own" in warning for warning in session.warnings)
-
-
 # Scans
-
-
-def test_a_scan_counts_a_compaction_of_a_parent_and_its_forks_once(tmp_path: Path) -> None:
-    write(tmp_path / "p.jsonl", talk("p"))
-    write(tmp_path / "c.jsonl", fork(talk("p"), "c"))
-    later = fork(talk("p"), "d")
-    own = [boundary("b9", "a-d"), summary("s9", "b9", "Sqlite."), user("u9", "s9", "On.")]
-    write(tmp_path / "d.jsonl", [*later, *({**row, "sessionId": "d"} for row in own)])
-    write(tmp_path / "g.jsonl", fork(fork(talk("p"), "c"), "g", last="a-c"))
-    table = inspector.scan(tmp_path, ["flue"], workers=0)
-    assert not table.errors
-    assert [(row.policy, row.compactions, row.sessions) for row in table.by_policy()] == [
-        ("recorded", 2, 2),
-        ("flue", 2, 2),
-    ]
-    assert sum(row.compactions for row in table.aftermath()) == 2
-    assert "3 compactions are forks' copies: counted once, in the original session." in table.notes
-    listed = sorted(
-        (row["session"], row["moment"], row["copied_from"]) for row in table if row["policy"] == "flue"
-    )
-    assert listed == [("c", 1, "p"), ("d", 1, "p"), ("d", 2, None), ("g", 1, "c"), ("p", 1, None)]
-    # Without the parent, the copies of one fork are counted in its place.
-    (tmp_path / "p.jsonl").unlink()
-    alone = inspector.scan(tmp_path, ["flue"], workers=0)
-    assert [row.compactions for row in alone.by_policy()] == [2, 2]

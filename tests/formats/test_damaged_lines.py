@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from inspector import Session, open_session, read_session
-from inspector.formats.exports.fork import fork_session
+from inspector import Session, read_session
 from inspector.formats.incremental import IncrementalReader
 from inspector.formats.readers import READERS
-from tests.work import limit_work
 
 Row = dict[str, Any]
 TIME = "2026-09-01T10:00:0{}.000Z"
@@ -152,21 +148,6 @@ def test_what_is_whole_in_a_damaged_line_is_read_and_the_damage_counted(damage: 
         assert [entry.usage for entry in session.entries] == [entry.usage for entry in whole.entries]
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_line_breaks_in_a_string_are_read_as_they_stand(format: str) -> None:
-    text = "one\n\nPRICES {x}\nten euros"
-    header, rows = write(format, ("First", text, "Second", "Answer"))
-    rows[1] = rows[1].replace(b"\\n", b"\n")
-    for end in (b"", b"\n"):
-        session = read_session(b"\n".join([*header, *rows]) + end, format=format)
-        assert list_texts(session) == ["First", text, "Second", "Answer"]
-        assert [corrupt.line for corrupt in session.corrupt] == [len(header) + 2]
-    torn = [rows[0], cut(rows[2], "Second"), *rows[2:]]
-    session = read_session(b"\n".join([*header, *torn]), format=format)
-    assert list_texts(session) == ["First", "Second", "Answer"]
-    assert [corrupt.line for corrupt in session.corrupt] == [len(header) + 2]
-
-
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "gemini-cli"])
 @pytest.mark.parametrize("damage", [*DAMAGES, "line breaks"])
 def test_a_growing_file_with_damaged_lines_is_at_any_time_what_reading_it_anew_gives(
@@ -194,99 +175,3 @@ def test_a_growing_file_with_damaged_lines_is_at_any_time_what_reading_it_anew_g
                 reader.read(data[:end])
         else:
             assert grown == reader.read(data[:end])
-
-
-def test_a_part_of_a_broken_record_is_no_record() -> None:
-    inner = b'{"role": "assistant", "content": "nobody said this"}'
-    broken = [
-        b'{"role": "user", "content": "a" "b", "message": ' + inner + b"}",
-        b'{"role": "user", "content": "a" "b", "all": [' + inner + b", " + inner + b"]}",
-        b'{"role": "user", "content": "cut", "message": ' + inner,
-        b'tail of another", "message": ' + inner + b"}",
-        inner + b",",
-        inner + b"]}",
-    ]
-    for line in broken:
-        rows = [dump(message(0, "user", "Hi")), line, dump(message(1, "assistant", "Ho"))]
-        session = read_session(b"\n".join(rows), format="message-lines")
-        assert list_texts(session) == ["Hi", "Ho"]
-        assert [corrupt.line for corrupt in session.corrupt] == [2]
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_records_without_a_name_on_one_line_have_names_of_their_own(format: str) -> None:
-    header, rows = write(format)
-    bare = [
-        {key: value for key, value in json.loads(row).items() if key not in ("id", "uuid")} for row in rows
-    ]
-    for row in bare:
-        row.pop("parentUuid", row.pop("parentId", None))
-    session = read_session(b"\n".join([*header, b"".join(map(dump, bare))]) + b"\n", format=format)
-    assert list_texts(session) == list(TEXTS)
-    assert len(session.index) == len(TEXTS)
-
-
-HOSTILE = {
-    "openings": b'{"',
-    "nested": b'{"a":',
-    "nested strings": b'{"a":"',
-    "broken": b'{"a":1',
-    "brackets": b"[",
-    "zero bytes": b"\0",
-    "quotes": b'"',
-    "escapes": b'{"a":"\\',
-    "lines that open": b'{",":":\n',
-    "lines that go on": b'", "k": {"a": "\n',
-    "torn lines": b'{"a": "x{"b": "y{"c": "z\n',
-}
-
-
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_a_hostile_line_takes_a_time_that_grows_with_it(kind: str) -> None:
-    """Parsing from every possible beginning of a record would take hours."""
-    piece = HOSTILE[kind]
-    count = 1 << 16 if b"\n" in piece else (1 << 22) // len(piece)
-    first = dump(claude(0, "user", "Hi")) + b"\n"
-    with limit_work():
-        session = read_session(first + piece * count)
-    assert list_texts(session) == ["Hi"]
-    assert session.corrupt
-
-
-def test_text_behind_a_record_that_has_no_end_is_looked_at_once() -> None:
-    _, rows = write("claude-code")
-    data = b"\n".join([rows[0], cut(rows[1], TEXTS[1]), *[b"x" * 999] * 10_000, *rows[1:]])
-    with limit_work():
-        session = read_session(data)
-    assert list_texts(session) == list(TEXTS)
-    assert len(session.corrupt) == 10_001
-
-
-def test_a_large_file_is_read_in_pieces_with_its_damaged_lines(tmp_path: Path) -> None:
-    """Line breaks in strings also occur at the borders of pieces."""
-    count = 300
-    texts = tuple(f"{n}\n" + "y" * 120_000 for n in range(count))
-    _, rows = write("claude-code", texts)
-    rows = [rows[0], *[row.replace(b"\\n", b"\n") for row in rows[1:]]]
-    path = tmp_path / "s.jsonl"
-    path.write_bytes(b"\n".join(rows) + b"\n")
-    assert path.stat().st_size > 1 << 25
-    session = open_session(path)
-    assert list_texts(session) == list(texts)
-    assert [corrupt.line for corrupt in session.corrupt] == [2 * n for n in range(1, count)]
-    assert all(a.line < b.line for a, b in pairwise(session.corrupt))
-
-
-@pytest.mark.parametrize("format", ["claude-code", "pi"])
-@pytest.mark.parametrize("damage", [*DAMAGES, "line breaks"])
-def test_a_fork_of_a_damaged_file_holds_its_rows_one_a_line(damage: str, format: str) -> None:
-    header, rows = write(format)
-    broken = [*rows[:2], rows[2].replace(b"Sec", b"S\ne\nc"), *rows[3:]]
-    data = b"\n".join([*header, *(DAMAGES[damage](rows) if damage in DAMAGES else broken)]) + b"\n"
-    session = read_session(data)
-    for number, entry in enumerate(session.entries, 1):
-        numbers = iter(range(100))
-        copy = fork_session(session, data, entry.id, "fork", lambda n=numbers: f"new-{next(n)}", "A fork")  # type: ignore[misc]
-        again = read_session(copy)
-        assert list_texts(again) == list_texts(session)[:number]
-        assert again.corrupt == ()

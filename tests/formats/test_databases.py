@@ -11,13 +11,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from inspector import open_session, open_sessions, read_session
 from inspector.errors import EditError, InspectorError, ReadError, SeveralSessions
 from inspector.session.blocks import ToolCall
-from tests.formats.test_opencode import make_next
 
 CASES = Path(__file__).parents[1] / "cases" / "formats"
 OPENCODE = """
@@ -83,98 +82,6 @@ def test_opencodes_database_holds_what_its_export_does(tmp_path: Path) -> None:
     assert [entry.role for entry in stored.entries] == [entry.role for entry in export.entries]
     assert [entry.blocks for entry in stored.entries] == [entry.blocks for entry in export.entries]
     assert [entry.usage for entry in stored.entries] == [entry.usage for entry in export.entries]
-
-
-@pytest.mark.parametrize("ordered", [True, False], ids=["by-number", "by-time"])
-@pytest.mark.parametrize("alone", [True, False], ids=["alone", "beside-the-older-tables"])
-def test_opencodes_newest_table_holds_what_an_export_of_the_next_form_does(
-    ordered: bool, alone: bool, tmp_path: Path
-) -> None:
-    document = make_next()
-    (tmp_path / "next.json").write_text(json.dumps(document))
-    place = tmp_path / "opencode.db"
-    with closing(sqlite3.connect(place)) as base:
-        base.executescript(OPENCODE)
-        base.execute("ALTER TABLE session ADD COLUMN model TEXT")
-        if alone:
-            base.executescript("DROP TABLE message; DROP TABLE part;")
-        number = "seq INTEGER NOT NULL, " if ordered else ""
-        base.execute(
-            "CREATE TABLE session_message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, type TEXT, "
-            f"{number}time_created INTEGER, time_updated INTEGER, data TEXT NOT NULL)"
-        )
-        model = json.dumps({"id": "demo-2", "providerID": "demo"})
-        for name in ("ses_1", "ses_2"):
-            base.execute(
-                "INSERT INTO session (id, directory, title, model) VALUES (?, '/w', 'Reading', ?)",
-                (name, model),
-            )
-            for at, message in reversed([*enumerate(document["messages"])]):
-                data = {key: value for key, value in message.items() if key not in ("id", "type")}
-                # Their ids sort otherwise than they follow each other.
-                cells = [f"{name[-1]}{9 - at}", name, message["type"], *([at] if ordered else [])]
-                cells += [at * 1_000, 0, json.dumps(data)]
-                base.execute(f"INSERT INTO session_message VALUES ({','.join('?' * len(cells))})", cells)
-        base.commit()
-    assert [one.name for one in open_sessions(place)] == ["ses_1", "ses_2"]
-    stored, export = open_session(place, part="ses_2"), open_session(tmp_path / "next.json")
-    assert (stored.format, stored.id, stored.title, stored.cwd) == ("opencode", "ses_2", "Reading", "/w")
-    assert [entry.blocks for entry in stored.entries] == [entry.blocks for entry in export.entries]
-    assert [entry.usage for entry in stored.entries] == [entry.usage for entry in export.entries]
-    assert [b.kind for _, b in stored.boundaries] == [b.kind for _, b in export.boundaries]
-    assert [note.type for note in stored.notes] == [note.type for note in export.notes]
-    assert stored.model == "demo-2"
-
-
-def test_the_sessions_of_opencode_since_2_0_are_listed_beside_those_that_were_there_before(
-    tmp_path: Path,
-) -> None:
-    place = tmp_path / "opencode.db"
-    make_opencode(place, "ses_old")
-    with closing(sqlite3.connect(place)) as base:
-        base.executescript(
-            "CREATE TABLE session_v2 (id TEXT PRIMARY KEY, directory TEXT, title TEXT, version TEXT);"
-            "CREATE TABLE session_message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, type TEXT NOT NULL,"
-            " seq INTEGER NOT NULL, time_created INTEGER, time_updated INTEGER, data TEXT NOT NULL);"
-            "INSERT INTO session_v2 VALUES ('ses_new', '/w', 'Reading', '2.0.14');"
-        )
-        for at, message in enumerate(make_next()["messages"]):
-            data = {key: value for key, value in message.items() if key not in ("id", "type")}
-            cells = [message["id"], "ses_new", message["type"], at, at * 1_000, 0, json.dumps(data)]
-            base.execute(f"INSERT INTO session_message VALUES ({','.join('?' * len(cells))})", cells)
-        base.commit()
-    assert [one.name for one in open_sessions(place)] == ["ses_new", "ses_old"]
-    session = open_session(place, part="ses_new")
-    assert (session.title, session.cwd, session.extra["version"]) == ("Reading", "/w", "2.0.14")
-    assert session.live_names == ["msg_5", "msg_6", "msg_7"]
-    assert len(open_session(place, part="ses_old").entries) > 0
-    with closing(sqlite3.connect(place)) as base:
-        base.executescript("DROP TABLE session; DROP TABLE message; DROP TABLE part;")
-        base.commit()
-    assert open_session(place).live_names == session.live_names
-
-
-def test_a_session_that_stands_in_both_of_opencodes_tables_is_read_once(tmp_path: Path) -> None:
-    make_opencode(tmp_path / "one.db", "ses_a")
-    before = open_session(tmp_path / "one.db")
-    with closing(sqlite3.connect(tmp_path / "one.db")) as base:
-        base.execute(
-            "CREATE TABLE session_message (id TEXT, session_id TEXT, type TEXT, seq INTEGER, data TEXT)"
-        )
-        base.execute("INSERT INTO session_message VALUES ('m', 'ses_a', 'user', 1, '{\"text\": \"Again.\"}')")
-        base.commit()
-    after = open_session(tmp_path / "one.db")
-    assert (after.entries, after.extra["session_messages"]) == (before.entries, 1)
-
-
-def test_a_table_of_that_name_with_other_columns_is_none_of_opencodes(tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "other.db")) as base:
-        base.executescript(
-            "CREATE TABLE session (id TEXT); CREATE TABLE session_message (id, session_id TEXT, role TEXT);"
-            "INSERT INTO session VALUES ('ses_1'); INSERT INTO session_message VALUES ('m', 'ses_1', 'user');"
-        )
-    with pytest.raises(ReadError, match="SQLite"):
-        open_session(tmp_path / "other.db")
 
 
 def test_several_sessions_of_a_database_are_listed_and_one_is_named(tmp_path: Path) -> None:
@@ -249,16 +156,6 @@ def test_a_thread_of_langgraph_is_a_session_and_a_rewritten_list_of_messages_a_c
     assert [session[live].text for live in session.live_names][1:] == ["Three.", "And the green one?"]
 
 
-def test_the_last_checkpoint_counts_and_other_branches_are_told_of(tmp_path: Path) -> None:
-    place = tmp_path / "checkpoints.sqlite"
-    make_thread(place, thread()[:5])
-    with closing(sqlite3.connect(place)) as base:
-        base.execute("UPDATE checkpoints SET parent_checkpoint_id = 'c2' WHERE checkpoint_id = 'c4'")
-        base.commit()
-    session = open_session(place)
-    assert session.warnings == ("1 checkpoint on other branches: not read",)
-
-
 class Trap:
     """A class that says when it was built."""
 
@@ -289,19 +186,6 @@ def test_no_class_of_a_checkpoint_is_ever_built(tmp_path: Path) -> None:
     assert Trap.built == 0
     assert [entry.text for entry in session.entries] == ["Hi"]
     assert [each.reason for each in session.corrupt] == ["it is stored as pickle, which is not loaded"]
-
-
-def test_checkpoints_that_hold_changes_only_are_refused_with_the_reason(tmp_path: Path) -> None:
-    make_thread(tmp_path / "checkpoints.sqlite", [[], []])
-    with pytest.raises(ReadError, match="savers that store changes only are not read"):
-        open_session(tmp_path / "checkpoints.sqlite")
-
-
-def test_a_remove_message_that_was_stored_is_counted_as_unknown(tmp_path: Path) -> None:
-    states = [[HumanMessage("Hi", id="1")], [HumanMessage("Hi", id="1"), RemoveMessage(id="1")]]
-    make_thread(tmp_path / "checkpoints.sqlite", states)
-    session = open_session(tmp_path / "checkpoints.sqlite")
-    assert session.entries[0].text == "Hi"
 
 
 @pytest.mark.parametrize(
@@ -380,14 +264,6 @@ def test_what_a_database_computes_is_refused(kind: str, tmp_path: Path) -> None:
         open_sessions(path)
 
 
-def test_a_view_that_stands_for_the_states_of_a_thread_is_refused(tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "g.db")) as base:
-        columns = "1 AS thread_id, '' AS checkpoint_ns, 1 AS checkpoint_id, 1 AS checkpoint"
-        base.execute(f"CREATE VIEW checkpoints AS {ENDLESS}, {columns} FROM r")
-    with pytest.raises(ReadError, match="tables are computed, not stored"):
-        open_session(tmp_path / "g.db")
-
-
 def test_pages_that_lead_to_the_same_rows_again_and_again_are_refused(tmp_path: Path) -> None:
     """All inner pages of a tree name one child, so a file of 3 MB lists five million rows."""
     path = make_base(tmp_path / "opencode.db")
@@ -418,28 +294,3 @@ def test_pages_that_lead_to_the_same_rows_again_and_again_are_refused(tmp_path: 
     path.write_bytes(data)
     with pytest.raises(ReadError, match=r"more than a file of its size can hold|none of them is a session"):
         open_session(path)
-
-
-@pytest.mark.parametrize("number", [-1, 3, 2**62])
-@pytest.mark.parametrize("kind", ["msgpack", "json"])
-def test_a_number_in_place_of_a_state_reserves_no_memory(kind: str, number: int, tmp_path: Path) -> None:
-    """The number is no size: 2**62 bytes are more than any machine has."""
-    path = tmp_path / "g.db"
-    make_thread(path, [[HumanMessage("Hi", id="a")]])
-    with closing(sqlite3.connect(path)) as base:
-        values = ("t", "", "c1", "c0", kind, number, b"")
-        base.execute("INSERT INTO checkpoints VALUES (?,?,?,?,?,?,?)", values)
-        base.commit()
-    session = open_session(path)
-    assert [entry.text for entry in session.entries] == ["Hi"]
-
-
-@pytest.mark.parametrize("number", [-1, 3, 2**62])
-def test_a_number_in_place_of_a_part_takes_no_other_part_with_it(number: int, tmp_path: Path) -> None:
-    untyped = "CREATE TABLE part (id, message_id, session_id, data)"
-    path = make_base(tmp_path / "opencode.db", "ALTER TABLE part RENAME TO typed", untyped)
-    with closing(sqlite3.connect(path)) as base:
-        base.execute("INSERT INTO part SELECT id, message_id, session_id, data FROM typed")
-        base.execute("INSERT INTO part VALUES ('prt_2', 'msg_1', 'ses_1', ?)", (number,))
-        base.commit()
-    assert open_session(path).entries[0].text == "Hi"

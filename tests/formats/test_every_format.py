@@ -15,7 +15,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector import count_tokens, export_html, export_session, make_plan, read_session, replay
@@ -130,7 +130,6 @@ JUNK = json_values | st.just(REMOVED) | st.sampled_from([["role"], {"type": "tex
 
 
 @every_file
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_no_junk_in_any_place_breaks_a_reader(path: Path, data: st.DataObject) -> None:
     content = path.read_bytes()

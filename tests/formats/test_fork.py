@@ -80,14 +80,6 @@ def test_its_rows_are_those_of_the_path_under_new_names(file: Path) -> None:
             assert origin[row["parentUuid"]] == old[origin[row["uuid"]]]["parentUuid"]
 
 
-def test_usage_comes_along(file: Path) -> None:
-    session = open_session(file)
-    moment = session.at(before_the_compaction(session))
-    again = open_session(reopen_session(file, moment.leaf))
-    of = [[each.entries[at].usage for at in each.path] for each in (moment, again)]
-    assert of[0] == of[1] and any(of[0])
-
-
 def test_nothing_is_written_over(file: Path, tmp_path: Path) -> None:
     there = tmp_path / "there.jsonl"
     there.write_text("mine")

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from inspector import Session, open_session
+from inspector import open_session
 from tests.work import count_calls, limit_work
 
-LONG, STACK = 20_000, 1 << 19
-"""Entries in a row, and the bytes of stack that a thread has on macOS."""
 TIMES = 8
 """How much longer the long file is; what grows with its square would take this often as long again."""
 
@@ -48,12 +45,6 @@ def of_one_reply(count: int) -> Iterator[Any]:
     yield said("u", f"u{count - 1}")
     for _ in range(count):
         yield said("u", f"u{count - 1}")
-
-
-def in_a_row(count: int) -> Iterator[Any]:
-    """Words that each follow those before them."""
-    for number in range(count):
-        yield said(f"u{number}", f"u{number - 1}" if number else None)
 
 
 def said(name: str, parent: str | None) -> dict[str, Any]:
@@ -187,17 +178,3 @@ def test_what_reading_takes_grows_with_the_file(
     with limit_work():
         few, many = (count_calls(lambda path=path: open_session(path)) for path in (short, long))
     assert many < 2 * TIMES * few
-
-
-def test_a_conversation_of_any_length_opens_and_its_reader_is_freed(tmp_path: Path) -> None:
-    """What follows something holds it: freed one inside the other, they would overflow a thread's stack."""
-    path = of_lines(in_a_row)(tmp_path, LONG)
-    opened: list[Session] = []
-    before = threading.stack_size(STACK)
-    try:
-        thread = threading.Thread(target=lambda: opened.append(open_session(path)))
-        thread.start()
-    finally:
-        threading.stack_size(before)
-    thread.join()
-    assert len(opened[0].entries) == LONG

@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import inspector
 from inspector.errors import ManifestVersion, ReadError
@@ -16,15 +16,12 @@ from inspector.files import session_schema
 from inspector.formats import manifest
 from inspector.session.blocks import Text, ToolCall, Unknown
 from inspector.session.entries import Entry, Source
-from inspector.session.session import MANIFEST, Session
+from inspector.session.session import Session
 from tests.strategies import sessions
 
 SMALL = Session(
     format="demo", entries=(Entry(id="e0", blocks=(Text(text="hi"),), sources=(Source(1, 0, 2),)),), leaf="e0"
 )
-
-
-TEXT = {"kind": "text", "text": "x"}
 
 
 def dumped(**changes: Any) -> dict[str, Any]:
@@ -55,14 +52,9 @@ _PUBLISHED = json.loads(
 _SCHEMA = jsonschema.Draft202012Validator(_PUBLISHED)
 
 
-@settings(max_examples=30)
 @given(sessions())
 def test_the_published_schema_describes_what_is_written(session: Session) -> None:
     _SCHEMA.validate(json.loads(manifest.dump_manifest(session)))
-
-
-def test_the_published_schema_has_a_name_of_its_own() -> None:
-    assert _PUBLISHED["$id"] == session_schema()["$id"] == "urn:compaction-inspector:session-manifest:1"
 
 
 def test_the_published_schema_is_a_schema_and_refuses_a_stranger() -> None:
@@ -82,37 +74,12 @@ def test_halves_of_surrogate_pairs_survive_in_texts_names_and_keys() -> None:
     assert manifest.read(manifest.dump_manifest(session).encode()) == session
 
 
-def test_numbers_keep_their_type_and_size() -> None:
-    extra = {"int": 2**70, "float": 1.0, "small": 5e-324, "minus": -0.0, "true": True, "none": None}
-    session = Session(format="demo", extra=extra)
-    again = manifest.read(manifest.dump_manifest(session).encode())
-    assert [(name, type(value), str(value)) for name, value in again.extra.items()] == [
-        (name, type(value), str(value)) for name, value in extra.items()
-    ]
-
-
-@pytest.mark.parametrize("levels", [200, 990, 5000])
-def test_values_nested_deeper_than_python_recurses_are_written(levels: int) -> None:
-    value: list[Any] = []
-    for _ in range(levels):
-        value = [value]
-    text = manifest.dump_manifest(Session(format="demo", extra={"deep": value}))
-    assert manifest.read(text.encode()).format == "demo"
-
-
 def test_a_newer_version_is_named() -> None:
     with pytest.raises(
         ManifestVersion, match=r"session-manifest/2, and this package knows session-manifest/1"
     ):
         manifest.read(json.dumps(dumped(manifest="session-manifest/2")).encode())
     assert manifest.sniff(json.dumps(dumped(manifest="session-manifest/2")).encode()) is None
-
-
-def test_what_may_be_left_out_gets_its_default() -> None:
-    short = {"manifest": MANIFEST, "format": "demo", "entries": [{"id": "a", "blocks": [TEXT]}]}
-    assert manifest.read(json.dumps(short).encode()) == Session(
-        format="demo", entries=(Entry(id="a", blocks=(Text(text="x"),)),)
-    )
 
 
 @pytest.mark.parametrize(
@@ -146,35 +113,12 @@ def test_a_broken_manifest_is_refused_with_its_place_and_a_sentence(
     assert "\n" not in detail
 
 
-def test_an_answer_is_found_wherever_the_faulty_value_stands() -> None:
-    answer = {"kind": "tool_output", "call_id": "1", "parts": [{"kind": "text", "text": 3}]}
-    assert refusal(dumped(entries=[{"id": "a", "blocks": [answer]}])) == (
-        "entries[0].blocks[0].parts[0].text must be a string"
-    )
-
-
 @pytest.mark.parametrize(
     "value", [[], 7, None, {}, {"manifest": 1}, {"manifest": "other/1"}, {"format": "demo"}]
 )
 def test_what_is_no_manifest_is_refused(value: Any) -> None:
     assert manifest.sniff(json.dumps(value).encode()) is not None
     assert "manifest" in refusal(value)
-
-
-def test_a_large_manifest_with_sorted_fields_is_recognised() -> None:
-    value = dumped(
-        entries=[{"id": f"e{n}", "blocks": [{"kind": "text", "text": "x" * 1000}]} for n in range(1200)]
-    )
-    data = json.dumps(value, sort_keys=True).encode()
-    assert data.index(b'"manifest"') > 1 << 20
-    assert manifest.sniff(data) is None
-    assert len(manifest.read(data).entries) == 1200
-
-
-def test_a_transcript_that_quotes_a_manifest_is_none() -> None:
-    quoted = json.dumps({"entries": [{"text": manifest.dump_manifest(SMALL)}] * 4000}).encode()
-    assert len(quoted) > 1 << 20
-    assert manifest.sniff(quoted) is not None
 
 
 def test_the_published_schema_names_the_fields_the_code_has() -> None:

@@ -117,75 +117,6 @@ def test_messages_of_the_next_form_become_a_session(told: str, tmp_path: Path) -
     assert [str(each) for each in compare(path, session) if not each.same] == []
 
 
-def test_what_a_person_ran_in_the_shell_stands_once_where_the_model_is_told_of_it(tmp_path: Path) -> None:
-    document = make_next()
-    ran = next(each for each in document["messages"] if each["type"] == "shell")
-    ran["output"] = {"output": "a.py", "truncated": False}
-    document["messages"].append({"id": "msg_9", "type": "idle", "outcome": "succeeded"})
-    path = tmp_path / "next.json"
-    path.write_text(json.dumps(document))
-    alone = open_session(path)
-    assert alone["msg_4"].text == "ls\na.py"
-    assert [note.known for note in alone.notes if note.type == "idle"] == [True]
-    at = document["messages"].index(ran)
-    echo = {"id": "msg_4b", "type": "synthetic", "text": "ls printed a.py", "metadata": {"source": "shell"}}
-    document["messages"].insert(at + 1, echo)
-    path.write_text(json.dumps(document))
-    told = open_session(path)
-    assert "msg_4" not in told.index and told["msg_4b"].meta
-    assert [str(each) for each in compare(path, told) if not each.same] == []
-
-
-def test_a_thought_of_the_next_form_may_be_sealed(tmp_path: Path) -> None:
-    document = make_next()
-    document["messages"][2]["content"][0] = {
-        "type": "reasoning",
-        "text": "",
-        "state": {"reasoningEncryptedContent": "seal"},
-    }
-    path = tmp_path / "next.json"
-    path.write_text(json.dumps(document))
-    assert open_session(path)["msg_2"].blocks[0] == Reasoning(text="", encrypted="seal")
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("print(1)", "print(1)"),
-        (["print(1)", {"type": "text", "text": "2"}], "print(1)\n2"),
-        (3, ""),
-        ({"text": "no list"}, ""),
-        ([None, 3], ""),
-        (None, "as before"),
-    ],
-)
-def test_what_an_output_of_the_next_form_holds_may_be_words_and_anything_else_is_kept(
-    content: Any, words: str, tmp_path: Path
-) -> None:
-    document = make_next()
-    call = document["messages"][2]["content"][2]
-    call["state"] |= {"content": content, "output": "as before"}
-    document["messages"][7]["content"] = content
-    path = tmp_path / "next.json"
-    path.write_text(json.dumps(document))
-    session = open_session(path)
-    answers = {b.call_id: b for b in session["msg_2/results"].blocks if isinstance(b, ToolOutput)}
-    assert answers["c1"].text == words
-    assert session["msg_7"].text == ("" if content is None else words)
-    if not words:
-        assert json.dumps(content).strip("[]") in json.dumps(session["msg_7"].extra)
-    assert [str(each) for each in compare(path, session) if not each.same] == []
-
-
-def test_a_compaction_of_the_next_form_that_was_not_finished_is_none(tmp_path: Path) -> None:
-    path = tmp_path / "next.json"
-    path.write_text(json.dumps(make_next(status="failed")))
-    session = open_session(path)
-    assert [each.kind for _, each in session.boundaries] == ["micro"]
-    assert "msg_1" in session.live_names
-    assert [str(each) for each in compare(path, session) if not each.same] == []
-
-
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
 def test_a_real_export_holds_what_its_parts_hold(path: Path) -> None:
     document: dict[str, Any] = json.loads(path.read_text("utf-8"))
@@ -211,27 +142,3 @@ def test_a_real_export_holds_what_its_parts_hold(path: Path) -> None:
     assert sum(each.cache_read for each in usage) == told["cache"]["read"]
     assert len(usage) == sum(part["type"] == "step-finish" for part in parts)
     assert not len(session.live.orphans)
-
-
-def test_an_export_in_an_answer_or_after_what_the_program_told_is_the_same_session(tmp_path: Path) -> None:
-    whole = open_session(CASE)
-    text = CASE.read_text("utf-8")
-    answer = tmp_path / "answer.json"
-    answer.write_text(json.dumps({"data": json.loads(text)}), "utf-8")
-    told = tmp_path / "told.json"
-    told.write_text(f"Exporting session: ses_1\n{text}", "utf-8")
-    for session in (open_session(answer), open_session(told)):
-        assert (session.format, session.title) == ("opencode", whole.title)
-        assert [entry.id for entry in session.entries] == [entry.id for entry in whole.entries]
-        assert len(session.boundaries) == len(whole.boundaries)
-
-
-def test_the_servers_list_of_messages_is_a_session_without_a_title(tmp_path: Path) -> None:
-    messages = json.loads(CASE.read_text("utf-8"))["messages"]
-    for each in messages:
-        each["info"]["sessionID"] = "ses_1"
-    path = tmp_path / "messages.json"
-    path.write_text(json.dumps(messages), "utf-8")
-    session = open_session(path)
-    assert (session.format, session.id, session.title) == ("opencode", "ses_1", None)
-    assert [entry.id for entry in session.entries] == [entry.id for entry in open_session(CASE).entries]

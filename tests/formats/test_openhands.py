@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from inspector import open_session, read_session, sessions
-from inspector.corpus.sources import list_files
+from inspector import open_session, read_session
 from inspector.errors import EmptySession
-from inspector.files import FollowedFile
 from inspector.session.blocks import Reasoning, ToolOutput
 from tests.recount.__main__ import compare
 from tests.shared import SHARED, needs_shared
@@ -110,18 +108,6 @@ def test_a_list_of_events_is_the_conversation_that_its_lines_are() -> None:
         assert len(session.boundaries) == len(lines.boundaries)
 
 
-def test_what_the_harness_puts_behind_a_message_is_shown_to_the_model_and_is_nobodys_prompt() -> None:
-    said = {"role": "user", "content": [{"type": "text", "text": "Mend it."}]}
-    event = {"id": "e1", "kind": "MessageEvent", "source": "user", "llm_message": said}
-    event["extended_content"] = [{"type": "text", "text": "<EXTRA_INFO>How to mend.</EXTRA_INFO>"}]
-    forgets = {"id": "e2", "kind": "Condensation", "source": "environment", "forgotten_event_ids": ["e1"]}
-    session = read_session([event, forgets | {"summary": "To mend."}])
-    assert [(entry.id, entry.meta) for entry in session.entries][:2] == [("e1", False), ("e1/added", True)]
-    assert len(session.turns) == 1
-    assert session.at("e1/added").live_names == ["e1", "e1/added"]
-    assert "e1/added" not in session.live_names, "it is forgotten with its event"
-
-
 def write_folder(folder: Path) -> Path:
     """The case as the SDK keeps it: a file for each event, and the last figures in the state."""
     rows = [json.loads(line) for line in CASE.read_text("utf-8").splitlines()]
@@ -168,86 +154,5 @@ def test_what_is_missing_or_broken_in_a_folder_of_events_is_told(tmp_path: Path)
     assert [each.line for each in session.corrupt] == [7]
     for each in events:
         each.unlink(missing_ok=True)
-    with pytest.raises(EmptySession, match="events lie in the folder events/"):
+    with pytest.raises(EmptySession, match="events belong into the folder events/"):
         open_session(path)
-
-
-def test_two_events_of_one_number_are_both_read(tmp_path: Path) -> None:
-    path = write_folder(tmp_path / "conv")
-    before = open_session(path)
-    last = max((path.parent / "events").iterdir())
-    twin = json.loads(last.read_text("utf-8"))
-    twin["id"] += "-twin"
-    last.with_name(f"{last.stem}-twin.json").write_text(json.dumps(twin), "utf-8")
-    session = open_session(path)
-    assert session.records == before.records + 1 and session.warnings == before.warnings
-
-
-def test_a_conversation_in_a_folder_is_listed_and_scanned_once_and_followed(tmp_path: Path) -> None:
-    path = write_folder(tmp_path / ".openhands" / "conversations" / "c1")
-    listed = sessions(home=tmp_path, index=tmp_path / "index")
-    assert [(one.harness, one.path, one.turns) for one in listed] == [("OpenHands", path, 2)]
-    assert [name for name, _ in list_files(tmp_path / ".openhands")] == [str(path)]
-    tail = FollowedFile(path.parent)
-    count = len(tail.session.entries)
-    more = {"id": "e99", "source": "user", "kind": "MessageEvent"}
-    more["llm_message"] = {"role": "user", "content": [{"type": "text", "text": "And b.py?"}]}  # type: ignore[assignment]
-    names = [int(each.name.split("-")[1]) for each in (path.parent / "events").iterdir()]
-    (path.parent / "events" / f"event-{max(names) + 1:05}-e99.json").write_text(json.dumps(more))
-    grown = tail.poll()
-    assert grown is not None and len(grown.entries) == count + 1 and grown == open_session(path)
-
-
-def test_a_conversation_of_more_events_than_a_session_has_files_is_read_whole(tmp_path: Path) -> None:
-    path = write_folder(tmp_path)
-    for each in (tmp_path / "events").iterdir():
-        each.unlink()
-    for number in range(300):
-        row = {
-            "id": f"e{number}",
-            "source": "user",
-            "kind": "MessageEvent",
-            "timestamp": "2026-01-01T00:00:01",
-        }
-        row["llm_message"] = {"role": "user", "content": [{"type": "text", "text": f"words {number}"}]}  # type: ignore[assignment]
-        (tmp_path / "events" / f"event-{number:05}-e{number}.json").write_text(json.dumps(row))
-    assert [entry.text for entry in open_session(path).entries] == [f"words {n}" for n in range(300)]
-
-
-@pytest.mark.parametrize("listed", [True, False], ids=["the SDK's", "a run's"])
-@pytest.mark.parametrize(
-    ("shell", "sent"),
-    [
-        ({"exit_code": 0, "pid": -1, "working_dir": "/weir", "suffix": "\n[It ended.]", "prefix": "[On]\n"},
-         "[On]\ngate.py\n[It ended.]\n[Current working directory: /weir]\n[Command finished with exit code 0]"
-         ),
-        ({"exit_code": -1, "working_dir": None, "prefix": "", "suffix": ""}, "gate.py"),
-        ({"exit_code": 2, "py_interpreter_path": "/usr/bin/python"},
-         "gate.py\n[Python interpreter: /usr/bin/python]\n[Command finished with exit code 2]"),
-    ],
-    ids=["ended", "runs still", "failed"],
-)  # fmt: skip
-def test_what_the_shell_told_is_behind_the_output_as_it_was_sent(
-    listed: bool, shell: dict[str, Any], sent: str
-) -> None:
-    if listed:
-        act = {
-            "id": "a",
-            "source": "agent",
-            "kind": "ActionEvent",
-            "tool_name": "terminal",
-            "tool_call_id": "c",
-        }
-        content = [{"type": "text", "text": "gate.py", "cache_prompt": False}]
-        seen = {"id": "o", "source": "environment", "kind": "ObservationEvent", "tool_call_id": "c"}
-        seen |= {"observation": {"kind": "TerminalObservation", "content": content, "metadata": shell}}
-        about = {"timestamp": "2026-09-23T09:42:02"}
-        rows = [say("u", None, "user", "Look.") | about, act | about, seen | about]
-        session = read_session("\n".join(json.dumps(row) for row in rows).encode())
-    else:
-        told = {"id": 1, "source": "user", "action": "message", "args": {"content": "Look."}}
-        ran = {"id": 2, "source": "agent", "action": "run", "args": {"command": "ls"}}
-        out = {"id": 3, "source": "agent", "observation": "run", "content": "gate.py", "cause": 2}
-        session = read_session([told, ran, {**out, "extras": {"metadata": shell}}])
-    (output,) = session.entries[-1].blocks
-    assert isinstance(output, ToolOutput) and output.text == sent

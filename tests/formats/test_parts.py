@@ -18,7 +18,6 @@ from inspector.cli import main
 from inspector.errors import EditError, ReadError, SeveralSessions
 from inspector.files import FollowedFile
 from tests.shared import SHARED, needs_shared
-from tests.test_wrong_files import old_tar
 
 
 def row(said: str) -> bytes:
@@ -91,31 +90,6 @@ def test_an_archive_of_several_is_listed_and_one_is_named(
     assert "Session(claude-code, 2 records" in capsys.readouterr().out
     assert main(["show", str(path)]) == 1
     assert list(tmp_path.iterdir()) == [path], "nothing is unpacked to the disk"
-
-
-def test_the_only_session_of_an_archive_is_the_one_that_is_meant(tmp_path: Path) -> None:
-    path = tmp_path / "a.zip"
-    path.write_bytes(zipped({"a.jsonl": row("ebb"), "notes.txt": b"nothing"}))
-    assert open_session(path).entries[0].text == "ebb"
-    assert read_session(path.read_bytes()) == open_session(path)
-    old = tmp_path / "old.tar"
-    old.write_bytes(old_tar(row("neap")))
-    assert open_session(old).entries[0].text == "neap"
-    path.write_bytes(zipped({"notes.txt": b"nothing", "more.txt": b"x"}))
-    with pytest.raises(ReadError, match="it is a zip archive of 2 files, and none of them is a session"):
-        open_session(path)
-
-
-def test_a_file_of_one_session_is_a_list_of_it(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(row("ebb"))
-    (one,) = open_sessions(path)
-    assert (one.name, one.format, one.open()) == (str(path), "claude-code", open_session(path))
-    with pytest.raises(EditError, match="holds one session"):
-        open_session(path, part="x")
-    path.write_bytes(b"words")
-    with pytest.raises(ReadError, match="it is plain text"):
-        open_sessions(path)
 
 
 def test_what_becomes_far_larger_than_it_is_packed_is_no_session_and_takes_no_other_with_it(
@@ -196,30 +170,3 @@ def test_the_first_sample_of_a_real_log_is_the_session_that_opens_without_a_name
     found = open_sessions(path)
     assert found[0].open().entries == open_session(path).entries
     assert len({one.open().id for one in found}) == len(found)
-
-
-def claim(packed: bytes, name: str, size: int) -> bytes:
-    """Return the zip archive with `size` as the size of a file in its directory (APPNOTE 4.3.12)."""
-    entry = packed.index(b"PK\x01\x02")
-    while packed[entry + 46 : entry + 46 + len(name)] != name.encode():
-        entry = packed.index(b"PK\x01\x02", entry + 4)
-    return packed[: entry + 24] + size.to_bytes(4, "little") + packed[entry + 28 :]
-
-
-def test_files_that_were_not_looked_at_are_not_said_to_be_no_sessions(tmp_path: Path) -> None:
-    path = tmp_path / "large.zip"
-    files = {"a.jsonl": row("ebb"), "big.jsonl": row("flood"), "notes.txt": b"Dear diary"}
-    path.write_bytes(claim(zipped(files), "big.jsonl", (1 << 30) - 5))
-    listed = open_sessions(path)
-    assert [part.name for part in listed] == ["a.jsonl"]
-    assert repr(listed).splitlines()[-2:] == [
-        "1 other file, no session",
-        "1 file not looked at: together they are larger than 1,024 MiB",
-    ]
-    assert open_session(path, part="big.jsonl").entries[0].text == "flood", "alone it is not too large"
-    del files["a.jsonl"]
-    path.write_bytes(claim(zipped(files), "big.jsonl", (1 << 30) + 1))
-    with pytest.raises(ReadError, match="none of those looked at is a session; 1 file not looked at"):
-        open_session(path)
-    with pytest.raises(ReadError, match="not looked at"):
-        open_session(path, part="big.jsonl")

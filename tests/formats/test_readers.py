@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from inspector.errors import EmptySession, ReadError
 from inspector.formats import manifest
@@ -18,9 +15,7 @@ from inspector.formats.harnesses import mini_claude_code as mini
 from inspector.formats.harnesses import stud
 from inspector.formats.harnesses.pi import flue
 from inspector.formats.harnesses.pi import read as pi
-from inspector.formats.json_document import HEAD, peek
 from inspector.formats.json_lines import Data
-from inspector.formats.manifest import dump_manifest
 from inspector.formats.readers import READERS, read_session
 from inspector.formats.requests import anthropic_messages
 from inspector.formats.sealed import Sealed
@@ -31,9 +26,7 @@ from inspector.session.entries import Boundary, Cost, Entry, Provided, Usage
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.render import render_request
-from inspector.workbench.payloads.block import describe_body
 from tests.shared import SHARED, needs_shared
-from tests.strategies import json_values, sessions
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 TIME = "2026-01-01T00:00:00.000Z"
@@ -162,6 +155,9 @@ WRITTEN = {
     "qwen": "qwen.jsonl",
     "copilot-cli": "copilot-cli.jsonl",
     "kimi": "kimi.jsonl",
+    "deepseek-harness": "deepseek-harness.jsonl",
+    "hf-sts": "hf-sts.jsonl",
+    "dataclaw": "dataclaw.json",
     "cline": "cline.messages.json",
     "inspect": "inspect.json",
     "opencode": "opencode.json",
@@ -238,18 +234,6 @@ def test_what_is_no_transcript_is_refused_by_all_with_short_reasons(name: str) -
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in SAMPLES if name not in ("claude-code", "session-manifest")]
-)
-@pytest.mark.parametrize(
-    "junk", ["a number", "a list of numbers", "half a document", "nothing", "an empty object"]
-)
-def test_reading_what_was_never_sniffed_is_an_error_with_a_sentence(name: str, junk: str) -> None:
-    with pytest.raises(ReadError) as caught:
-        read_session(FOREIGN[junk], "x.json", format=name)
-    assert len(str(caught.value)) < 200
-
-
-@pytest.mark.parametrize(
     ("name", "empty"),
     [
         ("flue", flue_session(leaf=None)),
@@ -262,31 +246,6 @@ def test_reading_what_was_never_sniffed_is_an_error_with_a_sentence(name: str, j
 def test_a_transcript_in_which_nobody_speaks_is_recognised_and_named_empty(name: str, empty: Any) -> None:
     with pytest.raises(EmptySession, match=f"x was recognised as {name}, but it holds no turn"):
         read_session(dump(empty), "x", format=name)
-
-
-def test_a_pi_file_with_nothing_but_a_header_is_empty() -> None:
-    with pytest.raises(EmptySession, match="its only record is no message"):
-        read_session(lines(HEADER))
-
-
-@pytest.mark.parametrize("name", ["flue", "stud", "anthropic-messages", "mini-claude-code"])
-def test_a_document_larger_than_what_sniffing_looks_at_is_known_too(name: str) -> None:
-    value = json.loads(SAMPLES[name])
-    items = value["entries"] if name == "flue" else value["messages"]
-    items[0] = json.loads(json.dumps(items[0]).replace("read it", 'long \\" é [{,:}] ' * (HEAD // 40)))
-    items.append(items[0])
-    data = dump(value)
-    assert len(data) > HEAD
-    assert [reader.name for reader in READERS if reader.sniff(data) is None] == [name]
-
-
-@given(json_values, st.integers(0, 200))
-def test_a_document_cut_anywhere_still_shows_its_beginning(value: Any, size: int) -> None:
-    document = [{"first": 1}, value, {"k": [value, {"deep": value}]}, "x\ud83d\\"]
-    data = json.dumps(document).encode()
-    seen = peek(data[: 13 + size], whole=False)
-    assert seen[0] == {"first": 1} or len(seen) == 1
-    assert isinstance(seen, list)
 
 
 # Nothing is lost, nothing breaks
@@ -326,72 +285,6 @@ def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 
 REMOVED = object()
-COMPACTION = {"type": "compaction", "id": "e4", "parentId": "e3", "timestamp": TIME, "summary": "so far"} | {
-    "firstKeptEntryId": "e3",
-    "tokensBefore": 9,
-    "details": {"readFiles": ["a.py"], "modifiedFiles": []},
-    "usage": USAGE,
-}
-RICH: dict[str, Any] = {
-    "flue": FLUE
-    | {"entries": [*FLUE["entries"], COMPACTION, {"type": "song", "id": "e5", "parentId": "e4"}]},
-    "pi": [
-        *PI,
-        COMPACTION,
-        {"type": "custom_message", "id": "e5", "parentId": "e4", "timestamp": TIME, "content": [TEXT]},
-        flue_entry(
-            "e6", "e5", message={"role": "bashExecution", "command": "ls", "output": "x", "exitCode": 1}
-        ),
-        flue_entry(
-            "e7",
-            "e6",
-            message=assistant({"type": "thinking", "thinking": "hm"}, {"type": "image", "data": PNG}),
-        ),
-    ],
-    "stud": STUD,
-    "anthropic-messages": {
-        "request": ANTHROPIC,
-        "response": {"content": [TEXT], "usage": {"input_tokens": 1}},
-    },
-    "mini-claude-code": MINI,
-}
-
-
-JUNK = json_values | st.just(REMOVED) | st.sampled_from([["role"], {"type": "text"}, "compaction"])
-
-
-@pytest.mark.parametrize("name", RICH)
-@settings(max_examples=150)
-@given(data=st.data())
-def test_no_junk_in_any_place_breaks_a_reader_or_gets_lost(name: str, data: st.DataObject) -> None:
-    value = RICH[name]
-    for _ in range(data.draw(st.integers(1, 2))):
-        junk = data.draw(JUNK)
-        ways = [way for way in paths_of(value) if way]
-        value = replaced(value, data.draw(st.sampled_from(ways)), junk) if ways else value
-    raw = lines(*value) if name == "pi" else dump(value)
-    for reader in READERS:
-        reader.sniff(raw)
-    try:
-        session = read_session(raw, format=name)
-    except ReadError:
-        return
-    if name in ("pi", "flue", "stud", "mini-claude-code"):
-        assert session.records == count_records(name, raw)
-    for entry in session.entries:
-        assert entry.role != "tool" or all(block.kind == "tool_output" for block in entry.blocks)
-    assert len(session.live) <= len(session.path) <= len(session.entries)
-    assert manifest.read(manifest.dump_manifest(session).encode()) == session
-
-
-@settings(max_examples=40)
-@given(sessions(), st.data())
-def test_no_junk_in_a_manifest_breaks_its_reader(session: Session, data: st.DataObject) -> None:
-    value = json.loads(manifest.dump_manifest(session))
-    way = data.draw(st.sampled_from([way for way in paths_of(value) if way]))
-    raw = dump(replaced(value, way, data.draw(json_values | st.just(REMOVED))))
-    with suppress(ReadError):
-        manifest.read(raw)
 
 
 # Flue
@@ -414,89 +307,6 @@ def test_flue_messages_become_entries() -> None:
     assert third.blocks == (ToolOutput(call_id="c1", name="read", parts=(Text(text="hi"),)),)
     assert [source.line for entry in session.entries for source in entry.sources] == [1, 2, 3]
     assert (session.leaf, session.created, session.records) == ("e3", TIME, 3)
-
-
-def test_flue_keeps_what_an_estimate_needs() -> None:
-    blocks = [
-        {"type": "thinking", "thinking": "hm", "thinkingSignature": "sig"},
-        {"type": "thinking", "thinking": "", "thinkingSignature": "enc", "redacted": True},
-        {"type": "text", "text": "a", "textSignature": "t"},
-        {"type": "text", "text": "b"},
-        {"type": "image", "data": PNG, "mimeType": "image/png"},
-        {"type": "song", "notes": [1]},
-    ]
-    entry = read_flue(
-        flue_entry("a", None, message=assistant(*blocks, model="m", provider="p", api="x"))
-    ).entries[0]
-    assert entry.blocks == (
-        Reasoning(text="hm", signature="sig"),
-        Reasoning(encrypted="enc"),
-        Text(text="a"),
-        Text(text="b"),
-        Image(media_type="image/png", width=1, height=1, data=PNG),
-        Unknown(type="song", raw={"type": "song", "notes": [1]}),
-    )
-    assert (entry.model, entry.provider, entry.usage) == ("m", "p", None)
-    assert entry.extra == {"api": "x", "timestamp": 2, "blocks": {"2": {"textSignature": "t"}}}
-
-
-@pytest.mark.parametrize(
-    ("given_usage", "total", "tokens"),
-    [
-        ({"input": 1, "totalTokens": 0}, 0, 1),
-        ({"input": 1, "totalTokens": None}, None, 1),
-        ({"output": 5}, None, 5),
-        ({}, None, 0),
-    ],
-)
-def test_flue_usage_keeps_a_missing_total_apart_from_zero(given_usage: Any, total: Any, tokens: int) -> None:
-    usage = read_flue(flue_entry("a", None, message=assistant(usage=given_usage))).entries[0].usage
-    assert usage is not None
-    assert (usage.total, usage.tokens) == (total, tokens)
-
-
-def test_flue_usage_of_another_type_is_kept_aside() -> None:
-    entry = read_flue(flue_entry("a", None, message=assistant(usage=7))).entries[0]
-    assert (entry.usage, entry.extra["usage"]) == (None, 7)
-    odd = read_flue(flue_entry("a", None, message=assistant(usage={"input": "7", "x": 1}))).entries[0]
-    assert (odd.usage, odd.extra["usage"]) == (Usage(), {"input": "7", "x": 1})
-
-
-def test_flue_a_role_nobody_knows_stays_in_the_context() -> None:
-    told = {"role": "bashExecution", "command": "ls", "output": "x", "timestamp": 1}
-    session = read_flue(flue_entry("a", None, message=user("hi")), flue_entry("b", "a", message=told))
-    assert [session.entries[i].role for i in session.live.entries] == ["user", "bashExecution"]
-    assert session.entries[1].blocks == (Unknown(type="bashExecution", raw={"command": "ls", "output": "x"}),)
-
-
-def test_flue_an_entry_nobody_knows_is_a_note_that_still_links_the_chain() -> None:
-    session = read_flue(
-        flue_entry("a", None, message=user("hi")),
-        {"type": "song", "id": "x", "parentId": "a", "timestamp": TIME},
-        {"type": "song", "id": "y", "parentId": "x", "timestamp": TIME},
-        flue_entry("b", "y", message=assistant(TEXT)),
-        {"type": "song", "id": "z", "parentId": "b", "timestamp": TIME},
-    )
-    assert [(entry.kind, entry.role) for entry in session.entries[1:3]] == [("note", "other")] * 2
-    assert [session.entries[i].id for i in session.path] == ["a", "x", "y", "b", "z"]
-    assert [session.entries[i].id for i in session.live.entries] == ["a", "b"]
-    assert (session.leaf, session.at("x").path, session.unknown, session.records) == ("z", (0, 1), 3, 5)
-
-
-def test_flue_a_compaction_that_keeps_from_an_unknown_entry_keeps_from_the_next_known_one() -> None:
-    compaction = {"type": "compaction", "id": "c", "parentId": "b", "timestamp": TIME, "summary": "s"}
-    entries = [
-        flue_entry("a", None, message=user("one")),
-        {"type": "song", "id": "x", "parentId": "a"},
-        flue_entry("b", "x", message=user("two")),
-    ]
-    kept = read_flue(*entries, compaction | {"firstKeptEntryId": "x"})
-    assert [kept.entries[i].id for i in kept.live.entries] == ["c", "b"]
-    assert kept.boundaries == (("c", Boundary(first_kept="x", summary="s")),)
-    # Not on the path: Flue keeps nothing, although the unknown entry hangs on one that is on the path.
-    aside = {"type": "song", "id": "side", "parentId": "a"}
-    lost = read_flue(*entries, aside, compaction | {"firstKeptEntryId": "side"})
-    assert [lost.entries[i].id for i in lost.live.entries] == ["c"]
 
 
 def test_flue_a_compaction_says_its_summary_behind_a_marker_once() -> None:
@@ -524,49 +334,6 @@ def test_flue_a_compaction_says_its_summary_behind_a_marker_once() -> None:
     assert marked.text == "[Context Summary] own"
     assert (branch.kind, branch.text) == ("branch_summary", "[Branch Summary]\n\nwent")
     assert branch.extra == {"fromId": "c"}
-
-
-def test_flue_what_is_no_entry_is_counted_with_its_reason() -> None:
-    session = read_flue(
-        flue_entry("a", None, message=user("hi")),
-        7,
-        {"id": "b", "parentId": "a"},
-        {"type": "message", "parentId": "a", "message": user("x")},
-        flue_entry("c", "a", message="text"),
-        flue_entry("a", None, message=user("again")),
-        leaf="a",
-        version=4,
-    )
-    assert [(one.line, one.reason) for one in session.corrupt] == [
-        (2, "an entry that is not an object"),
-        (3, "an entry without a type"),
-        (4, "an entry without an id"),
-        (5, "a message entry without a message"),
-    ]
-    assert session.records == 6
-    assert session.path == (1,)
-    assert session.warnings == (
-        "1 entry has an id that was used before; the last one counts",
-        "it says version 4, and 3 is the one this reader knows",
-    )
-
-
-@pytest.mark.parametrize("leaf", [None, "nowhere"])
-def test_flue_without_a_known_leaf_the_path_is_empty(leaf: str | None) -> None:
-    session = read_flue(flue_entry("a", None, message=user("hi")), leaf=leaf)
-    assert (session.path, len(session.live), session.leaf) == ((), 0, leaf)
-
-
-def test_flue_parents_that_go_in_a_circle_end() -> None:
-    session = read_flue(
-        {"type": "song", "id": "x", "parentId": "y"},
-        {"type": "song", "id": "y", "parentId": "x"},
-        flue_entry("a", "y", message=user("hi")),
-        flue_entry("b", "c", message=user("hi")),
-        flue_entry("c", "b", message=user("hi")),
-    )
-    assert session.at("a").path == (0, 1, 2)
-    assert session.path == (3, 4)
 
 
 def vectors() -> list[Any]:
@@ -627,39 +394,6 @@ def pi_row(kind: str, name: str = "", parent: str | None = None, /, **more: Any)
     return {"type": kind, "timestamp": TIME} | named | more
 
 
-def test_pi_version_1_links_its_lines_and_counts_kept_entries_from_the_header() -> None:
-    session = read_pi(
-        HEADER | {"modelId": "m0"},
-        pi_row("message", message=user("one")),
-        pi_row("model_change", modelId="m1", provider="p"),
-        pi_row("message", message=user("two")),
-        pi_row("compaction", summary="so far", firstKeptEntryIndex=3, tokensBefore=7),
-        pi_row("message", message=user("three")),
-    )
-    assert [entry.id for entry in session.entries] == ["L00002", "L00004", "L00005", "L00006"]
-    assert [session.entries[i].id for i in session.live.entries] == ["L00005", "L00004", "L00006"]
-    assert session.entries[2].boundary == Boundary(
-        tokens_before=7, first_kept="L00004", summary="so far", extra={"firstKept": 3}
-    )
-    assert [(note.type, note.known, note.source.line) for note in session.notes] == [
-        ("session", True, 1),
-        ("model_change", True, 3),
-    ]
-    assert (session.model, session.id, session.cwd, session.created) == ("m1", "s1", "/w", TIME)
-    assert session.records == 6
-
-
-def test_pi_an_entry_that_is_kept_from_may_be_bookkeeping() -> None:
-    session = read_pi(
-        HEADER,
-        pi_row("message", message=user("one")),
-        pi_row("model_change", modelId="m1"),
-        pi_row("message", message=user("two")),
-        pi_row("compaction", summary="s", firstKeptEntryIndex=2),
-    )
-    assert [session.entries[i].id for i in session.live.entries] == ["L00005", "L00004"]
-
-
 def test_pi_parents_lead_through_bookkeeping_and_the_leaf_is_the_last_line() -> None:
     session = read_pi(
         HEADER,
@@ -674,60 +408,6 @@ def test_pi_parents_lead_through_bookkeeping_and_the_leaf_is_the_last_line() -> 
     assert (session.leaf, session.title) == ("b", "My session")
     assert session["l"].id == "b"
     assert session.unknown == 0
-
-
-def test_pi_shell_commands_are_the_users_words_and_excluded_ones_are_noted() -> None:
-    session = read_pi(
-        HEADER,
-        pi_row(
-            "message",
-            "a",
-            None,
-            message={"role": "bashExecution", "command": "ls", "output": "x\n", "exitCode": 2},
-        ),
-        pi_row(
-            "message",
-            "b",
-            "a",
-            message={"role": "bashExecution", "command": "pwd", "output": "/w", "excludeFromContext": True},
-        ),
-        pi_row(
-            "message",
-            "c",
-            "b",
-            message={"role": "bashExecution", "command": "ls", "output": "", "cancelled": True},
-        ),
-    )
-    assert [entry.text for entry in session.entries] == ["$ ls\nx\n(exit code 2)", "$ ls\n(cancelled)"]
-    assert [entry.role for entry in session.entries] == ["user", "user"]
-    assert session.entries[0].opens_turn
-    assert session.entries[0].extra["role"] == "bashExecution"
-    assert [(note.type, note.known) for note in session.notes][1:] == [
-        ("message kept out of the context", True)
-    ]
-    assert session.path == (0, 1)
-
-
-def test_pi_words_of_extensions_and_branches_are_the_users_to_the_model() -> None:
-    session = read_pi(
-        HEADER,
-        pi_row("message", "a", None, message=user("one")),
-        pi_row("custom_message", "b", "a", customType="ext", content=[TEXT], display=True),
-        pi_row("message", "c", "b", message={"role": "hookMessage", "customType": "old", "content": "older"}),
-        pi_row("branch_summary", "d", "c", fromId="x", summary="went there"),
-        pi_row("custom", "e", "d", customType="state", data={"n": 1}),
-        pi_row("context_edit", "f", "e", targetId="a"),
-    )
-    _, custom, hook, branch = session.entries
-    assert (custom.role, custom.meta, custom.text, custom.extra["customType"]) == ("user", True, "hi", "ext")
-    assert (hook.role, hook.meta, hook.text) == ("user", True, "older")
-    assert branch.kind == "branch_summary"
-    assert "<summary>\nwent there\n</summary>" in branch.text
-    assert [(note.type, note.known) for note in session.notes][1:] == [
-        ("custom", True),
-        ("context_edit", False),
-    ]
-    assert len(session.turns) == 1
 
 
 def test_pi_a_compaction_wraps_its_summary_and_an_extensions_file_lists_are_not_carried() -> None:
@@ -856,14 +536,8 @@ def test_S0_82_a_memory_in_a_file_is_provided_context_and_no_kind_of_its_own(cat
 )
 def test_stud_what_its_schema_forbids_is_read_with_a_warning(change: dict[str, Any], deviation: str) -> None:
     session = stud.read(dump(STUD | change))
-    assert session.warnings == (f"not as stud's schema has it: {deviation}",)
+    assert session.warnings == (f"differs from stud's schema: {deviation}",)
     assert len(session.entries) == 3
-
-
-@pytest.mark.parametrize("name", [name for name in STUD if name != "messages"])
-def test_stud_a_missing_field_is_named(name: str) -> None:
-    session = stud.read(dump({key: value for key, value in STUD.items() if key != name}))
-    assert session.warnings == (f"not as stud's schema has it: `{name}` is missing",)
 
 
 def test_S0_26_thinking_blocks_stand_beside_text_and_calls_in_their_order() -> None:
@@ -880,67 +554,12 @@ def test_S0_26_thinking_blocks_stand_beside_text_and_calls_in_their_order() -> N
     assert entry.extra == {"blocks": {"0": {"providerMetadata": {"x": 1}}}}
 
 
-def test_S0_26_their_order_and_kinds_survive_export_and_are_drawn() -> None:
-    parts = [
-        TEXT,
-        {"type": "thinking", "thinking": "first", "signature": "s"},
-        {"type": "tool-call", "toolCallId": "c1", "toolName": "read", "args": {}},
-        {"type": "thinking", "thinking": "then", "signature": "t"},
-    ]
-    answer = {
-        "role": "tool",
-        "content": [{"type": "tool-result", "toolCallId": "c1", "toolName": "read", "content": "x"}],
-    }
-    session = read_stud({"role": "user", "content": "hm"}, {"role": "assistant", "content": parts}, answer)
-    kinds = ["text", "text", "reasoning", "tool_call", "reasoning", "tool_output"]
-    again = read_session(dump_manifest(session).encode())
-    for one in (session, again):
-        assert [block.kind for entry in one.entries for block in entry.blocks] == kinds
-        plan = make_plan(one, count_tokens(one), "stud-wiki-1.1")
-        drawn = [describe_body(plan, row).facts[0][1] for row in range(len(kinds))]
-        assert drawn == [kind.replace("_", " ") for kind in kinds]
-    assert again.entries[1].blocks == session.entries[1].blocks
-
-
 def test_S0_27_reasoning_and_its_signature_survive_import_and_export() -> None:
     part = {"type": "reasoning", "text": "å\ud83d\n", "signature": "c2ln+/=="}
     session = read_stud({"id": "m1", "role": "assistant", "content": [part]})
     assert manifest.read(manifest.dump_manifest(session).encode()).entries[0].blocks == (
         Reasoning(text="å\ud83d\n", signature="c2ln+/=="),
     )
-
-
-def test_stud_messages_of_other_roles_are_noted_and_not_shown_to_the_model() -> None:
-    session = read_stud(
-        {"id": "m1", "role": "user", "content": "a"},
-        {"id": "m2", "role": "system", "content": "b"},
-        7,
-        {"id": "m4", "role": {"x": 1}, "content": "b"},
-        {
-            "role": "user",
-            "content": [{"type": "image", "url": "https://x.org/a.png", "mediaType": "image/png"}],
-        },
-    )
-    assert [entry.id for entry in session.entries] == ["m1", "m5"]
-    assert session.entries[1].parent == "m1"
-    assert session.entries[1].blocks == (Image(url="https://x.org/a.png", media_type="image/png"),)
-    assert [(note.type, note.known) for note in session.notes] == [
-        ("message of role system", False),
-        ("message without a role", False),
-    ]
-    assert [one.reason for one in session.corrupt] == ["a message that is not an object"]
-    assert session.warnings == ("not as stud's schema has it: message 3 is not an object",)
-
-
-def test_stud_many_broken_messages_are_counted_in_one_warning() -> None:
-    session = read_stud({"role": "user", "content": "a"}, *[7] * 50)
-    assert len(session.warnings) == stud.SHOWN + 1
-    assert session.warnings[-1].endswith("47 more messages are not objects")
-
-
-def test_stud_a_tool_that_says_plain_text_is_an_output_of_no_known_call() -> None:
-    entry = read_stud({"id": "m1", "role": "tool", "content": "done"}).entries[0]
-    assert entry.blocks == (ToolOutput(call_id="", parts=(Text(text="done"),)),)
 
 
 # Anthropic's Messages API
@@ -1014,27 +633,6 @@ def test_anthropic_a_reply_merged_with_its_request_is_found() -> None:
     session = anthropic_messages.read(dump(ANTHROPIC | REPLY))
     assert [entry.id for entry in session.entries] == ["m1", "m2", "m3", "m4"]
     assert session.entries[3].usage == Usage(input=5, output=2, cache_read=3, cache_write=4)
-
-
-def test_anthropic_a_refused_request_keeps_the_servers_words() -> None:
-    error = {
-        "type": "error",
-        "error": {"type": "invalid_request_error", "message": "prompt is too long: 1 > 0"},
-    }
-    session = anthropic_messages.read(dump({"request": ANTHROPIC, "response": error}))
-    assert (session.entries[-1].error, session.entries[-1].blocks) == ("prompt is too long: 1 > 0", ())
-
-
-def test_anthropic_a_reply_that_is_no_message_is_told() -> None:
-    session = anthropic_messages.read(dump({"request": ANTHROPIC, "response": "data: {}"}))
-    assert session.warnings == ("its `response` is not a message, so the reply is not shown",)
-    assert session.extra["around"] == {"response": "data: {}"}
-
-
-def test_anthropic_a_bare_list_of_messages_is_read() -> None:
-    data = dump(ANTHROPIC["messages"])
-    assert [reader.name for reader in READERS if reader.sniff(data) is None] == ["anthropic-messages"]
-    assert len(anthropic_messages.read(data).entries) == 3
 
 
 def test_anthropic_blocks_of_every_kind() -> None:
@@ -1116,35 +714,6 @@ def test_anthropic_a_compaction_block_replaces_what_stands_before_it() -> None:
     assert session.records == 3
 
 
-def test_anthropic_a_compaction_that_failed_replaces_nothing() -> None:
-    session = read_anthropic(
-        {"role": "user", "content": "old"},
-        {"role": "assistant", "content": [{"type": "compaction", "content": None}, TEXT]},
-    )
-    assert session.boundaries == ()
-    assert [block.kind for block in session.entries[1].blocks] == ["unknown", "text"]
-
-
-def test_anthropic_system_blocks_and_server_tools_keep_what_has_no_place() -> None:
-    session = read_anthropic(
-        {"role": "user", "content": "hi"},
-        system=[TEXT | {"cache_control": {"type": "ephemeral"}}, {"type": "song"}],
-        tools=[{"type": "web_search_20250305", "name": "web_search", "max_uses": 3}, {"no": "name"}],
-        context_management={"edits": []},
-    )
-    assert session.system == (Text(text="hi"),)
-    (tool,) = session.tools
-    assert (tool.name, tool.provider_fields) == (
-        "web_search",
-        {"type": "web_search_20250305", "max_uses": 3},
-    )
-    assert session.extra == {
-        "system": {"0": {"cache_control": {"type": "ephemeral"}}, "1": {"raw": {"type": "song"}}},
-        "tools": {"1": {"no": "name"}},
-        "context_management": {"edits": []},
-    }
-
-
 # mini-claude-code
 
 
@@ -1175,39 +744,3 @@ def test_mini_messages_become_entries() -> None:
     )
     assert result.extra == {"blocks": {"0": {"error": "exit 1"}}}
     assert (result.role, result.parent, session.leaf) == ("tool", "m2", "m3")
-
-
-def test_mini_a_tool_that_says_plain_text_is_known_and_is_an_output_of_no_known_call() -> None:
-    data = dump([{"role": "user", "content": "go"}, {"role": "tool", "content": "done"}])
-    assert [reader.name for reader in READERS if reader.sniff(data) is None] == ["mini-claude-code"]
-    assert mini.read(data).entries[1].blocks == (ToolOutput(call_id="", parts=(Text(text="done"),)),)
-
-
-@needs_shared
-def test_mini_every_message_of_the_published_vectors_is_read() -> None:
-    count = 0
-    for path in sorted((SHARED / "vectors" / "tiered").glob("0*.json")):
-        case = json.loads(path.read_bytes())
-        for side in ("input", "output"):
-            held = case[side] if isinstance(case[side], dict) else {}
-            messages = held.get("messages")
-            if not isinstance(messages, list) or not messages:
-                continue
-            session = mini.read(dump(messages))
-            assert session.records == len(session.entries) == len(messages)
-            assert session.unknown == 0
-            for entry, message in zip(session.entries, messages, strict=True):
-                assert entry.role == message["role"]
-                count += 1
-    assert count > 500
-
-
-def test_rows_of_a_session_in_one_list_are_its_lines(tmp_path: Path) -> None:
-    said = {"type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": "Tide?"}}
-    reply = {"role": "assistant", "content": [{"type": "text", "text": "High, [so], {it} says."}]}
-    rows = [said, {"type": "assistant", "uuid": "a1", "parentUuid": "u1", "message": reply}]
-    (tmp_path / "list.json").write_text(json.dumps(rows, indent=2), "utf-8")
-    session = read_session((tmp_path / "list.json").read_bytes())
-    assert (session.format, len(session.turns), session.corrupt) == ("claude-code", 1, ())
-    assert [entry.text for entry in session.entries] == ["Tide?", "High, [so], {it} says."]
-    assert [source.line for entry in session.entries for source in entry.sources] == [1, 2]

@@ -6,12 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from inspector import open_session, read_session
-from inspector.errors import ReadError
-from inspector.files import FollowedFile
-from tests.recount.__main__ import compare
 
 CASE = Path(__file__).parents[1] / "cases" / "formats" / "claude-stream-json.jsonl"
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in CASE.read_text("utf-8").splitlines()]
@@ -52,21 +47,6 @@ def test_a_sub_agents_rows_stand_apart_and_what_was_superseded_is_void() -> None
     assert session["u11"].text == "It fails."
 
 
-def test_a_refused_reply_that_is_taken_back_is_void_too(tmp_path: Path) -> None:
-    refused = next(row for row in ROWS if row.get("uuid") == "u4")
-    back = {
-        "type": "system",
-        "subtype": "model_refusal_fallback",
-        "retracted_message_uuids": ["u3", "u4", "u2"],
-    }
-    again = refused | {"uuid": "u4b", "message": refused["message"] | {"id": "m9", "content": "Made anew."}}
-    file = tmp_path / "run.jsonl"
-    file.write_bytes(dump(*ROWS[:4], back, again))
-    session = open_session(file)
-    assert session.live_names == ["u2", "u4b"], "a person's words are not taken back"
-    assert all(each.same for each in compare(file, session))
-
-
 def test_a_compaction_whose_words_come_next_has_them_and_else_names_the_file_that_has() -> None:
     session = open_session(CASE)
     ((name, boundary),) = session.boundaries
@@ -80,59 +60,3 @@ def test_a_compaction_whose_words_come_next_has_them_and_else_names_the_file_tha
     )
     assert without.boundaries[0][1].extra == {"unreadable": True, "postTokens": 200}
     assert len(without.live) == 3
-
-
-def test_messages_that_were_preserved_are_kept() -> None:
-    told = {
-        "trigger": "manual",
-        "pre_tokens": 9,
-        "preserved_messages": {"anchor_uuid": "x", "uuids": ["u12"]},
-    }
-    row = {**ROWS[13], "compact_metadata": told}
-    session = read_session(dump(*ROWS[:13], row, *ROWS[14:]))
-    assert session.boundaries[0][1].kept == ("u12",)
-    assert session.live_names == ["u14", "u12", "u16", "u17"]
-
-
-def test_an_array_of_rows_is_the_same_run(tmp_path: Path) -> None:
-    array = json.dumps(ROWS).encode()
-    session = read_session(array)
-    assert session.format == "claude-stream-json"
-    assert session.records == len(ROWS)
-    assert session.live_names == open_session(CASE).live_names
-    place = tmp_path / "run.json"
-    place.write_bytes(array)
-    assert FollowedFile(place).session == session
-
-
-def test_a_part_that_was_not_written_is_told() -> None:
-    lost = {"type": "system", "subtype": "session_writes_lost", "session_id": "s-1"}
-    assert "not written" in read_session(dump(*ROWS, lost)).warnings[0]
-
-
-def test_an_array_over_many_lines_is_read_as_its_rows_are(tmp_path: Path) -> None:
-    """As the GitHub action writes it."""
-    rows = [json.loads(line) for line in CASE.read_text("utf-8").splitlines() if line.strip()]
-    path = tmp_path / "execution.json"
-    path.write_text(json.dumps(rows, indent=2), "utf-8")
-    session, lines = open_session(path), open_session(CASE)
-    assert [(entry.id, entry.text) for entry in session.entries] == [
-        (entry.id, entry.text) for entry in lines.entries
-    ]
-    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
-
-
-def test_a_run_is_known_by_its_messages_where_its_beginning_was_cut_off() -> None:
-    rows = [
-        {"type": kind, "message": {"role": kind, "content": [{"type": "text", "text": words}]}}
-        | {"session_id": "s", "parent_tool_use_id": None, "uuid": kind}
-        for kind, words in (("user", "Do it"), ("assistant", "Done."))
-    ]
-    session = read_session("\n".join(map(json.dumps, rows)))
-    assert (session.format, len(session.turns)) == ("claude-stream-json", 1)
-    begun = {"type": "system", "subtype": "init", "session_id": "s", "model": "claude-opus-4-8"}
-    said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "Hello"}]}}
-    assert read_session("\n".join(map(json.dumps, (begun, said)))).format == "claude-stream-json"
-    other = begun | {"model": "Claude 4 Sonnet", "apiKeySource": "login"}
-    with pytest.raises(ReadError):
-        read_session("\n".join(map(json.dumps, (other, said))))

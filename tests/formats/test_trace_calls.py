@@ -7,33 +7,10 @@ from typing import Any
 
 import pytest
 
-from inspector import Session, price_session, read_session
+from inspector import Session, read_session
 from inspector.session.blocks import ToolCall, ToolOutput
 
 Row = dict[str, Any]
-PROMPT, CALLED, ANSWER = "What is in the box?", "Let me open it.", "A cat."
-CALL = {"id": "t1", "function": {"name": "open_box", "arguments": "{}"}}
-TURNS = [
-    {"role": "user", "content": PROMPT},
-    {"role": "assistant", "content": CALLED, "tool_calls": [CALL]},
-    {"role": "tool", "content": "a cat", "tool_call_id": "t1"},
-    {"role": "assistant", "content": ANSWER},
-]
-
-
-def flatten(messages: list[Row], head: str) -> Row:
-    """Return messages as OpenInference attributes."""
-    flat: Row = {}
-    for at, message in enumerate(messages):
-        for key, value in message.items():
-            if key == "tool_calls":
-                for number, call in enumerate(value):
-                    name = f"{head}.{at}.message.tool_calls.{number}.tool_call"
-                    flat |= {f"{name}.id": call["id"], f"{name}.function.name": call["function"]["name"]}
-                    flat[f"{name}.function.arguments"] = call["function"]["arguments"]
-            else:
-                flat[f"{head}.{at}.message.{key}"] = value
-    return flat
 
 
 def make_span(name: str, number: int, parent: int, attributes: Row, events: tuple[Row, ...] = ()) -> Row:
@@ -45,15 +22,6 @@ def make_span(name: str, number: int, parent: int, attributes: Row, events: tupl
         "attributes": attributes,
         "events": list(events),
     }
-
-
-def infer(kind: str, sent: list[Row], reply: list[Row], tokens: tuple[int, int] = (0, 0), **more: Any) -> Row:
-    """Return the attributes of an OpenInference span."""
-    used = (
-        {"llm.token_count.prompt": tokens[0], "llm.token_count.completion": tokens[1]} if any(tokens) else {}
-    )
-    about = {"openinference.span.kind": kind, "llm.model_name": "claude-sonnet-4-5", **used, **more}
-    return about | flatten(sent, "llm.input_messages") | flatten(reply, "llm.output_messages")
 
 
 def read(spans: list[Row]) -> Session:
@@ -97,28 +65,6 @@ def check(session: Session, tokens: tuple[int, int] = (300, 30), calls: int = 2)
     assert len(session.entries) == 4
     used = [entry.usage for entry in session.entries if entry.usage is not None]
     assert (len(used), sum(u.prompt for u in used), sum(u.output for u in used)) == (calls, *tokens)
-
-
-FIRST = infer("LLM", TURNS[:1], TURNS[1:2], (100, 10))
-SECOND = infer("LLM", TURNS[:3], TURNS[3:], (200, 20))
-
-
-@pytest.mark.parametrize("kind", ["CHAIN", "AGENT", "TOOL", "GUARDRAIL", "RETRIEVER", "chain"])
-def test_openinferences_spans_around_calls_are_no_calls(kind: str) -> None:
-    """LangGraph's spans repeat the first message, and an agent's span the reply and the sum of its calls."""
-    around = infer(kind, TURNS[:1], [])
-    check(
-        read(
-            [
-                make_span("LangGraph", 1, 0, infer(kind, TURNS[:1], TURNS[3:], (300, 30))),
-                make_span("agent", 2, 1, around),
-                make_span("ChatAnthropic", 3, 2, FIRST),
-                make_span("tools", 4, 1, infer(kind, TURNS[:2], [])),
-                make_span("agent", 5, 1, infer(kind, TURNS[:3], TURNS[3:])),
-                make_span("ChatAnthropic", 6, 5, SECOND),
-            ]
-        )
-    )
 
 
 def say(role: str, content: Any) -> Row:
@@ -169,83 +115,6 @@ def test_cycles_and_agents_that_tell_an_operation_are_no_calls(operation: str) -
         *("get_marker", {"slot": 3}),
         *("c1", "get_marker", "marker-77"),
     )
-
-
-def test_spans_around_calls_are_read_in_a_trace_without_a_call() -> None:
-    about = {"gen_ai.operation.name": "execute_event_loop_cycle", "gen_ai.usage.input_tokens": 9}
-    session = read([make_span("cycle", 1, 0, about, STRANDS[1])])
-    assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "assistant"]
-    assert session.entries[-1].usage is not None
-
-
-def test_one_call_that_two_instrumentations_record_is_one() -> None:
-    outer = {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.usage.input_tokens": 100,
-        "gen_ai.usage.output_tokens": 10,
-    }
-    events = (say("user", PROMPT), {"name": "gen_ai.choice", "attributes": {"message": json.dumps(TURNS[1])}})
-    session = read(
-        [
-            make_span("litellm", 1, 0, outer, events),
-            make_span("http", 2, 1, {"http.request.method": "POST"}),
-            make_span("ChatAnthropic", 3, 2, FIRST),
-            make_span("litellm", 5, 0, infer("LLM", TURNS[:3], TURNS[3:], (200, 20))),
-            make_span("ChatAnthropic", 6, 5, SECOND),
-        ]
-    )
-    check(session)
-
-
-def test_a_call_that_a_tool_within_another_call_makes_is_a_call() -> None:
-    inner = infer(
-        "LLM",
-        [{"role": "user", "content": "Summarise it."}],
-        [{"role": "assistant", "content": "Short."}],
-        (7, 1),
-    )
-    session = read(
-        [
-            make_span("chat", 1, 0, FIRST),
-            make_span("tool", 2, 1, {"openinference.span.kind": "TOOL"}),
-            make_span("chat", 3, 2, inner),
-            make_span("chat", 4, 0, SECOND),
-        ]
-    )
-    assert sum(entry.usage.prompt for entry in session.entries if entry.usage) == 307
-
-
-@pytest.mark.parametrize(
-    ("stated", "cost"),
-    [
-        ({"llm.cost.total": 0.0123, "llm.cost.prompt": 0.01, "llm.cost.completion": 0.0023}, 0.0123),
-        ({"llm.cost.prompt": 0.01, "llm.cost.completion": 0.0023}, 0.0123),
-        ({"llm.cost.total": 2}, 2),
-        ({"llm.cost.total": "0.5"}, 0.5),
-        ({"gen_ai.usage.cost": 0.25}, 0.25),
-        ({"gen_ai.usage.total_cost": 0.25, "gen_ai.usage.input_cost": 0.2}, 0.25),
-        ({"gen_ai.usage.input_cost": 0.2, "gen_ai.usage.output_cost": 0.05}, 0.25),
-        ({"operation.cost": 0.02}, 0.02),
-    ],
-)
-def test_what_a_span_says_that_a_call_cost_is_taken(stated: Row, cost: float) -> None:
-    session = read([make_span("chat", 1, 0, infer("LLM", TURNS[:1], TURNS[3:], (100, 10), **stated))])
-    assert sum(line.money or 0 for line in price_session(session).lines) == pytest.approx(cost)
-
-
-@pytest.mark.parametrize(
-    "stated",
-    [
-        {},
-        {"llm.cost.total": 0},
-        {"llm.cost.total": -1.0},
-        {"llm.cost.total": "free"},
-        {"gen_ai.usage.details": "x", "gen_ai.usage.input_cost": 0.2},
-    ],
-)
-def test_a_call_whose_span_tells_no_cost_is_charged_by_its_tokens(stated: Row) -> None:
-    session = read([make_span("chat", 1, 0, infer("LLM", TURNS[:1], TURNS[3:], (100_000, 1_000), **stated))])
-    assert sum(line.money or 0 for line in price_session(session).lines) == pytest.approx(0.3 + 0.015)
 
 
 CONVERSE: list[Row] = [
@@ -331,27 +200,3 @@ def test_requests_of_bedrocks_converse_interface_are_read(shape: str) -> None:
             ("get_marker", {"type": "object"})
         ]
         assert session.model == "us.anthropic.claude-sonnet-4-20250514-v1:0"
-
-
-def test_converse_messages_one_a_line_are_read() -> None:
-    check_converse(read_session("\n".join(map(json.dumps, [*CONVERSE, REPLY])).encode()))
-
-
-@pytest.mark.parametrize(
-    "block",
-    [
-        {"toolUse": {"name": "x"}},
-        {"toolUse": "x"},
-        {"toolResult": {"content": []}},
-        {"reasoningContent": {}},
-        {"guardContent": {"image": {}}},
-        {"somethingNew": {"a": 1}},
-    ],
-)
-def test_a_block_of_converse_that_is_broken_or_new_is_counted_as_unknown(block: Row) -> None:
-    rows = [
-        {"role": "user", "content": [{"text": "Hi"}, block]},
-        {"role": "assistant", "content": [{"text": "Ho"}]},
-    ]
-    session = read_session("\n".join(map(json.dumps, rows)).encode())
-    assert [b.kind for b in session.entries[0].blocks] == ["text", "unknown"]

@@ -8,10 +8,9 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from inspector import open_demo
 from inspector.errors import EditError
 from inspector.formats.exports.linearize import SENTENCES, find_twigs
 from inspector.formats.exports.writers import FORMATS, export_session
@@ -22,12 +21,10 @@ from inspector.session.entries import Boundary, Entry, Provided, Tool
 from inspector.session.session import Session
 from inspector.summaries.compaction import compact
 from inspector.tokens.ledger import count_tokens
-from inspector.wire.render import render_request
 from tests.conformance.flue import parse
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
-from tests.summaries.test_compaction import refused, turns, write
-from tests.test_cuts import answer, build, call, say, user
+from tests.summaries.test_compaction import turns, write
 from tests.test_laws import LENGTH
 
 HELD = ("image", "document", "unknown")
@@ -68,7 +65,6 @@ def is_plain(block: Block, format: str) -> bool:
 formats = st.sampled_from(sorted(FORMATS))
 
 
-@settings(max_examples=60)
 @given(sessions(least=1), formats)
 def test_any_session_reads_back_to_its_context_and_what_does_not_is_counted(
     session: Session, format: str
@@ -85,7 +81,6 @@ def test_any_session_reads_back_to_its_context_and_what_does_not_is_counted(
     assert differ is None or counted >= differ or len(mine) > len(theirs)
 
 
-@settings(max_examples=60)
 @given(sessions(least=1, orderly=True), formats)
 def test_what_every_format_has_a_form_for_comes_back_as_it_was(session: Session, format: str) -> None:
     assume(shown(session))
@@ -99,7 +94,6 @@ def test_what_every_format_has_a_form_for_comes_back_as_it_was(session: Session,
             assert role_back == role
 
 
-@settings(max_examples=30)
 @given(sessions(least=2, orderly=True), formats)
 def test_a_transition_is_exported_with_the_context_it_promised(session: Session, format: str) -> None:
     done = compact(session, "claude-code", write, ledger=count_tokens(session, LENGTH))
@@ -126,7 +120,6 @@ def ends(session: Session) -> dict[str, list[str]]:
     return out
 
 
-@settings(max_examples=60)
 @given(sessions(least=2, orderly=True), st.sampled_from(["flue", "pi"]))
 def test_other_branches_come_back_where_they_were(session: Session, format: str) -> None:
     """As many as there were, each with its texts; a branch that a format cannot hold is counted."""
@@ -139,7 +132,6 @@ def test_other_branches_come_back_where_they_were(session: Session, format: str)
     assert {name.split(".")[0] for name in mine} == names
 
 
-@settings(max_examples=60)
 @given(sessions(least=2, orderly=True), formats)
 def test_other_branches_change_nothing_on_the_path(session: Session, format: str) -> None:
     """The same context with and without them, and no entry lost that is not counted."""
@@ -150,66 +142,6 @@ def test_other_branches_change_nothing_on_the_path(session: Session, format: str
     assert shown(back) == shown(again(alone, format)[0])
     held = {twig.entry.id for twig in find_twigs(session)} & set(back.index)
     assert len(held) + losses.get("branches", 0) >= len(find_twigs(session))
-
-
-@pytest.mark.parametrize("format", sorted(FORMATS))
-def test_a_branch_hangs_where_it_hung_and_says_what_it_said(format: Any) -> None:
-    session = holed()
-    back, losses = again(session, format)
-    assert "branches" not in losses and ends(back) == {"left": ["elsewhere"]}
-    assert back["left"].parent == "a" and back["left"].id not in {back.entries[i].id for i in back.path}
-
-
-@pytest.mark.parametrize("format", sorted(FORMATS))
-def test_a_branch_off_a_record_that_is_not_written_hangs_off_what_stands_above_it(format: Any) -> None:
-    note = Entry(id="note", parent="a", role="other", kind="note", blocks=(Unknown(type="label", raw={}),))
-    named = [("b", "note"), ("left", "note")]
-    below = [Entry(id=name, parent=up, role="user", blocks=(Text(text=name),)) for name, up in named]
-    first = Entry(id="a", role="user", blocks=(Text(text="a"),))
-    back, losses = again(Session(format="demo", entries=(first, note, *below), leaf="b"), format)
-    assert "branches" not in losses and ends(back) == {"left": ["left"]} and back["left"].parent == "a"
-
-
-@pytest.mark.parametrize("format", sorted(FORMATS))
-def test_a_moment_in_the_middle_is_exported_with_what_followed(format: Any) -> None:
-    """What came later hangs off the leaf, and the leaf stays the leaf."""
-    whole = build(user("one"), say("two"), user("three"), say("four"))
-    session = whole.at(whole.entries[1].id)
-    back, losses = again(session, format)
-    assert [text.text for _, text in shown(back)] == ["one", "two"] and "branches" not in losses
-    assert list(ends(back).values()) == [["three", "four"]]
-
-
-def test_outputs_that_a_reply_still_waits_for_stay_out_of_a_claude_code_file() -> None:
-    """There a reply and all its outputs are one: written behind the leaf they would be in the context."""
-    whole = build(user("go"), call("toolu_1"), answer("toolu_1"), say("done"))
-    session = whole.at(whole.entries[1].id)
-    back, losses = again(session, "claude-code")
-    assert shown(back) == shown(session) and losses == {"branches": 2}
-    assert "branches" not in again(session, "pi")[1]
-
-
-def test_a_failed_reply_that_was_taken_off_the_path_is_still_in_the_file() -> None:
-    """S4-61: it stays in the tree, and so in what is exported."""
-    session = refused(turns("one", "two", "three"))
-    done = compact(session, "claude-code", write, reason="overflow", failed="refused")
-    assert done.failed == "refused"
-    for name in FORMATS:
-        back, losses = again(done.after, name)
-        assert "branches" not in losses and done.failed in back.index
-        assert done.failed not in {back.entries[i].id for i in back.path}
-
-
-def requests(session: Session) -> Any:
-    return render_request(live_context(session, count_tokens(session, LENGTH))).request["messages"]
-
-
-@pytest.mark.parametrize("format", sorted(FORMATS))
-def test_the_model_is_sent_the_same_request(format: str) -> None:
-    session = build(user("go"), call("toolu_1"), answer("toolu_1"), say("done"), user("and now?"))
-    back, losses = again(session, format)
-    assert losses == {}
-    assert requests(back) == requests(session)
 
 
 def test_a_written_summary_of_flue_goes_on_in_flue_without_a_loss() -> None:
@@ -262,26 +194,9 @@ def test_every_loss_is_named_and_counted() -> None:
     assert set(losses) <= set(SENTENCES)
 
 
-def test_lines_are_lines_and_documents_are_json() -> None:
-    session = turns("half \ud83d a pair")
-    for name in FORMATS:
-        exported = export_session(session, name)  # type: ignore[arg-type]
-        assert exported.isascii()
-        lines = exported.splitlines() if name != "flue" else [bytes(exported)]
-        assert all(isinstance(json.loads(line), dict) for line in lines)
-
-
 def test_a_format_that_there_is_not_is_an_error_that_names_those_there_are() -> None:
     with pytest.raises(EditError, match="flue, pi, claude-code"):
         export_session(turns("one"), "word")  # type: ignore[arg-type]
-
-
-def test_the_session_that_comes_with_it_is_exported_to_all() -> None:
-    for name in FORMATS:
-        _, losses = again(open_demo(), name)
-        assert set(losses) <= {"sidechains", "records", "emptied", "summary", "fields", "usage"}
-        # Only Claude Code's rows say how long what was written to the cache lives.
-        assert ("usage" in losses) == (name != "claude-code")
 
 
 def vectors() -> Iterator[tuple[str, Session]]:

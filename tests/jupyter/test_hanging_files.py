@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from inspector.demo import read_demo
-from inspector.errors import Stopped, check_stopped
-from inspector.jupyter.threads import MOST, ServerRefusal, Workers
+from inspector.jupyter.threads import ServerRefusal, Workers
 from tests.jupyter.test_server import FEW, Answer, Server, start
 from tests.work import PATIENCE
 
@@ -63,7 +62,7 @@ def check_others(server: Server) -> None:
     desk = first["desk"]
     assert server.question(desk, type="rows", id=1, **{"from": 0, "to": 2})["rows"]
     assert server.change(desk, cut="end", _seq=1)["_plan"]["seq"] == 1
-    for kind in ("lessons", "review", "regret"):
+    for kind in ("review", "regret"):
         assert server.question(desk, type=kind, id=2)["type"] == kind
     assert server.ask("GET", "inspector/sessions").status == 200
     assert server.ask("DELETE", f"inspector/desks/{desk}").status == 204
@@ -113,65 +112,7 @@ def test_an_open_document_whose_file_hangs_answers_and_can_be_closed(server: Ser
             check_others(server)
             assert server.ask("DELETE", f"inspector/desks/{desk}").status == 204
             assert poll.result().status == 404
-            assert server.ask("POST", f"inspector/desks/{desk}/ask", {"type": "lessons"}).status == 404
-
-
-def test_no_more_than_a_few_threads_work_for_one_document() -> None:
-    """Hanging work delays only requests for the same document, until that is closed."""
-    hanging, ended, late = threading.Event(), asyncio.Event(), []
-
-    async def run() -> None:
-        loop = asyncio.get_running_loop()
-        workers, other = Workers("a.jsonl"), Workers("b.jsonl")
-        began = [loop.create_future() for _ in range(MOST + 1)]
-
-        def work(number: int) -> int:
-            loop.call_soon_threadsafe(began[number].set_result, None)
-            hanging.wait(PATIENCE)
-            return number
-
-        def ask(number: int) -> asyncio.Task[int]:
-            return asyncio.ensure_future(
-                workers.run(lambda: work(number), ended, late=late.append, why="It was closed.")
-            )
-
-        tasks = [ask(number) for number in range(MOST + 1)]
-        await asyncio.gather(*began[:MOST])
-        assert await other.run(lambda: "answered", asyncio.Event()) == "answered"
-        assert not began[MOST].done() and not any(task.done() for task in tasks)
-        ended.set()
-        refused = await asyncio.gather(*tasks, return_exceptions=True)
-        assert {type(error) for error in refused} == {ServerRefusal}
-        assert {str(error) for error in refused} == {"It was closed."}
-        assert late == []
-        hanging.set()
-        async with asyncio.timeout(PATIENCE):
-            while len(late) < MOST:
-                await asyncio.sleep(0.01)
-        assert sorted(late) == [*range(MOST)] and not began[MOST].done()
-
-    asyncio.run(run())
-
-
-def test_work_that_asks_for_it_is_stopped_once_nobody_waits() -> None:
-    ended, stopped = asyncio.Event(), threading.Event()
-
-    def work() -> None:
-        try:
-            while True:
-                check_stopped()
-        except Stopped:
-            stopped.set()
-
-    async def run() -> None:
-        task = asyncio.ensure_future(Workers("a.jsonl").run(work, ended, why="It was closed."))
-        await asyncio.sleep(0)
-        ended.set()
-        with pytest.raises(ServerRefusal, match=r"It was closed\."):
-            await task
-        assert await asyncio.get_running_loop().run_in_executor(None, stopped.wait, PATIENCE)
-
-    asyncio.run(run())
+            assert server.ask("POST", f"inspector/desks/{desk}/ask", {"type": "regret"}).status == 404
 
 
 def test_reading_that_takes_too_long_is_given_up_with_a_sentence() -> None:

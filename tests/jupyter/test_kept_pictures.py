@@ -86,26 +86,6 @@ def test_the_second_opening_shows_the_first_one_s_picture_and_then_what_the_file
     assert "_scene" not in news or news["_scene"]["header"] == first["_scene"]["header"]
 
 
-def test_a_picture_of_another_file_other_choices_or_another_make_is_not_shown(
-    server: Server, home: Path
-) -> None:
-    first = open_and_close(server, home)
-    chosen = open_and_close(server, home, policy=OTHER)
-    assert chosen["_work"] == {} and chosen["_plan"]["policy"] == OTHER != first["_plan"]["policy"]
-
-    assert open_and_close(server, home, policy=OTHER)["_work"]["what"] == READING
-    rows = (server.root / NAME).read_bytes().splitlines(keepends=True)
-    (server.root / NAME).write_bytes(b"".join(rows[:300] + rows[-85:]))
-    shorter = open_and_close(server, home, policy=OTHER)
-    assert shorter["_work"] == {}
-    assert shorter["_scene"]["header"] != first["_scene"]["header"]
-
-    (picture,) = list_pictures(home)
-    picture.write_bytes(picture.read_bytes()[:5000])
-    broken = open_and_close(server, home, policy=OTHER)
-    assert broken["_work"] == {} and broken["_scene"]["header"] == shorter["_scene"]["header"]
-
-
 def test_where_the_file_is_no_session_any_more_the_picture_goes_and_the_next_opening_says_why(
     server: Server, home: Path
 ) -> None:
@@ -122,11 +102,4 @@ def test_where_the_file_is_no_session_any_more_the_picture_goes_and_the_next_ope
     assert server.ask("POST", route, {"wanted": {"policy": OTHER}}).status == 404
     refused = server.ask("POST", "inspector/open", {"path": NAME, "wanted": {}})
     assert refused.status == 422 and "PNG" in refused.json["message"]
-    assert list_pictures(home) == []
-
-
-def test_of_a_small_session_no_picture_is_kept(server: Server, home: Path) -> None:
-    for _ in range(2):
-        opened = server.open("story.jsonl")
-        assert opened["_work"].get("what") != READING
     assert list_pictures(home) == []

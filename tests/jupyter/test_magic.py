@@ -11,7 +11,7 @@ from IPython.core.completer import provisionalcompleter
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from inspector.demo import open_demo, read_demo
+from inspector.demo import CONSTRAINT, LOST_PATH, open_demo, read_demo
 from inspector.jupyter.widget import Workbench
 from inspector.policies.registry import names_of_policies
 
@@ -48,18 +48,10 @@ def test_a_file_is_shown_as_asked(shell: InteractiveShell, file: Path) -> None:
     assert shown.ledger.counter.name == "chars4_utf16"
     assert shown.plan.table.window == 100_000
     legal = [point.entry for point in shown.plan.cuts if point.legal]
-    again = run(shell, f'%inspect "{file}" --cut {legal[3]} --at {shown.at} --versus claude-code')
-    assert (again.cut, again.at, again.versus) == (legal[3], shown.at, {"policy": "claude-code"})
+    again = run(shell, f'%inspect "{file}" --cut {legal[3]} --at {shown.at} --versus claude-code-analysis')
+    assert (again.cut, again.at, again.versus) == (legal[3], shown.at, {"policy": "claude-code-analysis"})
     shown.close()
     again.close()
-
-
-def test_a_mode_of_0_1_opens_its_tab_and_warns(shell: InteractiveShell) -> None:
-    shell.user_ns["session"] = open_demo()
-    with pytest.warns(DeprecationWarning, match='mode="debug" is now tab="findings"'):
-        shown = run(shell, "%inspect session --mode debug")
-    assert shown.tab == "findings"
-    shown.close()
 
 
 def test_a_variable_that_holds_a_session_is_shown_and_can_be_kept(
@@ -68,14 +60,6 @@ def test_a_variable_that_holds_a_session_is_shown_and_can_be_kept(
     shell.user_ns["session"] = open_demo()
     run(shell, "wb = %inspect session")
     assert shell.user_ns["wb"].session is open_demo()
-
-
-def test_a_file_is_followed(shell: InteractiveShell, file: Path) -> None:
-    lines = read_demo().splitlines(keepends=True)
-    file.write_bytes(b"".join(lines[:100]))
-    shown = run(shell, f'%inspect "{file}" --follow')
-    assert shown.session.records == 100
-    shown.close()
 
 
 @pytest.mark.parametrize(
@@ -88,7 +72,7 @@ def test_a_file_is_followed(shell: InteractiveShell, file: Path) -> None:
         ("session --cut nope", "cut 'nope': no such entry"),
         ("session --tab loud", "argument --tab: invalid choice: 'loud'"),
         ("session --window many", "argument --window: invalid int value: 'many'"),
-        ("session --polic flue", "unrecognized arguments: --polic flue. %inspect --help tells"),
+        ("session --polic flue", "unrecognized arguments: --polic flue. See %inspect --help"),
         ('"session', "No closing quotation"),
         ("/", "it is a folder"),
         ("session --follow", "only a file can be followed"),
@@ -106,15 +90,6 @@ def test_what_cannot_be_done_is_told_in_a_sentence(
     assert f"UsageError: {done.error_in_exec}" in told.err
 
 
-def test_help_is_printed_and_nothing_is_shown(
-    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(shell, "%inspect --help") is None
-    told = capsys.readouterr().out
-    assert told.startswith("usage: %inspect ") and "--policy NAME" in told
-    assert shell.find_line_magic("inspect").__doc__ == told
-
-
 def test_policies_counters_tabs_and_options_are_completed(shell: InteractiveShell) -> None:
     def complete(line: str) -> set[str]:
         with provisionalcompleter():
@@ -130,6 +105,35 @@ def test_policies_counters_tabs_and_options_are_completed(shell: InteractiveShel
     assert "%inspect a.jsonl --versus recorded" in complete("%inspect a.jsonl --versus rec")
 
 
-def test_it_can_be_unloaded(shell: InteractiveShell) -> None:
-    shell.run_line_magic("unload_ext", "inspector")
-    assert shell.find_line_magic("inspect") is None
+@pytest.fixture
+def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A running session of the folder the notebook is in."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COMPACTION_INSPECTOR_STATE", str(tmp_path / "state"))
+    for name in ("CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    folder = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(tmp_path))
+    file = tmp_path / ".claude" / "projects" / folder / "s1.jsonl"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(read_demo())
+    return file.stem
+
+
+def test_a_running_session_is_asked_in_one_line(shell: InteractiveShell, running: str) -> None:
+    status = run(shell, "%compaction")
+    assert status["session"] == running and status["tokens"] > 0
+    assert run(shell, f"%compaction status --session {running}") == status
+    assert any(item["text"].endswith(LOST_PATH) for item in run(shell, "%compaction lost")["lost"])
+    assert any(CONSTRAINT[:40] in rule for rule in run(shell, "%compaction pinned")["rules"])
+    found = run(shell, "%compaction find almanac.json")["excerpts"]
+    assert found and all("almanac" in one["excerpt"] for one in found)
+
+
+@pytest.mark.parametrize("line", ["find", "status tide", "nothing", "--session", "lost --session none"])
+def test_an_invalid_question_is_a_sentence(
+    shell: InteractiveShell, running: str, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = shell.run_cell(f"%compaction {line}")
+    assert isinstance(done.error_in_exec, UsageError) and str(done.error_in_exec)
+    assert "Traceback" not in "".join(capsys.readouterr())

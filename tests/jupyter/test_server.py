@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import os
 import secrets
@@ -11,9 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
-import weakref
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from http.cookies import SimpleCookie
@@ -23,7 +20,6 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
-from jupyter_server.services.contents.filemanager import AsyncFileContentsManager
 from tornado.ioloop import IOLoop
 from tornado.web import Application
 from tornado.websocket import WebSocketHandler, websocket_connect
@@ -31,11 +27,8 @@ from tornado.websocket import WebSocketHandler, websocket_connect
 import inspector.jupyter.server as server_routes
 from inspector.demo import read_demo
 from inspector.files import open_plan, open_session
-from inspector.jupyter.documents import DocumentSource, OpenDocument, OpenDocuments, pack_frame
-from inspector.jupyter.server import SaveHandler, ServerState
 from inspector.policies.registry import POLICIES
 from inspector.workbench.payloads.columns import unpack
-from tests.longer import write_long
 from tests.quick_imports import path_without_grammar
 from tests.work import PATIENCE
 
@@ -206,24 +199,6 @@ def test_a_session_is_opened_planned_and_asked_about(server: Server) -> None:
     assert server.question(first["desk"], type="dance", id="b")["type"] == "error"
 
 
-def test_facts_are_asked_for_like_anything_else(server: Server) -> None:
-    document = server.open("story.jsonl", cut="end")
-    place = document["_plan"]["cut"]["place"]
-    listed = server.question(document["desk"], type="facts", id=1, place=place, **{"from": 0, "to": 3})
-    assert len(listed["rows"]) == 3
-    number = listed["rows"][0]["number"]
-    told = server.question(document["desk"], type="story", id=2, place=place, number=number)
-    assert told["outcomes"][-1]["note"] == "by this plan" and told["wording"]["text"]
-    assert server.question(document["desk"], type="regret", id=3)["marks"]
-    refused = server.question(document["desk"], type="story", id=4, place=place, number=10**6)
-    assert refused["type"] == "error" and refused["id"] == 4
-    assert server.question(document["desk"], type="stop") == {}
-    many = [{"type": "facts", "id": at, "place": place, "query": "a" * at} for at in range(12)]
-    with ThreadPoolExecutor(12) as pool:
-        replies = list(pool.map(lambda asked: server.question(document["desk"], **asked), many))
-    assert [reply["id"] for reply in replies] == list(range(12))
-
-
 def test_a_server_that_starts_does_not_wait_for_what_reads_and_plans() -> None:
     code = "import sys, inspector.jupyter.server; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -241,14 +216,16 @@ def test_what_cannot_be_planned_is_told_and_taken_back(server: Server) -> None:
     assert "nowhere" in refused["_error"] and refused["cut"] == "" and refused["_plan"]["seq"] == 1
     refused = server.change(opened, settings=["no", "object"], _seq=2)
     assert "settings" in refused["_error"] and refused["settings"] == {}
-    assert server.change(opened, policy="claude-code", _seq=3)["_error"] == ""
+    assert server.change(opened, policy="claude-code-analysis", _seq=3)["_error"] == ""
 
 
 def test_a_replay_and_a_plan_b_come_with_the_answer(server: Server) -> None:
     opened = server.open("story.jsonl", policy="flue")["desk"]
-    both = server.change(opened, replay=True, versus={"policy": "claude-code"})
+    both = server.change(opened, replay=True, versus={"policy": "claude-code-analysis"})
     assert both["_run"]["policy"] == "flue" and both["_run_data"]
-    assert both["_other"]["policy"] == "claude-code" and both["_other"]["label"] and both["_other_data"]
+    assert (
+        both["_other"]["policy"] == "claude-code-analysis" and both["_other"]["label"] and both["_other_data"]
+    )
     accepts = server.change(opened, scenario={"provider": "accepts"})
     runs = [one["_run"]["scenario"]["values"]["provider"] for one in (both, accepts)]
     assert runs == ["refuses", "accepts"] and accepts["scenario"]["provider"] == "accepts"
@@ -289,29 +266,6 @@ def test_a_plan_is_saved_beside_its_session_and_never_over_another_file(server: 
     assert plan.edits.settings == {"dedupe-reads.enabled": True}
     assert plan.policy.rules[3].kind == "dedupe-reads"
     assert open_plan(folder / "run-2.plan.json", folder / "run.session.jsonl").edits.cut == "end"
-
-
-def test_a_session_is_written_beside_its_own_as_it_was_shown(server: Server) -> None:
-    folder = server.root / "written"
-    folder.mkdir()
-    (folder / "run.jsonl").write_bytes(read_demo())
-    opened = server.open("written/run.jsonl", policy="flue")["desk"]
-
-    def write(name: str) -> Any:
-        asked = {"type": "write_file", "id": "w", "name": name}
-        return server.ask("POST", f"inspector/desks/{opened}/save", asked)
-
-    assert write("run-2.jsonl").status == 422, "nothing was shown yet"
-    shown = server.question(opened, type="preview_file", id="p", kind="reopened", at="")
-    assert not shown["problem"] and [path.name for path in folder.iterdir()] == ["run.jsonl"]
-    refused = server.question(opened, type="write_file", id="w", name=shown["name"])
-    assert refused["type"] == "error", "to ask writes no file"
-    reply = write(shown["name"]).json
-    assert (reply["type"], reply["path"]) == ("write_file", f"written/{shown['name']}")
-    moment = open_session(folder / "run.jsonl").at(shown["at"])
-    again = open_session(folder / shown["name"])
-    assert len(again.turns) == len(moment.turns) and again.id == reply["name"].removesuffix(".jsonl")
-    assert (folder / "run.jsonl").read_bytes() == read_demo()
 
 
 def test_a_written_summary_survives_a_restart_of_the_server(
@@ -360,102 +314,8 @@ def wait_for_summary(ask: Callable[[], Any]) -> Any:
     return summary
 
 
-def test_each_of_two_documents_of_one_session_keeps_the_summary_written_in_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A document has its own summary, in whatever order they are written and removed."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    texts = {
-        "flue": "So far: a calendar.",
-        "pi": "So far: a table of tides.",
-        "codex": "So far: a plot.",
-    }
-
-    def find_texts(server: Server) -> dict[str, str]:
-        shown = {}
-        for policy in texts:
-            opened = server.open("story.jsonl", policy=policy, cut="end")
-            place = opened["_plan"]["cut"]["place"]
-            planned = server.question(opened["desk"], type="summaries", place=place)["planned"]
-            shown[policy] = planned["text"]
-            server.ask("DELETE", f"inspector/desks/{opened['desk']}")
-        return {policy: text for policy, text in texts.items() if text in shown[policy]}
-
-    with start(tmp_path) as server:
-        # All documents are open before the first summary is written.
-        desks = {policy: server.open("story.jsonl", policy=policy, cut="end")["desk"] for policy in texts}
-        assert find_texts(server) == {}
-        for policy, text in texts.items():
-            server.question(desks[policy], type="summarise", by="pasted", text=text)
-        for policy in texts:
-            wait_for_summary(lambda: server.question(desks[policy], type="writing"))  # noqa: B023
-        assert find_texts(server) == texts
-        # A second summary in the first document and a removed one in the last leave the others unchanged.
-        server.question(desks["flue"], type="summarise", by="pasted", text="So far: a clock.")
-        wait_for_summary(lambda: server.question(desks["flue"], type="writing"))
-        server.question(desks["codex"], type="unsummarise")
-    texts = {"flue": "So far: a clock.", "pi": texts["pi"], "codex": texts["codex"]}
-    with start(tmp_path) as server:
-        assert find_texts(server) == {"flue": texts["flue"], "pi": texts["pi"]}
-
-
-def test_to_ask_writes_no_file(server: Server) -> None:
-    """Who may only read may ask; to save is a way of its own."""
-    opened = server.open("story.jsonl")["desk"]
-    assert server.question(opened, type="save", id="s")["type"] == "error"
-    assert not list(server.root.glob("story*.plan.json")) and not list(Path.cwd().glob("*.plan.json"))
-
-
-def test_a_folder_that_cannot_be_written_gets_a_sentence(server: Server) -> None:
-    folder = server.root / "taken"
-    folder.mkdir()
-    shutil.copy(server.root / "story.jsonl", folder / "run.jsonl")
-    opened = server.open("taken/run.jsonl")["desk"]
-    shutil.rmtree(folder)
-    answer = server.ask("POST", f"inspector/desks/{opened}/save", {"type": "save", "id": "s"})
-    assert answer.status == 422
-    assert answer.json["message"] == "The plan could not be saved: No such file or directory"
-
-
-def test_a_saved_plan_goes_beside_a_file_that_is_no_text_and_a_folder_of_its_name(server: Server) -> None:
-    folder = server.root / "odd"
-    (folder / "run.plan.json").mkdir(parents=True)
-    (folder / "run-2.plan.json").write_bytes(b"\xff\xfe\x00")
-    shutil.copy(server.root / "story.jsonl", folder / "run.jsonl")
-    opened = server.open("odd/run.jsonl")["desk"]
-    saved = server.ask("POST", f"inspector/desks/{opened}/save", {"type": "save", "id": "s"}).json
-    assert saved["path"] == "odd/run-3.plan.json"
-    assert (folder / "run-2.plan.json").read_bytes() == b"\xff\xfe\x00"
-
-
-class SlowDisk(AsyncFileContentsManager):
-    """A contents manager that takes its time between what is asked and what is written."""
-
-    async def save(self, model: Any, path: str = "") -> Any:
-        await asyncio.sleep(0.05)
-        return await super().save(model, path)
-
-
-def test_two_who_save_at_once_do_not_write_over_each_other(tmp_path: Path) -> None:
-    handler = SaveHandler.__new__(SaveHandler)
-    handler.server_state = ServerState()
-    handler.application = Application(contents_manager=SlowDisk(root_dir=str(tmp_path)))
-
-    async def save() -> list[str]:
-        return await asyncio.gather(
-            *(handler.keep("", "a.plan.json", text) for text in ("one", "two", "one"))
-        )
-
-    assert asyncio.run(save()) == ["a.plan.json", "a-2.plan.json", "a.plan.json"]
-    assert [(tmp_path / name).read_text() for name in ("a.plan.json", "a-2.plan.json")] == ["one", "two"]
-
-
-def test_the_bundled_session_needs_no_file(server: Server) -> None:
-    first = server.ask("POST", "inspector/open", {"bundled": True}).frame
-    assert "high water" in first["_scene"]["title"]
-
-
 ROUTES = (
+    ("GET", "inspector/format?path=story.jsonl"),
     ("POST", "inspector/open"),
     ("POST", "inspector/desks/x"),
     ("POST", "inspector/desks/x/ask"),
@@ -472,7 +332,7 @@ def test_no_route_answers_without_the_token(
     server: Server, method: str, route: str, header: dict[str, str]
 ) -> None:
     answer = server.ask(method, route, {"path": "story.jsonl"} if method == "POST" else None, header)
-    assert answer.status == 403 and b"desk" not in answer.body
+    assert answer.status == 403 and b"desk" not in answer.body and b"format" not in answer.body
 
 
 def test_a_cookie_alone_changes_nothing_without_the_xsrf_token(server: Server) -> None:
@@ -501,22 +361,7 @@ def test_nothing_outside_the_root_is_read(server: Server, path: str) -> None:
     (server.root / "folder").mkdir(exist_ok=True)
     answer = server.ask("POST", "inspector/open", {"path": path})
     assert answer.status == 404 and answer.json["message"]
-
-
-def test_an_absolute_path_is_one_below_the_root(server: Server) -> None:
-    outside = server.root.parent / "outside.jsonl"
-    assert server.ask("POST", "inspector/open", {"path": str(outside)}).status == 404
-    assert server.ask("POST", "inspector/open", {"path": "/story.jsonl"}).status == 200
-
-
-def test_hidden_files_are_hidden(server: Server) -> None:
-    hidden = server.root / ".secret"
-    hidden.mkdir(exist_ok=True)
-    for place in (server.root / ".hidden.jsonl", hidden / "story.jsonl"):
-        shutil.copy(server.root / "story.jsonl", place)
-        path = place.relative_to(server.root).as_posix()
-        assert server.ask("GET", f"api/contents/{path}").status == 404
-        assert server.ask("POST", "inspector/open", {"path": path}).status == 404
+    assert server.ask("GET", f"inspector/format?path={path}").status == 404
 
 
 @pytest.mark.parametrize(
@@ -536,6 +381,19 @@ def test_what_is_no_session_gets_a_sentence(server: Server, content: bytes, word
     assert str(server.root) not in answer.body.decode()
 
 
+def test_a_session_file_is_told_from_others_without_opening_it(server: Server) -> None:
+    (server.root / "package.json").write_text('{"name": "tide", "version": "1.0.0"}')
+    asked = {
+        path: server.ask("GET", f"inspector/format?path={path}") for path in ("story.jsonl", "package.json")
+    }
+    assert {path: answer.json for path, answer in asked.items()} == {
+        "story.jsonl": {"format": "claude-code"},
+        "package.json": {"format": ""},
+    }
+    assert server.ask("GET", "inspector/format?path=folder").status in (404, 422)
+    assert server.ask("GET", "inspector/format").status == 400
+
+
 def test_a_link_leads_as_far_as_the_contents_manager_lets_it(server: Server) -> None:
     link = server.root / "link.jsonl"
     if not link.exists():
@@ -549,16 +407,7 @@ def test_a_pipe_does_not_keep_the_server_waiting(server: Server) -> None:
     os.mkfifo(server.root / "pipe.jsonl")
     answer = server.ask("POST", "inspector/open", {"path": "pipe.jsonl"})
     assert answer.status == 422 and "not a regular file" in answer.json["message"]
-
-
-def test_a_name_longer_than_any_gets_a_sentence(server: Server) -> None:
-    answer = server.ask("POST", "inspector/open", {"path": "a" * 5000})
-    assert (answer.status, answer.json["message"]) == (422, "File name too long.")
-
-
-def test_a_folder_gets_a_sentence(server: Server) -> None:
-    (server.root / "folder").mkdir(exist_ok=True)
-    assert server.ask("POST", "inspector/open", {"path": "folder"}).json["message"] == "folder is a folder."
+    assert server.ask("GET", "inspector/format?path=pipe.jsonl").status == 422
 
 
 @pytest.mark.parametrize(
@@ -577,23 +426,6 @@ def test_a_folder_gets_a_sentence(server: Server) -> None:
 def test_a_request_that_makes_no_sense_is_a_bad_request(server: Server, route: str, body: object) -> None:
     answer = server.ask("POST", f"inspector/{route}", body)
     assert answer.status == 400 and answer.json["message"]
-
-
-def test_a_desk_that_is_closed_or_was_never_there_says_so(server: Server) -> None:
-    opened = server.open("story.jsonl")["desk"]
-    assert server.ask("DELETE", f"inspector/desks/{opened}").status == 204
-    for method, route in ROUTES[1:5]:
-        gone = server.ask(method, route.replace("/x", f"/{opened}"), {} if method == "POST" else None)
-        assert gone.status == 404 and "Open it again" in gone.json["message"]
-
-
-def test_deleting_ends_a_poll(server: Server) -> None:
-    first = server.open("story.jsonl")
-    with ThreadPoolExecutor(1) as pool:
-        poll = pool.submit(server.ask, "GET", f"inspector/desks/{first['desk']}/news?rev={first['rev']}")
-        time.sleep(0.5)
-        server.ask("DELETE", f"inspector/desks/{first['desk']}")
-        assert poll.result(120).status == 404
 
 
 def test_a_growing_file_is_followed_at_its_end_and_nowhere_else(server: Server) -> None:
@@ -625,70 +457,6 @@ def test_a_file_that_is_gone_is_told_once_and_stays_readable(server: Server) -> 
     assert server.question(first["desk"], type="body", id="1", row=0)["before"]["text"]
 
 
-def test_no_folder_of_the_server_is_told_when_a_file_is_no_session_any_more(server: Server) -> None:
-    file = server.root / "turned.jsonl"
-    shutil.copy(server.root / "story.jsonl", file)
-    first = server.open("turned.jsonl")
-    file.write_text("not a session\n" * 3)
-    told = server.news(first["desk"], first["rev"])["_error"]
-    assert "turned.jsonl is not a session" in told and str(server.root) not in told
-
-
-def test_a_revision_beyond_all_counting_is_a_bad_request(server: Server) -> None:
-    opened = server.open("story.jsonl")["desk"]
-    assert server.ask("GET", f"inspector/desks/{opened}/news?rev={'9' * 5000}").status == 400
-
-
-@pytest.fixture(scope="module")
-def long_file(server: Server) -> str:
-    return write_long(server.root / "long.jsonl").name
-
-
-def test_a_long_file_opens_with_estimates_and_the_exact_counts_follow(server: Server, long_file: str) -> None:
-    first = server.open(long_file)
-    assert first["_scene"]["unit"]["short"].startswith("chars4")
-    said, rev, works = first, first["rev"], []
-    end = time.monotonic() + PATIENCE
-    while said["_scene"]["unit"]["short"].startswith("chars4") and time.monotonic() < end:
-        news = server.news(first["desk"], rev)
-        said, rev = {**said, **news}, news["rev"]
-        works.append(said["_work"])
-    assert said["_scene"]["unit"]["short"].startswith("o200k")
-    assert any(work.get("what") == "Counting tokens" and work["stoppable"] for work in works)
-    assert unpack(said["_scene"]["columns"], said["_scene_data"])["block_tokens"].sum() > 0
-
-
-def test_counting_can_be_stopped_and_says_that_the_numbers_stay_estimates(server: Server) -> None:
-    # A fast machine may be done before the word to stop arrives: then a longer file, with other texts.
-    for replies in (750, 1500, 3000, 6000):
-        place = server.root / f"stopped-{replies}.jsonl"
-        said = stop_counting(server, write_long(place, replies, first=replies * 10_000).name)
-        place.unlink()
-        if "estimates" in said["_error"]:
-            break
-    assert "stay estimates" in said["_error"] and said["_work"] == {}
-    assert said["_scene"]["unit"]["short"].startswith("chars4")
-
-
-def stop_counting(server: Server, name: str) -> dict[str, Any]:
-    """Stop the counting of a document as soon as it has begun, and return the document's last traits."""
-    first = server.open(name)
-    traits, rev, end = first, first["rev"], time.monotonic() + PATIENCE
-    # Before counting begins there is nothing to stop.
-    while traits["_work"].get("what") != "Counting tokens" and time.monotonic() < end:
-        news = server.news(first["desk"], rev)
-        traits, rev = {**traits, **news}, news["rev"]
-    assert server.ask("POST", f"inspector/desks/{first['desk']}/stop", {}).status == 200
-    while (
-        "estimates" not in traits["_error"]
-        and traits["_scene"]["unit"]["short"].startswith("chars4")
-        and time.monotonic() < end
-    ):
-        news = server.news(first["desk"], rev)
-        traits, rev = {**traits, **news}, news["rev"]
-    return traits
-
-
 def test_documents_that_nobody_looks_at_make_room(server: Server) -> None:
     first = server.open("story.jsonl")["desk"]
     for _ in range(FEW):
@@ -715,100 +483,6 @@ def test_too_many_documents_that_are_looked_at_are_refused(server: Server) -> No
         poll.close()
     assert answer.status == 409 and "Too many sessions" in answer.json["message"]
     assert server.ask("POST", "inspector/open", {"path": "story.jsonl"}).status == 200
-
-
-class Closing(NamedTuple):
-    """A server's state with one open document, and its last entry, which is held by nobody else."""
-
-    state: ServerState
-    name: str
-    held: weakref.ref[Any]
-
-    def close(self) -> None:
-        """As two messages do that say the same."""
-        self.state.leave(self.name)
-        self.state.leave(self.name)
-
-    async def is_freed(self) -> bool:
-        for _ in range(100 * PATIENCE):
-            await asyncio.sleep(0.01)
-            if self.held() is None:
-                return True
-        return False
-
-
-async def open_one(look: str = "") -> Closing:
-    """A document opened in a server's state, and a question of it answered."""
-    state = ServerState()
-    documents = await state.load()
-    source = DocumentSource(content=read_demo(), name="demo.jsonl")
-    document = OpenDocument(source, {}, asyncio.get_running_loop())
-    assert documents.admit(document)
-    document.begin()
-    if look:
-        reply: Future[Any] = Future()
-        document.controller.ask({"type": look, "id": 1}, reply.set_result)
-        await asyncio.wrap_future(reply)
-    return Closing(state, document.id, weakref.ref(document.controller.model.session.entries[-1]))
-
-
-@pytest.fixture
-def no_automatic_gc() -> Iterator[None]:
-    gc.disable()
-    yield
-    gc.enable()
-
-
-@pytest.mark.usefixtures("no_automatic_gc")
-def test_the_memory_of_a_closed_document_is_free_for_the_next_one_without_a_search_for_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """To search for it would hold up the whole server."""
-    monkeypatch.setattr(server_routes, "LATER", 1000.0)
-
-    async def close_one() -> bool:
-        document = await open_one()
-        with document.state.opening():
-            document.close()
-            return await document.is_freed()
-
-    gc.collect()
-    before = gc.get_stats()[2]["collections"]
-    assert asyncio.run(close_one())
-    assert gc.get_stats()[2]["collections"] == before
-
-
-@pytest.mark.usefixtures("no_automatic_gc")
-@pytest.mark.parametrize(("later", "many"), [(0.01, 4), (1000.0, 1)])
-def test_what_was_held_in_a_circle_is_given_back_soon_and_of_many_documents_at_once(
-    monkeypatch: pytest.MonkeyPatch, later: float, many: int
-) -> None:
-    monkeypatch.setattr(server_routes, "LATER", later)
-    monkeypatch.setattr(server_routes, "MANY", many)
-
-    async def close_one() -> bool:
-        document = await open_one("summaries")
-        document.close()
-        return await document.is_freed()
-
-    assert asyncio.run(close_one())
-
-
-@pytest.mark.usefixtures("no_automatic_gc")
-def test_what_is_opened_is_not_held_up_by_cleaning_up_behind_what_was_closed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(server_routes, "LATER", 0.0)
-
-    async def close_while_opening() -> tuple[bool, bool]:
-        document = await open_one("summaries")
-        with document.state.opening():
-            document.close()
-            await asyncio.sleep(0.5)
-            meanwhile = document.held() is not None
-        return meanwhile, await document.is_freed()
-
-    assert asyncio.run(close_while_opening()) == (True, True)
 
 
 class KernelConnection:
@@ -851,24 +525,6 @@ def test_a_kernel_s_answers_do_not_wait_for_the_browser_to_acknowledge_the_messa
         return said
 
     assert asyncio.run(ask()) == ("prompt" if expected else "late")
-
-
-def test_files_too_large_for_all_make_room_too() -> None:
-    async def fill() -> list[bool]:
-        documents, loop = OpenDocuments(most=9, most_bytes=250), asyncio.get_running_loop()
-        found = [OpenDocument(DocumentSource(), {}, loop) for _ in range(3)]
-        for document in found:
-            document.size = 100
-            assert documents.admit(document)
-        return [document.closed for document in found]
-
-    assert asyncio.run(fill()) == [True, False, False]
-
-
-def test_a_frame_carries_any_text() -> None:
-    frame = pack_frame({"cut": "é\ud83d\x00", "_plan_data": b""}, rev=1)
-    start = 4 + int.from_bytes(frame[:4], "little")
-    assert json.loads(frame[4:start])["traits"]["cut"] == "é\ud83d\x00" and frame[start:] == b""
 
 
 def test_every_policy_crosses_the_wire_as_json(server: Server) -> None:

@@ -67,11 +67,11 @@ READING: dict[str, dict[str, Any]] = {
     "summary": {"place": 3, "versus": False},
     "search": {"query": "tide", "keys": ["cut"]},
     "lesson": {"place": 3},
-    "lessons": {},
-    "lesson_step": {"link": "1.1"},
-    "lesson_check": {"link": "1.1", "place": 3, "answer": ""},
     "settings_file": {"name": "settings.json", "text": '{"compaction": {"warn": 0.7}}'},
+    "compactions": {"place": 3},
+    "selection": {"place": 3, "look": "", "from": 0, "to": 2},
     "context": {"place": 3, "from": 0, "to": 2, "most": 100},
+    "context_facts": {"place": 3, "pair": "before"},
     "summaries": {"place": 3},
     "facts": {"place": 3, "query": "", "kind": "", "outcome": "", "from": 0, "to": 2},
     "findings": {"place": 3, "look": ""},
@@ -92,6 +92,7 @@ READING: dict[str, dict[str, Any]] = {
     "stop": {"what": "summary"},
 }
 WRITING: dict[str, dict[str, Any]] = {
+    "judge": {"place": 3, "number": 0, "pick": "", "verdict": "right"},
     "summarise": {**FIELDS, "digest": "", "text": ""},
     "unsummarise": {},
 }
@@ -271,46 +272,3 @@ def test_a_body_above_4_mb_is_refused(server: Server, route: str) -> None:
     for size in (MOST + 1, 24_000_000):
         answer = send(server, route.replace("ID", desk), pad({}, size))
         assert answer.status == 413 and "4,000,000" in answer.json["message"]
-
-
-def test_a_body_of_just_4_mb_is_read(server: Server) -> None:
-    body = pad({"path": "story.jsonl"}, MOST)
-    assert len(body) == MOST
-    assert send(server, "open", body).status == 200
-
-
-NO_OBJECT = (
-    *(b"", b"{", b"[]", b"7", b"\xff", b'{"a": NaN}', b'{"a": -Infinity}'),
-    *(b"[" * 200_000, b'{"a":' * 999, b'{"wanted": ' * 999, b'{"what": ' + b"9" * 5_000 + b"}"),
-)
-
-
-@pytest.mark.parametrize("route", ROUTES)
-def test_what_is_no_json_object_is_a_bad_request(server: Server, route: str) -> None:
-    desk = open_as(server, OWNER)
-    for body in NO_OBJECT:
-        answer = send(server, route.replace("ID", desk), body)
-        assert answer.status == 400 and answer.json["message"], body[:20]
-
-
-@pytest.mark.parametrize("field", [b"[" + b"[]," * 300_000 + b"[]]", b'{"a":' + b"1" * 500_000 + b"}"])
-def test_a_large_field_that_is_no_text_is_refused_before_it_is_parsed(server: Server, field: bytes) -> None:
-    """Parsing it would stop the event loop, in any thread."""
-    desk = open_as(server, OWNER)
-    for name in ("wanted", "keys", "id"):
-        answer = send(
-            server,
-            f"desks/{desk}/ask",
-            b'{"type": "search", "query": "a", "%s": %s}' % (name.encode(), field),
-        )
-        assert answer.status == 400 and "500,000" in answer.json["message"]
-    # A field without a meaning is skipped.
-    body = b'{"type": "search", "id": 1, "query": "a", "more": %s}' % field
-    assert send(server, f"desks/{desk}/ask", body).json["type"] == "search"
-
-
-def test_half_a_character_is_text_like_any_other(server: Server) -> None:
-    """Browsers send it, and names of entries may contain it."""
-    desk = open_as(server, OWNER)
-    answer = send(server, f"desks/{desk}/ask", rb'{"type": "search", "id": 1, "query": "\ud83d"}')
-    assert answer.json["hits"] == []

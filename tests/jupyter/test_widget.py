@@ -11,19 +11,14 @@ from typing import Any
 
 import comm
 import pytest
-from anywidget import AnyWidget
 from comm.base_comm import BaseComm
-from traitlets import TraitError
 
 from inspector.demo import open_demo, read_demo
 from inspector.errors import EditError, PolicyError, ReadError
-from inspector.files import open_session
 from inspector.jupyter.widget import Workbench
 from inspector.planning.planner import make_plan
 from inspector.policies.policy import Edits
-from inspector.replays.engine import replay
 from inspector.session.session import Session
-from inspector.workbench.payloads.columns import unpack
 
 
 class Recorder(BaseComm):  # type: ignore[misc]
@@ -81,14 +76,6 @@ def test_a_drag_in_the_browser_is_answered_with_its_seq(sent: list[dict[str, Any
     assert "_scene" not in updated, "the scene does not change with the cut"
 
 
-def test_a_question_that_changes_nothing_is_answered_too(
-    sent: list[dict[str, Any]], session: Session
-) -> None:
-    workbench = Workbench(session)
-    browser_sets(workbench, settings={}, _seq=4)
-    assert workbench._plan["seq"] == 4
-
-
 def test_python_drives_the_same_traits(sent: list[dict[str, Any]], session: Session) -> None:
     workbench = Workbench(session)
     workbench.cut = legal_ids(workbench)[3]
@@ -129,55 +116,6 @@ def test_a_wrong_value_from_the_browser_comes_back_as_a_sentence(
     assert workbench._error == ""
 
 
-def test_another_moment_draws_another_scene_and_forgets_the_cut(
-    sent: list[dict[str, Any]], session: Session
-) -> None:
-    workbench = Workbench(session)
-    workbench.cut = legal_ids(workbench)[3]
-    segments = workbench._scene["segments"]
-    browser_sets(workbench, at=segments[-1]["at"], _seq=3)
-    assert workbench.cut == ""
-    assert [segment["current"] for segment in workbench._scene["segments"]][-1]
-    assert workbench.moment.leaf == segments[-1]["at"]
-
-
-def test_a_moment_set_with_a_cut_and_a_pin_in_place_is_taken_whole(
-    sent: list[dict[str, Any]], session: Session
-) -> None:
-    workbench = Workbench(session)
-    workbench.pins = [workbench._scene["entryIds"][0]]
-    workbench.cut = legal_ids(workbench)[8]
-    last = workbench._scene["segments"][-1]["at"]
-    workbench.at = last
-    assert (workbench.at, workbench.cut, workbench.pins) == (last, "", [])
-    assert len(workbench._scene["entryIds"]) == len(workbench.moment.live)
-
-
-def test_another_policy_places_its_own_cut(sent: list[dict[str, Any]], session: Session) -> None:
-    workbench = Workbench(session, cut="end")
-    workbench.policy = "keep-recent-turns"
-    assert workbench.cut == ""
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"trigger.reserve_tokens": -1e30},
-        {"keep-recent-tokens.tokens": float("nan")},
-        {"summarise-older.share": 1e308},
-    ],
-)
-def test_a_setting_beyond_all_bounds_is_refused_and_forgotten(
-    sent: list[dict[str, Any]], session: Session, settings: dict[str, Any]
-) -> None:
-    workbench = Workbench(session, "flue")
-    with pytest.raises(PolicyError):
-        workbench.settings = settings
-    assert workbench.settings == {}
-    workbench.settings = {"keep-recent-tokens.tokens": 5000}
-    assert workbench._error == ""
-
-
 def test_the_recipe_makes_the_plan_on_the_screen(sent: list[dict[str, Any]], session: Session) -> None:
     workbench = Workbench(session, window=50_000, settings={"keep-recent-tokens.tokens": 9000})
     assert "window=50000" in workbench.plan.recipe
@@ -188,22 +126,6 @@ def test_the_recipe_makes_the_plan_on_the_screen(sent: list[dict[str, Any]], ses
         workbench.plan.fits,
         workbench.plan.verdict,
     )
-
-
-def test_columns_have_the_lengths_the_contract_says(sent: list[dict[str, Any]], session: Session) -> None:
-    workbench = Workbench(session)
-    scene = unpack(workbench._scene["columns"], workbench._scene_data)
-    plan = unpack(workbench._plan["columns"], workbench._plan_data)
-    blocks, entries = len(scene["block_entry"]), len(scene["entry_step"])
-    sections = len(workbench._scene["sections"])
-    assert len(workbench._scene["entryIds"]) == entries
-    assert {len(plan[name]) for name in plan if name[:4] in ("fate", "toke", "rule")} == {blocks}
-    assert len(plan["after_total"]) == len(scene["place_legal"]) == entries + 1
-    assert len(plan["after_sections"]) == (entries + 1) * sections
-    assert len(scene["overview_reported"]) == workbench._scene["overview"]["steps"]
-    place = workbench._plan["cut"]["place"]
-    row = plan["after_sections"].reshape(-1, sections)[place]
-    assert row.sum() == plan["after_total"][place] == workbench.plan.after
 
 
 def test_bodies_come_on_demand_and_rows_by_range(sent: list[dict[str, Any]], session: Session) -> None:
@@ -217,6 +139,18 @@ def test_bodies_come_on_demand_and_rows_by_range(sent: list[dict[str, Any]], ses
     place = workbench._plan["cut"]["place"]
     summary = browser_asks(workbench, sent, type="summary", id=3, place=place)
     assert summary["text"].startswith("[A placeholder summary")
+
+
+def test_the_code_of_tabs_and_of_dialogs_comes_in_a_message_each(
+    sent: list[dict[str, Any]], session: Session
+) -> None:
+    workbench = Workbench(session)
+    tabs, dialogs = (
+        browser_asks(workbench, sent, type="code", id="1", part=part)["code"] for part in ("later", "dialogs")
+    )
+    assert "makeRules" in tabs and "makeHelp" in dialogs
+    assert "makeHelp" not in tabs and "makeRules" not in dialogs
+    assert browser_asks(workbench, sent, type="code", id="2", part=["dialogs"])["code"] == tabs
 
 
 @pytest.mark.parametrize(
@@ -242,107 +176,6 @@ def test_nothing_of_the_transcript_is_in_the_synced_state(
     assert words[:40] not in state
 
 
-def test_the_repr_tells_the_state_in_a_terminal(session: Session) -> None:
-    text = repr(Workbench(session, "flue"))
-    assert text.startswith("Workbench(Session(claude-code, ")
-    assert "Plan(flue: cut at " in text
-    assert "0x" not in text
-
-
-def test_a_replay_asked_for_is_sent_and_follows_policy_and_settings(
-    sent: list[dict[str, Any]], session: Session
-) -> None:
-    workbench = Workbench(session, "flue", window=100_000)
-    assert workbench.run is None and not workbench._run
-    browser_sets(workbench, replay=True)
-    assert workbench.run is not None
-    assert workbench._run["policy"] == "flue" and workbench._run["steps"] == len(workbench.run)
-    columns = unpack(workbench._run["columns"], workbench._run_data)
-    assert {len(column) for column in columns.values()} == {len(workbench.run)}
-    before = len(workbench.run.compactions)
-    browser_sets(workbench, settings={"trigger.reserve_tokens": 60_000}, _seq=1)
-    assert len(workbench.run.compactions) > before
-    workbench.policy = "claude-code"
-    assert workbench._run["policy"] == "claude-code"
-    json.dumps(workbench._run)
-
-
-def test_the_provider_of_a_replay_refuses_until_it_is_asked_to_accept(
-    sent: list[dict[str, Any]], session: Session
-) -> None:
-    workbench = Workbench(session, "flue", window=40_000, replay=True)
-    accepts, refuses = (
-        replay(session, "flue", {"provider": provider}, window=40_000) for provider in ("accepts", "refuses")
-    )
-    assert accepts.events != refuses.events and accepts.context.tolist() != refuses.context.tolist()
-
-    def shown() -> tuple[list[int], tuple[Any, ...], str]:
-        assert workbench.run is not None
-        return (
-            workbench.run.context.tolist(),
-            workbench.run.events,
-            workbench._run["scenario"]["values"]["provider"],
-        )
-
-    assert shown() == (refuses.context.tolist(), refuses.events, "refuses")
-    browser_sets(workbench, scenario={"provider": "accepts"}, _seq=1)
-    assert shown() == (accepts.context.tolist(), accepts.events, "accepts")
-    workbench.provider = "refuses"
-    assert shown()[2] == "refuses"
-    with pytest.raises(TraitError, match="refuses"):
-        workbench.provider = "perhaps"
-    with pytest.raises(PolicyError):
-        workbench.policy = "none of these"
-    assert (workbench.provider, workbench._run["scenario"]["values"]["provider"]) == ("refuses", "refuses")
-
-
-def test_a_scenario_that_says_what_the_provider_does_is_taken_at_its_word(session: Session) -> None:
-    told = [
-        Workbench(session, scenario=scenario).provider for scenario in ({"provider": "accepts"}, {}, None)
-    ]
-    assert told == ["accepts", "refuses", "refuses"]
-
-
-def test_a_replay_is_not_lived_twice_for_a_drag(sent: list[dict[str, Any]], session: Session) -> None:
-    workbench = Workbench(session, replay=True)
-    lived = workbench.run
-    browser_sets(workbench, cut=legal_ids(workbench)[4], _seq=1)
-    assert workbench.run is lived
-
-
-def test_a_scenario_that_points_at_nothing_is_told_and_put_away(
-    sent: list[dict[str, Any]], session: Session
-) -> None:
-    scenario = {"acts": [{"at": "nowhere", "do": "compact"}]}
-    with pytest.raises(EditError, match="nowhere"):
-        Workbench(session, replay=True, scenario=scenario)
-    workbench = Workbench(session, scenario=scenario)
-    browser_sets(workbench, replay=True)
-    assert not workbench.replay and "nowhere" in workbench._error
-    with pytest.raises(EditError, match="nowhere"):
-        workbench.replay = True
-
-
-def test_a_policy_may_be_given_as_json(session: Session) -> None:
-    rules = [{"kind": "keep-system"}, {"kind": "keep-recent-turns"}, {"kind": "summarise-older"}]
-    workbench = Workbench(session, {"name": "handed over", "rules": rules})
-    assert workbench.policy == "handed over"
-    assert "handed over" in {policy["name"] for policy in workbench._scene["policies"]}
-
-
-def test_plan_b_is_set_like_anything_else(sent: list[dict[str, Any]], session: Session) -> None:
-    workbench = Workbench(session, versus={"policy": "claude-code"})
-    assert workbench._other["policy"] == "claude-code" and workbench.other is not None
-    columns = unpack(workbench._other["columns"], workbench._other_data)
-    assert len(columns["fate_older"]) == len(workbench.plan.fate)
-    sent.clear()
-    browser_sets(workbench, cut=legal_ids(workbench)[5], _seq=1)
-    updated = {key for message in sent if message.get("method") == "update" for key in message["state"]}
-    assert "_plan" in updated and not updated & {"_other", "_other_data", "_scene_data"}
-    workbench.versus = {}
-    assert workbench._other == {} and workbench._other_data == b"" and workbench.other is None
-
-
 def test_a_plan_b_that_cannot_be_made_raises_in_python_and_is_a_sentence_in_the_browser(
     sent: list[dict[str, Any]], session: Session
 ) -> None:
@@ -355,54 +188,6 @@ def test_a_plan_b_that_cannot_be_made_raises_in_python_and_is_a_sentence_in_the_
     assert workbench.versus == {} and "no plan B" in workbench._error and workbench._plan["seq"] == 2
     with pytest.raises(PolicyError):
         Workbench(session, versus={"policy": "flu"})
-
-
-def test_the_tab_and_the_block_looked_at_are_kept_and_plan_nothing(
-    sent: list[dict[str, Any]], session: Session
-) -> None:
-    workbench = Workbench(session, tab="lesson")
-    plan = workbench.plan
-    browser_sets(workbench, tab="findings", block="e1/0")
-    assert (workbench.tab, workbench.block, workbench.plan) == ("findings", "e1/0", plan)
-    with pytest.raises(TraitError):
-        workbench.tab = "dance"
-
-
-@pytest.mark.parametrize(("mode", "tab"), [("explore", "blocks"), ("teach", "lesson"), ("debug", "findings")])
-def test_a_mode_of_0_1_opens_the_tab_that_stands_for_it_and_warns(
-    session: Session, mode: str, tab: str
-) -> None:
-    with pytest.warns(DeprecationWarning, match=f'mode="{mode}" is now tab="{tab}"') as warned:
-        workbench = Workbench(session, mode=mode)
-    assert warned[0].filename == __file__
-    assert (workbench.tab, workbench.mode) == (tab, mode)
-    workbench.tab = "rules"
-    with pytest.warns(DeprecationWarning, match=f'tab="{tab}"') as warned:
-        workbench.mode = mode
-    assert warned[0].filename == __file__
-    assert workbench.tab == tab
-    with pytest.raises(TraitError, match="no mode 'dance'; the tabs are findings, facts"):
-        workbench.mode = "dance"
-
-
-def test_no_trait_hides_what_every_widget_can_do() -> None:
-    hidden = {name for name in vars(Workbench) if not name.startswith("_") and hasattr(AnyWidget, name)}
-    assert hidden == {"close", "notify_change", "set_state"}, "these go on to what they stand for"
-
-
-def test_a_run_of_other_settings_is_no_run_of_what_is_wanted(
-    sent: list[dict[str, Any]], session: Session
-) -> None:
-    workbench = Workbench(session, window=100_000, replay=True, settings={"trigger.reserve_tokens": 20_000})
-    lived = workbench.run
-    assert lived is not None
-    workbench.replay = False
-    workbench.cut = legal_ids(workbench)[4]
-    assert workbench.run is lived, "a cut is nothing to a run"
-    workbench.settings = {"trigger.reserve_tokens": 60_000}
-    assert workbench.run is None
-    workbench.settings = {"trigger.reserve_tokens": 20_000}
-    assert workbench.run is lived
 
 
 def test_a_closed_workbench_holds_no_memory(sent: list[dict[str, Any]], session: Session) -> None:
@@ -426,24 +211,6 @@ def test_a_widget_that_the_browser_puts_away_works_no_more(
     workbench.close()
 
 
-def test_the_browser_has_the_code_before_the_file_is_read(
-    sent: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "story.jsonl").write_bytes(read_demo())
-    before: list[str] = []
-
-    def read(path: Path) -> Session:
-        before.extend(message["state"]["_esm"] for message in sent if "_esm" in message.get("state", {}))
-        return open_session(path)
-
-    monkeypatch.setattr("inspector.jupyter.widget.open_session", read)
-    workbench = Workbench(tmp_path / "story.jsonl")
-    assert before == [workbench._esm]
-    (picture,) = [message for message in sent if message.get("method") == "update"]
-    assert picture["state"].keys() >= {"_scene", "_plan", "tab"}, "and the picture in one piece"
-    assert ["_scene_data"] in picture["buffer_paths"] and ["_plan_data"] in picture["buffer_paths"]
-
-
 def test_nothing_is_left_in_the_browser_of_a_file_that_does_not_open(
     sent: list[dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -452,23 +219,3 @@ def test_nothing_is_left_in_the_browser_of_a_file_that_does_not_open(
         Workbench(tmp_path / "notes.jsonl")
     opened = [message["message"] for message in sent]
     assert opened.count("comm_close") == 1 and opened[-1] == "comm_close"
-
-
-def test_a_session_cannot_be_followed(session: Session) -> None:
-    with pytest.raises(ValueError, match="only a file can be followed"):
-        Workbench(session, follow=True)
-
-
-def test_settings_of_another_kind_raise_and_the_old_ones_stay(session: Session) -> None:
-    workbench = Workbench(session)
-    with pytest.raises(EditError, match="its keys are texts"):
-        workbench.settings = {1: 2}
-    assert workbench.settings == {}
-
-
-def test_a_stop_needs_no_answer(sent: list[dict[str, Any]], session: Session) -> None:
-    workbench = Workbench(session)
-    sent.clear()
-    question = {"type": "stop", "id": 1}
-    workbench._handle_msg({"content": {"data": {"method": "custom", "content": question}}, "buffers": []})
-    assert not sent

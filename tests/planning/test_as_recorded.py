@@ -8,14 +8,10 @@ from inspector.demo import LOST_PATH, open_demo
 from inspector.errors import PolicyError
 from inspector.facts.trace import trace_recorded
 from inspector.planning.planner import make_plan
-from inspector.policies.policy import Edits
 from inspector.policies.registry import list_policies
-from inspector.session.blocks import Text
-from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
 from tests.shared import SHARED, needs_shared, open_shared
-from tests.test_cuts import answer, build, call, say, user
 
 SESSION = open_demo()
 LEDGER = count_tokens(SESSION)
@@ -44,14 +40,6 @@ def test_what_would_have_kept_a_fact_is_an_edit_of_what_happened() -> None:
     assert fix.plan.place == plan.place
 
 
-def test_its_recipe_makes_it_again() -> None:
-    plan = make_plan(BEFORE, LEDGER, "recorded", {"pins": [f"{BEFORE.live_refs()[3]}"]})
-    assert "checkpoint" not in plan.recipe
-    again = eval(plan.recipe, {"make_plan": make_plan, "Edits": Edits, "session": SESSION, "ledger": LEDGER})
-    assert (again.after, again.fate.tolist()) == (plan.after, plan.fate.tolist())
-    assert make_plan(BEFORE, LEDGER, **plan.spec_json).after == plan.after
-
-
 def test_a_moment_without_a_compaction_after_it_has_none() -> None:
     with pytest.raises(PolicyError, match="records no compaction right after"):
         make_plan(SESSION, LEDGER, "recorded")
@@ -78,21 +66,3 @@ def test_on_real_sessions_the_plan_leaves_what_the_file_left(name: str) -> None:
         assert told.keys() == planned.keys()
         same = sum(planned[key] == outcome for key, outcome in told.items())
         assert same >= 0.98 * len(told)
-
-
-def test_a_recorded_cut_that_no_provider_takes_stands_at_the_nearest_place_that_one_does() -> None:
-    """The file says that what is kept begins with a tool's output: its call was summarised."""
-    session = build(
-        user("first"), say("one"), user("work"), call("c"), answer("c"), say("done"), user("go on")
-    )
-    output = session.entries[4].id
-    boundary = Boundary(kind="compact", first_kept=output)
-    compaction = Entry(id="k", parent=session.leaf, kind="compaction", role="user", boundary=boundary,
-                       blocks=(Text(text="It was one."),))  # fmt: skip
-    whole = session.model_copy(update={"entries": (*session.entries, compaction), "leaf": "k"})
-    before = whole.at(session.leaf or "")
-    plan = make_plan(before, count_tokens(before), "recorded")
-    wanted = 4
-    assert not plan.cuts.legal[wanted]
-    legal = [place for place in range(len(plan.cuts)) if plan.cuts.legal[place]]
-    assert plan.place in legal and abs(plan.place - wanted) == min(abs(place - wanted) for place in legal)

@@ -10,14 +10,13 @@ from inspector import build_context, check_context, count_tokens, make_plan, ope
 from inspector.planning.plan import Plan
 from inspector.policies.registry import POLICIES
 from inspector.policies.table import FATES
-from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.blocks import Block, Reasoning, Text, ToolCall
 from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.tokens.ledger import Ledger
 
 THOUGHT = Reasoning(text="I shall look.", signature="sealed")
 CALL = ToolCall(id="c1", name="read", input={"path": "a.py"})
-OUTPUT = ToolOutput(call_id="c1", parts=(Text(text="print()"),))
 
 
 def make_session(*messages: tuple[str, tuple[Block, ...]]) -> Session:
@@ -33,13 +32,6 @@ def refusals(plan: Plan) -> set[str]:
     return {found.rule for found in check_context(context, awaits_user=True)}
 
 
-def fates(session: Session) -> list[str]:
-    plan = make_plan(session, count_tokens(session), "flue")
-    assert plan.place is None
-    assert not refusals(plan)
-    return [FATES[code] for code in plan.fate]
-
-
 def test_while_a_call_runs_the_reasoning_that_led_to_it_is_left_out_with_it() -> None:
     session = make_session(("user", (Text(text="Go."),)), ("assistant", (THOUGHT, CALL)))
     plan = make_plan(session, count_tokens(session), "flue")
@@ -49,29 +41,6 @@ def test_while_a_call_runs_the_reasoning_that_led_to_it_is_left_out_with_it() ->
         "1 reasoning block is left out: no message of the assistant's may end with reasoning." in plan.notes
     )
     assert not refusals(plan)
-
-
-def test_reasoning_that_words_of_the_assistant_follow_stays() -> None:
-    said = ("assistant", (THOUGHT, Text(text="I look."), THOUGHT, Text(text="\n"), CALL))
-    session = make_session(("user", (Text(text="Go."),)), said)
-    assert fates(session) == ["verbatim", "verbatim", "verbatim", "dropped", "verbatim", "dropped"]
-
-
-def test_all_reasoning_at_the_end_goes_and_that_of_a_whole_loop_stays() -> None:
-    redacted = Reasoning(encrypted="x")
-    whole = (("user", (Text(text="Go."),)), ("assistant", (THOUGHT, CALL)), ("tool", (OUTPUT,)))
-    again = ToolCall(id="c2", name="read", input={})
-    session = make_session(*whole, ("assistant", (redacted, THOUGHT, again)))
-    assert fates(session) == ["verbatim"] * 4 + ["dropped"] * 3
-
-
-def test_a_message_that_ends_with_reasoning_in_the_session_itself_is_left_as_it_is() -> None:
-    session = make_session(
-        ("user", (Text(text="Go."),)), ("assistant", (THOUGHT,)), ("user", (Text(text="Well?"),))
-    )
-    plan = make_plan(session, count_tokens(session), "flue")
-    assert [FATES[code] for code in plan.fate] == ["verbatim"] * 3
-    assert refusals(plan) == {"final_thinking"}
 
 
 def test_what_is_pinned_stays_and_the_plan_says_that_a_provider_refuses_it() -> None:

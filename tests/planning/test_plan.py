@@ -5,22 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inspector.errors import EditError, OtherSession, PolicyError
+from inspector.errors import EditError, PolicyError
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.plan import Plan, plan_moment
+from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint
-from inspector.policies.policy import Edits, read_policy
-from inspector.policies.registry import POLICIES, add_policy, find_policy
-from inspector.policies.rules import RULES
+from inspector.policies.policy import Edits
+from inspector.policies.registry import POLICIES, find_policy
 from inspector.policies.table import FATES
-from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry, Usage
 from inspector.session.session import Session
 from inspector.summaries.record import append_checkpoint
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import Ledger, count_tokens
-from inspector.tokens.moment import find_moment
 from tests.test_cuts import answer, build, call, say, user
 
 WORDS = Counter("words", "Words", lambda texts: np.array([len(t.split()) for t in texts], np.int32))
@@ -41,12 +39,6 @@ def fates(plan: Plan) -> list[str]:
 FIVE_TURNS = build(*(entry for n in range(5) for entry in (user(f"turn {n} asks this"), say(f"answer {n}"))))
 
 
-def test_S0_17_the_last_n_turns_stay_as_they_are() -> None:
-    for turns in (0, 1, 2, 4):
-        plan = plan_of(FIVE_TURNS, settings={"keep-recent-turns.turns": turns})
-        assert fates(plan) == ["summarised"] * (10 - 2 * turns) + ["verbatim"] * (2 * turns)
-
-
 def test_S0_18_older_turns_become_exactly_one_block_before_the_recent_ones() -> None:
     plan = plan_of(FIVE_TURNS, settings={"keep-recent-turns.turns": 2})
     context = build_context(FIVE_TURNS, plan)
@@ -54,24 +46,6 @@ def test_S0_18_older_turns_become_exactly_one_block_before_the_recent_ones() -> 
     assert context.pieces[0].stand_in
     assert [str(ref) for ref in context.pieces[0].origin] == [f"e{i}/0" for i in range(6)]
     assert context.pieces[1].block == Text(text="turn 3 asks this")
-
-
-def test_S0_24_the_recent_window_is_four_turns_by_default() -> None:
-    assert plan_of(FIVE_TURNS).cut is not None
-    assert plan_of(FIVE_TURNS).place == 2
-
-
-def test_S0_12_S4_30_the_ratio_fires_at_equality_and_the_reserve_only_above() -> None:
-    ratio, reserve = find_policy("keep-recent-turns").trigger, find_policy("flue").trigger
-    assert (ratio.fires(7_999, 10_000), ratio.fires(8_000, 10_000)) == (False, True)
-    assert (reserve.fires(183_616, 200_000), reserve.fires(183_617, 200_000)) == (False, True)
-
-
-def test_S0_13_the_ratio_can_be_set_within_0_and_1() -> None:
-    policy = find_policy("keep-recent-turns")
-    assert policy.configured({"trigger.ratio": 0.5}).trigger.fires(5_000, 10_000)
-    with pytest.raises(PolicyError, match=r"trigger\.ratio"):
-        policy.configured({"trigger.ratio": 1.5})
 
 
 def test_too_few_turns_leave_nothing_to_compact_and_the_plan_says_so() -> None:
@@ -89,10 +63,6 @@ def test_a_cut_by_hand_overrides_the_policy() -> None:
     assert plan.cut.splits_turn
 
 
-def test_the_last_place_summarises_everything() -> None:
-    assert set(fates(plan_of(FIVE_TURNS, cut="end"))) == {"summarised"}
-
-
 def test_S4_77_an_illegal_cut_is_refused_with_the_rule_s_sentence() -> None:
     session = build(user(), call("a"), answer("a"), say())
     with pytest.raises(EditError, match="without the call"):
@@ -108,14 +78,6 @@ def test_a_pin_keeps_a_block_and_the_other_half_of_its_call() -> None:
     assert [plan.rule_of(row) for row in (1, 2, 3)] == ["pin", "summarise-older", "pin"]
     kept = [piece.block for piece in build_context(session, plan).pieces[1:3]]
     assert [block.kind for block in kept] == ["tool_call", "tool_output"]
-
-
-def test_a_pin_on_one_block_is_written_entry_slash_number() -> None:
-    session = build(user(), call("a", signed=True), answer("a"), user(), say())
-    assert fates(plan_of(session, cut="e3", pins=("e1/0",)))[:3] == ["summarised", "verbatim", "summarised"]
-    for pin in ("e9", "e1/7", "e1/x"):
-        with pytest.raises(EditError):
-            plan_of(session, pins=(pin,))
 
 
 @pytest.mark.parametrize("block", ["2", "7", "-1"])
@@ -144,13 +106,6 @@ def test_an_output_behind_the_cut_goes_where_its_call_went() -> None:
     assert "1 block shares the fate of the other half of its call." in plan.notes
 
 
-def test_calls_without_an_answer_are_left_out_and_counted_in_a_note() -> None:
-    session = build(user(), call("lost"), user(), say(), user(), say())
-    plan = plan_of(session, cut="e1")
-    assert fates(plan)[1] == "dropped"
-    assert any("without its other half" in note for note in plan.notes)
-
-
 def test_the_numbers_add_up() -> None:
     plan = plan_of(FIVE_TURNS, cut="e6")
     context = build_context(FIVE_TURNS, plan)
@@ -173,16 +128,6 @@ def test_the_cut_table_says_of_every_legal_place_what_a_plan_there_says() -> Non
             assert table.total[point.place] == plan.after == build_context(session, plan).tokens
             assert table.sections[point.place].sum() == plan.after
             assert table.summary[point.place] == plan.summary_tokens
-
-
-def test_a_long_history_keeps_the_newest_lines_of_the_stand_in() -> None:
-    session = build(*(entry for n in range(50) for entry in (user(f"question {n}"), say(f"answer {n}"))))
-    plan = plan_of(session, cut="end", settings={"trigger.reserve_tokens": 50})
-    text = build_context(session, plan).pieces[0].block.text
-    assert "earlier lines left out" in text
-    assert "answer 49" in text
-    assert "question 0\n" not in text
-    assert plan.after == build_context(session, plan).tokens
 
 
 def test_S4_41_a_split_turn_s_beginning_is_its_own_job_and_gets_no_previous_summary() -> None:
@@ -214,30 +159,6 @@ def test_a_written_summary_takes_the_stand_in_s_place_and_the_session_goes_on_fr
         append_checkpoint(plan, Checkpoint(error="boom"), "c2")
 
 
-def test_S0_32_reasoning_is_summarised_as_text_and_never_made() -> None:
-    thought = Entry(
-        id="", role="assistant", blocks=(Reasoning(text="because", signature="s"), Text(text="so"))
-    )
-    session = build(user(), thought, user(), say())
-    pieces = build_context(session, plan_of(session, cut="e2")).pieces
-    assert all(piece.block.kind != "reasoning" for piece in pieces)
-
-
-def test_S0_16_system_messages_stay_verbatim_on_both_sides_of_the_cut() -> None:
-    note = Entry(id="", role="system", blocks=(Text(text="be brief"),))
-    plan = plan_of(build(user(), note, say(), user(), say()), cut="e3")
-    assert fates(plan)[1] == "verbatim"
-    assert plan.rule_of(1) == "keep-system"
-    with pytest.raises(PolicyError, match="cannot be switched off"):
-        plan_of(FIVE_TURNS, settings={"keep-system.enabled": False})
-
-
-def test_a_rule_can_be_switched_off() -> None:
-    plan = plan_of(FIVE_TURNS, settings={"summarise-older.enabled": False}, cut="e6")
-    assert set(fates(plan)) == {"verbatim"}
-    assert plan.after == plan.before
-
-
 def test_the_trigger_measures_by_provider_usage_and_says_so() -> None:
     told = say().model_copy(update={"usage": Usage(input=5, cache_read=183_600, output=100)})
     verdict = plan_of(build(user(), told), "flue").verdict
@@ -261,18 +182,6 @@ def test_files_are_carried_forward_and_priced() -> None:
     plan = plan_of(session, "flue", cut="e6")
     text = build_context(session, plan).pieces[0].block.text
     assert text.endswith("<read-files>\na.py\n</read-files>\n<modified-files>\nb.py\n</modified-files>")
-
-
-def test_policies_are_data() -> None:
-    for policy in POLICIES:
-        assert read_policy(policy.model_dump(mode="json")) == policy
-    plan = plan_of(FIVE_TURNS, cut="e6", settings={"keep-recent-turns.turns": 2})
-    again = make_plan(FIVE_TURNS, plan.ledger, **plan.spec_json)
-    assert (again.fate == plan.fate).all()
-    assert plan.recipe == (
-        "make_plan(session, ledger, 'keep-recent-turns', "
-        "Edits(cut='e6', settings={'keep-recent-turns.turns': 2}), window=200000)"
-    )
 
 
 def test_a_recipe_makes_its_plan_again_wherever_the_conversation_stood() -> None:
@@ -300,63 +209,3 @@ def test_a_recipe_makes_its_plan_again_wherever_the_conversation_stood() -> None
 def test_a_wrong_setting_is_named(settings: dict[str, object], message: str) -> None:
     with pytest.raises(PolicyError, match=message):
         find_policy("keep-recent-turns").configured(settings)
-
-
-def test_an_unknown_policy_or_rule_is_named_with_those_there_are() -> None:
-    with pytest.raises(PolicyError, match=r"known: flue.*, … and \d+ more$"):
-        find_policy("flu")
-    with pytest.raises(PolicyError, match="keep-system"):
-        read_policy({"name": "mine", "rules": [{"kind": "keep-sistem"}]})
-    with pytest.raises(PolicyError, match="turns"):
-        read_policy({"name": "mine", "rules": [{"kind": "keep-recent-turns", "turns": "few"}]})
-
-
-def test_a_policy_of_one_s_own_is_in_its_recipe_and_its_spec() -> None:
-    mine = find_policy("keep-recent-turns").model_copy(update={"name": "mine"})
-    plan = make_plan(FIVE_TURNS, count(FIVE_TURNS), mine, {"cut": "e4"}, window=9)
-    again = make_plan(FIVE_TURNS, plan.ledger, **plan.spec_json)
-    assert (again.policy, again.place, again.table.window) == (plan.policy, 4, 9)
-    assert "'name': 'mine'" in plan.recipe
-    add_policy(mine)
-    assert make_plan(FIVE_TURNS, plan.ledger, "mine", {"cut": "e4"}, window=9).recipe == plan.recipe, (
-        "another process does not know it by its name"
-    )
-
-
-def test_a_ledger_of_another_session_is_refused() -> None:
-    other = FIVE_TURNS.model_copy(update={"system": (Text(text="another head"),)})
-    with pytest.raises(OtherSession, match="another session"):
-        make_plan(other, count(FIVE_TURNS))
-
-
-@pytest.mark.parametrize("edits", [{"cuts": "x"}, {"cut": 5}])
-def test_edits_that_are_none_are_named(edits: dict[str, object]) -> None:
-    with pytest.raises(EditError):
-        make_plan(FIVE_TURNS, count(FIVE_TURNS), edits=edits)
-
-
-@pytest.mark.parametrize("rules", [5, ["a"], [{"kind": "keep-system"}, {"kind": "keep-system"}]])
-def test_rules_that_are_none_are_named(rules: object) -> None:
-    with pytest.raises(PolicyError, match="rules"):
-        read_policy({"name": "mine", "rules": rules})
-
-
-def test_every_rule_names_its_source_and_describes_its_knobs() -> None:
-    for rule in RULES:
-        assert rule.source
-        for name, field in rule.model_fields.items():
-            assert name == "kind" or field.description
-        assert rule().sentence  # type: ignore[call-arg]
-
-
-def test_pins_of_one_plan_are_not_those_of_the_next() -> None:
-    """Plans of one moment share what nobody changed; what one of them pins is none of that."""
-    session = FIVE_TURNS
-    moment, policy = find_moment(session, count(session)), find_policy("flue")
-    for pins in ((), ("e1",), ("e3",), ("e1", "e3"), ()):
-        plan = plan_moment(moment, policy, Edits(cut="end", pins=pins), reason="manual")
-        standing = {
-            entry.id for entry, fate in zip(session.entries, fates(plan), strict=True) if fate == "verbatim"
-        }
-        held = {entry.id for row, entry in enumerate(session.entries) if plan.rule_of(row) == "pin"}
-        assert standing == held == set(pins)

@@ -24,7 +24,7 @@ def test_S0_a_cut_by_hand_in_the_protected_turns_is_told(turn: int, told: bool) 
     session = talk(10, 30)
     cut = session.entries[2 * turn].id
     plan = make_plan(session, count_tokens(session), "keep-recent-turns", {"cut": cut})
-    notes = [note for note in plan.notes if note.startswith("The cut by hand takes")]
+    notes = [note for note in plan.notes if note.startswith("The cut by hand removes")]
     assert bool(notes) is told, plan.notes
     if told:
         assert f"{2 * (turn - 6)} messages" in notes[0]

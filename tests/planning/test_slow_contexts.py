@@ -59,7 +59,7 @@ def list_parts(plan: Plan) -> list[Part]:
         return [part for _, part in out]
     if (notice := plan.notice) is not None:
         gone = [
-            ref for ref, at in zip(refs, positions, strict=True) if at < place and notice.given.entries[at]
+            ref for ref, at in zip(refs, positions, strict=True) if at < place and notice.notice.entries[at]
         ]
         text = Text(text=notice.text(place))
         cost = int(plan.ledger.count_texts([text.text])[0])

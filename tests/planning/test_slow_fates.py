@@ -47,7 +47,7 @@ def test_the_cut_table_adds_up_what_stands_at_each_place(seed: int) -> None:
         summary = sum(int(plan.ledger.count_lines(text.split("\n")).sum()) for text, _, _ in texts)
         assert table.summary[place] == summary
         sums[SECTIONS.index("compacted")] += summary
-        if notice is not None and notice.stands(place):
+        if notice is not None and notice.appears(place):
             sums[SECTIONS.index("compacted")] += int(plan.ledger.count_texts([notice.text(place)])[0])
             if notice.echoes(place):
                 sums[SECTIONS.index("compacted")] += int(notice.before.tokens.sum())
@@ -97,10 +97,10 @@ def test_what_is_not_in_the_file_goes_with_its_blocks_or_with_any_compaction(see
             left = had[row] if one.fate == VERBATIM else min(one.tokens, had[row])
             withheld += spread[row] * left // had[row] if had[row] else spread[row]
         taken = any(not one.stands and one.by != WITHHELD for one in slow)
-        passing = [0, 0] if taken else [outside.earlier.tokens, outside.attached.tokens]
+        passing = [0, 0] if taken else [outside.before_file.tokens, outside.reattached.tokens]
         notice = plan.tier.notice
         if notice is None or not notice.echoes(place):
-            wanted = [outside.fixed.tokens, withheld, *passing]
+            wanted = [outside.system_and_tools.tokens, withheld, *passing]
             if not any(decision.unpaired for decision in plan.tier.decisions):
                 assert plan.tier.cuts.outside[place].tolist() == wanted, place
             if place == plan.place:

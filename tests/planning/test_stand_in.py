@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
 from inspector.planning.stand_in import MARKER, OMITTED, SPLIT, extract_line
-from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.blocks import ToolCall
 from inspector.session.entries import Entry
 from inspector.tokens.ledger import Ledger
 from tests.planning.test_plan import count
-from tests.test_cuts import answer, build, call, say, user
+from tests.test_cuts import answer, build, say, user
 
 
 def reads(number: int) -> tuple[Entry, Entry]:
@@ -82,46 +81,3 @@ def test_it_keeps_the_newest_lines_that_have_room(ledger: Ledger, cap: int, spli
         told = [line for line in lines if line in every]
         assert told == [line for line in every[newest:] if line]
         assert (OMITTED in lines) == (newest > 0)
-
-
-def test_its_text_where_the_cut_splits_a_turn_and_nothing_is_left_out(ledger: Ledger) -> None:
-    assert plan_at(ledger, 6, 200).stand_in.text(6).split("\n")[:7] == [
-        MARKER,
-        "user: one two three",
-        "assistant: four five",
-        SPLIT,
-        "user: six",
-        "assistant: called read(src/1.py)",
-        "assistant: seven eight nine",
-    ]
-    first = plan_at(ledger, 1, 200)
-    assert first.splits == 0 and first.stand_in.text(1).split("\n")[:3] == [
-        MARKER,
-        SPLIT,
-        "user: one two three",
-    ]
-
-
-def test_of_summaries_by_turn_the_last_holds_what_rules_add(ledger: Ledger) -> None:
-    plan = plan_at(ledger, 9, 200, per="turn")
-    texts = plan.stand_in.texts(9)
-    assert [(first, end) for _, first, end in texts] == [(0, 2), (2, 9)]
-    assert ["src/1.py" in text.split("\n") for text, _, _ in texts] == [False, True]
-    assert np.diff([first for _, first, _ in texts]).tolist() == [2]
-
-
-def test_a_line_is_short_and_says_whose_it_is() -> None:
-    assert extract_line(user("x" * 300)) == "user: " + "x" * 199 + "…"
-    assert extract_line(say("y" * 300)) == "assistant: " + "y" * 119 + "…"
-    assert extract_line(say("two  words\n here")) == "assistant: two words here"
-    assert extract_line(answer("a")) == "" == extract_line(say(" \n"))
-    failed = ToolOutput(call_id="a", parts=(Text(text="z" * 200),), is_error=True)
-    assert extract_line(Entry(id="", role="tool", blocks=(failed,))) == "tool: failed: " + "z" * 99 + "…"
-    both = Entry(id="", role="assistant", blocks=(Text(text="so"), *call("a").blocks))
-    assert extract_line(both) == "assistant: so · called Read()"
-
-
-@pytest.mark.parametrize(("size", "more"), [(4_000, ""), (5_000, " [… 1000 characters left out]")])
-def test_of_the_summary_before_it_takes_the_beginning_and_says_what_is_missing(size: int, more: str) -> None:
-    before = Entry(id="", kind="compaction", blocks=(Text(text="s" * size),))
-    assert extract_line(before) == "summary so far: " + "s" * 4_000 + more

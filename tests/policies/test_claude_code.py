@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 
+from inspector import compact, replay
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
-from inspector.policies.builtin.claude_code import CLAUDE_CODE
+from inspector.planning.summary_jobs import Reply, SummaryJob
+from inspector.policies.builtin.claude_code_analysis import CLAUDE_CODE_ANALYSIS
 from inspector.policies.harness import level_of, lint
 from inspector.policies.policy import Policy
 from inspector.policies.table import FATES
 from inspector.policies.trigger import Reason
-from inspector.session.blocks import Text, ToolCall
+from inspector.session.blocks import Text
 from inspector.session.session import Session
 from inspector.summaries.record import stored_context
 from inspector.summaries.write import checkpoint_from_text
-from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
-from inspector.workbench.payloads.columns import unpack
-from inspector.workbench.payloads.scene import draw_plan, draw_scene
-from tests.policies.test_rules import gave, use
+from tests.policies.test_rules import use
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, count, fates_of, model, shown, user
 from tests.test_laws import LENGTH
@@ -35,6 +32,8 @@ ALL = {"target.tokens": 0}
 """A target nothing meets, so that every stage has its turn."""
 NO_AUTO = {"summarise-all.enabled": False}
 """Without the stage that every automatic compaction has."""
+EVERY = ["budget", "snip", "micro"]
+"""The stages that run before every request."""
 SMALL = {
     "spill-outputs.budget": 900,
     "spill-outputs.preview": 10,
@@ -61,9 +60,19 @@ def talk(turns: int, *, size: int = 20) -> Session:
     )
 
 
-def plan_of(session: Session, reason: Reason = "auto", policy: Policy = CLAUDE_CODE, **settings: Any) -> Plan:
+FULL = 400
+"""A window that the conversations here fill, though Snip and Micro have had their turn."""
+
+
+def plan_of(
+    session: Session,
+    reason: Reason = "auto",
+    policy: Policy = CLAUDE_CODE_ANALYSIS,
+    window: int = 1_000,
+    **settings: Any,
+) -> Plan:
     edits = {"settings": {**SMALL, **settings}}
-    return make_plan(session, count(session), policy, edits, window=1_000, reason=reason)
+    return make_plan(session, count(session), policy, edits, window=window, reason=reason)
 
 
 def ran(plan: Plan) -> list[str]:
@@ -74,82 +83,69 @@ def fates(plan: Plan) -> list[str]:
     return [FATES[code] for code in plan.fate]
 
 
-STAGES = {
-    "budget": "spill-outputs",
-    "snip": "drop-oldest-turns",
-    "micro": "truncate-outputs",
-    "auto": "summarise-all",
-    "collapse": "collapse",
-}
-
-
-def test_S2_2_S2_48_stages_come_in_their_order_each_with_tokens_in_and_out() -> None:
-    loud = {"spill-outputs.budget": 400, "target.tokens": 1}
-    plan = plan_of(talk(8), **loud)
-    names = [stage.name for stage in plan.stages]
-    assert names == [*STAGES, "reactive"]
-    assert ran(plan) == names[:5]
-    # What stands after each stage is counted on the context that a plan without the later ones leaves.
-    reached = [plan.before]
-    for last in range(5):
-        off = {f"{kind}.enabled": False for kind in list(STAGES.values())[last + 1 :]}
-        less = plan_of(talk(8), **loud, **off)
-        reached.append(build_context(less.session, less).tokens)
-    figures = [(stage.before, stage.after) for stage in plan.stages[:5]]
-    assert figures == list(pairwise(reached))
-    assert len({*reached}) > 3, "and several of them do something"
-    assert plan.stages[5][2:] == (reached[5], reached[5], "It runs only when the reason is overflow.")
-
-
 def test_S2_2_a_stage_that_is_not_needed_is_skipped_and_says_so() -> None:
-    session = talk(8)
-    plan = plan_of(session, **{"target.tokens": count(session).count_context()})
-    assert ran(plan) == ["budget"]
-    skipped = plan.stages[1:5]
-    assert {stage.sentence for stage in skipped} == {"Not needed: the target was met."}
-    assert {(stage.ran, stage.before, stage.after) for stage in skipped} == {
-        (False, plan.before, plan.before)
-    }
+    session = talk(3)
+    plan = plan_of(session, **{"truncate-outputs.limit": 10_000})
+    assert ran(plan) == ["budget", "snip", "micro"]
+    auto, collapse = plan.stages[3:5]
+    assert auto.sentence == "Not run: the trigger does not fire."
+    assert collapse.sentence == "Not needed: the target was met."
+    assert {(stage.before, stage.after) for stage in plan.stages} == {(plan.before, plan.before)}
 
 
 def test_S2_46_the_budget_has_settings_and_a_stage_of_its_own() -> None:
     loud = talk(2, size=60)
-    plan = plan_of(loud, **{"target.tokens": count(loud).count_context() - 10})
-    assert ran(plan) == ["budget"]
+    plan = plan_of(loud)
+    assert [stage.name for stage in plan.stages if stage.before != stage.after] == ["budget"]
     assert fates_of(plan, "tool_output") == ["pointer", "pointer"]
     assert [rule.kind for rule in plan.policy.rules if "budget" in type(rule).model_fields] == [
         "spill-outputs"
     ]
 
 
-def test_stages_stop_as_soon_as_the_target_is_met() -> None:
+@pytest.mark.parametrize("preview", [0, 10, 400, 2_000])
+def test_S2_46_what_remains_above_the_budget_is_said(preview: int) -> None:
+    """Outputs that a preview would not make shorter go to no file, however many there are in a message."""
+    uses = [use(f"c{n}", text=WORDS * 20) for n in range(6)]
+    calls = model(*(block for call, _ in uses for block in call.blocks))
+    session = chain(user("go"), calls, *(output for _, output in uses), user("on"))
+    plan = plan_of(session, **{"spill-outputs.preview": preview, "truncate-outputs.enabled": False})
+    outputs = [
+        piece.block for piece in build_context(session, plan).pieces if piece.block.kind == "tool_output"
+    ]
+    assert len(outputs) == 6
+    above = sum(len(output.text) for output in outputs) - 900
+    assert (above > 0) == (preview > 10)
+    said = [note for note in plan.notes if f"remains {above:,} characters above the budget of 900" in note]
+    assert len(said) == (above > 0)
+    assert [stage.sentence for stage in plan.stages if stage.sentence in said] == said
+
+
+def test_S2_20_without_a_target_collapse_folds_before_every_request() -> None:
     session = talk(8)
-    full = count(session).count_context()
-    snipped = plan_of(session, **NO_AUTO, **{"target.tokens": full // 2 + 20})
-    assert ran(snipped) == ["budget", "snip"]
-    assert snipped.stages[2].sentence == "Not needed: the target was met."
-    cut = plan_of(session, **NO_AUTO, **{"target.tokens": full // 2 - 60})
-    assert ran(cut) == ["budget", "snip", "micro"]
-    assert plan_of(session, **{"target.tokens": 150}).summarises
+    idle = plan_of(session, window=10**6)
+    always = plan_of(session, window=10**6, **{"target.enabled": False})
+    assert (ran(idle), ran(always)) == (EVERY, [*EVERY, "collapse"])
+    assert always.after < idle.after
 
 
 @pytest.mark.parametrize("target", [150, 600, 900])
 def test_S2_43_an_automatic_compaction_asks_for_a_summary_whatever_snip_has_freed(target: int) -> None:
     session = talk(8)
-    full = count(session).count_context()
-    assert full > target
-    plan = plan_of(session, **{"target.tokens": target})
-    assert "auto" in ran(plan)
+    plan = plan_of(session, window=FULL, **{"target.tokens": target})
+    assert plan.verdict.fires and "auto" in ran(plan)
     assert len(plan.jobs) == 1
-    # Within the target nothing is compacted at all, and a rule that is switched off is not waited for.
-    assert not plan_of(session, **{"target.tokens": full}).jobs
-    assert not plan_of(session, **NO_AUTO, **{"target.tokens": target}).jobs
+    # Where the trigger does not fire nobody is asked, and a rule that is switched off is not waited for.
+    idle = plan_of(session, **{"target.tokens": target})
+    assert idle.verdict.fires is False and not idle.jobs
+    assert not plan_of(session, window=FULL, **NO_AUTO, **{"target.tokens": target}).jobs
 
 
 def test_S2_3_S2_13_S2_14_snip_leaves_the_last_turns_and_the_stored_messages_alone() -> None:
     session = talk(8)
     before = session.model_dump_json()
-    plan = plan_of(session, **NO_AUTO, **{"target.tokens": count(session).count_context() // 2 + 20})
+    snip = {"target.tokens": count(session).count_context() // 2 + 20, "truncate-outputs.enabled": False}
+    plan = plan_of(session, **NO_AUTO, **snip)
     assert fates(plan) == ["dropped"] * 16 + ["verbatim"] * 16
     assert shown(build_context(session, plan)) == blocks_of(session)[16:]
     assert stored_context(session, plan) == live_context(session, plan.ledger)
@@ -166,18 +162,6 @@ def test_S2_15_snip_can_be_switched_off() -> None:
     assert snip.before == snip.after
 
 
-def test_S2_13_what_is_drawn_of_a_snipped_session_lists_the_turns_that_are_gone_as_dropped() -> None:
-    session = talk(8)
-    plan = plan_of(session, **NO_AUTO, **{"target.tokens": count(session).count_context() // 2 + 20})
-    scene, _ = draw_scene(plan, trace_history(session, plan.ledger))
-    assert scene.entry_ids == [entry.id for entry in session.entries]
-    picture, data = draw_plan(plan)
-    columns = unpack(picture.columns, data)
-    drawn = np.where(plan.is_older, columns["fate_older"], columns["fate_kept"])
-    gone = [scene.fates[code].id for code in drawn.tolist()]
-    assert gone == ["dropped"] * 16 + ["verbatim"] * 16
-
-
 def test_S2_4_micro_shortens_large_outputs_only() -> None:
     session = talk(4)
     plan = plan_of(session, **NO_AUTO, **{"target.tokens": count(session).count_context() - 10})
@@ -190,11 +174,11 @@ def test_S2_4_micro_shortens_large_outputs_only() -> None:
 
 def test_S2_5_S2_43_auto_writes_the_whole_conversation_up_in_one_call() -> None:
     session = talk(8)
-    plan = plan_of(session, **{"target.tokens": 150})
+    plan = plan_of(session, window=FULL)
     assert plan.place == len(session.live)
     assert len(plan.jobs) == 1
     assert [piece.fate for piece in build_context(session, plan).pieces] == ["summarised"]
-    assert set(fates(plan)) == {"dropped", "summarised"}
+    assert set(fates(plan)) == {"summarised"}, "Snip leaves turns out of the request, not of the history"
 
 
 def test_S2_7_S2_20_collapse_folds_what_auto_left_and_nothing_where_it_did_its_work() -> None:
@@ -207,11 +191,13 @@ def test_S2_7_S2_20_collapse_folds_what_auto_left_and_nothing_where_it_did_its_w
     assert all(length == 300 for length in stored)
     opened = plan_of(session, **ALL, **{"summarise-all.enabled": False, "collapse.expanded": [1]})
     assert len(shown(build_context(session, opened))[2].text) == 300
-    assert plan_of(session, **ALL).stages[4].sentence == "It found nothing to do."
+    full = plan_of(session, window=FULL, **ALL)
+    assert (full.summarises, full.stages[4].sentence) == (True, "It found nothing to do.")
 
 
 @pytest.mark.parametrize(
-    ("reason", "expected"), [("manual", ["budget", "auto"]), ("overflow", ["budget", "reactive"])]
+    ("reason", "expected"),
+    [("manual", [*EVERY, "auto"]), ("overflow", [*EVERY, "reactive"])],
 )
 def test_S2_9_S2_11_S2_21_of_what_shrinks_history_a_compact_runs_auto_alone_and_a_refusal_reactive(
     reason: Reason, expected: list[str]
@@ -226,10 +212,11 @@ def test_S2_9_S2_11_S2_21_of_what_shrinks_history_a_compact_runs_auto_alone_and_
 
 @pytest.mark.parametrize("turns", [20, 60, 200])
 def test_S2_1_what_is_left_of_a_conversation_above_the_window_fits_it(turns: int) -> None:
-    plan = plan_of(talk(turns)).with_summary(checkpoint_from_text("They asked, and it was answered."))
-    assert plan.before > 1_000
+    written = checkpoint_from_text("They asked, and it was answered.")
+    plan = plan_of(talk(turns), window=FULL).with_summary(written)
+    assert plan.before > FULL
     left = build_context(plan.session, plan).tokens
-    assert left == plan.after <= 800, "the target is 80 % of the window"
+    assert left == plan.after <= 0.8 * FULL, "the target is 80 % of the window"
     assert plan.fits
     assert not any("missed" in note for note in plan.notes)
 
@@ -237,7 +224,7 @@ def test_S2_1_what_is_left_of_a_conversation_above_the_window_fits_it(turns: int
 def test_S2_1_where_nothing_makes_it_fit_the_pipeline_does_what_it_can_and_the_plan_says_so() -> None:
     said = [entry for _ in range(20) for entry in (user("why " * 50), model(Text(text="so " * 50)))]
     session = chain(*said, system=(Text(text="rule " * 2_000),))
-    head = make_plan(session, count(session), CLAUDE_CODE, window=1_000)
+    head = make_plan(session, count(session), CLAUDE_CODE_ANALYSIS, window=1_000)
     assert not head.fits
     # The system prompt alone is 2,000; whatever is written of the 2,000 words of talk stands after it.
     assert ran(head) == ["budget", "snip", "micro", "auto", "collapse"]
@@ -247,24 +234,79 @@ def test_S2_1_where_nothing_makes_it_fit_the_pipeline_does_what_it_can_and_the_p
 
 
 def test_S2_42_it_acts_above_95_percent_and_the_harness_has_the_levels_of_the_seed() -> None:
-    fires = [CLAUDE_CODE.trigger.fires(size, 10_000) for size in (9_500, 9_501)]
+    fires = [CLAUDE_CODE_ANALYSIS.trigger.fires(size, 10_000) for size in (9_500, 9_501)]
     assert fires == [False, True]
     shares = (0.80, 0.8001, 0.9501, 0.9801)
-    manual = CLAUDE_CODE.configured({"harness.mode": "manual"}).harness
+    manual = CLAUDE_CODE_ANALYSIS.configured({"harness.mode": "manual"}).harness
     assert [level_of(manual, share) for share in shares] == ["normal", "warning", "critical", "blocking"]
-    assert level_of(CLAUDE_CODE.harness, 0.9801) == "critical"
-    assert (CLAUDE_CODE.harness.breaker, CLAUDE_CODE.harness.recover) == (3, True)
-    assert lint(CLAUDE_CODE.name, CLAUDE_CODE.harness, 0.95) == ()
+    assert level_of(CLAUDE_CODE_ANALYSIS.harness, 0.9801) == "critical"
+    assert (CLAUDE_CODE_ANALYSIS.harness.breaker, CLAUDE_CODE_ANALYSIS.harness.recover) == (3, True)
+    assert lint(CLAUDE_CODE_ANALYSIS.name, CLAUDE_CODE_ANALYSIS.harness, 0.95) == ()
 
 
-def test_outputs_of_one_message_share_the_budget_and_later_stages_go_on_from_the_pointer() -> None:
-    calls = [ToolCall(id=f"p{n}", name="bash", input={}) for n in range(3)]
-    outputs = [gave(f"p{n}", WORDS * 20) for n in range(3)]
-    entries = [e.model_copy(update={"blocks": (o,)}) for e, o in zip([use("x")[1]] * 3, outputs, strict=True)]
-    session = chain(user("go"), model(*calls), *entries, model(Text(text="done")))
-    plan = plan_of(session, **NO_AUTO, **{"target.tokens": 100})
-    assert ran(plan) == ["budget", "snip", "micro"]
-    assert fates_of(plan, "tool_output") == ["pointer", "pointer", "truncated"]
+@pytest.mark.parametrize("window", [1_000, 3_000])
+def test_S2_2_snip_and_micro_run_before_every_request_though_auto_does_not(window: int) -> None:
+    """And Collapse as soon as the request is above the target, which no summary has to wait for."""
+    session = talk(8)
+    plan = plan_of(session, window=window)
+    assert plan.verdict.fires is False and not plan.summarises
+    assert [stage.name for stage in plan.stages if stage.before != stage.after] == ["snip", "micro"]
+    assert len(shown(build_context(session, plan))) == 4 * 4
+    tight = plan_of(session, window=window, **{"target.tokens": 300})
+    assert (tight.verdict.fires, ran(tight)) == (False, [*EVERY, "collapse"])
+    assert tight.after < plan.after
+    # A cut by hand asks what a compaction would do there.
+    assert plan_of(session, window=window, **NO_AUTO).after == plan.after
+    moved = make_plan(
+        session, count(session), CLAUDE_CODE_ANALYSIS, {"settings": SMALL, "cut": "end"}, window=window
+    )
+    assert moved.summarises and int(plan.cut_table.total[-1]) == moved.after
+
+
+@pytest.mark.parametrize("reason", ["auto", "manual", "overflow"])
+@pytest.mark.parametrize("cut", [None, "turn 7"])
+def test_S2_5_S2_14_a_summary_is_of_the_stored_history_with_the_turns_that_snip_does_not_send(
+    cut: str | None, reason: Reason
+) -> None:
+    session = talk(9)
+    edits = {"settings": SMALL, "cut": cut}
+    plan = make_plan(session, count(session), CLAUDE_CODE_ANALYSIS, edits, window=FULL, reason=reason)
+    assert [ref for job in plan.jobs for ref in job.leave_out] == []
+    text = build_context(session, plan).pieces[0].block.text
+    assert [n for n in range(9) if f"question {n} asks" in text] == list(range(9 if cut is None else 6))
+    assert plan.after == build_context(session, plan).tokens
+    # Snip decides what the request holds as long as nothing is summarised.
+    snip = plan.stages[1]
+    assert snip.ran and snip.after < snip.before
+
+
+def test_S2_5_compact_gives_the_summariser_the_oldest_turn_and_a_replay_too() -> None:
+    session = talk(9)
+    asked: list[tuple[str, ...]] = []
+
+    def write(job: SummaryJob, session: Session) -> Reply:
+        asked.append(job.entries)
+        assert not job.leave_out
+        return Reply(text="They asked, and it was answered.")
+
+    policy = CLAUDE_CODE_ANALYSIS.configured(SMALL)
+    done = compact(session, policy, write, ledger=count(session), window=FULL, reason="manual")
+    assert done.done and asked == [tuple(entry.id for entry in session.entries)]
+    run = replay(
+        session,
+        policy,
+        {"acts": [{"at": session.entries[-1].id, "do": "compact"}]},
+        ledger=count(session),
+        window=100_000,
+    )
+    (item,) = run.compactions
+    (job,) = item.plan.jobs
+    # It comes before the last answer arrives.
+    assert job.entries == tuple(entry.id for entry in session.entries[:-1]) and not job.leave_out
+    rows = item.plan.to_columns()
+    assert rows["turn"][0] == 1 and set(rows["retention"]) == {"summarised"}
+    assert item.before < item.plan.before, "the request before it had four turns"
+    assert item.after == item.plan.after == run.context[-1] - 20 * 2
 
 
 @pytest.mark.parametrize("reason", ["auto", "manual", "overflow"])
@@ -281,6 +323,6 @@ def test_S2_8_a_pipeline_adds_no_reason_to_refuse_a_request(session: Session) ->
     ledger = count_tokens(session, LENGTH)
     before = {v.rule for v in check_context(live_context(session, ledger), awaits_user=True)}
     edits = {"settings": {**SMALL, "target.tokens": 500}}
-    plan = make_plan(session, ledger, CLAUDE_CODE, edits, window=1_000)
+    plan = make_plan(session, ledger, CLAUDE_CODE_ANALYSIS, edits, window=1_000)
     after = {v.rule for v in check_context(build_context(session, plan), awaits_user=True)}
     assert after <= before

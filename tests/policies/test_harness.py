@@ -2,44 +2,35 @@
 
 from __future__ import annotations
 
-import json
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.errors import PolicyError
+from inspector.policies.failures import FailureCounts
 from inspector.policies.harness import (
-    FACES,
     LEVELS,
     STATES,
     Harness,
     Latch,
-    State,
     StateChange,
     begin,
-    check_thresholds,
     find_actions,
     find_double,
     finish,
     level_of,
     lint,
     may_send,
-    name_state,
     step,
-    suggest,
     write_banner,
 )
-from inspector.policies.policy import Policy, read_policy
 from inspector.policies.registry import find_policy
-from inspector.replays.failures import CompactionPass, FailureCounts, no_progress
 from inspector.session.overflow import classify_refusal
 
 # The harness of S1, and that of S2, as published, with auto on and off. S2's shares have to be exceeded
 # (ruling g).
 WARNING = Harness(mode="manual", engine="tool", warn=0.8, require=0.95)
-AUTO = find_policy("claude-code").harness.model_copy(update={"reset": True})
+AUTO = find_policy("claude-code-analysis").harness.model_copy(update={"reset": True})
 OFF = AUTO.model_copy(update={"mode": "manual"})
 
 shares = st.one_of(st.none(), st.sampled_from((0.5, 0.8, 0.95, 0.98, 1.0)))
@@ -65,7 +56,7 @@ def kinds(moves: tuple[StateChange, ...]) -> list[str]:
 
 
 def route(moves: tuple[StateChange, ...]) -> list[tuple[str, str]]:
-    return [(move.left, move.entered) for move in moves]
+    return [(move.previous, move.entered) for move in moves]
 
 
 # --- levels and thresholds ---
@@ -95,34 +86,13 @@ def test_S2_27_above_98_percent_blocks_unless_auto_is_on() -> None:
     assert step(AUTO, "normal", 1.2)[0] == "critical"
 
 
-def test_the_setting_that_is_applied_last_stands() -> None:
-    everywhere = Policy(name="mine", harness=WARNING).configured({"harness.warn": 0.7})
-    here = everywhere.configured({"harness.warn": 0.9})
-    assert [step(policy.harness, "normal", 0.75)[0] for policy in (everywhere, here)] == ["warning", "normal"]
-    assert here.harness.require == 0.95
-    with pytest.raises(PolicyError, match=r"harness\.warn"):
-        everywhere.configured({"harness.warn": 1.2})
-
-
 def test_S1_22_a_user_sets_warn_higher_or_lower() -> None:
     for warn in (0.6, 0.9):
         conduct = find_policy("stud-warning").configured({"harness.warn": warn}).harness
         assert step(conduct, "normal", warn - 0.01)[0] == "normal"
         assert step(conduct, "normal", warn)[0] == "warning"
-    with pytest.raises(PolicyError, match=r"warn \(0\.96\) may not lie above require \(0\.95\)"):
+    with pytest.raises(PolicyError, match=r"warn \(0\.96\) must not exceed require \(0\.95\)"):
         find_policy("stud-warning").configured({"harness.warn": 0.96})
-
-
-def test_the_trigger_lies_between_warning_and_requirement() -> None:
-    check_thresholds("mine", WARNING, trigger=0.8)
-    check_thresholds("mine", WARNING, trigger=0.95)
-    with pytest.raises(PolicyError, match=r"warn .* above trigger"):
-        check_thresholds("mine", WARNING, trigger=0.7)
-    with pytest.raises(PolicyError, match=r"trigger .* above require"):
-        check_thresholds("mine", WARNING, trigger=0.96)
-    for share in (0.0, 1.01, -1.0, float("nan")):
-        with pytest.raises(PolicyError, match="share of the window"):
-            check_thresholds("mine", Harness(), trigger=share)
 
 
 # --- crossings ---
@@ -180,10 +150,6 @@ def test_S0_94_a_threshold_hit_is_told_once_per_crossing() -> None:
     assert told == [None, "threshold_hit", None, "recovered", None, "threshold_hit"]
 
 
-def test_an_unknown_window_moves_nothing() -> None:
-    assert all(step(AUTO, state, None) == (state, ()) for state in LEVELS)
-
-
 @given(conducts(), st.lists(ratios, max_size=12))
 def test_the_state_after_a_step_is_the_level_and_crossings_are_a_path_to_it(
     conduct: Harness, measured: list[float]
@@ -195,17 +161,11 @@ def test_the_state_after_a_step_is_the_level_and_crossings_are_a_path_to_it(
         assert state == level_of(conduct, ratio)
         path = [before, *(move.entered for move in moves)]
         assert path[-1] == state
-        assert all(move.left == left for move, left in zip(moves, path, strict=False))
+        assert all(move.previous == left for move, left in zip(moves, path, strict=False))
         up = [move for move in moves if move.kind in ("warned", "required", "blocked")]
         assert len(up) == len(moves) or (not up and len(moves) == 1)
         assert [LEVELS.index(move.entered) for move in up] == sorted({LEVELS.index(m.entered) for m in up})
         assert step(conduct, state, ratio) == (state, ())
-
-
-@given(conducts(), ratios, ratios)
-def test_a_fuller_window_is_never_a_lower_level(conduct: Harness, one: float, other: float) -> None:
-    low, high = sorted((one, other))
-    assert LEVELS.index(level_of(conduct, low)) <= LEVELS.index(level_of(conduct, high))
 
 
 # --- compactions ---
@@ -263,11 +223,6 @@ def test_S2_38_only_compact_or_falling_usage_leads_out_of_blocking() -> None:
     assert step(OFF, "blocking", 0.5)[0] == "normal"
 
 
-def test_a_compaction_that_made_the_context_larger_tells_what_it_crossed() -> None:
-    state, moves = finish(WARNING, "manual", 0.96, before="warning")
-    assert (state, kinds(moves), route(moves)) == ("critical", ["required"], [("manual", "critical")])
-
-
 def test_S1_17_S1_23_recovery_is_judged_by_what_the_context_then_is() -> None:
     state, moves = finish(WARNING, "manual", 0.34, before="warning")
     assert (state, kinds(moves), write_banner(WARNING, 0.34)) == ("normal", ["recovered"], None)
@@ -308,23 +263,6 @@ def test_S1_28_S1_29_an_override_lets_one_request_through() -> None:
     assert not may_send(WARNING, state).allowed
 
 
-def test_an_override_where_nothing_refuses_is_not_used_up() -> None:
-    assert not may_send(WARNING, "warning", override=True).overridden
-
-
-def test_S1_41_S1_42_without_any_way_back_the_session_is_paused_not_ended() -> None:
-    stuck = WARNING.model_copy(update={"engine": "none", "reset": False})
-    state = "normal"
-    for _ in range(3):
-        state, _ = step(stuck, state, 0.96)
-        refused = may_send(stuck, state)
-        assert not refused.allowed
-        assert "paused, not ended" in refused.sentence
-        assert "/compact" not in refused.sentence
-    state, _ = step(stuck, state, 0.5)
-    assert may_send(stuck, state).allowed
-
-
 def test_S2_44_S2_45_blocking_refuses_and_names_compact() -> None:
     refused = may_send(OFF, "blocking")
     assert not refused.allowed
@@ -350,52 +288,6 @@ def test_below_the_refusing_threshold_a_request_is_always_sent(
 # --- what is shown ---
 
 
-def test_S2_40_every_state_has_its_own_colour_and_a_mark_that_is_none() -> None:
-    assert set(FACES) == set(STATES)
-    assert len({face.mark for face in FACES.values()}) == len(STATES)
-    colours = [FACES[state].colour for state in STATES]
-    assert colours == ["green", "yellow", "orange", "red", "blue", "grey", "dark red"]
-
-
-def test_every_source_finds_its_own_words_for_the_states() -> None:
-    seed_2 = ["NORMAL", "WARNING", "CRITICAL", "BLOCKING", "AUTO COMPACT", "MANUAL", "REACTIVE"]
-    assert [name_state(state, "claude-code") for state in STATES] == seed_2
-    assert [name_state(state, "stud-warning") for state in LEVELS[:3]] == ["OK", "WARNED", "REQUIRED"]
-    assert [name_state(state, "flue") for state in STATES] == list(STATES)
-
-
-def test_S1_10_the_banner_holds_the_percentage() -> None:
-    assert "82 %" in str(write_banner(WARNING, 0.82))
-    assert "94.9 %" in str(write_banner(WARNING, 0.94999)), "never more than is used"
-    assert "29 %" in str(write_banner(Harness(warn=0.1), 0.29)), "0.29 * 100 is 28.999…"
-
-
-def test_S1_2_S1_11_the_user_decides() -> None:
-    assert find_actions(WARNING, "warning") == ("/compact", "/reset", "continue", "stop")
-    assert find_actions(WARNING, "critical") == ("/compact", "/reset", "override", "stop")
-    assert find_actions(OFF, "blocking") == ("/compact", "/reset", "stop")
-    # A state that was read from a file is the same state.
-    assert [find_actions(WARNING, json.loads(f'"{state}"')) for state in ("normal", "warning")] == [
-        (),
-        ("/compact", "/reset", "continue", "stop"),
-    ]
-
-
-def test_S1_38_S1_39_without_a_tool_the_warning_still_fires_and_names_reset() -> None:
-    none = WARNING.model_copy(update={"engine": "none"})
-    assert kinds(step(none, "normal", 0.82)[1]) == ["warned"]
-    assert "/reset" in str(write_banner(none, 0.82))
-    assert "/compact" not in str(write_banner(none, 0.82))
-    (notice,) = lint("mine", none)
-    assert (notice.kind, notice.severity) == ("suggested", "diagnostic")
-    assert "/reset" in notice.sentence
-    assert find_actions(none, "warning") == ("/reset", "continue", "stop")
-
-
-def test_with_neither_tool_nor_reset_no_way_is_promised() -> None:
-    assert "not ended" in suggest(WARNING.model_copy(update={"engine": "none", "reset": False}))
-
-
 # --- two surfaces ---
 
 
@@ -410,14 +302,10 @@ def test_S0_56_core_compaction_is_on_by_default() -> None:
     assert (Harness().enabled, Harness().engine, Harness().mode) == (True, "core", "auto")
 
 
-def test_without_core_compaction_nothing_is_double() -> None:
-    assert lint("mine", Harness(engine="none"), wire=True) == ()
-
-
 def test_S0_57_S0_58_the_warning_is_one_and_offers_three_choices() -> None:
     (notice,) = find_double(["main"], ["main"])
     assert notice.severity == "warning"
-    assert "The session goes on" in notice.sentence
+    assert "The session continues" in notice.sentence
     for choice in ("Switch off the harness' compaction", "switch off context management", "accept both"):
         assert choice in notice.sentence
 
@@ -440,19 +328,9 @@ def test_S2_6_the_breaker_opens_after_so_many_failures_in_a_row_and_success_rese
 
 
 @pytest.mark.parametrize("retries", [0, 2, 5])
-def test_S0_101_a_summariser_that_fails_k_times_is_called_k_and_one_times(retries: int) -> None:
-    def call(failing: int) -> tuple[int, bool]:
-        tally, calls = FailureCounts().start(), 0
-        while True:
-            calls += 1
-            if calls > failing:
-                return calls, True
-            tally = tally.miss()
-            if not tally.may_retry(Harness(retries=retries)):
-                return calls, False
-
-    assert call(retries) == (retries + 1, True)
-    assert call(retries + 1) == (retries + 1, False)
+def test_S0_101_a_summariser_is_called_again_as_often_as_the_harness_does(retries: int) -> None:
+    harness = Harness(retries=retries)
+    assert [harness.may_retry(failed) for failed in range(retries + 2)] == [True] * (retries + 1) + [False]
 
 
 def test_S4_59_one_recovery_per_call() -> None:
@@ -464,44 +342,14 @@ def test_S4_59_one_recovery_per_call() -> None:
     assert tally.accept().may_compact(conduct, "overflow")
 
 
-def test_the_three_counters_know_nothing_of_each_other() -> None:
+def test_the_counters_know_nothing_of_each_other() -> None:
     """K17."""
-    start = FailureCounts(calls=1, failures=1, recoveries=1)
-    assert start.miss() == FailureCounts(2, 1, 1)
-    assert start.fail("auto") == FailureCounts(1, 2, 1)
+    start = FailureCounts(failures=1, recoveries=1)
+    assert start.fail("auto") == FailureCounts(2, 1)
     assert start.fail("overflow") == start.fail("manual") == start
-    assert start.recover() == FailureCounts(1, 1, 2)
-    assert start.start() == FailureCounts(0, 1, 1)
-    assert start.accept() == FailureCounts(1, 1, 0)
-    assert start.succeed() == FailureCounts(1, 0, 1)
-
-
-def test_S0_106_growing_summaries_stop_automatic_passes_until_someone_acts() -> None:
-    passes = [CompactionPass(1_000, 10_000, 9_900), CompactionPass(1_200, 10_100, 10_050)]
-    assert [no_progress(a, b) for a, b in pairwise(passes)] == [True]
-    tally = FailureCounts().succeed(stalled=True)
-    assert not tally.may_compact(AUTO, "auto")
-    assert tally.may_compact(AUTO, "manual")
-    assert tally.act().may_compact(AUTO, "auto")
-
-
-@pytest.mark.parametrize(
-    ("now", "stalled"),
-    [
-        (
-            CompactionPass(1_000, 10_000, 9_500),
-            True,
-        ),  # exactly epsilon is gone, the summary as large as before
-        (CompactionPass(1_000, 10_000, 9_499), False),
-        (CompactionPass(999, 10_000, 10_000), False),
-        (CompactionPass(2_000, 10_000, 4_000), False),
-    ],
-)
-def test_a_pass_stalls_if_its_summary_is_no_smaller_and_the_context_hardly_is(
-    now: CompactionPass, stalled: bool
-) -> None:
-    assert no_progress(CompactionPass(1_000, 10_000, 5_000), now, epsilon=0.05) is stalled
-    assert not no_progress(None, now)
+    assert start.recover() == FailureCounts(1, 2)
+    assert start.accept() == FailureCounts(1, 0)
+    assert start.succeed() == FailureCounts(0, 1)
 
 
 @given(conducts(), st.booleans())
@@ -536,27 +384,3 @@ def test_S2_22_too_many_tokens_and_too_many_bytes_are_told_apart(
     status: int | None, message: str | None, expected: str | None
 ) -> None:
     assert classify_refusal(status, message) == expected
-
-
-@pytest.mark.parametrize("refuses", [True, False])
-@pytest.mark.parametrize("state", STATES)
-def test_S1_29_S2_44_who_is_critical_may_insist_and_who_is_blocked_may_not(
-    state: State, refuses: bool
-) -> None:
-    """A harness that blocks at a share of its own lets a critical context pass; no other state stops any."""
-    harness = Harness(mode="manual", require=0.95, block=None if refuses else 0.98)
-    stopped = state == "blocking" or (state == "critical" and refuses)
-    assert may_send(harness, state).allowed is not stopped
-    insisted = may_send(harness, state, override=True)
-    assert insisted.allowed is (state != "blocking")
-    assert insisted.overridden is (state == "critical" and refuses)
-    assert ("override" in may_send(harness, state).sentence) is insisted.overridden
-
-
-@pytest.mark.parametrize("count", ["recoveries", "retries", "breaker"])
-def test_a_harness_counts_from_nothing_to_a_hundred(count: str) -> None:
-    for wrong in (-1, 101):
-        with pytest.raises(PolicyError, match=count):
-            read_policy({"name": "mine", "harness": {count: wrong}})
-    for right in (0, 100):
-        assert getattr(read_policy({"name": "mine", "harness": {count: right}}).harness, count) == right

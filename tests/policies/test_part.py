@@ -38,6 +38,7 @@ AT_LEAST_ONE = {
 """Of these nothing at all would be no policy: the current turn always stays, half of no events is none."""
 MOST = {"harness.recoveries": 100, "harness.retries": 100, "harness.breaker": 100, "harness.growth": 100}
 MOST |= {"summarise-older.share": 100, "summarise-older.prefix_share": 100}
+MOST |= {"keep-recent-turns.summary_again": 100}
 
 
 def policy_with(kind: str) -> dict[str, Any]:

@@ -118,13 +118,6 @@ def calls_of(entry: Entry) -> list[ToolCall]:
     return [block for block in entry.blocks if isinstance(block, ToolCall)]
 
 
-def answered_by(session: Session, ids: set[str]) -> set[str]:
-    """Those of the entries that answer a call of another of them, or answer none at all."""
-    calls = {block.id for name in ids for block in calls_of(session[name])}
-    outputs = {name: [b.call_id for b in session[name].blocks if isinstance(b, ToolOutput)] for name in ids}
-    return {name for name in ids if calls.issuperset(outputs[name])}
-
-
 # LangChain
 
 
@@ -210,19 +203,6 @@ def test_langchain_summarises_all_but_the_last_tokens(session: Session, keep: in
     assert kept(plan) == summarise_by_langchain(session, ("tokens", keep))
 
 
-def test_langchain_leaves_an_orphan_where_outputs_of_two_messages_come_together() -> None:
-    """Issue 38352 of LangChain: the search for the call stops at the first match. Here the orphan goes."""
-    one, two = (
-        Entry(id="", role="tool", blocks=(ToolOutput(call_id=i, parts=(Text(text="w"),)),)) for i in "ab"
-    )
-    session = build(user(), call("a"), call("b"), one, two)
-    real = summarise_by_langchain(session, ("messages", 2))
-    assert real == {"e2", "e3", "e4"}
-    assert answered_by(session, real) == {"e2", "e4"}
-    plan = plan_of(session, "langchain-summarization", keep_recent_share__amount=2)
-    assert kept(plan) == {"e2", "e4"}
-
-
 def trim_by_langchain(session: Session, tokens: int, start_on: str | None) -> set[str]:
     messages = to_langchain(session)
     from langchain_core.messages import trim_messages
@@ -241,26 +221,6 @@ def trim_by_langchain(session: Session, tokens: int, start_on: str | None) -> se
 def test_langchain_trims_to_the_last_messages_from_a_user_s_words_on(session: Session, tokens: int) -> None:
     plan = plan_of(session, "langchain-trim", keep_recent_share__amount=tokens, keep_recent_share__empty=True)
     assert kept(plan) == trim_by_langchain(session, tokens, "human")
-
-
-def test_langchain_keeps_no_message_where_the_last_turn_is_too_large_and_here_it_stays() -> None:
-    session = build(user("w"), say("w"), user("w w"), say("w " * 50))
-    assert trim_by_langchain(session, 20, "human") == set()
-    assert kept(plan_of(session, "langchain-trim", keep_recent_share__amount=20)) == {"e2", "e3"}
-
-
-@given(conversations(system=True), st.integers(1, 200))
-def test_langchain_trims_anywhere_by_default_and_leaves_orphans_that_go_here(
-    session: Session, tokens: int
-) -> None:
-    plan = plan_of(
-        session,
-        "langchain-trim",
-        keep_recent_share__amount=tokens,
-        keep_recent_share__snap="none",
-        keep_recent_share__empty=True,
-    )
-    assert kept(plan) == answered_by(session, trim_by_langchain(session, tokens, None))
 
 
 @given(conversations(), st.integers(0, 6), st.sampled_from(((), ("tool_find",))))
@@ -335,52 +295,6 @@ def test_inspect_trims_to_a_share_of_the_messages(session: Session, preserve: fl
     left = compact_by_inspect(session, CompactionTrim(preserve=preserve, memory=False))
     plan = plan_of(session, "inspect-trim", keep_recent_share__share=preserve)
     assert kept(plan) == {message.metadata["entry"] for message in left}
-
-
-@settings(deadline=None)
-@given(conversations(first=True), st.integers(0, 4), st.integers(0, 3))
-def test_inspect_edits_outputs_and_thinking_in_place(session: Session, uses: int, turns: int) -> None:
-    pytest.importorskip("inspect_ai", reason="the real Inspect is not installed")
-    from inspect_ai.model import CompactionEdit, ContentReasoning
-
-    left = compact_by_inspect(
-        session, CompactionEdit(keep_tool_uses=uses, keep_thinking_turns=turns, memory=False)
-    )
-    plan = plan_of(
-        session,
-        "inspect-edit",
-        drop_old_outputs__keep=uses,
-        keep_newest_reasoning__replies=turns,
-        keep_newest_reasoning__loop=False,
-    )
-    assert kept(plan) == {message.metadata["entry"] for message in left}
-    removed = {m.metadata["entry"] for m in left if m.content == "(Tool result removed)"}
-    assert emptied(plan) == removed
-    thinks = {
-        message.metadata["entry"]
-        for message in left
-        if not isinstance(message.content, str)
-        and any(isinstance(part, ContentReasoning) for part in message.content)
-    }
-    pieces = build_context(session, plan).pieces
-    assert {p.origin[0].entry for p in pieces if p.block.kind == "reasoning"} == thinks
-
-
-def test_inspect_drops_thinking_of_a_running_loop_that_stays_here() -> None:
-    """Anthropic wants the reasoning of a loop that still runs back whole (CLAUDE §8)."""
-    pytest.importorskip("inspect_ai", reason="the real Inspect is not installed")
-    from inspect_ai.model import CompactionEdit
-
-    one, two = (
-        Entry(id="", role="tool", blocks=(ToolOutput(call_id=i, name="Read", parts=(Text(text="w"),)),))
-        for i in "ab"
-    )
-    session = build(user(), call("a", signed=True), one, call("b", signed=True), two)
-    real = compact_by_inspect(session, CompactionEdit(memory=False))
-    empty = [not message.content for message in real if message.role == "assistant"]
-    assert empty == [True, False]
-    pieces = build_context(session, plan_of(session, "inspect-edit")).pieces
-    assert [p.origin[0].entry for p in pieces if p.block.kind == "reasoning"] == ["e1", "e3"]
 
 
 # OpenHands
@@ -514,29 +428,6 @@ def answer_to(name: str, text: str = "ok") -> Entry:
     return Entry(id="", role="tool", blocks=(ToolOutput(call_id=name, parts=(Text(text=text),)),))
 
 
-def test_codex_keeps_the_user_s_newest_words_and_summarises_everything_else() -> None:
-    """Messages of 40, 20 and 8 bytes are 10, 5 and 2 tokens; the summary stands last."""
-    session = build(user("x" * 40), call("a"), answer_to("a"), user("x" * 20), say(), user("x" * 8), say())
-    plan = plan_of(session, "codex", keep_user_words__tokens=7)
-    assert kept(plan) == {"e3", "e5"}
-    pieces = build_context(session, plan).pieces
-    assert [piece.fate for piece in pieces] == ["verbatim", "verbatim", "summarised"]
-    assert pieces[-1].stand_in
-
-
-def test_codex_cuts_the_middle_out_of_the_message_that_does_not_fit() -> None:
-    """7 tokens are left after 2 of 9: 28 bytes, 14 of either end; 12 bytes, 3 tokens, go."""
-    session = build(user("ignored"), user("a" * 20 + "b" * 20), say(), user("x" * 8))
-    plan = plan_of(session, "codex", keep_user_words__tokens=9)
-    texts = [piece.block.text for piece in build_context(session, plan).pieces if not piece.stand_in]
-    assert texts == ["a" * 14 + "…3 tokens truncated…" + "b" * 14, "x" * 8]
-
-
-def test_codex_does_not_keep_what_the_harness_said_in_the_user_s_name() -> None:
-    meta = user("w").model_copy(update={"meta": True})
-    assert kept(plan_of(build(meta, user("real"), say()), "codex")) == {"e1"}
-
-
 def gemini_cut(session: Session) -> int | None:
     return plan_of(session, "gemini-cli").place
 
@@ -545,26 +436,6 @@ def test_gemini_cuts_at_the_first_turn_with_seventy_per_cent_before_it() -> None
     """Each message is 45 characters of JSON and its text."""
     turns = [entry for _ in range(10) for entry in (user("w" * 100), say("w" * 99))]
     assert gemini_cut(build(*turns)) == 14
-
-
-@pytest.mark.parametrize(("spare", "cut"), [(0, 2), (1, 3)])
-def test_gemini_counts_the_json_of_a_message_with_its_role(spare: int, cut: int) -> None:
-    """37 characters and the user's text, 38 and the model's: 1,000, 400 and twice 300; 1,400 are 70 %."""
-    around = '{"role":"user","parts":[{"text":""}]}'
-    assert len(around) == 37
-    session = build(user("w" * 963), say("w" * 362), user("w" * 263), user("w" * (263 + spare)))
-    assert gemini_cut(session) == cut
-
-
-def test_gemini_summarises_everything_after_a_finished_reply_when_no_turn_follows() -> None:
-    session = build(user("short"), call("a"), answer_to("a", "w" * 900), say("done"))
-    assert gemini_cut(session) == 4
-
-
-def test_gemini_goes_back_to_the_last_turn_while_a_loop_runs() -> None:
-    session = build(user("one"), say("two"), user("three"), call("a"), answer_to("a", "w" * 900))
-    assert gemini_cut(session) == 2
-    assert gemini_cut(build(user("three"), call("a"), answer_to("a", "w" * 900))) is None
 
 
 def test_gemini_keeps_the_newest_outputs_whole_and_points_at_older_large_ones() -> None:

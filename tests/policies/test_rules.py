@@ -14,7 +14,6 @@ from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
-from inspector.planning.summary_jobs import Reply
 from inspector.policies.base_rule import Rule
 from inspector.policies.policy import Policy, Stage
 from inspector.policies.rules.clear_thinking import ClearThinking
@@ -30,13 +29,11 @@ from inspector.policies.rules.summarise_older import SummariseOlder
 from inspector.policies.rules.truncate_outputs import TruncateOutputs, shorten
 from inspector.policies.shorten import output_lengths, tool_of
 from inspector.policies.table import FATES
-from inspector.session.blocks import Block, BlockRef, Image, Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
-from inspector.summaries.archive import list_archived
 from inspector.summaries.compaction import compact
-from inspector.summaries.record import stored_context
-from inspector.summaries.write import write_checkpoint
+from inspector.summaries.record import list_archived, stored_context
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from inspector.workbench.payloads.surfaces import describe_surfaces
@@ -101,27 +98,6 @@ def test_a_client_s_clearing_is_called_so_and_lasts_and_is_archived() -> None:
     ]
 
 
-def test_outputs_of_excluded_tools_are_never_cleared_but_count_as_uses() -> None:
-    session = chain(user("go"), *use("a", "read"), *use("b"), *use("c"), model(Text(text="done")))
-    plan = plan_of(session, policy(ClearToolOutputs(keep=1, exclude_tools=("read",))))
-    assert fates_of(plan, "tool_output") == ["verbatim", "cleared", "verbatim"]
-
-
-@pytest.mark.parametrize(("tools", "emptied"), [(True, ["a", "b"]), (("bash",), ["b"]), (False, [])])
-def test_inputs_of_cleared_calls_are_emptied_where_that_is_asked_for(tools: Any, emptied: list[str]) -> None:
-    session = chain(user("go"), *use("a", "grep"), *use("b"), *use("c"), model(Text(text="done")))
-    plan = plan_of(session, policy(ClearToolOutputs(keep=1, clear_inputs=tools)))
-    calls = [block for block in shown(build_context(session, plan)) if isinstance(block, ToolCall)]
-    assert [call.id for call in calls if call.input == {}] == emptied
-
-
-def test_nothing_is_cleared_where_the_least_amount_cannot_be() -> None:
-    for least, expected in ((8, 2), (9, 0)):
-        plan = plan_of(USES, policy(ClearToolOutputs(keep=3, clear_at_least=least)))
-        assert fates(plan).count("cleared") == expected
-    assert "8 tokens could be cleared" in plan.why
-
-
 @pytest.mark.parametrize(
     ("own", "expected"),
     [
@@ -137,88 +113,7 @@ def test_clearing_waits_for_more_than_its_own_trigger(own: dict[str, int], expec
     assert fates(plan).count("cleared") == expected
 
 
-@pytest.mark.parametrize(
-    ("rule", "said"),
-    [
-        (ClearToolOutputs(), "the provider clears outputs of all but the 3 newest tool uses"),
-        (
-            ClearToolOutputs(trigger_tokens=900),
-            "all but the 3 newest tool uses once the context holds more than 900 tokens",
-        ),
-        (
-            DropOldOutputs(keep=2, trigger_tokens=900, trigger_uses=8),
-            "leave a stub once the context holds more than 900 tokens and there were more than 8 tool uses",
-        ),
-        (DropOldOutputs(trigger_uses=8), "before the cut leave a stub once there were more than 8 tool uses"),
-        (SummariseAll(), "the whole conversation becomes one summary"),
-        (
-            SummariseAll(above=900, by="provider"),
-            "the provider summarises the whole conversation once it holds more than 900 tokens",
-        ),
-        (
-            SummariseAll(above=900),
-            "the whole conversation becomes one summary once it holds more than 900 tokens",
-        ),
-    ],
-)
-def test_a_sentence_tells_from_when_on_a_rule_acts_and_who_does_it(rule: Rule, said: str) -> None:
-    assert rule.sentence.endswith(said)
-
-
-def test_one_of_a_thing_is_told_as_one() -> None:
-    session = chain(user("go"), *use("a"), model(Text(text="done")))
-    for rule, said in (
-        (KeepRecentTurns(turns=4), "the context holds 1 turn."),
-        (DropOldestTurns(turns=4), "the context holds 1 turn."),
-        (ClearToolOutputs(trigger_uses=5), "1 tool use is not more than the 5 from which"),
-    ):
-        plan = plan_of(session, policy(rule))
-        assert said in plan.why
-
-
-def test_an_output_shorter_than_the_placeholder_stays() -> None:
-    session = chain(user("go"), *use("a", text="yes"), *use("b"), model(Text(text="done")))
-    plan = plan_of(session, policy(ClearToolOutputs(keep=0)))
-    assert fates_of(plan, "tool_output") == ["verbatim", "cleared"]
-
-
-def test_without_a_number_what_is_older_than_the_cut_is_dropped() -> None:
-    session = talk(6, system=(Text(text="be brief"),))
-    rules = policy(KeepRecentTurns(turns=4), DropOldOutputs())
-    assert fates_of(plan_of(session, rules), "tool_output") == ["verbatim"] * 6  # two words each
-    long = chain(*(entry for n in range(6) for entry in [user(f"q {n}"), *use(f"c{n}")]))
-    plan = plan_of(long, rules)
-    assert fates_of(plan, "tool_output") == ["cleared"] * 2 + ["verbatim"] * 4
-    assert [code for code in fates(plan) if code not in ("verbatim", "cleared")] == []
-
-
 # -- reasoning --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "keep", "kept"),
-    [
-        ("claude-haiku-4-5", None, 1),
-        ("claude-opus-4-6", None, 4),
-        ("gpt-5.5", None, 4),
-        ("claude-opus-4-6", 2, 2),
-        ("claude-haiku-4-5", "all", 4),
-    ],
-)
-def test_thinking_is_cleared_as_the_model_does_unless_a_number_is_set(
-    name: str, keep: Any, kept: int
-) -> None:
-    plan = plan_of(talk(4, model=name), policy(ClearThinking(keep=keep)))
-    assert fates_of(plan, "reasoning") == ["cleared"] * (4 - kept) + ["verbatim"] * kept
-    assert sum(block.kind == "reasoning" for block in shown(build_context(plan.session, plan))) == kept
-
-
-def test_the_provider_s_edits_break_no_binding_of_thinking_to_its_prefix() -> None:
-    session = talk(4, model="claude-fable-5-1")
-    at_wire = plan_of(session, policy(ClearThinking(keep=2), ClearToolOutputs(keep=1)))
-    assert fates_of(at_wire, "reasoning") == ["cleared", "cleared", "verbatim", "verbatim"]
-    client = plan_of(session, policy(KeepRecentTurns(turns=2), DropReasoning()))
-    assert fates_of(client, "reasoning") == ["dropped"] * 4
 
 
 def test_S0_34_S0_35_older_reasoning_goes_and_text_and_calls_stay() -> None:
@@ -255,11 +150,6 @@ def test_S0_33_only_reasoning_declared_disposable_is_dropped() -> None:
     assert fates_of(by_stage, "reasoning") == ["verbatim", "verbatim", "dropped"]
 
 
-def test_the_running_turn_keeps_its_reasoning_wherever_the_cut_is() -> None:
-    plan = plan_of(talk(3), policy(DropReasoning()), cut="end")
-    assert fates_of(plan, "reasoning") == ["dropped", "dropped", "verbatim"]
-
-
 # -- windows, sizes, files --------------------------------------------------------------------------------
 
 
@@ -292,11 +182,6 @@ def test_S2_4_outputs_over_the_size_are_shortened_and_nothing_else_is() -> None:
     assert (len(short), whole) == (100, "x" * 100)
 
 
-def test_a_text_no_longer_than_the_longest_mark_is_left_alone() -> None:
-    assert shorten("a" * 48, 10, "head") == "a" * 48
-    assert shorten("a" * 49, 10, "head") == "\n[… 49 characters left out …]\n"
-
-
 @given(st.text(max_size=400), st.integers(0, 300), st.sampled_from(["head", "head+tail"]))
 def test_shortening_never_grows_a_text_and_is_done_once(text: str, limit: int, form: Any) -> None:
     short = shorten(text, limit, form)
@@ -306,16 +191,6 @@ def test_shortening_never_grows_a_text_and_is_done_once(text: str, limit: int, f
         assert len(short) <= limit
     head = short.partition("\n[…")[0]
     assert text.startswith(head)
-
-
-def test_what_is_cut_keeps_whole_characters_and_its_pictures() -> None:
-    picture = Image(media_type="image/png", width=1, height=1, data="AA==")
-    mixed = ToolOutput(call_id="a", parts=(Text(text="😀" * 300), picture, Text(text="end")))
-    session = chain(user("go"), *use("a")[:1], Entry(id="", role="tool", blocks=(mixed,)))
-    plan = plan_of(session, policy(TruncateOutputs(limit=60, form="head+tail")))
-    (output,) = [b for b in shown(build_context(session, plan)) if isinstance(b, ToolOutput)]
-    assert [part.kind for part in output.parts] == ["text", "image"]
-    assert output.text.encode("utf-8").decode().endswith("end")
 
 
 def truncated_to(limit: int, form: str = "head") -> Policy:
@@ -354,14 +229,6 @@ def test_S2_16_a_truncation_is_decided_once_for_a_call_whatever_the_limit_is_lat
     assert final[2] == again[2] or later > 500
 
 
-def test_S2_16_a_call_whose_output_was_cut_to_its_mark_alone_stays_as_it_is() -> None:
-    session = chain(user("go"), *use("a", text="x" * 5_000), model(Text(text="ok")))
-    first = compact(session, truncated_to(0), ledger=count(session)).after
-    (mark,) = outputs_of(first)
-    again = compact(first, truncated_to(1), ledger=count(first))
-    assert (outputs_of(again.after), again.done) == ([mark], False)
-
-
 def many(*sizes: int, tool: str = "bash") -> Session:
     """One reply that calls several tools, each output a record of its own."""
     calls = [ToolCall(id=f"c{at}", name=tool, input={}) for at in range(len(sizes))]
@@ -381,17 +248,6 @@ def test_S2_47_outputs_each_under_but_together_over_are_spilled_largest_first_un
     assert fates_of(plan, "tool_output") == ["verbatim", "pointer", "verbatim"]
     assert sum(len(text) for text in texts(plan)) <= rule.budget
     assert fates_of(spilling(many(900, 1_000, 100))[1], "tool_output") == ["verbatim"] * 3
-
-
-def test_S2_47_so_many_of_the_largest_go_as_are_needed_and_no_more() -> None:
-    for sizes, expected in (
-        ((1_500, 1_200, 900, 300), ["pointer", "pointer", "verbatim", "verbatim"]),
-        ((300, 900, 1_200, 1_500), ["verbatim", "verbatim", "pointer", "pointer"]),
-        ((1_900, 900, 600), ["pointer", "verbatim", "verbatim"]),
-    ):
-        rule, plan = spilling(many(*sizes))
-        assert fates_of(plan, "tool_output") == expected
-        assert sum(len(text) for text in texts(plan)) <= rule.budget
 
 
 def test_S2_47_another_message_has_a_budget_of_its_own() -> None:
@@ -418,15 +274,6 @@ def test_S2_50_outputs_of_exempt_tools_are_untouched_and_do_not_count() -> None:
     entry = mixed.entries[1]
     session = chain(mixed.entries[0], model(entry.blocks[0], read), *mixed.entries[2:])
     assert fates_of(spilling(session)[1], "tool_output") == ["verbatim"] * 2
-
-
-def test_a_call_s_id_never_names_a_file_outside_of_the_folder() -> None:
-    session = chain(user("go"), *use("../../etc/passwd", text="x" * 3_000), model(Text(text="ok")))
-    rule, plan = spilling(session)
-    (spill,) = find_spills(rule, plan.table)
-    assert spill.path.startswith("tool-results/")
-    assert spill.path.count("/") == 1
-    assert ".." not in spill.path
 
 
 # -- views and pointers -----------------------------------------------------------------------------------
@@ -460,68 +307,6 @@ def test_S2_19_S2_20_folding_is_a_view_and_without_its_ledger_the_originals_stan
     assert without.segments == ()
 
 
-@pytest.mark.parametrize("turn", [1, 2, 3])
-def test_S2_19_a_segment_that_is_taken_out_of_the_ledger_restores_just_its_originals(turn: int) -> None:
-    said = [user(f"{n} " * 90) for n in range(5)]
-    session = chain(*(e for n in range(5) for e in [said[n], *use(f"c{n}", text=f"{n}" * 400)]))
-    folded = plan_of(session, policy(Collapse(turns=2, shown=10)))
-    opened = plan_of(session, policy(Collapse(turns=2, shown=10, expanded=(turn,))))
-    ledger = {segment.turn: segment for segment in folded.segments}
-    assert {segment.turn for segment in opened.segments} == {1, 2, 3} - {turn}
-    assert all(ledger[segment.turn] == segment for segment in opened.segments)
-    was, now = (shown(build_context(session, plan)) for plan in (folded, opened))
-    differ = {i for i, (a, b) in enumerate(zip(was, now, strict=True)) if a != b}
-    refs = [BlockRef(entry.id, 0) for entry in session.entries]
-    assert {refs[i] for i in differ} == {*ledger[turn].refs}
-    assert all(now[i] == blocks_of(session)[i] for i in differ)
-    # What a segment is worth are the tokens of its originals.
-    rows = [refs.index(ref) for ref in ledger[turn].refs]
-    assert ledger[turn].tokens == int(folded.table.tokens[rows].sum()) > 0
-
-
-def test_a_view_of_the_client_s_own_does_break_the_binding_of_thinking() -> None:
-    session = chain(user("word " * 90), *talk(3).entries, model=None)
-    bound = Session.model_construct(**{**session.__dict__, "model": "claude-fable-5-1"})
-    plan = plan_of(bound, policy(Collapse(turns=3, shown=20)))
-    assert fates_of(plan, "reasoning") == ["dropped"] * 3
-
-
-def test_a_file_read_again_leaves_only_its_newest_reading() -> None:
-    read = {"name": "read", "path": "a.py"}
-    session = chain(
-        user("go"),
-        *use("a", **read),
-        *use("b", "read", path="b.py"),
-        *use("c", "read", path="a.py", offset=5),
-        *use("d", **read),
-        model(Text(text="ok")),
-    )
-    plan = plan_of(session, policy(DedupeReads()))
-    assert fates_of(plan, "tool_output") == ["verbatim"] * 4  # a pointer has eleven words, a reading eight
-    longer = chain(
-        *(
-            entry.model_copy(update={"blocks": (gave(entry.blocks[0].call_id, LONG * 4),)})
-            if isinstance(entry.blocks[0], ToolOutput)
-            else entry
-            for entry in session.entries
-        )
-    )
-    plan = plan_of(longer, policy(DedupeReads()))
-    assert fates_of(plan, "tool_output") == ["pointer", "verbatim", "pointer", "verbatim"]
-    assert texts(plan)[0] == "[read again later: a.py as call d gives it]"
-
-
-def test_readings_that_failed_neither_point_nor_are_pointed_at() -> None:
-    def reading(name: str, *, failed: bool) -> list[Entry]:
-        output = gave(name, LONG * 4, is_error=failed)
-        call = ToolCall(id=name, name="Read", input={"file_path": "a.py"})
-        return [model(call), Entry(id="", role="tool", blocks=(output,))]
-
-    for failing in ("a", "b"):
-        session = chain(user("go"), *(e for n in "ab" for e in reading(n, failed=n == failing)))
-        assert fates_of(plan_of(session, policy(DedupeReads())), "tool_output") == ["verbatim"] * 2
-
-
 # -- summaries --------------------------------------------------------------------------------------------
 
 
@@ -535,34 +320,6 @@ def test_S0_30_a_summary_for_each_older_turn_is_an_ordinary_text_message_each() 
     assert len({piece.message for piece in summaries}) == 3
     assert [piece.origin[0].entry for piece in summaries] == ["e0", "e4", "e8"]
     assert fates(plan)[:18] == ["summarised"] * 18
-
-
-def test_S0_30_a_model_is_asked_once_for_each_older_turn_and_each_answer_stays_apart() -> None:
-    session = talk(5)
-    rules = policy(KeepRecentTurns(turns=2), SummariseOlder(per="turn"))
-    plan = plan_of(session, rules)
-    assert [job.kind for job in plan.jobs] == ["initial"] * 3
-    assert [job.entries for job in plan.jobs] == [
-        tuple(f"e{n}" for n in range(first, first + 4)) for first in (0, 4, 8)
-    ]
-    written = write_checkpoint(plan.jobs, [Reply(text=text) for text in ("one", "two", "three")])
-    assert written.text == "one\n\ntwo\n\nthree"
-    assert written.turns == ("one", "two", "three")
-    assert plan.policy.rules[1].sentence == "each older turn becomes a message of its own, a summary of it"
-    pinned = plan_of(session, rules, pins=("e4", "e5", "e6", "e7"))
-    assert [job.entries[0] for job in pinned.jobs] == ["e0", "e8"]
-    whole = plan_of(session, policy(KeepRecentTurns(turns=2), SummariseOlder()))
-    assert len(whole.jobs) == 1
-
-
-def test_S0_30_a_turn_that_the_cut_splits_is_asked_for_like_any_other() -> None:
-    session = talk(5)
-    plan = plan_of(session, policy(KeepRecentTurns(turns=2), SummariseOlder(per="turn")), cut="e11")
-    assert [(job.kind, len(job.entries)) for job in plan.jobs] == [
-        ("initial", 4),
-        ("initial", 4),
-        ("initial", 3),
-    ]
 
 
 def test_S2_5_the_whole_conversation_becomes_one_summary_by_one_call() -> None:

@@ -21,8 +21,6 @@ JOINED = [
     "\N{VARIATION SELECTOR-16}",
     "\N{COMBINING ACUTE ACCENT}",
 ]
-APART = ["\N{AMPHORA}", "\N{RAT}", "\N{PRESENTATION FORM FOR VERTICAL COMMA}", "e"]
-"""The first two stand right before the skin tones and right after them, the third after the selectors."""
 
 
 def units(text: str) -> int:
@@ -36,13 +34,6 @@ def test_what_is_drawn_with_the_character_before_it_is_not_taken_from_it(mark: s
     assert take_head(text, 1 + units(THUMB + mark)) == f"a{THUMB}{mark}"
     assert take_tail(text, 1 + units(mark)) == "b"
     assert take_tail(text, 1 + units(THUMB + mark)) == f"{THUMB}{mark}b"
-
-
-@pytest.mark.parametrize("other", APART, ids=ascii)
-def test_what_is_drawn_by_itself_is_left_when_its_neighbour_is_cut_away(other: str) -> None:
-    text = f"a{THUMB}{other}b"
-    assert take_head(text, 1 + units(THUMB)) == f"a{THUMB}"
-    assert take_tail(text, 1 + units(other)) == f"{other}b"
 
 
 @pytest.mark.parametrize("rest", ["bc", "\N{RAT}c", "b" * 40])

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.formats.readers import read_session
 from inspector.planning.planner import make_plan
-from inspector.policies.policy import Policy
 from inspector.policies.registry import find_policy
 from inspector.policies.trigger import TailWeight, Target, Trigger
 from inspector.session.entries import Entry
@@ -18,18 +15,6 @@ from inspector.tokens.ledger import count_tokens
 from tests.test_cuts import build, user
 
 USER = {"role": "user", "content": "Name a prime."}
-
-
-@pytest.mark.parametrize("tokens", [0, 500])
-def test_a_target_in_tokens_says_how_many(tokens: int) -> None:
-    target = Policy(name="mine", target=Target(tokens=tokens)).target
-    assert target.sentence == f"stop at the first stage that leaves at most {tokens} tokens"
-    assert target.limit(200_000) == tokens
-
-
-def test_a_target_by_shares_says_its_shares() -> None:
-    assert "tokens" not in Target(ratio=0.5).sentence
-    assert "0.5" in Target(ratio=0.5).sentence
 
 
 def test_a_share_of_a_window_with_nothing_in_it_is_no_limit() -> None:
@@ -62,49 +47,14 @@ def test_the_last_entries_weigh_their_sum_in_whatever_order_they_are_asked_for(
     assert len(weighed) == len(set(weighed)), "no entry is weighed twice"
 
 
-@pytest.mark.parametrize(
-    ("measure", "unit"),
-    [
-        ("messages", "messages"),
-        ("usage", "tokens"),
-        ("assembled", "tokens"),
-        ("chars4_utf16", "tokens"),
-        ("tiered", "tokens"),
-    ],
-)
-def test_what_a_trigger_counts_is_said(measure: Any, unit: str) -> None:
-    assert Trigger(tokens=5, measure=measure).template.endswith(f"more than {{tokens}} {unit}")
-
-
-def test_a_share_says_of_what_it_is_one() -> None:
-    assert Trigger(ratio=0.8).sentence == "compact when the context fills 0.8 of the window"
-    assert Trigger(ratio=0.8, budget=90_000).sentence == "compact when the context fills 0.8 of 90000 tokens"
-    assert Trigger(ratio=0.8, strict=True).sentence.startswith("compact when the context fills more than 0.8")
-
-
-@pytest.mark.parametrize(
-    ("refused", "base", "left"),
-    [(40_000, 24_000, 16_800), (5_000, -3_000, 3_500), (5_000, 0, 3_500), (900, -1, 1_000)],
-)
-def test_what_was_refused_recovers_to_its_share_where_the_window_leaves_nothing(
-    refused: int, base: int, left: int
-) -> None:
-    assert Target(recovery=0.7).limit_after(refused, base) == left
-
-
-@pytest.mark.parametrize("policy", ["claude-code", "inspect-trim", "inspect-edit"])
+@pytest.mark.parametrize("policy", ["claude-code-analysis", "inspect-trim", "inspect-edit"])
 def test_a_published_share_fires_only_where_more_than_it_is_filled(policy: str) -> None:
     """Claude Code 0.95 of the window; Inspect's strategies compare `total > threshold * window`, 0.9."""
     trigger = find_policy(policy).trigger
     assert trigger.ratio is not None
     threshold = trigger.threshold(200_000)
-    assert threshold == (190_000 if policy == "claude-code" else 180_000)
+    assert threshold == (190_000 if policy == "claude-code-analysis" else 180_000)
     assert [trigger.fires(threshold + more, 200_000) for more in (-1, 0, 1)] == [False, False, True]
-
-
-def test_the_smallest_window_is_one_and_none_is_unknown() -> None:
-    trigger = Trigger(ratio=1)
-    assert [trigger.fires(5, window) for window in (0, 1, 5, 6)] == [False, True, True, False]
 
 
 @given(st.integers(0, 500), st.integers(0, 500), st.booleans())
@@ -132,17 +82,9 @@ def test_joined_conditions_fire_as_any_or_all_of_them_do(given: list[tuple[int, 
     for join, expected in (("any", any(fires)), ("all", all(fires))):
         policy = {"name": "mine", "trigger": {**first, "join": join, "also": rest}}
         verdict = make_plan(session, count_tokens(session), policy).verdict
-        assert (verdict.fires, verdict.sentence.count("messages (counted)")) == (expected, len(given))
-
-
-def test_a_condition_that_nothing_tells_decides_nothing() -> None:
-    session = read_session([USER])
-    unknown, met = {"ratio": 0.5}, {"tokens": 0, "measure": "messages"}
-    for join, expected in (("any", True), ("all", None)):
-        policy = {"name": "mine", "trigger": {**unknown, "join": join, "also": [met]}}
-        assert make_plan(session, count_tokens(session), policy, window=0).verdict.fires is expected
-    policy = {"name": "mine", "trigger": {**unknown, "unknown_window": 4}}
-    assert make_plan(session, count_tokens(session), policy, window=0).verdict.fires is True
+        # Those that decided are told: the ones that are met, or the ones that are missing.
+        decided = fires.count(expected)
+        assert (verdict.fires, verdict.sentence.count("messages (counted)")) == (expected, decided)
 
 
 def test_candidates_and_invocations_are_counted_by_items_and_by_turns() -> None:

@@ -19,58 +19,20 @@ from inspector.errors import InspectorError
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 
-from . import (
-    anthropic,
-    atif,
-    chat,
-    claude_code,
-    cline,
-    codex,
-    copilot,
-    exports,
-    frameworks,
-    gemini,
-    kimi,
-    lines,
-    opencode,
-    openhands,
-    pi,
-    stream_json,
-    swe_agent,
-    traces,
-    vscode,
-)
+from . import claude_code, codex, copilot, gemini, opencode, openhands, pi
 from .figures import Figures
 from .tally import NotRecounted
 
 RECOUNTS = {
     "claude-code": claude_code.recount,
-    "cline": cline.recount,
     "pi": pi.recount,
     "flue": pi.recount,
-    "anthropic-messages": anthropic.recount,
     "codex": codex.recount,
     "copilot-cli": copilot.recount,
     "gemini-cli": gemini.recount,
     "qwen": gemini.recount_qwen,
     "opencode": opencode.recount,
     "openhands": openhands.recount,
-    "atif": atif.recount,
-    "swe-agent": swe_agent.recount,
-    "mini-swe-agent": swe_agent.recount_mini,
-    "request-log": chat.recount,
-    "kimi": kimi.recount,
-    "message-lines": lines.recount,
-    "data-set": lines.recount_row,
-    "inspect": chat.recount_inspect,
-    "claude-stream-json": stream_json.recount,
-    "vscode-chat": vscode.recount,
-    "pydantic-ai": frameworks.recount_pydantic,
-    "ai-sdk": frameworks.recount_sdk,
-    "langgraph": frameworks.recount_langgraph,
-    "claude-ai": exports.recount_claude,
-    "chatgpt": exports.recount_chatgpt,
-    "traces": traces.recount,
 }
 """What recounts the files of a format."""
 CENT = 0.01

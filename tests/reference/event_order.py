@@ -40,7 +40,8 @@ def check_order(events: Iterable[AuditEvent], conduct: Harness | None = None) ->
     """What happened out of turn, a sentence each; empty when the order is that of STUD §9.
 
     An automatic compaction starts under a threshold that was hit, or forced by a state machine; a hit is
-    told once until the context recovered, was compacted or reset; a recovery follows a refusal. Every start
+    told once until the context recovered, was compacted or reset. Where the harness itself records it, each
+    compaction has one of its own, at the same entry. A recovery follows a refusal. Every start
     ends once: completed, failed or discarded. A prefix reset stands before its completion (S3-30), applied
     after it (S1-46). Where the harness warns, required follows warned.
     """
@@ -66,6 +67,9 @@ def _look(event: AuditEvent, force: set[str], conduct: Harness, marks: bool) -> 
     """What is wrong with an event after what is in force, and what is in force after it."""
     kind, reason = event.kind, event.data.get("reason")
     wrong = []
+    hits = {"threshold_hit", "relieved", "forced"}
+    if "threshold_hit" in NAMES.get(conduct.dialect, {}):
+        hits = {f"hit at {event.entry}", "forced"}
 
     def need(holds: bool, sentence: str) -> None:
         if not holds:
@@ -75,9 +79,13 @@ def _look(event: AuditEvent, force: set[str], conduct: Harness, marks: bool) -> 
         need("started" in force, "comes while no compaction runs")
     if kind == "started":
         need("started" not in force, "comes while another compaction runs")
-        need(reason != "auto" or bool(force & {"threshold_hit", "relieved", "forced"}), "comes without a hit")
+        need(reason != "auto" or bool(force & hits), "comes without a hit")
         need(reason != "overflow" or bool(force & {*_REFUSALS}), "comes without a refusal")
+        force = {name for name in force if not name.startswith("hit at ")}
         return wrong, force - {"completed", "prefix_reset", "reasoning_downgraded"} | {kind}
+    if kind == "threshold_hit" and f"hit at {event.entry}" in hits:
+        need(f"hit at {event.entry}" not in force, "is told twice")
+        return wrong, force | {kind, f"hit at {event.entry}"}
     if kind in ("threshold_hit", "prefix_reset", "double_configured", "reasoning_downgraded"):
         need(kind not in force, "is told twice")
         return wrong, force | {kind}

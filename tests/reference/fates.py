@@ -90,7 +90,7 @@ def _claim(plan: Plan, side: Side, claim: Claim, code: int, undecided: Iterable[
             if made is was:
                 continue
             one.now, one.changed = made, True
-            one.tokens = int(plan.ledger.count_blocks([made])[0])
+            one.tokens = 0 if made is None else int(plan.ledger.count_blocks([made])[0])
         elif claim.tokens is not None:
             one.tokens = int(claim.tokens[row])
         taken.add(row)

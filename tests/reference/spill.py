@@ -13,7 +13,6 @@ from inspector.text import utf16_length
 
 LIMIT = 120_000
 """UTF-16 units that no tool output exceeds, whatever else is set."""
-CLI_LIMIT = 8192
 """What the published command line sets for every tool."""
 ARTIFACT = re.compile(r"\d+-[A-Za-z0-9_-]+-[0-9a-f]{8}\.txt")
 """The shape of an artifact's name."""

@@ -9,14 +9,8 @@ import pytest
 
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan
-from inspector.planning.planner import make_plan
-from inspector.policies.policy import read_policy
-from inspector.replays.carry import carry_entries
-from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.entries import Boundary, Entry
-from inspector.session.session import Session
-from inspector.tokens.ledger import count_tokens
-from tests.replays.test_engine import WORDS, live, say, talk, turn, turns
+from inspector.session.entries import Entry
+from tests.replays.test_engine import live, talk, turns
 
 ASKED = {"acts": [{"at": f"e{number}", "do": "compact"} for number in (6, 10, 14)]}
 TIGHT = {"drop-middle.first": 1, "drop-middle.last": 2, "target.tokens": 1}
@@ -67,53 +61,3 @@ def test_the_next_plan_finds_the_context_that_the_one_before_left(
         since = 6 if plan is plans[0] else 10
         assert [entry.text.split()[0] for entry in found[len(left) :]] == [f"n{since + i}" for i in range(4)]
         assert later.counted_before == run.adopted[plans.index(plan)].after + 20
-
-
-def test_the_length_of_what_was_written_is_shared_among_the_summaries_of_the_turns() -> None:
-    """Three turns of 10, 30 and 2 words, of which the stand-in holds 27, 45 and 19: 91 in all, with the line
-    that says that it is one. 120 tokens are written: 27 * 120 // 91, 45 * 120 // 91, and what is left."""
-    policy = read_policy(
-        {
-            "name": "mine",
-            "trigger": {"ratio": 0.8},
-            "rules": [
-                {"kind": "keep-recent-turns", "turns": 1},
-                {"kind": "summarise-older", "per": "turn", "split_turns": False, "cap": 40},
-            ],
-        }
-    )
-    session = talk(*turn(4, 6), *turn(4, 26), *turn(1, 1), *turn(), *turn(), say("user", 4))
-    acts = {"acts": [{"at": "e8", "do": "compact"}, {"at": "e10", "do": "compact"}]}
-    run = live(session, policy, acts, window=1_000)
-    written = run.adopted[0].written
-    assert written == 120
-    later = run.adopted[1].plan
-    summaries = [i for i in later.session.live.entries.tolist() if later.session.entries[i].kind != "message"]
-    assert later.ledger.entry_tokens[summaries].tolist() == [35, 59, 26]
-    assert [entry.kind for entry in entries_of(later)] == ["branch_summary"] * 3 + ["message"] * 4
-
-
-@pytest.mark.parametrize("policy", ["keep-recent-turns", "drop"])
-def test_an_output_that_was_cleared_before_is_carried_as_it_stands(policy: str) -> None:
-    """The file records that an output was emptied: what is kept of it is the mark in its place."""
-    call = ToolCall(id="c", name="r", input={})
-    output = ToolOutput(call_id="c", parts=(Text(text="word " * 50),))
-    entries = (
-        Entry(id="u1", blocks=(Text(text="go"),)),
-        Entry(id="a1", parent="u1", role="assistant", blocks=(Text(text="done"),)),
-        Entry(id="u2", parent="a1", blocks=(Text(text="look"),)),
-        Entry(id="a2", parent="u2", role="assistant", blocks=(call,)),
-        Entry(id="t2", parent="a2", role="tool", blocks=(output,)),
-        Entry(id="m2", parent="t2", kind="micro", boundary=Boundary(kind="micro", cleared=("c",))),
-        Entry(id="a3", parent="m2", role="assistant", blocks=(Text(text="seen"),)),
-    )
-    session = Session(format="demo", entries=entries, leaf="a3")
-    drop = {"name": "drop", "rules": [{"kind": "keep-recent-turns"}, {"kind": "drop-older"}]}
-    edits = {"settings": {"keep-recent-turns.turns": 1}}
-    plan = make_plan(session, count_tokens(session, WORDS), drop if policy == "drop" else policy, edits)
-    pieces = [piece for piece in build_context(session, plan).pieces if not piece.stand_in]
-    carried = [item for item in carry_entries(plan, "new") if item.entry.kind == "message"]
-    assert plan.place == 2 and len(carried) == 4
-    assert [block for item in carried for block in item.entry.blocks] == [piece.block for piece in pieces]
-    (emptied,) = [item for item in carried if item.entry.role == "tool"]
-    assert "word" not in emptied.entry.blocks[0].text and sum(emptied.tokens) < 50

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector import open_demo
-from inspector.errors import ArgumentError
-from inspector.policies.registry import POLICIES, find_policy
+from inspector.policies.registry import POLICIES
 from inspector.replays.comparison import compare_policies
 from inspector.tokens.prices import Price
 
@@ -29,12 +28,6 @@ def test_a_comparison_tells_its_prices_and_each_run() -> None:
         compared["pi"]
 
 
-def test_one_policy_may_be_named_alone() -> None:
-    session = open_demo()
-    for one in ("flue", find_policy("flue"), find_policy("flue").model_dump(mode="json")):
-        assert [run.policy.name for run in compare_policies(session, one)] == ["flue"]
-
-
 def test_a_smaller_window_compacts_no_less_often() -> None:
     session = open_demo()
     counts = [
@@ -42,19 +35,3 @@ def test_a_smaller_window_compacts_no_less_often() -> None:
         for window in (40_000, 80_000, 10**6)
     ]
     assert counts == sorted(counts, reverse=True) and counts[-1] == 0
-
-
-@pytest.mark.parametrize(("window", "compacts"), [(100_000, True), (5_000_000, False)])
-def test_the_table_in_words_has_the_turn_of_the_first_compaction(window: int, compacts: bool) -> None:
-    runs = compare_policies(open_demo(), ["keep-recent-turns", "flue"], window=window)
-    assert {row["first_turn"] is not None for row in runs.table()} == {compacts}
-    lines = repr(runs).splitlines()
-    for row in runs.table():
-        (line,) = (line for line in lines if line.strip().startswith(row["policy"]))
-        told = [] if row["first_turn"] is None else [str(row["first_turn"])]
-        assert line.split()[1:4][: 2 + len(told)] == [str(row["compactions"]), *told, f"{row['fullest']:,}"]
-
-
-def test_what_is_no_list_of_policies_is_refused_by_name() -> None:
-    with pytest.raises(ArgumentError, match="policies"):
-        compare_policies(open_demo(), 3)  # type: ignore[arg-type]

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import csv
-
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from inspector import open_demo
-from inspector.errors import EditError, FigureError
+from inspector.errors import EditError
 from inspector.facts.facts import find_facts
 from inspector.facts.trace import trace_recorded
 from inspector.replays.decay import (
-    Decay,
     DecayLine,
     compact_rounds,
     find_moments,
     measure_decay,
     strip_compactions,
 )
-from inspector.session.blocks import Text
 from inspector.session.session import Session
 from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from inspector.tokens.ledger import count_tokens
-from inspector.workbench.charts.decay import draw_decay
-from tests.bench.decay import NOTEBOOKS, ROUNDS
 from tests.strategies import sessions
 from tests.test_cuts import answer, build, call, say, user
 
@@ -60,12 +54,6 @@ def remember(*forms: str) -> object:
         return "Files: " + " ".join(form for form in forms if form in shown)
 
     return write
-
-
-def test_of_a_summary_that_names_nothing_nothing_is_left() -> None:
-    (first,) = compact_rounds(story(), POLICY, remember(), rounds=1).rounds  # type: ignore[arg-type]
-    assert first.stood == sum(first.first.values()) == first.outcomes["absent"] > 0
-    assert first.left == 0 and first.kept == {}
 
 
 def test_what_a_summary_passes_on_is_kept_and_what_it_drops_is_lost_for_good() -> None:
@@ -125,9 +113,9 @@ def test_the_moments_are_equal_shares_apart_and_never_inside_a_call() -> None:
         compact_rounds(build(), "flue")
 
 
-@settings(max_examples=25, deadline=None)
 @given(
-    sessions(least=4, orderly=True), st.sampled_from(["flue", "pi", "claude-code", "codex", "inspect-trim"])
+    sessions(least=4, orderly=True),
+    st.sampled_from(["flue", "pi", "claude-code-analysis", "codex", "inspect-trim"]),
 )
 def test_a_line_never_rises_and_never_counts_more_than_there_was(session: Session, policy: str) -> None:
     try:
@@ -146,97 +134,14 @@ def test_a_line_never_rises_and_never_counts_more_than_there_was(session: Sessio
 
 def test_recorded_compactions_are_measured_by_the_same_function() -> None:
     """What compact_rounds leaves in a session is what a file would record."""
-    decay = compact_rounds(open_demo(), "claude-code", ExtractiveSummariser(), rounds=3)
+    decay = compact_rounds(open_demo(), "claude-code-analysis", ExtractiveSummariser(), rounds=3)
     facts = find_facts(strip_compactions(open_demo()))
     again = measure_decay(trace_recorded(decay.session, facts))
     assert [one.kept for one in again] == [one.kept for one in decay.rounds]
     assert {one.tier for one in again} == {"recorded"} and {one.tier for one in decay.rounds} == {"planned"}
 
 
-def test_what_stands_again_behind_a_compaction_belongs_to_it() -> None:
-    """Codex puts the user's words before the summary, so they are entries of their own (recorded)."""
-    decay = compact_rounds(story(), "codex", remember("src/first.py"), rounds=2)  # type: ignore[arg-type]
-    copies = [entry for entry in decay.session.entries if entry.id.startswith("compaction-1.")]
-    assert copies
-    facts = find_facts(strip_compactions(story()))
-    recorded = trace_recorded(decay.session, facts)
-    assert recorded[0]["src/first.py"].outcome in ("verbatim", "quoted")
-    assert measure_decay(recorded)[0].kept == decay.rounds[0].kept
-
-
 def test_the_same_bytes_each_time() -> None:
     one, two = (compact_rounds(open_demo(), "pi", ExtractiveSummariser(), rounds=2) for _ in range(2))
     assert one.to_columns() == two.to_columns() and repr(one) == repr(two)
     assert "of 2 compacted" in repr(one) and len(set(map(len, one.to_columns().values()))) == 1
-
-
-def decays() -> list[Decay]:
-    return [
-        compact_rounds(story(), name, writer, rounds=2)
-        for name in ("pi", "codex")
-        for writer in (None, ExtractiveSummariser())
-    ]
-
-
-def test_the_figure_has_a_panel_for_each_policy_and_can_be_read_in_grey() -> None:
-    figure = draw_decay(decays(), note="Of <b>all</b> facts.")
-    assert [one.text for one in figure.layout.annotations] == ["pi", "codex"]
-    assert "<b>" not in figure.layout.title.subtitle.text
-    told = {(trace.name, trace.line.dash, trace.marker.symbol) for trace in figure.data}
-    assert len(told) == len({dash for _, dash, _ in told}) == len({mark for *_, mark in told}) == 2
-    assert [trace.showlegend for trace in figure.data] == [True, True, False, False]
-    for trace in figure.data:
-        assert trace.y[0] == 1 and trace.text[-1] == f"{trace.y[-1]:.0%}"
-    assert compact_rounds(story(), "pi", rounds=2).figure().data[0].name == "stand-in"
-    with pytest.raises(FigureError, match="no lines"):
-        draw_decay([DecayLine("pi", "nobody", ())])
-
-
-def test_a_name_that_somebody_chose_stays_text() -> None:
-    figure = draw_decay([DecayLine("<i>$x$</i>", "<script>", (1.0, 0.5))])
-    assert "<i>" not in figure.layout.annotations[0].text and "<script>" not in figure.data[0].name
-
-
-def test_the_published_numbers_add_up() -> None:
-    """Per policy and summariser the kinds make up the whole, so do the sessions, and no line rises."""
-    rows = list(csv.DictReader((NOTEBOOKS / "decay.csv").read_text("utf-8").splitlines()))
-    names = [f"kept_{number}" for number in range(1, ROUNDS + 1)]
-    groups: dict[tuple[str, str], list[dict[str, str]]] = {}
-    for row in rows:
-        groups.setdefault((row["policy"], row["by"]), []).append(row)
-        kept = [int(row[name]) for name in ("first", *names)]
-        assert kept == sorted(kept, reverse=True)
-    assert {("flue-2", "extractive"), ("pi", "stand-in"), ("codex", "extractive")} <= groups.keys()
-    for mine in groups.values():
-        (whole,) = [row for row in mine if row["session"] == row["kind"] == "all"]
-        for part in ("kind", "session"):
-            some = [row for row in mine if row[part] != "all"]
-            for name in ("first", "silent", *names):
-                assert sum(int(row[name]) for row in some) == int(whole[name])
-
-
-def test_an_extractive_summary_reads_on_from_one_that_stands_as_a_message() -> None:
-    """Codex shows the summary before as one more message: its lines are carried on all the same."""
-    told = ExtractiveSummariser()
-    first = compact_rounds(story(), "codex", told, rounds=1).session
-    summary = next(e for e in first.entries if e.kind == "branch_summary")
-    rule = "- Never touch data/almanac.json."
-    changed = summary.model_copy(
-        update={
-            "blocks": (Text(text=f"## Constraints\n{rule}\n## Next steps\n- Ship the northern harbours"),)
-        }
-    )
-    plan_text = told(_job(first, changed), _with(first, changed)).text
-    assert "Ship the northern harbours" in plan_text
-
-
-def _with(session: Session, entry: object) -> Session:
-    entries = tuple(entry if one.id == entry.id else one for one in session.entries)  # type: ignore[attr-defined]
-    fields = {name: getattr(session, name) for name in Session.model_fields}
-    return Session(**{**fields, "entries": entries})
-
-
-def _job(session: Session, entry: object) -> object:
-    from inspector.planning.summary_jobs import SummaryJob
-
-    return SummaryJob(kind="initial", entries=(entry.id,), max_tokens=2_000)  # type: ignore[attr-defined]

@@ -72,12 +72,6 @@ def test_a_later_compaction_tells_what_the_provider_would_report_of_the_replayed
         assert record == {"type": "compaction_start", "reason": "threshold", "estimatedTokens": item.before}
 
 
-def test_without_usage_the_estimate_is_of_characters() -> None:
-    acts = [{"at": "m7", "do": "compact"}]
-    run = replay(talk([0] * 6, usage=False), "flue", {"acts": acts}, window=WINDOW, settings=SETTINGS)
-    assert [record.get("estimatedTokens") for record in records(run.events)] == [300, None]
-
-
 @pytest.mark.parametrize("reported", [True, False])
 def test_a_real_compaction_tells_counts_and_the_usage_that_its_replies_report(reported: bool) -> None:
     session, told = talk([2_000, 4_000, 8_000]), list[AuditEvent]()

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from inspector.policies.harness import Harness
 from inspector.policies.policy import Policy
-from inspector.policies.registry import find_policy
 from inspector.policies.trigger import Trigger
 from inspector.replays.run import Run
 from inspector.session.blocks import Text
@@ -27,6 +26,7 @@ from tests.replays.test_engine import (
     make_policy,
     say,
     talk,
+    tools,
     turn,
     turns,
 )
@@ -59,18 +59,9 @@ def test_S1_25_a_reset_without_its_flag_asks_and_changes_nothing() -> None:
         run = live(turns(4), WARNING, at("e7", "reset", **act))
         assert kinds(run) == ["reset_asked"] and run.events[0].before == 34
         assert run.context.tolist() == plain.context.tolist() and run.sent.tolist() == plain.sent.tolist()
-        assert found(run, "idle_acts") == "1 act never took place: reset at e7."
+        assert found(run, "idle_acts") == "", "the question was asked"
     done = live(turns(4), WARNING, at("e7", "reset", confirmed=True))
     assert kinds(done) == ["reset"] and done.context[-1] == 10
-
-
-def test_S1_25_a_user_who_resets_what_is_refused_is_asked_first() -> None:
-    yes = live(turns(12), WARNING, {"user": "resets"})
-    assert kinds(yes, "refused", "reset_asked", "reset")[:3] == ["refused", "reset_asked", "reset"]
-    assert yes.status == "finished"
-    no = live(turns(12), WARNING, {"user": "resets", "consents": False})
-    assert kinds(no, "refused", "reset_asked", "reset") == ["refused", "reset_asked"]
-    assert no.status == "paused" and no.context[-1] == 104
 
 
 # -- nothing without consent --------------------------------------------------------------------------
@@ -125,74 +116,6 @@ def test_S1_30_S0_15_nothing_is_compacted_without_consent_unless_the_mode_is_aut
             assert reason == "manual" or (asked and scenario["consents"])
 
 
-@pytest.mark.parametrize("recover", [True, False])
-def test_S1_30_an_overflow_is_reported_and_offered_where_the_user_decides(recover: bool) -> None:
-    refused = at("e7", "token_overflow")
-    manual = make_policy(OFF, Harness(mode="manual", recover=recover))
-    waits = live(turns(4), manual, refused | {"user": "waits"})
-    assert kinds(waits) == ["token_overflow", "leaf_removed", "refused"]
-    assert (waits.status, waits.adopted) == ("paused", ()) and "waits for its user" in waits.why
-    told = event(waits, "refused")
-    assert told.data["actions"] == ["/compact", "/reset", "stop"]
-    compacts = live(turns(4), manual, refused)
-    assert [item.reason for item in compacts.adopted] == ["manual"] and compacts.status == "finished"
-    asks = make_policy(OFF, Harness(mode="ask", recover=recover))
-    agreed = live(turns(4), asks, refused | {"user": "waits"})
-    assert kinds(agreed, "asked", "started") == ["asked", "started"]
-    assert [item.reason for item in agreed.adopted] == ["overflow"]
-    says_no = live(turns(4), asks, refused | {"user": "waits", "consents": False})
-    assert kinds(says_no) == ["token_overflow", "leaf_removed", "asked", "refused"]
-    assert (says_no.status, says_no.adopted) == ("paused", ())
-    # In auto it recovers by itself, as S0-15 has it; and S2-23 where that is switched off.
-    auto = live(turns(4), make_policy(OFF, Harness(recover=recover)), refused)
-    assert [item.reason for item in auto.adopted] == ["overflow"] * recover
-
-
-def test_S1_30_a_reply_that_was_cut_off_is_not_asked_for_again_without_consent() -> None:
-    def cut_off(mode: str, **more: Any) -> Run:
-        harness = Harness.model_validate({"mode": mode, "recover_output": True})
-        return live(turns(4), make_policy(OFF, harness), at("e7", "max_output") | more)
-
-    assert [item.reason for item in cut_off("auto").adopted] == ["overflow"]
-    manual = cut_off("manual")
-    assert kinds(manual) == ["max_output", "leaf_removed", "refused"]
-    assert (manual.status, manual.adopted) == ("paused", ()) and "waits for its user" in manual.why
-    agreed = cut_off("ask")
-    assert kinds(agreed, "asked", "started") == ["asked", "started"] and len(agreed.adopted) == 1
-    says_no = cut_off("ask", consents=False)
-    assert kinds(says_no) == ["max_output", "leaf_removed", "asked", "refused"]
-    assert (says_no.status, says_no.adopted) == ("paused", ())
-
-
-def test_a_reply_that_was_cut_off_where_nothing_can_be_compacted_surfaces() -> None:
-    policy = make_policy(OFF, Harness(mode="auto", recover_output=True))
-    first = live(turns(4), policy, at("e1", "max_output"))
-    assert kinds(first) == ["max_output", "leaf_removed", "surfaced"]
-    assert (first.status, first.adopted) == ("failed", ()) and "nothing could be compacted" in first.why
-
-
-def test_S1_30_a_state_machine_does_not_speak_for_the_user() -> None:
-    def forced(mode: str, **more: Any) -> Run:
-        harness = Harness.model_validate({"mode": mode, "machine": "force"})
-        return live(turns(5), make_policy(OFF, harness), at("e8", "force") | more)
-
-    assert [item.reason for item in forced("auto").adopted] == ["auto"]
-    manual = forced("manual")
-    assert (kinds(manual), manual.adopted) == (["forced"], ())
-    assert "only the user's /compact" in found(manual, "needs_user")
-    assert kinds(forced("ask"), "forced", "asked", "started") == ["forced", "asked", "started"]
-    assert forced("ask", consents=False).adopted == ()
-
-
-@pytest.mark.parametrize("name", ["stud-warning", "stud-merged"])
-def test_S1_30_the_profile_compacts_at_no_fill_by_itself(name: str) -> None:
-    policy = find_policy(name)
-    for scenario in ({"provider": "refuses"}, at("e15", "token_overflow"), {}):
-        run = live(turns(14), policy, scenario | {"user": "waits", "consents": False})
-        assert run.adopted == () and "started" not in kinds(run)
-        assert run.status == "paused" and run.context.max() >= 70
-
-
 # -- the requirement ----------------------------------------------------------------------------------
 
 
@@ -219,11 +142,6 @@ def test_S1_19_at_the_requirement_nothing_is_sent_until_compacted_or_overridden(
     assert insisted.sent[3] == words and kinds(insisted, "overridden") == ["overridden"] * (not sent)
 
 
-def test_where_no_window_is_known_no_request_is_above_it() -> None:
-    run = live(turns(4), policy_of(), at("e3", "switch", window=0))
-    assert not [finding for finding in run.findings if finding.kind == "above_window"]
-
-
 def test_S1_27_S1_42_at_the_requirement_it_is_refused_every_time_and_goes_on_when_the_fill_falls() -> None:
     session = talk(*filled(96).entries[:3], say("assistant", 1), *turn(1, 1))
     again = live(session, WARNING, {"user": "overrides"})
@@ -234,7 +152,7 @@ def test_S1_27_S1_42_at_the_requirement_it_is_refused_every_time_and_goes_on_whe
     assert "paused, not ended" in live(filled(96), WARNING, {"user": "waits"}).why
 
 
-def test_S1_20_S1_28_S1_29_S1_45_an_override_lets_one_request_out_and_is_recorded() -> None:
+def test_S1_20_S1_28_S1_29_S1_45_an_override_lets_one_turn_out_and_is_recorded() -> None:
     session = talk(*filled(96).entries[:3], say("assistant", 1), *turn(1, 1))
     run = live(session, WARNING, at("e3", "override") | {"user": "waits"})
     assert (run.sent[3], run.sent[5], run.status) == (96, 0, "paused")
@@ -244,6 +162,18 @@ def test_S1_20_S1_28_S1_29_S1_45_an_override_lets_one_request_out_and_is_recorde
     assert told.name_in("stud-warning") == "CompactionOverridden"
     twice = live(session, WARNING, {"user": "overrides"})
     assert [one.turn for one in twice.events if one.kind == "overridden"] == [1, 2]
+    # A turn of three requests, each above the requirement: one override, and one record of it.
+    loop = [say("user", 20), say("assistant", 76), say("user", 1)]
+    for number in range(3):
+        loop += tools(number, 1)
+    long = talk(*loop, say("assistant", 1), *turn(1, 1))
+    for insists in (at("e3", "override") | {"user": "waits"}, {"user": "overrides"}):
+        run = live(long, WARNING, insists | {"provider": "accepts"})
+        told = [one.turn for one in run.events if one.kind == "overridden"]
+        assert told == ([1] if run.scenario.user == "waits" else [1, 2])
+        assert sum(size > 95 for size in run.sent.tolist()) == (4 if told == [1] else 5)
+    unneeded = live(filled(50), WARNING, at("e3", "override"))
+    assert found(unneeded, "idle_acts") == "1 act never took place: override at e3."
 
 
 def test_S1_41_without_tool_and_reset_every_request_is_refused_until_the_user_acts() -> None:

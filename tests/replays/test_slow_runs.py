@@ -89,7 +89,9 @@ class Book:
         measure = self.run.policy.trigger.measure
         if measure == "messages":
             return len(self.entries)
-        if measure == "chars4_utf16":
+        # By usage it is Flue's estimate as long as nothing is reported (FLUE §4) and nothing was compacted.
+        whole = len(self.coming) == len(self.run.compactions)
+        if measure == "chars4_utf16" or (measure == "usage" and whole):
             return sum(chars4_utf16.weigh(entry) for entry in self.entries)  # type: ignore[misc]
         return self.size
 

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector import Session, read_session
 from inspector.formats.exports.writers import export_session
-from inspector.session.queries import describe_words
-from inspector.session.speakers import Speech, find_speech, typed_words, who_speaks
-from inspector.workbench.payloads.header import find_title
+from inspector.session.speakers import find_speech, typed_words
 from tests.recount import claude_code as recounted
 
 Row = dict[str, Any]
@@ -103,7 +101,6 @@ def join(parts: Sequence[Part]) -> list[str]:
     return texts
 
 
-@settings(max_examples=300, deadline=None)
 @given(draw_parts())
 def test_a_turn_opens_and_holds_statements_if_a_person_typed_any_part(parts: list[Part]) -> None:
     """In any order and number of blocks; an independent count of the turns of the raw file agrees."""
@@ -120,7 +117,6 @@ def test_a_turn_opens_and_holds_statements_if_a_person_typed_any_part(parts: lis
     assert (len(again.turns), typed_rules(again)) == (len(session.turns), typed_rules(session))
 
 
-@settings(max_examples=100, deadline=None)
 @given(draw_parts())
 def test_the_spans_of_a_block_are_in_order_and_leave_out_nothing_but_white_space(parts: list[Part]) -> None:
     for entry in read_rows(say(*join(parts))).entries:
@@ -197,71 +193,6 @@ def test_words_in_a_later_block_are_typed_in_every_format(make: Any, first: str)
     assert "never" not in typed_words(entry).removesuffix(WORDS)
 
 
-@pytest.mark.parametrize("make", [row, ask, roll_out], ids=["claude-code", "request", "codex"])
-@pytest.mark.parametrize("first", [each for name, each in FIRST.items() if name not in ("arguments", "hook")])
-def test_words_behind_a_tag_in_the_same_block_are_typed_and_the_tag_alone_opens_no_turn(
-    make: Any, first: str
-) -> None:
-    assert len(make(f"{first}\n{WORDS}").turns) == 2
-    assert typed_rules(make(f"{first}\n{WORDS}")) == ["Never push to main"]
-    for alone in (make(first), make(first, " \n"), make("", first, OUTPUT), make(f"\n{first}\n\n{OUTPUT}\n")):
-        assert len(alone.turns) == 1
-        assert typed_rules(alone) == []
-
-
-def test_the_line_behind_a_notification_that_names_its_output_is_the_harness_s() -> None:
-    """Claude Code 2.1.49 wrote it behind the end tag."""
-    behind = f"{NOTIFIED}\nRead the output file to retrieve the result: /private/tmp/tasks/bcb7520.output"
-    assert len(row(behind).turns) == 1
-    assert typed_words(row(f"{behind}\n{WORDS}").entries[2]).strip() == WORDS
-
-
-def test_an_element_that_quotes_its_own_end_tag_is_not_cut_there() -> None:
-    quoting = "<bash-stdout>grep: </bash-stdout>\nNever trust this line.\n</bash-stdout>"
-    assert len(row(quoting).turns) == 1
-    assert typed_rules(row(f"{quoting}\n{WORDS}")) == ["Never push to main"]
-
-
-def test_a_tag_that_words_mention_is_no_element() -> None:
-    for words in (
-        "Never log <local-command-stdout> rows.",
-        "Never log\n<local-command-stdout> rows.",
-        "Never log <tick>1</tick> rows.",
-        "Never log <bash-stdout>1</bash-stdout> rows.",
-    ):
-        session = row(words)
-        assert typed_words(session.entries[2]) == words  # in one piece
-        assert len(typed_rules(session)) == 1
-
-
-def test_an_element_on_a_line_of_its_own_below_words_is_the_harness_s_if_its_name_is_no_plain_word() -> None:
-    assert typed_rules(row("Look:\n<bash-stdout>\nNever log it.\n</bash-stdout>\nNever push.")) == [
-        "Never push"
-    ]
-    assert typed_rules(row("Look:\n<skill>\nNever log it.\n</skill>\nNever push.")) == [
-        "Never log it",
-        "Never push",
-    ]
-
-
-def test_a_command_with_words_in_another_block_is_still_a_command() -> None:
-    entry = row(FIRST["arguments"], WORDS).entries[2]
-    assert who_speaks(entry) == Speech("user", "command")
-
-
-def test_a_block_that_an_editor_added_opens_no_turn_beside_an_output() -> None:
-    assert len(row("<open-panes>Never close one.</open-panes>", OUTPUT).turns) == 1
-    assert len(row("<open-panes>Never close one.</open-panes>", OUTPUT, WORDS).turns) == 2
-
-
-def test_words_behind_the_surroundings_that_codex_sends_open_a_turn() -> None:
-    around = ("# AGENTS.md instructions for /a\n\n<INSTRUCTIONS>\nNever skip.\n</INSTRUCTIONS>",)
-    around += ("<environment_context><cwd>/a</cwd></environment_context>",)
-    assert len(roll_out(*around).turns) == 1
-    session = roll_out(*around, WORDS)
-    assert (len(session.turns), typed_rules(session)) == (2, ["Never push to main"])
-
-
 def test_the_fields_of_a_row_still_say_that_nobody_typed_it() -> None:
     mixed = [*say(OUTPUT), *say(WORDS)]
     for fields in ({"isMeta": True}, {"promptSource": "system"}, {"origin": {"kind": "task-notification"}}):
@@ -269,30 +200,3 @@ def test_the_fields_of_a_row_still_say_that_nobody_typed_it() -> None:
         assert (len(session.turns), typed_rules(session)) == (1, [])
     session = read_rows("Mend it.", mixed, origin={"kind": "human"}, promptSource="typed")
     assert (len(session.turns), typed_rules(session)) == (2, ["Never push to main"])
-
-
-def test_the_title_and_the_labels_follow_the_words() -> None:
-    session = read_rows([*say(COMMAND), *say(OUTPUT), *say("Mend the parser.")])
-    assert find_title(session) == "Mend the parser."
-    (entry,) = [entry for entry in session.entries if entry.role == "user"]
-    assert [describe_words(entry, block) for block in entry.blocks] == [
-        "harness text",
-        "harness text",
-        "user text",
-    ]
-
-
-@pytest.mark.parametrize("blank", ["", " ", "\n\t\n", "\u00a0"])
-def test_white_space_alone_opens_no_turn(blank: str) -> None:
-    assert len(read_rows("Mend it.", say(blank, blank)).turns) == 1
-
-
-def test_a_long_text_of_tags_is_divided_in_time() -> None:
-    """Neither end tags that are missing nor white space make the time grow with the square of the length."""
-    many = 20_000
-    for text in (
-        "<task-notification>\n" * many,
-        "</bash-stdout>\n" * many,
-        (" " * 40 + "<bash-stdout>") * many,
-    ):
-        assert len(row(text, WORDS).turns) == 2

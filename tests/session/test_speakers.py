@@ -9,15 +9,11 @@ import pytest
 
 from inspector.cuts import find_cuts
 from inspector.facts.facts import find_facts
-from inspector.files import open_session
 from inspector.formats.exports.writers import export_session
-from inspector.formats.harnesses.claude_code.agents import READER
-from inspector.formats.incremental import IncrementalReader
 from inspector.formats.readers import read_session
 from inspector.planning.planner import make_plan
-from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.blocks import Text, ToolOutput
 from inspector.session.entries import Entry
-from inspector.session.queries import describe_words
 from inspector.session.session import Session
 from inspector.session.speakers import Speech, find_speech, judge, who_speaks
 from inspector.tokens.ledger import count_tokens
@@ -158,65 +154,10 @@ def test_in_a_request_the_tags_tell_too() -> None:
     assert facts.by_kind("statement") == ()
 
 
-def test_a_sub_agents_task_is_the_models_and_opens_a_turn_in_a_file_of_its_own() -> None:
-    session = read(user("u1", None, "Always use tabs.", isSidechain=True, agentId="a"))
-    assert (who_speaks(session["u1"]), len(session.turns)) == (Speech("model", "task"), 1)
-    assert find_facts(session).by_kind("constraint") == ()
-
-
-def spans(text: str, **fields: Any) -> list[tuple[str, str, str]]:
-    block = Text(text=text)
-    entry = Entry(id="a", blocks=(block,), **fields)
-    return [(text[start:end], speaker, way) for start, end, speaker, way in find_speech(entry, block)]
-
-
 def said(text: str, tool: str = "Bash") -> list[tuple[str, str]]:
     block = ToolOutput(call_id="1", parts=(Text(text=text),))
     found = find_speech(Entry(id="a", role="tool", blocks=(block,)), block, tool)
     return [(text[start:end], way) for start, end, speaker, way in found if speaker == "user"]
-
-
-def test_a_message_is_cut_where_the_speaker_changes() -> None:
-    reminder = "<system-reminder>x</system-reminder>"
-    assert spans(f"Go.{reminder}Now.") == [
-        ("Go.", "user", ""),
-        (reminder, "harness", "reminder"),
-        ("Now.", "user", ""),
-    ]
-    report = [(words, speaker) for words, speaker, _ in spans(REPORTED)]
-    assert report[1] == ("You must never use a cache here.", "agent")
-    assert [speaker for _, speaker in report] == ["harness", "agent", "harness"]
-    command = "<command-message>go</command-message><command-args>keep it small</command-args>"
-    assert ("keep it small", "user", "arguments") in spans(command)
-    assert spans("<ide_opened_file>a.py</ide_opened_file> Mend it")[-1][:2] == (" Mend it", "user")
-
-
-def test_refusals_answers_and_comments_in_outputs_are_the_users_words() -> None:
-    assert said(f"{REFUSED}use the old one\n\nNote: The user's next message may be a correction.") == [
-        ("use the old one", "refusal")
-    ]
-    assert said("The user doesn't want to proceed with this tool use. STOP what you are doing.") == []
-    pairs = '"Which store?"="Redis, the small one", "Say "hi"?"="No" user notes: never greet'
-    both = [
-        ('"Which store?"="Redis, the small one"', "answer"),
-        ('"Say "hi"?"="No" user notes: never greet', "answer"),
-    ]
-    tail = ". You can now continue with the user's answers in mind."
-    assert said(f"User has answered your questions: {pairs}{tail}") == both
-    assert (
-        said(f"Your questions have been answered: {pairs}. You can now continue with these answers.") == both
-    )
-    shown = '"Which?"="B" selected preview:\n| x | user notes: but smaller'
-    assert said(f"User has answered your questions: {shown}{tail}") == [
-        ('"Which?"="B"', "answer"),
-        ("but smaller", "answer"),
-    ]
-    approved = "User has approved your plan. You can now start coding."
-    assert said(f"{approved}\n\n## Approved Plan:\nThe user said: all of it") == []
-    assert said(f"{approved}\nUser feedback: without the cache\n\n## Approved Plan:\n# It") == [
-        ("without the cache", "remark")
-    ]
-    assert said('print("User has answered your questions")') == []
 
 
 def test_what_a_sub_agent_answers_is_its_own_and_a_file_is_a_tools() -> None:
@@ -255,46 +196,6 @@ def test_rules_of_a_user_are_those_that_a_user_said() -> None:
 # What is queued
 
 
-def test_queued_words_follow_the_outputs_they_were_delivered_with_and_the_reply_follows_them() -> None:
-    session = read(
-        user("u1", None, "Mend it"),
-        reply("a1", "u1", calls("c1"), calls("c2")),
-        queue("enqueue", "and add tests"),
-        queue("remove"),
-        user("t1", "a1", [answers("c1")]),
-        user("t2", "a1", [answers("c2")]),
-        reply("a2", "t2", says("Done.")),
-    )
-    assert path(session) == ["u1", "a1", "t1", "t2", "line-4", "a2"]
-    assert session["line-4"].text == "and add tests"
-    assert who_speaks(session["line-4"]) == Speech("user", "queued")
-    assert describe_words(session["line-4"]) == "user text, queued"
-    assert [turn.first for turn in session.turns] == [0, 4]
-    assert [note.type for note in session.notes] == ["queue-operation"]
-    assert not len(session.live.orphans)
-
-
-def test_words_delivered_last_wait_for_the_outputs_that_are_still_to_come() -> None:
-    """The session is at any time the one that reading the file anew gives."""
-    rows = [
-        user("u1", None, "Mend it"),
-        reply("a1", "u1", calls("c1")),
-        queue("enqueue", "and add tests"),
-        queue("remove"),
-        user("t1", "a1", [answers("c1")]),
-        reply("a2", "t1", says("Done.")),
-    ]
-    lines = [json.dumps(row).encode() + b"\n" for row in rows]
-    reader = IncrementalReader(READER)
-    for at, line in enumerate(lines, 1):
-        reader.feed(line)
-        session = reader.make_session()
-        assert session == read_session(b"".join(lines[:at]))
-        seen = path(session)
-        assert seen[-1:] == {4: ["line-4"], 5: ["line-4"]}.get(at, seen[-1:])
-    assert path(session) == ["u1", "a1", "t1", "line-4", "a2"]
-
-
 def test_a_row_of_its_own_is_the_one_place_of_what_was_queued() -> None:
     """Newer files tell of the delivery too: what was put in its place before stands no longer."""
     rows = (
@@ -317,33 +218,6 @@ def test_a_row_of_its_own_is_the_one_place_of_what_was_queued() -> None:
     ]
     assert len(session.turns) == 2
     assert path(session)[-3:] == ["q1", "q2", "a3"]
-
-
-def test_what_comes_as_a_row_right_after_is_marked_and_never_twice() -> None:
-    session = read(
-        user("u1", None, "Mend it"),
-        reply("a1", "u1", says("Done.")),
-        queue("enqueue", "and the tests?"),
-        queue("dequeue"),
-        user("u2", "a1", "and the tests?"),
-    )
-    assert [entry.text for entry in session.entries].count("and the tests?") == 1
-    assert who_speaks(session["u2"]) == Speech("user", "queued")
-
-
-def test_what_is_taken_back_or_never_delivered_or_no_persons_is_no_entry() -> None:
-    session = read(
-        user("u1", None, "Mend it"),
-        queue("enqueue", "wait"),
-        queue("popAll", "wait"),
-        queue("enqueue", '{"task_id":"b1","description":"Build"}'),
-        queue("enqueue", NOTIFIED),
-        queue("enqueue", "/compact"),
-        reply("a1", "u1", says("Done.")),
-        queue("enqueue", "too late"),
-    )
-    assert path(session) == ["u1", "a1"]
-    assert [item["text"][:4] for item in session.extra["queued"]] == ["wait", '{"ta', "<tas", "/com", "too "]
 
 
 def test_a_slash_command_that_is_removed_was_handed_over_and_opens_no_turn() -> None:
@@ -396,44 +270,6 @@ TURNS = {
 }
 """Lines of the rows in which a person asks for something, judged by reading all rows of the user's role."""
 
-WAYS = {
-    "claude-code--entire-sem/cc-2.1.210-1404l.jsonl": {"queued": 1, "notification": 9, "attached": 7},
-    "claude-code--git-sync/cc-2.1.183-648l.jsonl": {"command": 1, "notification": 4, "attached": 3},
-    "claude-code--git-sync/cc-426k-ctx-1142l.jsonl": {"queued": 4, "local command": 3},
-    "claude-code--cipher-box/cc-2.1.49-1compact-993l.jsonl": {
-        "plan": 1,
-        "queued": 1,
-        "notification": 4,
-        "local command": 1,
-        "command": 1,
-        "interrupt": 1,
-    },
-    "claude-code--entireio-cli/cc-2auto-1519l.jsonl": {
-        "queued": 3,
-        "interrupt": 1,
-        "shell": 1,
-        "command": 1,
-        "local command": 1,
-    },
-    "claude-code--entireio-cli/cc-auto+manual-1161l.jsonl": {
-        "queued": 2,
-        "remark": 4,
-        "interrupt": 1,
-        "local command": 1,
-    },
-    "claude-code-sidechains--claude-code-viewer/cc-sidechain-438l.jsonl": {"command": 1, "task": 5},
-}
-"""How many rows came in each way but as prompts and as notices, counted by reading them."""
-
-REMARKS = {
-    "claude-code--entireio-cli/cc-2auto-1519l.jsonl": 4,
-    "claude-code--entireio-cli/cc-auto+manual-1161l.jsonl": 4,
-    "claude-code--entireio-cli/cc-image+compaction.jsonl": 1,
-    "growth-series--entireio-cli/step08-1350l.jsonl": 7,
-    "claude-code--entireio-cli/cc-3auto-compactions-893l.jsonl": 0,
-}
-"""How many outputs of tools hold words a person typed in refusing, counted by reading them."""
-
 
 @needs_shared
 @pytest.mark.parametrize("file", TURNS)
@@ -441,56 +277,3 @@ def test_the_turns_of_a_session_are_its_persons_prompts(file: str) -> None:
     session = open_shared(SESSIONS / file)
     opened = [session.entries[session.path[turn.first]].sources[0].line for turn in session.turns]
     assert opened == [int(line) for line in TURNS[file].split()]
-
-
-@needs_shared
-@pytest.mark.parametrize("file", WAYS)
-def test_rows_of_the_users_role_come_in_the_ways_they_were_read_to_come(file: str) -> None:
-    ways = [who_speaks(entry).way for entry in open_shared(SESSIONS / file).entries if entry.role == "user"]
-    assert {way: ways.count(way) for way in ways if way not in ("", "notice")} == WAYS[file]
-
-
-@needs_shared
-@pytest.mark.parametrize("file", REMARKS)
-def test_words_typed_in_refusing_are_found_in_the_outputs(file: str) -> None:
-    found = [
-        span
-        for entry in open_session(SESSIONS / file).entries
-        for block in entry.blocks
-        if block.kind == "tool_output"
-        for span in find_speech(entry, block)
-        if span.speaker == "user"
-    ]
-    assert [span.way for span in found] == ["refusal"] * REMARKS[file]
-
-
-@needs_shared
-def test_what_a_sub_agent_reports_is_no_rule_of_the_users() -> None:
-    """Reports of four sub-agents stand in rows of the user's role here, with many sentences of rules."""
-    session = open_shared(SESSIONS / "claude-code--git-sync/cc-2.1.183-648l.jsonl")
-    mine = [
-        session.entries[session.index[said.ref.entry]].sources[0].line
-        for fact in find_facts(session).by_kind("constraint")
-        for said in fact.said
-        if said.by == "user"
-    ]
-    prompts = {int(line) for line in TURNS["claude-code--git-sync/cc-2.1.183-648l.jsonl"].split()}
-    assert set(mine) <= prompts
-
-
-ANSWERED = ("User has answered your questions: ", "Your questions have been answered: ")
-
-
-@pytest.mark.parametrize("words", [". You can now continue.", "", "yes", '"Which?" Redis', '"a"="b"'])
-@pytest.mark.parametrize("head", ANSWERED)
-def test_answers_in_an_unknown_shape_are_the_harness_s_report(head: str, words: str) -> None:
-    """Without a pair of question and answer it has no words of the user, and reading it raises nothing."""
-    entry = Entry(
-        id="o", parent="c", role="tool", blocks=(ToolOutput(call_id="1", parts=(Text(text=head + words),)),)
-    )
-    ask = ToolCall(id="1", name="AskUserQuestion", input={})
-    session = Session(
-        format="test", entries=(Entry(id="c", role="assistant", blocks=(ask,)), entry), leaf="o"
-    )
-    choices = [fact.form for fact in session.facts.by_kind("choice")]
-    assert choices == ([words] if words == '"a"="b"' else [])

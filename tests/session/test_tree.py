@@ -5,11 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.policies.trigger import TailWeight
 from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.session.tree import ROLES, SORTS
-from inspector.tokens.counters import chars4_utf16
 from inspector.tokens.models import SYNTHETIC, model_of
 from tests.strategies import sessions
 
@@ -75,19 +73,6 @@ def test_the_model_is_that_of_the_last_reply_that_names_one(
     assert model_of(session) == [session.model, *said][-1]
 
 
-@given(sessions(least=1))
-def test_a_copy_with_other_entries_is_worked_out_anew(session: Session) -> None:
-    """Nothing of the session before stays in it, whatever was looked at there."""
-    looked = (session.tree, session.live, session.path, session.turns, session.boundaries, session.named)
-    fewer = session.entries[:-1]
-    copy = session.model_copy(update={"entries": fewer, "leaf": fewer[-1].id if fewer else None})
-    made = Session(**{name: getattr(copy, name) for name in Session.model_fields})
-    assert looked and copy.path == made.path and copy.index == made.index and copy.turns == made.turns
-    assert copy.named.tolist() == made.named.tolist() and copy.trail.tolist() == list(made.path)
-    assert copy.live.entries.tolist() == made.live.entries.tolist() and copy.boundaries == made.boundaries
-    assert session.model_copy().path is session.path
-
-
 @given(sessions())
 def test_calls_and_outputs_pair_as_a_provider_reads_them(session: Session) -> None:
     live = session.live
@@ -113,15 +98,3 @@ def test_calls_and_outputs_pair_as_a_provider_reads_them(session: Session) -> No
     assert live.pairs.tolist() == pairs
     assert live.orphans.tolist() == orphans
     assert live.pending.tolist() == sorted([*pending, *waiting.values()])
-
-
-@given(sessions(), st.lists(st.integers(-1, 400), max_size=4))
-def test_a_tail_adds_up_the_last_entries_however_it_is_asked(session: Session, asked: list[int]) -> None:
-    weights = [chars4_utf16.weigh(session.entries[i]) for i in session.live.entries]
-    sums = [sum(weights[len(weights) - count :]) for count in range(len(weights) + 1)]
-    tail = TailWeight(session, chars4_utf16.weigh)
-    for enough in asked:
-        wanted = next((count for count, weight in enumerate(sums) if count and weight >= enough), None)
-        assert tail.reach(enough) == wanted
-        count = max(min(enough, len(weights)), 0)
-        assert tail.weigh(count) == sums[count]

@@ -7,15 +7,12 @@ invented ones: they are read by their structure.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import inspector
 from inspector import Session, read_session
 from inspector.session.speakers import find_speech, typed_words
-from inspector.workbench.payloads.header import find_title
 from tests.work import limit_work
 
 IDE = (
@@ -64,24 +61,9 @@ def lines(words: str) -> Session:
     return read_session(json.dumps({"model": "m", "messages": [{"role": "user", "content": words}]}).encode())
 
 
-def copilot(content: str, sent: str) -> Session:
-    about = {"sessionId": "s1", "version": 1, "producer": "copilot-agent", "copilotVersion": "1.0.20"}
-    prompt = {"content": content, "transformedContent": sent, "attachments": []}
-    reply = {"messageId": "a", "content": "Made notes.md.", "toolRequests": [], "outputTokens": 6}
-    return read(
-        {"type": "session.start", "data": about, "id": "e0", "parentId": None},
-        {"type": "user.message", "data": prompt, "id": "e1", "parentId": "e0"},
-        {"type": "assistant.message", "data": reply, "id": "e2", "parentId": "e1"},
-    )
-
-
 def prompts(session: Session) -> list[str]:
     """Return the typed text of each turn."""
     return [typed_words(session.entries[session.path[turn.first]]) for turn in session.turns]
-
-
-def rules(session: Session) -> list[str]:
-    return [fact.form for fact in session.facts.by_kind("constraint")]
 
 
 WRAPPED = {
@@ -111,17 +93,6 @@ def test_the_words_inside_a_wrapper_are_typed_and_the_rest_is_not(make: Any, wor
     assert [fact.form for fact in typed_rules] == ["Never touch the migrations."]
     (message,) = typed_rules[0].said
     assert entry.text[message.start : message.end] == "Never touch the migrations."
-
-
-@pytest.mark.parametrize("name", ["codex-ide", "cursor", "vs-code", "unseen"])
-def test_what_an_editor_shows_states_no_rules(name: str) -> None:
-    assert rules(claude(WRAPPED[name])) == ["Never touch the migrations."]
-
-
-def test_rules_of_a_host_beside_a_prompt_are_rules_but_not_typed() -> None:
-    session = claude(f"<user_rules>\nNever use tabs.\n</user_rules>\n<user_query>{PROMPT}</user_query>")
-    by = {fact.form: fact.said[0].by for fact in session.facts.by_kind("constraint")}
-    assert by == {"Never use tabs.": "harness", "Never touch the migrations.": "user"}
 
 
 PASTED = [
@@ -162,59 +133,6 @@ def test_an_event_that_a_host_sends_as_a_prompt_opens_no_turn(words: str, source
     session = claude("Fix the build", words, **fields)
     assert prompts(session) == ["Fix the build"]
     assert [fact for fact in session.facts.by_kind("constraint") if fact.said[0].by == "user"] == []
-
-
-def test_the_instructions_of_a_skill_open_no_turn() -> None:
-    skill = "<skill>\n<name>lint</name>\n<path>/s/SKILL.md</path>\nNever use tabs.\n</skill>"
-    session = claude("Fix the build", skill)
-    assert prompts(session) == ["Fix the build"]
-    assert [fact.said[0].by for fact in session.facts.by_kind("constraint")] == ["harness"]
-
-
-@pytest.mark.parametrize("words", ["<calendar-event>Never at noon</calendar-event>", "<b-c>d</b-c>", EVENT])
-def test_what_a_row_says_was_typed_was_typed(words: str) -> None:
-    session = claude("Hello", words, origin={"kind": "human"}, promptSource="typed")
-    assert prompts(session) == ["Hello", words]
-
-
-def test_an_event_in_a_request_body_opens_no_turn() -> None:
-    words = ["Hello", EVENT, "Thanks"]
-    messages = [{"role": "user", "content": content} for content in words]
-    session = read_session(json.dumps({"model": "m", "messages": messages}).encode())
-    assert prompts(session) == ["Hello", "Thanks"]
-
-
-def test_a_block_that_an_editor_puts_before_the_prompt_is_not_typed() -> None:
-    blocks = ["<open_panes>You must never g.</open_panes>", PROMPT]
-    session = claude([{"type": "text", "text": words} for words in blocks])
-    assert prompts(session) == [PROMPT]
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [
-        "<current_datetime>2026</current_datetime>\n\n{}\n\n<reminder>No tables exist. Never ask.</reminder>",
-        "Today is Make a notes file. day.\n{}\nYou must never answer in French.",
-        "{}",
-    ],
-)
-def test_what_copilot_adds_to_what_it_records_as_typed_is_not_typed(sent: str) -> None:
-    typed = "Make a notes file. Always sign it."
-    session = copilot(f"{typed}\n", sent.format(typed))
-    assert prompts(session) == [typed]
-    typed_rules = [fact for fact in session.facts.by_kind("constraint") if fact.said[0].by == "user"]
-    assert [fact.form for fact in typed_rules] == ["Always sign it."]
-
-
-def test_a_wrapped_prompt_titles_the_session(tmp_path: Path) -> None:
-    """In the workbench and in the list of sessions."""
-    assert find_title(claude(IDE + PROMPT)).startswith(PROMPT[:45])
-    place = tmp_path / ".claude/projects/-p/s.jsonl"
-    place.parent.mkdir(parents=True)
-    row = {"type": "user", "uuid": "u", "parentUuid": None, "message": {"content": IDE + PROMPT}}
-    place.write_text(json.dumps(row))
-    (listed,) = inspector.sessions(home=tmp_path, index=tmp_path / "index", seconds=600)
-    assert (listed.title, listed.prompt) == (PROMPT, PROMPT)
 
 
 def test_a_message_of_many_tags_is_read_in_a_time_that_grows_with_it() -> None:

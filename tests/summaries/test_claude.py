@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import threading
 import traceback
 from collections.abc import Callable
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +18,6 @@ from inspector.errors import (
     AnswerRefused,
     EditError,
     KeyMissing,
-    PolicyError,
-    PromptMissing,
     RedactionError,
     RequestRefused,
     Stopped,
@@ -34,9 +30,8 @@ from inspector.redaction.redact import name_secret
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
-from inspector.summaries.claude import anthropic_api as apicall
 from inspector.summaries.claude.request import digest_body
-from inspector.summaries.claude.shorten import HEAD, TAIL, shorten_job
+from inspector.summaries.claude.shorten import shorten_job
 from inspector.summaries.claude.summariser import ClaudeSummariser, Progress
 from inspector.summaries.compaction import compact
 from inspector.summaries.material import job_text
@@ -130,51 +125,6 @@ def test_both_calls_of_a_split_turn_run_side_by_side_within_0_8_and_0_5_of_the_r
     assert checkpoint.text.count(SUMMARY) == 2 and "Turn Context (split turn)" in checkpoint.text
 
 
-def test_a_job_without_a_limit_may_have_16_000_tokens(serve: OPEN, plan: Plan, job: SummaryJob) -> None:
-    server = serve()
-    claude(server)(job.model_copy(update={"max_tokens": None}), plan.session)
-    assert server.asked[0].body["max_tokens"] == 16_000
-
-
-def test_focus_and_additions_reach_the_model_under_their_names(
-    serve: OPEN, plan: Plan, job: SummaryJob
-) -> None:
-    server = serve()
-    claude(server, focus="the tide tables", additions={"memory": "Release on Friday."})(job, plan.session)
-    material, instruction = (block["text"] for block in server.asked[0].body["messages"][0]["content"])
-    assert "the tide tables" in instruction and "Release on Friday." in instruction
-    assert "memory" in instruction.split("Release on Friday.")[0]
-    assert "Release on Friday." not in material
-    with pytest.raises(PromptMissing):
-        ClaudeSummariser(MODEL, prompt="poem")
-
-
-def test_lone_surrogates_are_replaced_so_that_the_provider_takes_the_request(serve: OPEN) -> None:
-    server = serve()
-    session = say([("user", "half \ud83d a sign"), ("assistant", "yes")])
-    claude(server)(whole(session), session)
-    assert "half \ufffd a sign" in server.asked[0].text
-
-
-def test_what_stays_the_same_is_cached_and_read_from_there_when_asked_again(
-    serve: OPEN, plan: Plan, job: SummaryJob
-) -> None:
-    server = serve()
-    first = claude(server)(job, plan.session).usage
-    again = claude(server, focus="the tests")(job, plan.session).usage
-    assert first is not None and again is not None
-    assert first.cache_read == 0 and again.cache_read == first.cache_write and again.cache_write == 0
-    content = server.asked[0].body["messages"][0]["content"]
-    assert [block.get("cache_control") for block in content] == [{"type": "ephemeral"}, None]
-    plain = serve()
-    claude(plain, cache=None)(job, plan.session)
-    assert b"cache_control" not in plain.asked[0].raw
-    hour = serve()
-    claude(hour, cache="1h", effort="low")(job, plan.session)
-    assert hour.asked[0].body["system"][0]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
-    assert hour.asked[0].body["output_config"] == {"effort": "low"}
-
-
 # Seeing before sending.
 
 
@@ -213,44 +163,7 @@ def test_a_price_is_the_most_that_asking_once_can_cost(plan: Plan) -> None:
     )
 
 
-def test_tokens_are_counted_by_the_provider_when_asked_for(serve: OPEN, plan: Plan) -> None:
-    server = serve()
-    counted = claude(server).count(plan)
-    assert counted.counter == "count_tokens" and server.asked == []
-    # The server counts a token for three characters here, where nothing else does.
-    for one, received in zip(counted.requests, server.received, strict=True):
-        assert received.path == "/v1/messages/count_tokens"
-        assert one.tokens == sum(len(text) for text in texts(received.body)) // 3
-        assert one.cached < one.tokens
-    assert counted.digest == claude(server).preview(plan).digest
-
-
-def texts(body: dict[str, Any]) -> list[str]:
-    blocks = [*body["system"], *body["messages"][0]["content"]]
-    return [block["text"] for block in blocks]
-
-
 # Streaming, and giving up.
-
-
-def test_an_answer_is_told_as_it_grows(serve: OPEN, plan: Plan, job: SummaryJob) -> None:
-    heard: list[Progress] = []
-    server = serve(Cue(text="x" * 160, fault="hangs", after=6))
-
-    def tell(progress: Progress) -> None:
-        heard.append(progress)
-        if progress.text:
-            raise Stopped
-
-    with pytest.raises(Stopped):
-        claude(server, tell=tell)(job, plan.session)
-    assert heard[-1].kind == job.kind and heard[-1].text == "x" * len(heard[-1].text) and heard[-1].tries == 1
-    assert 0 < heard[-1].share < 1
-    heard.clear()
-    claude(serve(Cue(text="x" * 160)), tell=heard.append)(job, plan.session)
-    assert heard[-1].text == "x" * 160 and heard[-1].share == 1.0
-    sizes = [len(progress.text) for progress in heard]
-    assert sizes == sorted(sizes)
 
 
 @pytest.mark.parametrize("cue", [Cue(fault="silent"), Cue(fault="hangs", after=5)], ids=["silent", "midway"])
@@ -285,31 +198,6 @@ def test_nothing_is_sent_again_after_a_stop(serve: OPEN) -> None:
 # What the provider refuses.
 
 
-@pytest.mark.parametrize("status", [429, 500, 529])
-def test_what_may_pass_is_asked_again_as_the_client_does(serve: OPEN, status: int) -> None:
-    server = serve(fail(status), fail(status))
-    model = claude(server)
-    assert model(TALK_JOB, TALK).text == SUMMARY
-    assert [one.headers["x-stainless-retry-count"] for one in server.asked] == ["0", "1", "2"]
-    assert len({one.raw for one in server.asked}) == 1
-    assert kinds(model) == ["retried", "retried"] and model.events[0].data == {"error": f"http-{status}"}
-
-
-def test_it_asks_three_times_at_most_where_nobody_says_how_often(serve: OPEN) -> None:
-    server = serve(*[fail(529)] * 4)
-    with pytest.raises(RequestRefused, match="after 3 tries"):
-        claude(server)(TALK_JOB, TALK)
-    assert len(server.asked) == 3
-
-
-def test_a_wait_in_seconds_is_kept_to(serve: OPEN, monkeypatch: pytest.MonkeyPatch) -> None:
-    waits: list[float] = []
-    monkeypatch.setattr("time.sleep", waits.append)
-    server = serve(Cue(429, headers={"retry-after": "7"}))
-    assert claude(server)(TALK_JOB, TALK).text == SUMMARY
-    assert 7 in waits and len(server.asked) == 2
-
-
 REFUSALS = {
     "rate_limit": (fail(429, "Number of requests has exceeded your limit"), "asks to wait"),
     "overloaded": (fail(529, "Overloaded"), "too much to do"),
@@ -334,21 +222,6 @@ def test_a_refusal_is_a_named_error_that_reads_like_a_sentence(serve: OPEN, kind
     assert cue.message in str(error) and re.fullmatch(r"The [^\n]+\.", str(error))
 
 
-def test_a_page_of_a_proxy_is_told_as_a_failing_server(serve: OPEN) -> None:
-    server = serve(Cue(502, "<html>\x1b[31mBad gateway</html>", fault="page"))
-    with pytest.raises(RequestRefused, match=r"The provider failed \(502\)") as raised:
-        claude(server, max_retries=0)(TALK_JOB, TALK)
-    assert raised.value.kind == "server" and "\x1b" not in str(raised.value)
-
-
-def test_an_error_inside_a_stream_is_told_by_its_own_name(serve: OPEN, plan: Plan, job: SummaryJob) -> None:
-    server = serve(Cue(message="Overloaded", fault="overloaded_error", after=5))
-    with pytest.raises(RequestRefused) as raised:
-        claude(server)(job, plan.session)
-    assert (raised.value.kind, raised.value.status) == ("overloaded", 529)
-    assert raised.value.used is not None and raised.value.used.prompt > 10_000  # what was read is paid
-
-
 def test_a_provider_that_cannot_be_reached_or_does_not_answer(serve: OPEN) -> None:
     with Loopback() as gone:
         address = gone.url
@@ -359,20 +232,6 @@ def test_a_provider_that_cannot_be_reached_or_does_not_answer(serve: OPEN) -> No
         with pytest.raises(RequestRefused, match=r"did not answer within 0\.3 seconds") as raised:
             claude(serve(cue), timeout=0.3, max_retries=0)(TALK_JOB, TALK)
         assert raised.value.kind == "timeout"
-
-
-def test_the_key_is_not_taken_to_another_host(serve: OPEN) -> None:
-    other = serve()
-    server = serve(Cue(307, "over there", {"location": f"{other.url}/v1/messages"}))
-    with pytest.raises(RequestRefused, match="leads elsewhere") as raised:
-        claude(server)(TALK_JOB, TALK)
-    assert raised.value.kind == "redirect" and other.received == []
-
-
-def test_an_answer_that_only_offers_other_places_is_no_answer(serve: OPEN) -> None:
-    with pytest.raises(RequestRefused, match=r"leads elsewhere.* \(300\)") as raised:
-        claude(serve(Cue(300, "choose one")), max_retries=0)(TALK_JOB, TALK)
-    assert (raised.value.kind, raised.value.status) == ("redirect", 300)
 
 
 # Too long: made shorter by a stated rule.
@@ -397,62 +256,6 @@ def shortest(job: SummaryJob, session: Session, most: int) -> tuple[str, ...]:
     short = shorten_job(job, session, most)
     assert short is not None
     return short.job.entries
-
-
-@pytest.mark.parametrize(
-    ("cue", "kind"),
-    [
-        (fail(413, "Request exceeds the maximum size"), "byte_overflow"),
-        (fail(400, "prompt is too long"), "token_overflow"),
-        (Cue(stop_reason="model_context_window_exceeded"), "token_overflow"),
-    ],
-    ids=["413", "400", "window"],
-)
-def test_without_figures_it_is_halved_each_time(
-    serve: OPEN, plan: Plan, job: SummaryJob, cue: Cue, kind: str
-) -> None:
-    server = serve(cue, cue)
-    model = claude(server)
-    assert model(job, plan.session).text == SUMMARY
-    sizes = [len(texts(one.body)[1]) for one in server.asked]
-    frame = sizes[0] - len(job_text(plan.session, job))  # tags, and the summary before
-    assert len(sizes) == 3 and all(b - frame <= (a - frame) / 2 for a, b in pairwise(sizes))
-    assert kinds(model) == [kind, "retried"] * 2
-    assert [event.data["attempt"] for event in model.events[1::2]] == [1, 2]
-
-
-@pytest.mark.parametrize("status", [400, 413])
-def test_what_no_shortening_cures_is_refused_in_the_end(
-    serve: OPEN, plan: Plan, job: SummaryJob, status: int
-) -> None:
-    cue = fail(status, "prompt is too long" if status == 400 else "Request exceeds the maximum size")
-    server = serve(*[cue] * 9)
-    with pytest.raises(RequestRefused, match=r"too long for the model|too many bytes") as raised:
-        claude(server)(job, plan.session)
-    assert raised.value.kind == ("token_overflow" if status == 400 else "byte_overflow")
-    assert 2 < len(server.asked) <= 6 and raised.value.status == status
-
-
-def test_the_oldest_goes_first_users_words_last_and_both_ends_stay() -> None:
-    output = ToolOutput(call_id="c", parts=(Text(text="A" * 900 + "B" * 900),))
-    rows: list[tuple[str, Any]] = [("user", "the goal")]
-    for turn in range(4):
-        call = ToolCall(id="c", name="Read", input={"path": f"{turn}.py"})
-        rows += [("assistant", (call,)), ("tool", (output,)), ("user", f"wish {turn}")]
-    session = say([*rows, ("assistant", "the newest")])
-    tight = shorten_job(whole(session), session, 10_000)
-    assert tight is not None and tight.step == "tighter" and tight.left_out == 0
-    text = job_text(tight.session, tight.job)
-    assert tight.characters == len(text) and "A" * HEAD in text and "B" * TAIL in text
-    assert "A" * (HEAD + 1) not in text and f"[... {1_800 - HEAD - TAIL} more characters left out]" in text
-    cut = shorten_job(whole(session), session, 1_500)
-    assert cut is not None and cut.step == "truncated"
-    text = job_text(cut.session, cut.job)
-    assert [f"wish {turn}" in text for turn in range(4)] == [True] * 4 and "the goal" in text
-    assert "0.py" not in text and "3.py" in text and text.endswith("the newest")
-    least = shorten_job(whole(session), session, 45)
-    assert least is not None and least.job.entries == ("e0", "e13")
-    assert shorten_job(whole(session), session, 10) is None
 
 
 # Answers that cannot stand.
@@ -552,13 +355,6 @@ def test_an_answer_that_cannot_stand_is_refused_and_not_asked_for_again(
     assert re.fullmatch(r"(The|What) [^\n]+\.", str(raised.value))
 
 
-def test_when_one_of_two_calls_fails_the_other_is_given_up(serve: OPEN, plan: Plan) -> None:
-    server = serve(Cue(fault="silent"), fail(400, "temperature: out of range"))
-    with pytest.raises(RequestRefused, match="temperature"):
-        summarise(plan, claude(server))
-    assert len(server.asked) <= 2
-
-
 # Secrets.
 
 
@@ -599,7 +395,7 @@ def test_S0_112_no_secret_is_ever_sent_or_written(
         server, focus=f"keep {everything}", additions={"memory": f"{everything} plain horse 7 words"}
     )
     reply = model(job, session)
-    plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
+    plan = make_plan(session, count_tokens(session), "claude-code-analysis", reason="manual")
     sending, counted = model.preview(plan), model.count(plan)
     assert len(server.asked) == 3 and len(server.received) >= 4
     assert (
@@ -614,22 +410,6 @@ def test_S0_112_no_secret_is_ever_sent_or_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_S0_112_what_the_provider_says_of_a_secret_is_not_repeated(serve: OPEN) -> None:
-    session = planted()
-    everything = " ".join(frame.format(secret) for frame, secret in PLANTED.values())
-    seen = ClaudeSummariser(MODEL)
-    seen.cleaner(session)
-    # What is asked for holds none of them: they are known from elsewhere in the session.
-    asked = whole(session).model_copy(update={"entries": (session.entries[-2].id,)})
-    for secret in [*SECRETS, everything, KEY]:
-        server = serve(fail(400, f"text: {secret} is not allowed"))
-        model = claude(server)
-        model.remember(seen)
-        with pytest.raises(RequestRefused, match="text") as raised:
-            model(asked, session)
-        assert leaked(str(raised.value).encode()) == [] and KEY not in str(raised.value)
-
-
 def test_S0_112_a_secret_is_sent_only_by_its_name(serve: OPEN, plan: Plan) -> None:
     kept, other = PLANTED["aws-access-key"][1], PLANTED["github-token"][1]
     session = say([("user", f"use {kept} and {other}"), ("assistant", "done")])
@@ -638,15 +418,6 @@ def test_S0_112_a_secret_is_sent_only_by_its_name(serve: OPEN, plan: Plan) -> No
     assert kept in server.asked[0].text and other not in server.asked[0].text
     with pytest.raises(EditError, match="nothing of this name was found"):
         claude(server, keep=["aws-access-key 12345678"]).preview(plan)
-
-
-def test_S0_112_personal_words_stay_unless_they_are_to_go(serve: OPEN) -> None:
-    session = say([("user", "write to ann.lee@lighthouse.org about /Users/annlee42/x.py")])
-    server = serve()
-    claude(server)(whole(session), session)
-    claude(server, personal=True)(whole(session), session)
-    assert "/Users/annlee42/x.py" in server.asked[0].text and "ann.lee@" in server.asked[0].text
-    assert "annlee42" not in server.asked[1].text and "ann.lee@" not in server.asked[1].text
 
 
 def test_S0_112_nothing_is_sent_when_secrets_cannot_be_looked_for(
@@ -673,12 +444,6 @@ def test_without_a_key_there_is_a_sentence_and_nothing_is_sent(
     assert server.received == []
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", KEY)
     assert claude(server)(TALK_JOB, TALK).text == SUMMARY
-
-
-def test_without_the_package_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "anthropic", None)
-    with pytest.raises(KeyMissing, match=r"pip install 'compaction-inspector\[claude\]'"):
-        ClaudeSummariser(MODEL)(TALK_JOB, TALK)
 
 
 def reachable(root: object) -> str:
@@ -728,21 +493,6 @@ def test_the_key_is_kept_nowhere_and_stands_in_no_error(
         __import__("pickle").dumps(model)
 
 
-def test_values_of_the_environment_count_as_secrets_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = {"MY_API_KEY": "value-0001", "DB_PASSWORD": "value-0002", "SSH_AUTH_SOCK": "/tmp/agent.1234"}
-    told |= {
-        "HOME_DIR": "value-0003",
-        "KEY_FILE": "/etc/key.pem",
-        "TOKENIZER": "value-0004",
-        "PIN_TOKEN": "12",
-    }
-    for name, value in told.items():
-        monkeypatch.setenv(name, value)
-    found = apicall.read_secrets()
-    assert {"value-0001", "value-0002", KEY} <= set(found)
-    assert not {"/tmp/agent.1234", "value-0003", "/etc/key.pem", "value-0004", "12"} & set(found)
-
-
 # The provider's own compaction.
 
 
@@ -754,90 +504,35 @@ def bound(model: str = "claude-opus-5-5") -> Plan:
 def test_the_provider_compacts_what_stands_before_the_cut(serve: OPEN) -> None:
     server, plan = serve(Cue(text="Everything so far.", stop_reason="end_turn")), bound()
     model = claude(server, "claude-opus-5-5", focus="the tide tables")
-    shown = model.preview_compact(plan)
+    model.provider_side = True
+    (shown,) = model.preview(plan).requests
     assert server.received == []
     made = model.compact(plan)
     (sent,) = server.asked
     assert digest_body(sent.body) == shown.digest
+    assert made.sealed is not None
     assert sent.body["compaction"]["type"] == "summarize" and "context_management" not in sent.body
     told = sent.body["compaction"]["instructions"]
     assert all(section in told for section in SECTIONS) and "the tide tables" in told
-    assert "compact-2026-09-04" in sent.headers["anthropic-beta"] and made.betas == ("compact-2026-09-04",)
-    assert made.block == {
+    assert "compact-2026-09-04" in sent.headers["anthropic-beta"] and made.sealed.betas == (
+        "compact-2026-09-04",
+    )
+    assert made.sealed.block == {
         "type": "compaction",
         "content": "Everything so far.",
         "encrypted_content": "c2VhbGVk",
     }
-    assert made.reply.text == "Everything so far." and made.reply.usage is not None
+    assert made.text == "Everything so far." and made.usage is not None
     # Its cost stands beside the sums of a reply, which are otherwise what the request was (CLAUDE §5.1).
-    assert made.reply.usage.output == 70 and made.reply.usage.cache_read == 5
+    assert made.usage.output == 70 and made.usage.cache_read == 5
     live = [plan.session.entries[at].text for at in plan.session.live.entries.tolist()]
     gone, kept = live[: plan.place], [text for text in live[plan.place :] if len(text) > 40]
     assert kept and not any(text in sent.text for text in kept)
     assert all(text in sent.text for text in gone[1:])
 
 
-def test_edits_at_the_wire_are_the_policys_and_their_effect_is_counted(serve: OPEN) -> None:
-    server = serve(Cue(text="So far.", stop_reason="compaction"))
-    session = open_demo().model_copy(update={"model": "claude-opus-5-5"})
-    edits = {"settings": {"summarise-all.above": 60_000}}
-    plan = make_plan(session, count_tokens(session), "anthropic-context-editing", edits)
-    model = claude(server, "claude-opus-5-5")
-    before, after = model.count_edited(plan)
-    assert 0 < after == before // 2
-    made = model.compact(plan)
-    sent = {edit["type"]: edit for edit in server.asked[0].body["context_management"]["edits"]}
-    assert sent["compact_20260112"]["trigger"] == {"type": "input_tokens", "value": 60_000}
-    assert sent["compact_20260112"]["pause_after_compaction"] is True
-    assert {"compact-2026-01-12", "context-management-2025-06-27"} == set(made.betas)
-    assert set(made.betas) == set(server.asked[0].headers["anthropic-beta"].split(","))
-    with pytest.raises(PolicyError, match="edits nothing at the wire"):
-        model.count_edited(bound())
-
-
-@pytest.mark.parametrize(
-    ("cue", "words"), [(Cue(text=""), "holds no summary"), (fail(529, "compaction_unavailable"), "too much")]
-)
-def test_a_compaction_that_failed_is_refused(serve: OPEN, cue: Cue, words: str) -> None:
-    with pytest.raises(SummaryError, match=words):
-        claude(serve(cue), "claude-opus-5-5", max_retries=0).compact(bound())
-
-
-def test_thinking_that_is_bound_to_a_secret_or_to_another_model_is_left_out(serve: OPEN) -> None:
-    same = claude(serve(), "claude-opus-5-5").preview_compact(bound())
-    other = claude(serve(), "claude-opus-5").preview_compact(bound())
-    assert same.notes == () and "Another model" in other.notes[0]
-    assert "thinking" not in {kind for kind, _ in content(other.body)}
-    plan = bound()
-    says = Text(text=f"use {PLANTED['github-token'][1]}")
-    spoilt = next(at for at in plan.session.live.entries.tolist()[1:] if plan.session.entries[at].opens_turn)
-    entries = [*plan.session.entries]
-    entries[spoilt] = entries[spoilt].model_copy(update={"blocks": (says,)})
-    session = plan.session.model_copy(update={"entries": tuple(entries)})
-    server = serve()
-    made = claude(server, "claude-opus-5-5").compact(
-        make_plan(session, count_tokens(session), "pi", reason="manual")
-    )
-    assert leaked(server.bytes) == [] and "thinking" not in {
-        kind for kind, _ in content(server.asked[0].body)
-    }
-    assert "Secrets were taken out" in made.notes[0]
-    assert "thinking" in {kind for kind, _ in content(same.body)}
-
-
 def content(body: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(block["type"], block) for message in body["messages"] for block in message["content"]]
-
-
-def test_the_server_speaks_without_a_stream_too(serve: OPEN) -> None:
-    import anthropic
-
-    client = anthropic.Anthropic(api_key=KEY, base_url=serve(Cue(text="hello")).url)
-    with client:
-        answer = client.messages.create(
-            model=MODEL, max_tokens=9, messages=[{"role": "user", "content": "Say hello."}]
-        )
-    assert answer.content[0].text == "hello" and answer.usage.input_tokens == 2  # type: ignore[union-attr]
 
 
 def test_S0_31_S0_59_S0_60_what_is_sent_is_the_older_history_once_and_nothing_else(serve: OPEN) -> None:
@@ -858,31 +553,3 @@ def test_S0_31_S0_59_S0_60_what_is_sent_is_the_older_history_once_and_nothing_el
     # The deterministic mode asks nobody.
     assert compact(session, "stud-wiki-deterministic", model, ledger=count(session)).done
     assert len(server.asked) == 2
-
-
-@pytest.mark.parametrize("longer", [0, 1])
-def test_a_long_output_keeps_its_first_and_last_characters_and_no_other(longer: int) -> None:
-    words = "".join(f"{number:07,}" for number in range(200))[: HEAD + TAIL + 60 + longer]
-    output = ToolOutput(call_id="c", name="Read", parts=(Text(text=words),))
-    entries = (
-        Entry(id="a", role="user", blocks=(Text(text="look"),)),
-        Entry(id="b", parent="a", role="assistant", blocks=(ToolCall(id="c", name="Read", input={}),)),
-        Entry(id="o", parent="b", role="tool", blocks=(output,)),
-        Entry(id="d", parent="o", role="assistant", blocks=(Text(text="seen"),)),
-    )
-    session = Session(format="pi", entries=entries, leaf="d")
-    job = make_plan(session, count_tokens(session), "flue", {"cut": "end"}, reason="manual").jobs[0]
-    short = shorten_job(job, session, 10_000)
-    assert short is not None
-    (left,) = (block.text for entry in short.session.entries if entry.id == "o" for block in entry.blocks)
-    gap = f"\n\n[... {60 + longer} more characters left out]\n\n"
-    assert left == (words[:HEAD] + gap + words[-TAIL:] if longer else words)
-
-
-def test_what_a_provider_does_not_count_is_nothing(serve: OPEN, plan: Plan, job: SummaryJob) -> None:
-    """A gateway that knows no cache tells input and output alone."""
-    server = serve()
-    server.use = lambda body: {"input_tokens": 70, "output_tokens": 1}  # type: ignore[method-assign]
-    usage = claude(server)(job, plan.session).usage
-    assert usage is not None
-    assert (usage.input, usage.cache_read, usage.cache_write) == (70, 0, 0) and usage.output > 0

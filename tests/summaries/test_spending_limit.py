@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from inspector import ClaudeLabeller, ClaudeSummariser, count_tokens, make_plan, read_session, summarise
-from inspector.errors import AnswerRefused, InspectorError, RequestRefused
+from inspector.errors import AnswerRefused, InspectorError
 from inspector.planning.plan import Plan
 from inspector.session.session import Session
-from tests.loopback import KEY, Cue, Loopback, fail
+from tests.loopback import KEY, Cue, Loopback
 
 MODEL = "claude-opus-4-5"
 FRESH, WRITTEN, OUT = 5.0, 6.25, 25.0
@@ -76,34 +74,6 @@ def test_a_labeller_never_spends_more_than_its_preview_states(name: str, count: 
         assert spend(server, longest=False) <= float(preview.most.amount)
 
 
-def test_everything_is_asked_for_once_before_anything_is_asked_for_again() -> None:
-    """The answer to the first request cannot be read; the answers to the others can."""
-    session = typed(90)
-    with Loopback() as server:
-        labeller = ClaudeLabeller(MODEL, base_url=server.url)
-        preview = labeller.preview(session)
-        server.cues.append(PROSE)
-        result = labeller(session)
-        first = [json.dumps(request.body, sort_keys=True) for request in preview.requests]
-        bodies = [dict(request.body) for request in server.asked]
-        for body in bodies:
-            body.pop("stream")
-        assert [json.dumps(body, sort_keys=True) for body in bodies[: len(first)]] == first
-        assert len(server.asked) == len(first) + 2 and result.unread == 0
-
-
-def test_texts_beyond_the_limit_are_counted_as_unread_and_the_next_call_reads_them() -> None:
-    session = typed(90)
-    with Loopback() as server:
-        labeller = ClaudeLabeller(MODEL, base_url=server.url)
-        first = len(labeller.preview(session).requests)
-        server.cues.extend([*[Cue(text="[]")] * (first - 1), *[PROSE] * 200])
-        result = labeller(session)
-        assert result.labels and result.unread
-        server.cues.clear()
-        assert labeller(session).unread == 0
-
-
 @pytest.mark.parametrize("name", [name for name in ANSWERS if name != "prose"])
 def test_a_summariser_never_spends_more_than_its_preview_states(name: str) -> None:
     plan = plan_of()
@@ -120,73 +90,7 @@ def test_a_summariser_never_spends_more_than_its_preview_states(name: str) -> No
         assert spend(server, longest=False) <= float(preview.most.amount)
 
 
-def test_answers_as_long_as_they_may_be_stay_below_the_most() -> None:
-    """Three requests: the first, and two that ask for a shorter summary."""
-    plan = plan_of()
-    limit = plan.jobs[0].max_tokens or 16_000
-    long = Cue(text="x" * 4 * limit, stop_reason="max_tokens")
-    with Loopback(*[long] * 9) as server:
-        claude = ClaudeSummariser(MODEL, base_url=server.url)
-        preview = claude.preview(plan)
-        assert summarise(plan, claude).truncated
-        assert len(server.asked) == 3 and preview.most is not None
-        assert spend(server, longest=True) <= float(preview.most.amount)
-
-
-def test_a_provider_that_counts_more_tokens_ends_the_run_sooner() -> None:
-    """With a token per character, fewer requests are repeated than with a token per four characters."""
-    plan = plan_of()
-
-    class Costly(Loopback):
-        def use(self, body: dict[str, Any]) -> dict[str, Any]:
-            size = len(json.dumps(body))
-            return {"input_tokens": size, "output_tokens": 1}
-
-    with Costly(*[Cue(stop_reason="max_tokens")] * 9) as server:
-        claude = ClaudeSummariser(MODEL, base_url=server.url)
-        preview = claude.preview(plan)
-        reply = summarise(plan, claude)
-        assert reply.truncated and len(server.asked) == 1
-        assert reply.usage is not None and reply.usage.prompt <= preview.limit.sent
-        assert [event.kind for event in claude.events][-1] == "summary_truncated"
-
-
 # -- waiting, and answers without an end -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("headers", "words"),
-    [
-        ({"retry-after": "100000"}, "asks to wait 28 hours"),
-        ({"retry-after": "61"}, "asks to wait 61 seconds"),
-        ({"retry-after": "1e300"}, "days"),
-        ({"retry-after": "inf"}, "days"),
-        ({"retry-after-ms": "7200000"}, "asks to wait 2 hours"),
-        ({"retry-after": "Wed, 21 Oct 2099 07:28:00 GMT"}, "days"),
-    ],
-)
-@pytest.mark.parametrize("status", [429, 503, 529])
-def test_a_long_wait_is_told_and_not_kept(headers: dict[str, str], words: str, status: int) -> None:
-    with Loopback(Cue(status, "slow down", headers=headers)) as server:
-        with pytest.raises(RequestRefused, match=words):
-            summarise(plan_of(), ClaudeSummariser(MODEL, base_url=server.url))
-        assert len(server.asked) == 1
-
-
-@pytest.mark.parametrize("value", ["-5", "nan", "soon", "", "Wed, 21 Oct 1999 07:28:00 GMT"])
-def test_a_wait_that_is_none_is_passed_over(value: str) -> None:
-    with Loopback(Cue(429, headers={"retry-after": value})) as server:
-        assert summarise(plan_of(), ClaudeSummariser(MODEL, base_url=server.url)).text
-        assert len(server.asked) == 2
-
-
-def test_a_wait_of_seconds_stands_in_the_events() -> None:
-    with Loopback(fail(429), Cue(429, headers={"retry-after": "1"})) as server:
-        claude = ClaudeSummariser(MODEL, base_url=server.url)
-        summarise(plan_of(), claude)
-        assert [event.data for event in claude.events] == [
-            {"error": "http-429"}, {"error": "http-429", "wait": 1}
-        ]  # fmt: skip
 
 
 @pytest.mark.parametrize("make", [lambda size: "x" * size, lambda size: "\n" * size], ids=["words", "lines"])

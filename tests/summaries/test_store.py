@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.errors import EditError, EscapeError, InspectorError, ReadError, WriteConflict
-from inspector.files import open_session, save_session
+from inspector.errors import EscapeError, InspectorError, ReadError, WriteConflict
+from inspector.files import open_session
 from inspector.policies.policy import Policy
 from inspector.policies.rules.spill_outputs import SpillOutputs, find_spills
 from inspector.session.blocks import Text, ToolOutput
@@ -26,7 +26,6 @@ from inspector.summaries.store import (
     hold,
     open_earlier,
     save_compaction,
-    undo_compaction,
 )
 from tests.summaries.test_compaction import SMALL, turns, write
 from tests.test_cuts import build, call, say, user
@@ -67,37 +66,18 @@ def test_S3_34_what_left_is_archived_once_under_its_hash(tmp_path: Path) -> None
     assert tuple(entry["id"] for entry in record["omitted"]) == transition.archived
     assert saved.archive.stem == sha256(saved.archive.read_bytes()).hexdigest()
     stood = saved.archive.stat().st_mtime_ns
-    undo_compaction(tmp_path / "s")
+    saved.manifest.write_bytes(saved.earlier.read_bytes())
     assert save(tmp_path, transition).archive == saved.archive
     assert saved.archive.stat().st_mtime_ns == stood
     assert len(list(saved.archive.parent.iterdir())) == 1
 
 
-def test_undo_opens_the_earlier_manifest_and_goes_on_from_there(tmp_path: Path) -> None:
-    first = done()
-    one = save(tmp_path, first)
-    second = compact(open_session(one.manifest), "claude-code", write)
-    two = save(tmp_path, second)
-    kept = two.manifest.read_bytes()
+def test_the_earlier_manifest_is_kept_and_opened(tmp_path: Path) -> None:
+    one = save(tmp_path, done())
+    two = save(tmp_path, compact(open_session(one.manifest), "claude-code-analysis", write))
     assert open_earlier(two.manifest) == open_session(one.earlier.parent / two.earlier.name)
-    assert undo_compaction(tmp_path / "s").entries == first.after.entries
-    assert undo_compaction(tmp_path / "s") == first.session
-    assert (tmp_path / "s" / EARLIER / f"{sha256(kept).hexdigest()}.json").read_bytes() == kept
     with pytest.raises(ReadError, match="names no earlier"):
-        undo_compaction(tmp_path / "s")
-    assert save(tmp_path, first).manifest.exists()
-
-
-def test_an_earlier_manifest_that_was_changed_or_is_named_elsewhere_is_refused(tmp_path: Path) -> None:
-    saved = save(tmp_path)
-    saved.earlier.write_bytes(saved.earlier.read_bytes() + b" ")
-    with pytest.raises(ReadError, match="changed since"):
-        undo_compaction(tmp_path / "s")
-    after = open_session(saved.manifest)
-    for name in ("../../etc/passwd", "/etc/passwd", "x.json", 7):
-        save_session(after.model_copy(update={"extra": {"previous": name}}), saved.manifest)
-        with pytest.raises(ReadError, match="names no earlier"):
-            open_earlier(saved.manifest)
+        open_earlier(one.earlier)
 
 
 def test_a_second_writer_is_told_so_and_writes_nothing(tmp_path: Path) -> None:
@@ -134,12 +114,6 @@ def test_of_two_writers_at_once_one_writes_and_the_other_is_told(tmp_path: Path)
             thread.join()
         assert sorted(outcomes) == ["WriteConflict", "saved"]
         assert open_earlier(folder / CURRENT) == done().session
-
-
-def test_nothing_to_save_is_said(tmp_path: Path) -> None:
-    with pytest.raises(EditError, match="save"):
-        save(tmp_path, compact(turns("one"), "flue", write))
-    assert not (tmp_path / "s").exists()
 
 
 def spilling(folder: str, call_id: str = "c1") -> CompactionResult:
@@ -204,25 +178,10 @@ def test_no_file_holds_a_secret_and_what_was_taken_out_is_told(tmp_path: Path) -
     assert [item.grade for item in saved.redacted] == ["secret"]
     for name in files(tmp_path / "s"):
         assert KEY.encode() not in (tmp_path / "s" / name).read_bytes(), name
-    again = compact(open_session(saved.manifest), "claude-code", write)
+    again = compact(open_session(saved.manifest), "claude-code-analysis", write)
     assert save(tmp_path, again).redacted == ()
     kept = save_compaction(transition, tmp_path / "k", keep_secrets=True)
     assert KEY.encode() in kept.manifest.read_bytes()
-
-
-def test_halves_of_surrogate_pairs_are_saved_too(tmp_path: Path) -> None:
-    transition = compact(turns("one \ud83d", "two", "three"), "flue", write, edits=SMALL)
-    saved = save(tmp_path, transition)
-    assert open_session(saved.manifest).entries == transition.after.entries
-    assert saved.archive is not None
-    assert "\ud83d" in json.loads(saved.archive.read_bytes())["omitted"][0]["blocks"][0]["text"]
-
-
-def test_litter_of_a_killed_writer_is_swept_away(tmp_path: Path) -> None:
-    (tmp_path / "s").mkdir()
-    (tmp_path / "s" / f".{CURRENT}.0a1b2c3d.tmp").write_bytes(b"half")
-    save(tmp_path)
-    assert not any(".tmp" in name for name in files(tmp_path / "s"))
 
 
 def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:

@@ -12,16 +12,13 @@ from inspector.errors import ArgumentError
 from inspector.formats.sealed import Sealed
 from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
-from inspector.planning.summary_jobs import Checkpoint, Reply, SummaryJob
-from inspector.session.blocks import Text
-from inspector.session.entries import Boundary, Entry
+from inspector.planning.summary_jobs import Checkpoint, SummaryJob
 from inspector.session.session import Session
 from inspector.summaries.compaction import compact
 from inspector.summaries.write import summarise, with_files
 from inspector.tokens.ledger import count_tokens
 from tests.planning.test_plan import FIVE_TURNS, count
 from tests.planning.test_stand_in import SESSION
-from tests.test_cuts import build, say, user
 
 
 def plan_of_turns(turns: int) -> Plan:
@@ -54,21 +51,6 @@ def test_who_can_is_asked_side_by_side_and_answered_in_order(jobs: int) -> None:
     assert done.text == "\n\n".join(f"of e{2 * number}" for number in range(jobs))
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 4])
-def test_who_says_nothing_is_asked_one_after_the_other(jobs: int) -> None:
-    running: list[str] = []
-    threads = set()
-
-    def write(job: SummaryJob, session: Session) -> str:
-        assert not running
-        running.append(job.entries[0])
-        threads.add(threading.get_ident())
-        return running.pop()
-
-    assert summarise(plan_of_turns(jobs), write).text.split("\n\n") == [f"e{2 * n}" for n in range(jobs)]
-    assert threads == {threading.get_ident()}
-
-
 def test_the_lists_of_files_end_a_text_once_and_no_failed_or_sealed_one() -> None:
     plan = make_plan(SESSION, count(SESSION), "flue", {"cut": "e9"}, window=100_000)
     files = "\n\n<read-files>\nsrc/1.py\nsrc/2.py\n</read-files>"
@@ -79,39 +61,6 @@ def test_the_lists_of_files_end_a_text_once_and_no_failed_or_sealed_one() -> Non
         assert with_files(plan, other) == other
     bare = make_plan(SESSION, count(SESSION), "keep-recent-turns", {"cut": "e9"}, window=100_000)
     assert with_files(bare, Checkpoint(text="Words.")).text == "Words.", "a policy that lists none"
-
-
-@pytest.mark.parametrize(
-    ("models", "told"),
-    [(("m1", "m1"), "m1"), (("m1", "m2"), "m1, m2"), (("m1", None), "m1"), ((None, None), None)],
-)
-def test_a_summary_records_who_wrote_each_of_its_parts(
-    models: tuple[str | None, str | None], told: str | None
-) -> None:
-    """Each name once, in the order of the parts."""
-    given = iter(models)
-
-    def write(job: SummaryJob, session: Session) -> Reply:
-        model = next(given)
-        return Reply(text="words", model=model, provider=model and f"of {model}")
-
-    done = summarise(plan_of_turns(2), write)
-    providers = None if told is None else ", ".join(f"of {name}" for name in told.split(", "))
-    assert (done.model, done.provider) == (told, providers)
-
-
-def test_behind_a_summary_each_turn_is_asked_for_and_stands_for_itself() -> None:
-    """The first brings the summary before up to date, and its message stands for that too."""
-    before = Entry(id="", kind="compaction", blocks=(Text(text="so far"),), boundary=Boundary())
-    session = build(user(), before, user(), say(), user(), say(), say(), user(), say())
-    rules = [{"kind": "keep-recent-turns", "turns": 1}, {"kind": "summarise-older", "per": "turn"}]
-    plan = make_plan(session, count(session), {"name": "mine", "rules": rules}, window=100_000)
-    assert [(job.kind, job.previous, job.entries) for job in plan.jobs] == [
-        ("update", "so far", ("e2", "e3")),
-        ("initial", None, ("e4", "e5", "e6")),
-    ]
-    # The summary before is the first of what is live, so e2 stands at 1.
-    assert plan.divide(Checkpoint(text="one\n\ntwo")) == [("one", 0, 3), ("two", 3, 6)]
 
 
 @pytest.mark.parametrize("answer", [{"text": "All is well."}, None, 3, b"All is well."])

@@ -65,21 +65,6 @@ def test_each_rebuild_has_its_cause(session: Session, cause: str) -> None:
     assert any("The cache was rebuilt 1 time" in note for note in price_session(session).notes)
 
 
-def test_a_cache_that_is_read_is_no_rebuild_and_neither_is_a_short_one() -> None:
-    assert find_cache_rebuilds(make(FIRST, (30, 50_000, 1_000, OPUS))) == []
-    assert find_cache_rebuilds(make(FIRST, (1, 49_000, 2_000, OPUS))) == []
-    assert find_cache_rebuilds(make((0, 0, 900, OPUS), (9, 0, 1_000, OPUS))) == []
-    assert not any("was rebuilt" in note for note in price_session(make(FIRST)).notes)
-
-
-def test_parents_in_a_circle_have_an_end() -> None:
-    entries = make(FIRST, (6, 0, 51_000, OPUS)).entries
-    circle = (entries[0].model_copy(update={"parent": "q1"}), *entries[1:])
-    looped = (*circle[:2], circle[2].model_copy(update={"parent": "q0"}), circle[3])
-    assert find_cache_rebuilds(Session(format="x", entries=looped, leaf="a1")) == []
-    assert len(price_session(Session(format="x", entries=looped, leaf="a1"))) == 2
-
-
 def test_what_it_cost_is_the_write_above_the_read() -> None:
     """Opus 4.5: 5 USD a million, 1.25 times that to write and a tenth to read."""
     (found,) = find_cache_rebuilds(make(FIRST, (6, 0, 50_000, OPUS)))

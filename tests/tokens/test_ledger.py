@@ -22,10 +22,10 @@ from inspector.session.blocks import (
 from inspector.session.entries import Boundary, Entry, Provided, Tool, Usage
 from inspector.session.session import Session
 from inspector.tokens.counter import Counter
-from inspector.tokens.counters import chars4_utf16, find_counter, tiered
-from inspector.tokens.ledger import CLEARED_TEXT, Ledger, clear_output, count_tokens
+from inspector.tokens.counters import find_counter
+from inspector.tokens.ledger import CLEARED_TEXT, clear_output, count_tokens
+from inspector.tokens.prediction import find_not_in_file
 from inspector.tokens.rows import SECTIONS
-from inspector.tokens.weighed_path import find_outside
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 
@@ -39,14 +39,9 @@ def say(name: str, parent: str | None, text: str, role: str = "user", **given: o
     )
 
 
-def section_of(ledger: Ledger, ref: str) -> str:
-    return SECTIONS[ledger.section[ledger.row(BlockRef.parse(ref))]]
-
-
 # -- laws: any session ----------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
 @given(sessions())
 def test_every_block_is_one_row_and_rows_and_references_answer_each_other(session: Session) -> None:
     ledger = count_tokens(session, LENGTH)
@@ -62,7 +57,6 @@ def test_every_block_is_one_row_and_rows_and_references_answer_each_other(sessio
         assert all(ledger.entry[row] == index for row in rows)
 
 
-@settings(max_examples=60)
 @given(sessions())
 def test_S1_7_sums_are_the_same_from_every_side(session: Session) -> None:
     """A tally per section, per entry and per turn, all of the same tokens."""
@@ -74,10 +68,8 @@ def test_S1_7_sums_are_the_same_from_every_side(session: Session) -> None:
     assert tuple(sections) == SECTIONS
     assert sum(sections.values()) == ledger.count_context()
     assert ledger.count_context() == ledger.head_tokens + ledger.live_tokens(session).sum()
-    assert ledger.turn_tokens(session).sum() == sum(ledger.entry_tokens[i] for i in session.path)
 
 
-@settings(max_examples=60)
 @given(sessions())
 def test_the_live_context_is_a_selection_of_rows(session: Session) -> None:
     ledger = count_tokens(session, LENGTH)
@@ -95,30 +87,17 @@ def test_a_ledger_does_not_depend_on_the_leaf(session: Session) -> None:
         earlier = session.at(entry.id)
         assert np.array_equal(count_tokens(earlier, LENGTH).tokens, ledger.tokens)
         assert ledger.count_context(earlier) == sum(ledger.by_section(earlier).values())
-        outside = find_outside(earlier, ledger)
+        outside = find_not_in_file(earlier, ledger)
         assert min(part.tokens for part in outside.parts.values()) >= 0
         assert outside.low <= outside.tokens <= outside.high
-        assert int(outside.spread.sum()) == outside.withheld.tokens
+        assert int(outside.spread.sum()) == outside.hidden_reasoning.tokens
 
 
-@settings(max_examples=40)
-@given(sessions())
-def test_weights_are_those_of_the_measure_and_are_made_once(session: Session) -> None:
-    ledger = count_tokens(session, LENGTH)
-    assert ledger.weights("chars4_utf16").tolist() == [chars4_utf16.weigh(e) for e in session.entries]
-    assert ledger.weights("tiered").tolist() == [tiered.weigh(e) for e in session.entries]
-    assert ledger.weights("tiered") is ledger.weights("tiered")
-    assert np.array_equal(ledger.weights("o200k_base"), count_tokens(session).entry_tokens)
-
-
-@settings(max_examples=40)
 @given(sessions())
 def test_any_session_can_be_counted_calibrated_and_shown(session: Session) -> None:
     ledger = count_tokens(session, "calibrated")
     assert len(ledger.tokens) == len(ledger) and (ledger.tokens >= 0).all()
     assert repr(ledger) == repr(count_tokens(session, "calibrated"))
-    reported = ledger.reported
-    assert len(reported.entry) == len(reported.prompt) == len(reported.output)
 
 
 # -- sections and kinds ---------------------------------------------------------------------------------
@@ -212,24 +191,6 @@ def test_pictures_cost_what_is_published_for_the_model() -> None:
         assert bool(ledger.uncounted) == (tokens == 0)
 
 
-def test_what_cannot_be_counted_is_listed_and_said() -> None:
-    blocks = (
-        Image(url="https://example.org/a.png"),
-        Document(media_type="application/pdf", data="JVBERi0="),
-        Document(text="plain"),
-        Reasoning(signature="c2ln"),
-        Reasoning(encrypted="ZW5j"),
-        Reasoning(text="open", signature="c2ln"),
-        ToolOutput(call_id="c", parts=(Text(text="see"), Image(data="AAAA"))),
-    )
-    session = Session(format="demo", entries=(Entry(id="e", blocks=blocks),), leaf="e")
-    ledger = count_tokens(session)
-    assert [str(ref) for ref in ledger.uncounted] == ["e/0", "e/1", "e/3", "e/4", "e/6"]
-    sealed = "2 blocks of sealed reasoning"
-    told = f"not counted: 1 document that is no plain text, 2 pictures of unknown cost, {sealed}"
-    assert told in repr(ledger)
-
-
 def test_an_output_emptied_earlier_counts_as_its_placeholder() -> None:
     call = Entry(id="a", role="assistant", blocks=(ToolCall(id="c1", name="read", input={}),))
     output = ToolOutput(call_id="c1", parts=(Text(text="x" * 9000), Image(width=200, height=200)))
@@ -250,13 +211,6 @@ def test_an_output_emptied_earlier_counts_as_its_placeholder() -> None:
 
 
 # -- references and other sessions ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("ref", ["u/1", "u/-1", "nobody/0", "@system/0", "@tools/3"])
-def test_a_reference_to_nothing_is_a_key_error(ref: str) -> None:
-    session = Session(format="demo", entries=(say("u", None, "hi"),), tools=(Tool(name="ls"),), leaf="u")
-    with pytest.raises(KeyError):
-        count_tokens(session, LENGTH).row(BlockRef.parse(ref))
 
 
 def test_a_ledger_of_another_session_is_refused() -> None:
@@ -290,82 +244,19 @@ def test_the_first_request_tells_what_is_fixed_and_the_next_what_a_step_weighed(
     ledger = count_tokens(session, LENGTH)
     found = ledger.outside
     assert (found.entry, found.reported, found.counted) == ("a2", 1200, 182)
-    assert (found.fixed.tokens, found.fixed.replies) == (1000 - 130, ("a1",))
-    assert found.withheld.tokens == (1200 - 182) - (1000 - 130) + (7 - 2)
+    assert (found.system_and_tools.tokens, found.system_and_tools.replies) == (1000 - 130, ("a1",))
+    assert found.hidden_reasoning.tokens == (1200 - 182) - (1000 - 130) + (7 - 2)
     # The reply a1 wrote 5 tokens beyond its words; the rest of its step goes by what is counted: 2 and 50.
     assert found.spread.tolist() == [0, 5 + 6, 137, 5, 0, 0]
-    first = find_outside(session.at("a1"), ledger)
-    assert (first.reported, first.counted, first.fixed.tokens, first.tokens) == (1000, 130, 870, 875)
+    first = find_not_in_file(session.at("a1"), ledger)
+    assert (first.reported, first.counted, first.system_and_tools.tokens, first.tokens) == (
+        1000,
+        130,
+        870,
+        875,
+    )
     assert "1,200 reported for the last request, 182 counted" in repr(ledger)
     assert ledger.by_section()["system"] == 30
-    assert ledger.reported.prompt.tolist() == [1000, 1200, 9999]
-    assert ledger.reported.output.tolist() == [7, 7, 7]
-    assert ledger.reported.entry.tolist() == [1, 3, 4]
-
-
-def test_what_was_told_before_a_compaction_is_kept_after_it() -> None:
-    session = Session(
-        format="demo",
-        entries=(
-            say("u1", None, "u" * 100),
-            say("a0", "u1", "a" * 900, role="assistant"),
-            say("u2", "a0", "v" * 50),
-            reply("a1", "u2", 2000),
-            say("s1", "a1", "summary", kind="compaction", boundary=Boundary(first_kept="u2")),
-        ),
-        leaf="s1",
-    )
-    ledger = count_tokens(session, LENGTH)
-    assert ledger.count_context() == 7 + 50 + 2
-    found = ledger.outside
-    assert (found.entry, found.reported, found.fixed.tokens) == (None, 0, 2000 - 1050)
-    assert found.withheld.tokens == 7 - 2 and found.fixed.low < 950 < found.fixed.high
-
-
-def test_where_more_is_counted_than_reported_every_size_is_a_counted_one() -> None:
-    session = Session(format="demo", entries=(say("u", None, "x" * 500), reply("a", "u", 100)), leaf="a")
-    found = count_tokens(session, LENGTH).outside
-    assert (found.tokens, found.exceeds) == (0, True)
-    assert "more than was reported, so every size here is a counted one" in found.note
-
-
-def test_without_usage_nothing_is_outside() -> None:
-    session = Session(format="demo", entries=(say("u", None, "hi"),), leaf="u")
-    found = count_tokens(session, LENGTH).outside
-    assert (found.tokens, found.entry, found.note) == (0, None, "No reply in the context reports its usage.")
-
-
-def test_usage_that_tells_only_a_total_is_used() -> None:
-    answer = say("a", "u", "ok", role="assistant", usage=Usage(output=20, total=120))
-    session = Session(format="demo", entries=(say("u", None, "hi"), answer), leaf="a")
-    ledger = count_tokens(session, LENGTH)
-    assert ledger.reported.prompt.tolist() == [100]
-    assert ledger.outside.reported == 100
-
-
-# -- the picture in a terminal --------------------------------------------------------------------------
-
-
-def test_a_ledger_shows_itself_as_a_table() -> None:
-    session = Session(
-        format="demo",
-        entries=(say("u", None, "x" * 1500), reply("a", "u", 2500, "y" * 500), say("v", None, "z" * 100)),
-        leaf="a",
-    )
-    assert repr(count_tokens(session, LENGTH)).splitlines() == [
-        "Ledger: 2,000 tokens in the context, 2,100 in the file (3 blocks)",
-        "  user        1,500   75.0 %",
-        "  assistant     500   25.0 %",
-        "  fixed       1,000  not in the file",
-        "  total       3,000  2,500 reported for the last request, 1,500 counted",
-        "  Characters",
-    ]
-
-
-def test_an_empty_session_has_an_empty_ledger() -> None:
-    ledger = count_tokens(Session(format="demo"), "calibrated")
-    assert (len(ledger), ledger.total, ledger.count_context(), ledger.entry_tokens.tolist()) == (0, 0, 0, [])
-    assert repr(ledger).startswith("Ledger: 0 tokens in the context, 0 in the file (0 blocks)")
 
 
 # -- real sessions --------------------------------------------------------------------------------------
@@ -389,7 +280,7 @@ def test_a_real_session_adds_up_and_counts_less_than_was_reported(name: str) -> 
     found = ledger.outside
     assert 0 < found.counted < found.reported
     assert found.tokens >= found.reported - found.counted, "what came since weighs more too"
-    assert found.reported in ledger.reported.prompt
+    assert found.reported in {round(entry.usage.request) for entry in session.entries if entry.usage}
     last = session.at(session[found.entry or ""].parent)
-    told = find_outside(last, ledger)
+    told = find_not_in_file(last, ledger)
     assert ledger.count_context(last) + told.tokens == pytest.approx(found.reported, rel=0.05)

@@ -12,10 +12,8 @@ from inspector.formats.readers import read_session
 from inspector.session.entries import Boundary, Entry, Usage
 from inspector.session.session import Session
 from inspector.tokens.models import (
-    Window,
     find_class,
     find_claude,
-    image_tier,
     image_tokens,
     model_of,
     published_window,
@@ -43,11 +41,6 @@ from tests.shared import SHARED, needs_shared
 )
 def test_names_of_claude_models_are_understood(name: str, family: str, version: tuple[int, int]) -> None:
     assert find_claude(name) == (family, version)
-
-
-@pytest.mark.parametrize("name", [None, "", "haiku", "gpt-5.5", "litellm_proxy/minimax-m2.7", "<synthetic>"])
-def test_other_names_are_no_claude_models_and_nothing_is_guessed(name: str | None) -> None:
-    assert (find_claude(name), find_class(name), published_window(name)) == (None, None, None)
 
 
 @pytest.mark.parametrize(
@@ -126,16 +119,6 @@ def test_a_picture_keeps_within_its_tier_and_costs_the_same_lying_down(width: in
         assert all(cost <= tokens for cost in fitting if cost <= most)
 
 
-@pytest.mark.parametrize(("width", "height"), [(None, 100), (100, None), (0, 100), (-5, 5)])
-def test_a_picture_of_unknown_size_has_no_cost(width: int | None, height: int | None) -> None:
-    assert image_tokens(width, height) is None
-
-
-def test_the_tier_is_high_from_4_7_on_and_unknown_for_other_makers() -> None:
-    names = ("claude-opus-4-6", "claude-opus-4-7", "claude-sonnet-5", "claude-haiku-4-5", None, "gpt-5.5")
-    assert [image_tier(name) for name in names] == ["standard", "high", "high", "standard", "standard", None]
-
-
 # -- windows of sessions --------------------------------------------------------------------------------
 
 
@@ -153,30 +136,12 @@ def session(model: str | None, *prompts: int, boundary: Boundary | None = None, 
     )
 
 
-def test_the_file_has_the_first_word() -> None:
-    assert window_of(session("claude-opus-4-6", 100, window=128_000)) == Window(128_000, "told by the file")
-
-
-def test_the_published_window_comes_second() -> None:
-    assert window_of(session("claude-opus-4-5", 100)) == Window(200_000, "published for claude-opus-4-5")
-
-
 def test_a_compaction_below_200k_tells_that_the_large_window_was_not_in_use() -> None:
     found = window_of(
         session("claude-opus-4-6", 150_000, boundary=Boundary(trigger="auto", tokens_before=167_000))
     )
     assert found.tokens == 200_000
     assert found.source.startswith("observed: 1,000,000 is published for claude-opus-4-6")
-
-
-def test_a_compaction_by_hand_tells_nothing_about_the_window() -> None:
-    found = window_of(session("claude-opus-4-6", 150_000, boundary=Boundary(trigger="manual")))
-    assert found == Window(1_000_000, "published for claude-opus-4-6")
-
-
-def test_a_compaction_above_200k_leaves_the_large_window() -> None:
-    boundary = Boundary(trigger="auto", tokens_before=900_000)
-    assert window_of(session("claude-opus-4-6", 150_000, boundary=boundary)).tokens == 1_000_000
 
 
 def test_an_answered_request_above_the_published_window_tells_a_larger_one() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,20 +9,15 @@ from dataclasses import replace
 from threading import Barrier
 from typing import TypeVar
 
-import numpy as np
 import pytest
 
 from inspector.demo import open_demo
 from inspector.errors import OtherSession
-from inspector.facts.trace import trace_facts
-from inspector.planning.plan import plan_moment
 from inspector.planning.planner import make_plan
-from inspector.policies.policy import Edits
 from inspector.session.session import Session
 from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.tokens.memo import Memo
-from inspector.tokens.moment import LATELY, Moment, find_moment
-from inspector.tokens.outside import Outside, Part
+from inspector.tokens.moment import LATELY, find_moment
 
 T = TypeVar("T")
 THREADS = 8
@@ -88,7 +82,7 @@ def test_a_full_memo_may_be_asked_by_many_threads(ledger: Ledger) -> None:
     for first, squares in enumerate(together([lambda n=n: ask(n) for n in range(THREADS)])):
         assert squares == [key * key for key in range(first, first + 3000)]
     with ledger.memory.lock:
-        assert len(ledger.memory.values_of(memo)) == 2
+        assert len(ledger.memory.values[memo]) == 2
 
 
 def leaves_of(session: Session) -> list[str]:
@@ -110,19 +104,6 @@ def test_threads_plan_what_one_thread_plans(session: Session, counted: Ledger, l
         assert mine == alone
 
 
-@pytest.mark.usefixtures("hurry")
-def test_threads_trace_facts_at_different_moments(session: Session, ledger: Ledger) -> None:
-    facts, leaves = session.facts, leaves_of(session)
-
-    def trace(leaf: str) -> list[int]:
-        plan = make_plan(session.at(leaf), ledger, "keep-recent-turns")
-        trace_facts(facts, plan)
-        return trace_facts(facts, plan).outcome.tolist()
-
-    alone = [trace(leaf) for leaf in leaves]
-    assert together([lambda leaf=leaf: trace(leaf) for leaf in leaves]) == alone
-
-
 def test_a_moment_is_the_same_one_while_it_is_kept(session: Session, ledger: Ledger) -> None:
     first = find_moment(session, ledger)
     assert find_moment(session.at(session.leaf), ledger) is first
@@ -132,50 +113,6 @@ def test_a_moment_is_the_same_one_while_it_is_kept(session: Session, ledger: Led
     assert find_moment(session, ledger) is not first
 
 
-def test_columns_are_read_only_and_those_of_the_ledger(session: Session, ledger: Ledger) -> None:
-    earlier = session.at(leaves_of(session)[2])
-    moment = find_moment(earlier, ledger)
-    assert np.array_equal(moment.tokens, ledger.live_tokens(earlier))
-    assert [ledger.ref(row) for row in moment.rows.tolist()][-1].entry == earlier.leaf
-    assert np.array_equal(moment.kind, ledger.kind[moment.rows])
-    with pytest.raises(ValueError, match="read-only"):
-        moment.tokens[0] = 0
-
-
 def test_a_moment_of_another_session_is_refused(session: Session, ledger: Ledger) -> None:
     with pytest.raises(OtherSession, match="another session"):
         find_moment(session.model_copy(update={"entries": session.entries[:5]}), ledger)
-
-
-def test_figures_that_are_given_stand_in_the_place_of_what_is_reported(
-    session: Session, ledger: Ledger
-) -> None:
-    spread = np.zeros(len(session.live.position), np.int64)
-    given = Outside(Part(700, 700, 700), spread=spread, reported=5000, counted=4300)
-    plan = plan_moment(Moment(session, ledger, given), "flue", Edits())
-    assert (plan.outside.tokens, plan.measured.tokens) == (700, 5000)
-    again = plan.with_edits(Edits(cut="end"))
-    assert (again.outside.tokens, again.measured.tokens) == (700, 5000)
-    # They are of that moment alone: who asks the ledger hears what the file says.
-    assert make_plan(session, ledger, "flue").outside.tokens == ledger.outside.tokens != 700
-
-
-def test_a_memo_keeps_what_was_asked_for_last(ledger: Ledger) -> None:
-    memo: Memo[str] = Memo(2)
-    made: list[str] = []
-
-    def ask(key: str) -> str:
-        def make() -> str:
-            made.append(key)
-            return key
-
-        return memo.of(ledger, make, key)
-
-    assert [ask(key) for key in "abacab"] == list("abacab")
-    assert made == ["a", "b", "c", "b"]
-
-
-def test_a_copied_ledger_has_nothing_worked_out(session: Session, ledger: Ledger) -> None:
-    moment = find_moment(session, ledger)
-    assert find_moment(session, replace(ledger)) is not moment
-    assert pickle.loads(pickle.dumps(ledger.memory)).values_of(Memo()) == {}

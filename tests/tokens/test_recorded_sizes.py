@@ -238,15 +238,6 @@ def test_other_harnesses(harness: str) -> None:
     assert 8_960 + 200 <= after <= 8_960 + 240 + 2_200
 
 
-def test_a_session_without_usage_is_counted() -> None:
-    rows = begin().compact().say("e" * 70).reply("f", 18_300).rows
-    for row in rows:
-        row.get("message", {}).pop("usage", None)
-    session = read_session(dump(rows))
-    ((_, after, source),) = told(session.model_copy(update={"format": "demo"}))
-    assert (after, source) == (300, "counted")
-
-
 def test_a_compaction_on_a_branch_that_was_left_is_measured_there() -> None:
     rows = begin().compact().say("e" * 70).reply("f", 18_300)
     rows.parent = "r1"

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from inspector import live_context, make_plan, price_session, read_session, replay
-from inspector.session.blocks import Text
 from inspector.session.entries import Boundary, Entry, Usage
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
@@ -67,34 +66,6 @@ def test_the_bill_still_charges_the_parts() -> None:
     assert not any("cache was rebuilt" in note for note in bill.notes)
 
 
-def test_without_a_total_the_parts_are_the_context() -> None:
-    session = pi_session(2, 1, total=False)
-    used = [entry.usage for entry in session.entries if entry.usage is not None][-1]
-    expected = pytest.approx(used.prompt + used.output, abs=1)
-    assert live_context(session, count_tokens(session)).tokens == expected
-
-
-@pytest.mark.parametrize(
-    ("usage", "request_size", "context"),
-    [
-        (Usage(input=100, output=20), 100, 120),
-        (Usage(input=100, output=20, total=120), 100, 120),
-        (Usage(input=100, output=20, total=150), 100, 150),
-        (Usage(input=900, output=20, total=150), 130, 150),
-        (Usage(input=100, output=20, total=0), 100, 120),
-        (Usage(output=20, total=150), 130, 150),
-        (Usage(input=900, output=200, total=150), 0, 150),
-    ],
-)
-def test_request_and_context_of_one_usage(usage: Usage, request_size: int, context: int) -> None:
-    text = (Text(text="Well."),)
-    reply = Entry(id="b", parent="a", role="assistant", model="m", usage=usage, blocks=text)
-    session = Session(format="demo", entries=(Entry(id="a", blocks=text), reply), leaf="b")
-    assert (usage.request, usage.tokens) == (request_size, context)
-    if request_size:
-        assert live_context(session, count_tokens(session)).tokens == context
-
-
 # -- the window ------------------------------------------------------------------------------------------
 
 
@@ -118,22 +89,5 @@ def test_an_overflow_that_was_refused_proves_no_larger_window(model: str) -> Non
     assert window_of(claude(model, 150_000, 190_000, before=203_512)).tokens == 200_000
 
 
-def test_a_size_before_a_compaction_above_the_window_leaves_it_as_published() -> None:
-    assert window_of(claude("claude-sonnet-5", 350_000, 566_955, before=1_364_156)).tokens == M
-    assert window_of(claude("claude-sonnet-5", before=900_000)).tokens == M, "nor is it smaller"
-
-
 def test_an_answer_above_the_published_window_proves_the_larger_one() -> None:
     assert window_of(claude("claude-haiku-4-5", 190_000, 240_000)).tokens == M
-
-
-@pytest.mark.parametrize("more", [{"stop_reason": "error"}, {"stop_reason": "aborted"}])
-def test_a_request_that_failed_proves_nothing(more: dict[str, Any]) -> None:
-    assert window_of(claude("claude-haiku-4-5", 240_000, **more)).tokens == 200_000
-
-
-def test_another_models_answer_proves_nothing() -> None:
-    session = claude("claude-haiku-4-5", 150_000)
-    usage = Usage(cache_read=400_000, output=10)
-    aside = Entry(id="x", role="assistant", model="claude-opus-4-8", usage=usage, sidechain="agent")
-    assert window_of(session.with_entries((*session.entries, aside), session.leaf)).tokens == 200_000

@@ -31,16 +31,6 @@ def export(session: Session, path: Path, **options: object) -> ExportedPage:
     return export_html(WorkbenchModel(session), path, policies=[], **options)  # type: ignore[arg-type]
 
 
-def test_a_page_is_written_and_told_of(session: Session, tmp_path: Path) -> None:
-    done = export(session, tmp_path / "page.html")
-    assert done.path == tmp_path / "page.html"
-    assert done.path.stat().st_size == done.size
-    assert repr(done).startswith("ExportedPage(page.html, ")
-    assert {finding.kind for finding in done.redacted} == {"user"}
-    assert done.redacted[0].name in repr(done)
-    assert list(tmp_path.iterdir()) == [done.path]
-
-
 def test_our_own_page_is_written_over_and_no_other_file_is(session: Session, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     first = export(session, path)
@@ -54,16 +44,6 @@ def test_our_own_page_is_written_over_and_no_other_file_is(session: Session, tmp
     assert unpack_page(path.read_text())
     with pytest.raises(IsADirectoryError):
         export(session, tmp_path, replace=True)
-
-
-@pytest.mark.parametrize("name", ["story.jsonl", "link.html", "./story.jsonl"])
-def test_the_session_itself_is_never_written_over(tmp_path: Path, name: str) -> None:
-    source = tmp_path / "story.jsonl"
-    source.write_bytes(read_demo())
-    (tmp_path / "link.html").symlink_to(source)
-    with pytest.raises(FileExistsError, match="is the session itself"):
-        export_html(source, tmp_path / name, replace=True)
-    assert source.read_bytes() == read_demo()
 
 
 def test_nothing_is_written_when_secrets_cannot_be_looked_for(
@@ -118,9 +98,3 @@ def test_a_page_is_of_one_state_while_the_session_grows(tmp_path: Path) -> None:
             done.set()
         growing.result(120)
     workbench.close()
-
-
-def test_a_desk_is_exported_and_stays_as_it_is(session: Session, tmp_path: Path) -> None:
-    model = WorkbenchModel(session)
-    export_html(model, tmp_path / "page.html", policies=[])
-    assert not hasattr(model, "plan")

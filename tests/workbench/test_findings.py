@@ -7,15 +7,12 @@ from typing import Any
 
 import pytest
 
-from inspector import Session, checkpoint_from_text, count_tokens, lint, make_plan, open_demo, open_session
+from inspector import Session, lint, make_plan, open_demo, open_session
 from inspector.demo import CONSTRAINT, LOST_PATH
-from inspector.errors import InspectorError
 from inspector.facts.regret import find_regret
 from inspector.facts.trace import trace_recorded
 from inspector.workbench.model import WorkbenchModel
-from inspector.workbench.payloads import findings
 from inspector.workbench.payloads.findings import MOST_TO_CHECK
-from inspector.workbench.payloads.sentence import count_left, write_sentence
 from inspector.workbench.queries import answer_query
 from tests.shared import SHARED, needs_shared
 
@@ -140,142 +137,3 @@ def test_a_fix_costs_what_the_next_request_grows_by(pick: str, form: str) -> Non
         after = ask(model, "story", pick="plan", place=place, number=0, kind="file", form=form)
         ((plan),) = [one for one in after["outcomes"] if one["id"] == "plan"]
         assert plan["outcome"] in ("verbatim", "quoted")
-
-
-def test_a_fix_that_was_made_says_so_and_a_second_comes_on_top(model: WorkbenchModel) -> None:
-    listed = {"kind": "file", "form": "tests/almanac/test_loader.py", "number": 0}
-    story = {"pick": "recorded:1", "place": model.plan.place, **listed}
-    first = ask(model, "story", **story)["fixes"][0]
-    model.answer(first["changes"])
-    fixes = ask(model, "story", **story)["fixes"]
-    assert [fix["done"] for fix in fixes].count(True) == 1
-    second = next(fix for fix in fixes if not fix["done"] and fix["does"] == "Pin")
-    model.answer(second["changes"])
-    assert len(model.inputs["pins"]) == 2
-
-
-def test_what_was_made_says_by_what_it_is_kept_and_is_taken_back_by_its_own_changes(
-    model: WorkbenchModel,
-) -> None:
-    story = {"pick": "recorded:1", "place": model.plan.place, **OFFSETS}
-    before = ask(model, "story", **story)["fixes"][0]
-    model.answer(before["changes"])
-    made, grown = ask(model, "story", **story)["fixes"][0], model.plan.after
-    assert (made["id"], made["does"], made["done"]) == (before["id"], "Undo", True)
-    assert made["words"] == f"✓ kept by pin: {before['words']}"
-    assert made["tokens"] == before["tokens"]
-    model.answer(made["changes"])
-    assert model.inputs["pins"] == []
-    assert model.plan.after == grown - before["tokens"]
-    after = ask(model, "story", **story)["fixes"][0]
-    assert {**after, "changes": {}} == {**before, "changes": {}}
-
-
-def test_the_words_of_a_rule_are_copied_and_come_before_what_is_proved(model: WorkbenchModel) -> None:
-    (rule, *_) = trace_recorded(model.session)[0].select("absent", kind="constraint")
-    asked = {"kind": "constraint", "form": rule.fact.form, "number": 0}
-    told = ask(model, "story", pick="recorded:1", place=model.plan.place, **asked)
-    words, pin, *_ = told["fixes"]
-    assert (words["does"], words["changes"], pin["does"]) == ("Copy", {}, "Pin")
-    assert rule.fact.form in words["recipe"]
-    assert "not proved" in words["words"]
-
-
-def test_what_was_read_again_would_have_been_avoided_by_the_block_that_holds_it(
-    model: WorkbenchModel,
-) -> None:
-    told = ask(model, "story", pick="again:0", place=model.plan.place, **OFFSETS)
-    (fix,) = told["fixes"]
-    assert fix["does"] == "Pin"
-    assert "lines re-read in turn 15" in fix["words"]
-
-
-def test_a_session_without_a_compaction_has_the_plan_s_findings() -> None:
-    session = open_demo()
-    early = session.at(session.entries[session.path[40]].id)
-    model = WorkbenchModel(early, "keep-recent-turns", ledger=count_tokens(early))
-    model.answer({"cut": "end"})
-    reply = ask(model, "findings", look="plan", place=model.plan.place or 0)
-    assert reply["look"] == "plan"
-    with pytest.raises(InspectorError):
-        make_plan(early, model.ledger, "recorded")
-
-
-def test_exact_counts_trace_no_recorded_compaction_again_and_a_grown_session_does(
-    model: WorkbenchModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    traced = []
-    trace = findings.trace_moves
-    monkeypatch.setattr(findings, "trace_moves", lambda *args: traced.append(args) or trace(*args))
-    model.follow(model.session.at(model.session.leaf))  # whose facts nobody has traced before
-    model.answer({})
-    first = ask(model, "findings", place=model.plan.place or 0)
-    model.follow(model.session, count_tokens(model.session, "chars4_utf16"))
-    model.answer({})
-    again = ask(model, "findings", place=model.plan.place or 0)
-    assert len(traced) == 1
-    assert [row["form"] for row in rows_of(first)] == [row["form"] for row in rows_of(again)]
-    model.follow(model.session.at(model.session.leaf))
-    model.answer({})
-    ask(model, "findings", place=model.plan.place or 0)
-    assert len(traced) == 2
-
-
-def test_a_summary_that_is_not_written_yet_loses_nothing_for_sure_and_every_panel_says_so(
-    model: WorkbenchModel,
-) -> None:
-    """Sentence, findings, facts, story and summary tell one number in one wording, until one is written."""
-    model.answer({"policy": "flue", "look": "plan"})
-    plan, place = model.plan, model.plan.place
-    assert ", not written yet." in write_sentence(plan, count_left(plan)).text
-    loses = ask(model, "losses", place=place)
-    # Counted the long way: what no block that stays names, of what was changed or demanded.
-    kept = {str(ref) for ref, fate in zip(plan.session.live_refs(), plan.fate, strict=True) if not fate}
-    standing = {str(ref) for ref in plan.session.live_refs()}
-    alone = []
-    for fact in plan.session.facts.values():
-        refs = {str(each.ref) for each in fact.said} & standing
-        changed = {each.operation for each in fact.said if str(each.ref) in standing} & {
-            "created",
-            "edited",
-            "deleted",
-        }
-        names = (fact.kind == "file" and changed) or fact.kind == "constraint"
-        if names and refs and not refs & kept:
-            alone.append(fact)
-    files = sum(fact.kind == "file" for fact in alone)
-    assert len(alone) > files > 4
-    assert loses["sentence"] == f"{len(alone)} facts would be missing unless the summary names them."
-    assert loses["tone"] == ""
-    reply = ask(model, "findings", look="plan", place=place)
-    (group,) = reply["groups"]
-    assert group["title"] == "Absent unless the summary names it"
-    assert {row["number"] for row in group["rows"]} == {fact.number for fact in alone}
-    facts = ask(model, "facts", place=place)
-    assert facts["absent"] == "absent unless named"
-    outcomes = {row["number"]: row["outcome"] for row in facts["rows"]}
-    assert {outcomes[fact.number] for fact in alone} == {"absent"}
-    for fact in alone:
-        told = ask(
-            model, "story", place=place, number=fact.number, kind=fact.kind, form=fact.form, pick="plan"
-        )
-        assert told["wording"]["code"] == "absent: not written"
-        assert told["found"]["text"] == "It is not written yet."
-        assert not told["tone"] and told["factRow"]["ends"].endswith("unless the summary names it")
-        assert told["outcomes"][-1]["words"] == "absent unless the summary names it"
-    planned = ask(model, "summaries", place=place)["planned"]
-    assert planned["note"].startswith("Not written yet: a placeholder.")
-    assert planned["counts"][0]["words"].startswith(f"absent unless named: {files} of ")
-
-    # What one that is written names is in it, and the rest is lost.
-    first, *rest = alone
-    model.adopt_summary(plan, checkpoint_from_text(f"All is well with {first.form}.", plan))
-    facts = ask(model, "facts", place=place, kind="file")
-    outcomes = {row["number"]: row["outcome"] for row in facts["rows"]}
-    assert facts["absent"] == "absent" and outcomes[first.number] == "quoted"
-    assert {outcomes[fact.number] for fact in rest if fact.kind == "file"} == {"absent"}
-    assert [group["title"] for group in ask(model, "findings", look="plan", place=place)["groups"]] == [
-        "Missing with this plan"
-    ]
-    assert "unless" not in ask(model, "losses", place=place)["sentence"]
-    assert "not written yet" not in write_sentence(model.plan, count_left(model.plan)).text

@@ -1,21 +1,27 @@
-"""A recorded compaction has one size before it and one after it, wherever they are shown."""
+"""A recorded compaction and a plan have one size before and one after, wherever they are shown."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 from inspector import make_plan, open_demo, replay
 from inspector.corpus.measure import measure_session
 from inspector.files import open_session
+from inspector.policies.registry import names_of_policies
 from inspector.session.queries import find_next_compaction
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page.html import make
+from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.queries import answer_query
+from inspector.workbench.snapshot import tabulate
 from tests.exported import unpack_page
+from tests.fixed_sessions import fixed_ledger, fixed_session
 from tests.shared import SHARED, needs_shared
 
 REAL = [
@@ -56,7 +62,7 @@ def compare_places(session: Session) -> int:
         if not picture.sealed:
             place = picture.cut.place
             context = answer_query(model, {"type": "context", "id": 1, "place": place})
-            assert context["after"] == picture.after.total
+            assert context["right"]["tokens"] == picture.after.total
     return len(known)
 
 
@@ -104,7 +110,7 @@ def test_an_exported_page_says_the_same() -> None:
     after = scene["boundaries"][0]["after"]
     assert held["side"][0]["after"]["total"] == after
     assert held["recorded"]["plan"][0]["after"]["total"] == after
-    assert held["told"]["context recorded:1"]["after"] == after
+    assert held["told"]["context recorded:1"]["right"]["tokens"] == after
 
 
 def test_an_edit_of_what_was_recorded_starts_from_the_reported_size() -> None:
@@ -118,3 +124,39 @@ def test_an_edit_of_what_was_recorded_starts_from_the_reported_size() -> None:
     pinned = make_plan(moment, ledger, "recorded", {"pins": [pin]})
     assert pinned.after - plan.after == pinned.counted_after - plan.counted_after > 0
     assert pinned.after_range == (pinned.after, pinned.after)
+
+
+@pytest.mark.parametrize("policy", names_of_policies())
+@pytest.mark.parametrize("name", ["demo", 7, 11])
+def test_the_screen_shows_the_size_of_the_plan_and_of_every_cut_by_hand(name: int | str, policy: str) -> None:
+    """Also if a policy waits for its trigger, while some of its stages run before every request."""
+    session = fixed_session(name) if isinstance(name, int) else open_demo()
+    ledger = fixed_ledger(name) if isinstance(name, int) else count_tokens(session)
+    size = make_plan(session, ledger, "flue").before
+    for window, mode in ((size, "auto"), (size * 5 // 4, "auto"), (size * 20, "auto"), (size, "manual")):
+        model = WorkbenchModel(session, policy, ledger=ledger, window=window)
+        sent = model.answer({"settings": {"harness.mode": mode}})
+        plan, shown, columns = (
+            model.shown,
+            sent["_plan"],
+            unpack(sent["_plan"]["columns"], sent["_plan_data"]),
+        )
+        place, sections = shown["cut"]["place"], columns["after_sections"].reshape(len(model.shown.cuts), -1)
+        assert shown["after"]["total"] == sum(shown["after"]["sections"]) == plan.after
+        table = tabulate((sent["_scene"], sent["_scene_data"]), (shown, sent["_plan_data"]))
+        assert re.findall(r">all</th>.*>([\d,]+)</td>", table) == [f"{plan.after:,}"]
+        entry = unpack(sent["_scene"]["columns"], sent["_scene_data"])["block_entry"]
+        fate = np.where(entry < place, columns["fate_older"], columns["fate_kept"])
+        assert fate.tolist() == plan.fate.tolist()
+        # Without a cut, or at one that is not valid, the screen shows the sums above instead of the columns.
+        if shown["cut"]["id"] and columns["after_total"][place] != -1:
+            assert columns["after_total"][place] == sections[place].sum() == plan.after
+            assert columns["summary_tokens"][place] == plan.summary_tokens
+        legal = np.flatnonzero(plan.cuts.legal).tolist()
+        for cut in legal[:: max(1, len(legal) // 5)]:
+            moved = model.plan.with_edits(plan.edits.model_copy(update={"cut": plan.cuts.ids[cut]}))
+            there = plan if cut == place and shown["cut"]["id"] else moved
+            assert columns["after_total"][cut] == sections[cut].sum() == there.after
+            assert columns["summary_tokens"][cut] == there.summary_tokens
+            text = answer_query(model, {"type": "summary", "id": 1, "place": cut})["text"]
+            assert bool(text) == there.summarises

@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from inspector import lint, open_session, read_session, replay
+from inspector import open_session, read_session, replay
 from inspector.demo import open_demo
-from inspector.errors import EditError, InspectorError, PolicyError
-from inspector.planning.plan import Plan
-from inspector.planning.planner import make_plan
+from inspector.errors import InspectorError
 from inspector.policies.own_policy import find_own_policy
 from inspector.policies.policy import Edits
 from inspector.session.blocks import Text, ToolCall, ToolOutput
@@ -22,12 +20,12 @@ from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.model import WorkbenchModel
-from inspector.workbench.opening import choose, find_start, list_marks, middle_place
+from inspector.workbench.opening import choose, find_start, list_marks
 from inspector.workbench.payloads.columns import unpack
-from inspector.workbench.queries import answer_query
+from tests.claude_rows import Claude, dump
 from tests.shared import SHARED, needs_shared
 
-NOTHING = "Nothing has to go yet"
+NOTHING = "No compaction needed yet"
 
 
 def list_sessions() -> list[Path | None]:
@@ -49,7 +47,7 @@ def judge(model: WorkbenchModel, at: str) -> None:
     if not show(answer).startswith(NOTHING):
         assert plan.after != plan.before
     if plan.place is None:
-        # A cut that is nobody's yet waits at a legal place, and only where there is one.
+        # A cut that is nobody's yet waits at a valid cut point, and only where there is one.
         assert plan.cuts.legal[cut["rest"]] if cut["rest"] >= 0 else not plan.cuts.legal.any()
     else:
         assert plan.cuts.legal[plan.place]
@@ -75,7 +73,7 @@ def test_where_the_file_records_a_compaction_that_is_what_is_shown() -> None:
     model = WorkbenchModel(open_demo(), "auto")
     answer = model.answer({})
     (whole, micro) = list_marks(model.session, model.history)
-    assert (model.inputs["at"], model.inputs["look"], model.tab) == (whole.at, "recorded:1", "findings")
+    assert (model.inputs["at"], model.inputs["look"], model.tab) == (whole.at, "recorded:1", "compactions")
     assert (model.inputs["policy"], model.plan.policy.name) == ("auto", "recorded")
     assert "As the file records it" in answer["_plan"]["chosen"]
     assert answer["_recorded"]["label"] == "◆1 recorded" and answer["_recorded"]["entry"] == whole.entry
@@ -86,61 +84,12 @@ def test_where_the_file_records_a_compaction_that_is_what_is_shown() -> None:
     assert micro.look == "cleared:1"
 
 
-def test_who_edits_looks_at_the_plan_and_a_cut_by_hand_is_no_recorded_one() -> None:
-    model = WorkbenchModel(open_demo(), "auto")
-    model.answer({})
-    place = middle_place(model.plan)
-    answer = model.answer({"cut": model.plan.cuts.ids[place]})
-    assert (model.inputs["look"], model.inputs["policy"]) == ("plan", "auto")
-    # Claude Code's stages keep the last turns wherever the cut is, so the hand moves another policy's.
-    assert model.plan.policy.name == "flue" and "Claude Code" in answer["_plan"]["chosen"]
-    names = {"make_plan": make_plan, "Edits": Edits, "session": model.session, "ledger": model.ledger}
-    again: Plan = eval(model.plan.recipe, names)
-    assert (again.policy.name, again.place, again.after) == ("flue", place, model.plan.after)
-    model.answer({"cut": ""})
-    assert model.plan.policy.name == "recorded"
-    model.answer({"pins": [str(model.plan.session.live_refs()[3])]})
-    assert (model.plan.policy.name, model.inputs["look"]) == ("recorded", "plan")
-    assert model.recorded is not None and model.plan.after > model.recorded.drawn.payload.after.total
-
-
-def test_to_look_at_a_compaction_is_to_go_to_the_moment_before_it() -> None:
-    model = WorkbenchModel(open_demo(), "flue")
-    model.answer({"at": ""})
-    assert (model.inputs["look"], model.recorded) == ("plan", None)
-    model.answer({"look": "recorded:1"})
-    assert model.inputs["at"] == list_marks(model.session, model.history)[0].at
-    assert model.shown.policy.name == "recorded" and model.plan.policy.name == "flue"
-    answer = model.answer({"look": "cleared:1"})
-    assert answer["_recorded"]["label"] == "◇1 recorded" and model.shown is model.plan
-    with pytest.raises(EditError, match="a compaction that the file records"):
-        model.answer({"look": "recorded:2"})
-
-
-def test_a_setting_chooses_the_policy_that_it_is_one_of() -> None:
-    model = WorkbenchModel(open_demo(), "auto")
-    model.answer({})
-    model.answer({"settings": {"keep-recent-tokens.tokens": 5_000}})
-    assert (model.inputs["policy"], model.plan.policy.name) == ("flue", "flue")
-    with pytest.raises(PolicyError):
-        WorkbenchModel(open_demo(), "auto").answer({"settings": {"no-such-rule.tokens": 1}})
-
-
 def say(n: int, role: Any, *blocks: Any) -> Entry:
     return Entry(id=f"e{n}", parent=f"e{n - 1}" if n else None, role=role, blocks=blocks)
 
 
 def make_session(*entries: Entry) -> Session:
     return Session(format="demo", entries=entries, leaf=entries[-1].id)
-
-
-def test_a_session_too_short_for_any_policy_says_so() -> None:
-    session = make_session(say(0, "user", Text(text="Hello.")), say(1, "assistant", Text(text="Good day.")))
-    model = WorkbenchModel(session, "auto", counter="chars4_utf16", window=1_000)
-    answer = model.answer({})
-    assert show(answer).startswith(f"{NOTHING}: ") and " of 1k" in show(answer)
-    assert (model.tab, model.plan.after) == ("blocks", model.plan.before)
-    assert answer["_plan"]["cut"]["id"] == "" and answer["_plan"]["cut"]["rest"] == 1
 
 
 def idle(policy: str, *entries: Entry, **options: Any) -> tuple[str, list[dict[str, Any]], WorkbenchModel]:
@@ -165,10 +114,24 @@ def with_output(length: int) -> tuple[Entry, ...]:
     )
 
 
+@pytest.mark.parametrize(("turns", "fires"), [(1, False), (40, False), (90, True)])
+def test_a_session_without_a_compaction_opens_on_its_own_harness_policy(turns: int, fires: bool) -> None:
+    """The plan shows what a compaction would do; the sentence says if the policy does not fire yet."""
+    said = Claude()
+    for turn in range(turns):
+        said.say(f"Read file {turn}. " + "x" * 3_000).reply("Yes. " + "y" * 3_000, 2_000 * (turn + 1))
+    session = read_session(dump(said.rows), "talk.jsonl")
+    model = WorkbenchModel(session, "auto")
+    chosen = model.answer({})["_plan"]["chosen"]
+    assert model.plan.policy.name == "claude-code" and model.plan.after < model.plan.before
+    assert chosen.endswith("It does not fire yet.") != fires
+    assert model.plan.verdict.fires == fires
+
+
 @pytest.mark.parametrize(
     ("policy", "entries", "reason"),
     [
-        ("claude-code", tuple(talk(20)), "4k is within its target of 80k"),
+        ("claude-code-analysis", tuple(talk(10)), "2k is within its target of 80k"),
         (
             "flue",
             with_output(200_000),
@@ -191,16 +154,6 @@ def test_w2_4_a_policy_that_does_nothing_says_why_and_what_would_do_something(
     assert buttons or not model.plan.cuts.legal[1:-1].any()
 
 
-def test_w2_4_right_after_a_compaction_no_place_is_legal() -> None:
-    session = open_demo()
-    model = WorkbenchModel(session, "flue", counter="chars4_utf16")
-    entry = next(entry for entry in session.entries if entry.kind == "compaction")
-    answer = model.answer({"at": entry.id})
-    assert not model.plan.cuts.legal.any()
-    assert "keeps everything here: there is no legal place for a cut" in show(answer)
-    assert answer["_plan"]["cut"]["rest"] == -1
-
-
 def test_w2_8_the_sentence_counts_what_the_plan_takes() -> None:
     model = WorkbenchModel(open_demo(), "flue")
     answer = model.answer({})
@@ -211,24 +164,6 @@ def test_w2_8_the_sentence_counts_what_the_plan_takes() -> None:
         taken = [row for row in range(len(plan.fate)) if plan.is_older[row] and plan.fate[row] == 3]
         assert columns["left_blocks"][place] == len(taken)
         assert columns["left_tokens"][place] == plan.table.tokens[taken].sum()
-
-
-def test_what_is_lost_is_told_of_the_side_that_is_looked_at() -> None:
-    model = WorkbenchModel(open_demo(), "auto")
-    model.answer({})
-
-    def ask() -> tuple[str, str]:
-        reply = answer_query(model, {"type": "losses", "id": 1, "place": model.shown.place or 0})
-        return reply["sentence"], reply["tone"]
-
-    codes = ("CI001", "CI002", "CI003", "CI004", "CI005", "CI006")
-    missing = sum(finding.code in codes for finding in lint(open_demo()))
-    assert ask()[0].startswith(f"{missing} facts are missing.")
-    assert ask()[1] == "bad"
-    model.answer({"look": "plan"})
-    assert " would be missing with this plan." in ask()[0]
-    model.answer({"policy": "flue"})
-    assert ask()[0].endswith(" would be missing unless the summary names them.") and ask()[1] == ""
 
 
 def test_w2_5_a_cut_that_a_provider_refuses_has_its_number_and_the_provider_s_words() -> None:
@@ -246,12 +181,6 @@ def test_w2_5_a_cut_that_a_provider_refuses_has_its_number_and_the_provider_s_wo
     # Nobody is shown such a plan who has not asked for it.
     choice = choose(session.at(at), model.ledger, Edits())
     assert choice.plan.place is None or choice.plan.cuts.legal[choice.plan.place]
-
-
-def test_the_policy_of_a_harness_has_its_name() -> None:
-    own = find_own_policy(open_demo())
-    assert own is not None and own.name == "claude-code"
-    assert find_own_policy(make_session(*talk(2))) is None
 
 
 def test_a_manifest_of_stud_opens_under_a_policy_of_stud_and_is_replayed_under_it() -> None:
@@ -288,3 +217,24 @@ def test_the_fullest_recorded_compaction_is_opened_on() -> None:
     assert len(marks) == 3 and find_start(session, history, ledger) == fullest.at
     choice = choose(session.at(fullest.at), ledger, Edits())
     assert choice.plan.policy.name == "recorded" and choice.harness == "claude-code"
+
+
+@pytest.mark.parametrize(
+    ("format", "told", "policy"),
+    [
+        ("claude-stream-json", {}, "claude-code"),
+        ("openhands-trajectory", {}, "openhands"),
+        ("atif", {"harness": "Codex"}, "codex"),
+        ("atif", {}, None),
+        ("swe-agent", {}, None),
+    ],
+)
+def test_a_session_gets_the_policy_of_its_harness_whatever_format_holds_it(
+    format: str, told: dict[str, str], policy: str | None
+) -> None:
+    session = make_session(*talk(2)).model_copy(update={"format": format, "extra": told})
+    own = find_own_policy(session)
+    assert (None if own is None else own.name) == policy
+    reason = WorkbenchModel(session, "auto").answer({})["_plan"]["chosen"]
+    if policy is None and (harness := session.source.harness) is not None:
+        assert harness in reason or "No policy" in reason

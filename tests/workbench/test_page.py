@@ -20,14 +20,11 @@ from inspector.policies.registry import find_policy
 from inspector.policies.table import FATES
 from inspector.redaction import detect as detector
 from inspector.redaction.redact import name_secret
-from inspector.session.blocks import BlockRef, Value, build
+from inspector.session.blocks import Value, build
 from inspector.session.session import Session
-from inspector.workbench.lessons.bundled import list_lessons
-from inspector.workbench.lessons.played_step import begin
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page import html as page
-from inspector.workbench.page.html import LARGEST, make, review
-from inspector.workbench.page.lesson_answers import answer_lessons
+from inspector.workbench.page.html import make, review
 from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.block import describe_rows, describe_summary
 from inspector.workbench.payloads.columns import unpack
@@ -51,7 +48,7 @@ def model() -> WorkbenchModel:
 def made(model: WorkbenchModel) -> page.Page:
     """With nothing redacted, so that it can be held against the workbench word by word."""
     names = [finding.name for finding in review(model).findings]
-    return make(model, names, ["claude-code", "keep-recent-turns"])
+    return make(model, names, ["claude-code-analysis", "keep-recent-turns"])
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +112,9 @@ def test_no_planted_secret_is_in_the_page_in_any_spelling(tmp_path: Path) -> Non
     session = planted_session(tmp_path)
     model = WorkbenchModel(session, "keep-recent-turns")
     model.answer({"settings": {"keep-recent-turns.turns": 2}, "versus": {"policy": "mini-claude-code"}})
-    made = make(model, policies=["flue", "mini-claude-code", "claude-code", "langchain-clear", "gemini-cli"])
+    made = make(
+        model, policies=["flue", "mini-claude-code", "claude-code-analysis", "langchain-clear", "gemini-cli"]
+    )
     held, buffers = unpack_page(made.html)
     told = [
         made.html,
@@ -174,45 +173,6 @@ def test_no_secret_is_in_the_page_wherever_a_session_holds_a_text(before: str) -
         assert not any(key[at : at + 8] in everything for at in range(4, len(key) - 7))
 
 
-def test_what_comes_together_only_on_the_page_is_taken_out(tmp_path: Path) -> None:
-    """An output in parts is shown as one text, a call as one line of JSON."""
-    token, password = PLANTED["github-token"][1], "tr0ub4dor3x"
-    parts = [{"type": "text", "text": f"is {token[:12]}"}, {"type": "text", "text": f"{token[12:]} it"}]
-    call = {"argv": ["deploy", "--password", password]}
-    contents = [
-        ("user", "deploy it"),
-        ("assistant", [{"type": "tool_use", "id": "t", "name": "Run", "input": call}]),
-        ("user", [{"type": "tool_result", "tool_use_id": "t", "content": parts}]),
-        ("assistant", [{"type": "text", "text": "done"}]),
-    ]
-    rows = [
-        {"type": role, "uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None, "sessionId": "s",
-         "message": {"role": role, "content": content, "id": f"m{n}"}}
-        for n, (role, content) in enumerate(contents)
-    ]  # fmt: skip
-    path = tmp_path / "s.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)))
-    made = make(WorkbenchModel(open_session(path)), policies=[])
-    texts = "\n".join(all_texts(unpack_page(made.html)[0]))
-    assert password not in texts
-    assert not any(token[at : at + 8] in texts for at in range(4, len(token) - 7))
-    assert {finding.kind for finding in made.findings} == {"github-token", "assigned-value"}
-
-
-def test_what_is_nested_too_deeply_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    deep = '{"a":' * 600 + "1" + "}" * 600
-    said = '{"type": "user", "uuid": "a", "parentUuid": null, "message": {"role": "user", "content": "hi"}}'
-    block = '{"type": "tool_use", "id": "t", "name": "x", "input": ' + deep + "}"
-    row = '{"type": "assistant", "uuid": "b", "parentUuid": "a", "message": {"id": "m", "role": "assistant", '
-    path = tmp_path / "deep.jsonl"
-    path.write_text(f'{said}\n{row}"content": [{block}]}}}}')
-    model = WorkbenchModel(open_session(path))
-    model.answer({})
-    with pytest.raises(RedactionError, match="nested too deeply"):
-        make(model, policies=[])
-    assert "nested too deeply" in answer_query(model, {"type": "review", "id": 1})["sentence"]
-
-
 def test_without_scripts_a_page_says_what_it_is_and_what_was_left_out(plain: page.Page) -> None:
     (still,) = re.findall(r"<noscript>(.*?)</noscript>", plain.html, re.S)
     assert "This page works with scripts" in still
@@ -260,7 +220,7 @@ def test_the_page_holds_the_very_plan_that_the_model_makes_at_every_legal_cut(
 ) -> None:
     """What the browser puts together for a cut is what Python would have answered."""
     held, buffers = unpack_page(made.html)
-    assert list(held["plans"]) == ["flue", "claude-code", "keep-recent-turns"]
+    assert list(held["plans"]) == ["flue", "claude-code-analysis", "keep-recent-turns"]
 
     def columns(number: int) -> bytes:
         offset, length = held["buffers"][number]
@@ -357,76 +317,6 @@ def test_the_page_asks_for_nothing_and_runs_only_its_own_script(made: page.Page)
     assert set(addresses) <= names
 
 
-def test_what_the_page_says_of_an_attempt_is_what_python_says() -> None:
-    """Of every answer to every question, of every place of a cut, and of the policies on the page."""
-    model = WorkbenchModel(open_demo())
-    model.answer({})
-    names = [finding.name for finding in review(model).findings]
-    held, _ = unpack_page(make(model, names).html)
-    told = held["lessons"]
-    assert {title["number"] for title in told["lessons"]["here"]} == {1, 2, 3, 4, 6, 7, 8}
-    asked = 0
-    for link, step in told["steps"].items():
-        lesson, number = (int(part) for part in link.split("."))
-        begun = WorkbenchModel(open_demo())
-        begun.answer(begin(list_lessons()[lesson - 1], number, begun))
-        shown = answer_query(begun, {"type": "lesson_step", "link": link})
-        for name in ("title", "text", "question", "choices", "hint", "solution", "play", "hides", "links"):
-            assert step[name] == shown[name]
-        for policy, answers in told["checks"].get(link, {"by": {}})["by"].items():
-            placed: dict[str, list[str]] = {}
-            for answer, places in answers.items():
-                for place in [*places][:: 1 if len(places) < 20 else 14]:
-                    placed.setdefault(place, []).append(answer)
-            # To check an answer changes nothing: all that are given at one place are checked of one model.
-            for place, given in placed.items():
-                at = WorkbenchModel(open_demo())
-                at.answer(begin(list_lessons()[lesson - 1], number, at))
-                if policy not in ("*", at.plan.policy.name):
-                    at.answer({"policy": policy})
-                where = at.shown.place or 0 if place == "*" else int(place)
-                legal = place != "*" and at.plan.cuts.legal[where]
-                # A cut that is guessed is no edit.
-                if legal and not step["hides"] and where != (at.plan.place or 0):
-                    at.answer({"cut": at.plan.cuts.ids[where]})
-                for answer in given:
-                    query = {"type": "lesson_check", "link": link, "place": where, "answer": answer}
-                    said = told["checks"][link]["verdicts"][answers[answer][place]]
-                    expected = answer_query(at, query)
-                    assert {name: expected[name] for name in said} == said, (link, policy, answer, place)
-                    asked += 1
-    assert asked > 150
-
-
-def test_what_a_page_cannot_show_or_do_of_a_lesson_is_said_of_the_step() -> None:
-    model = WorkbenchModel(open_demo())
-    model.answer({})
-    everything = answer_lessons(model, ["flue"])
-    assert everything is not None
-    notes = {link: step["note"] for link, step in everything["steps"].items() if step["note"]}
-    # Another moment, another plan, a rule that is to be changed, a block that is to be pinned.
-    assert "another moment" in notes["4.3"]
-    assert notes["1.2"] == "The picture of this step is a plan that is not on this page."
-    assert "rule is to be changed" in notes["3.3"]
-    assert "plan that is not" in notes["4.4"]
-    assert {"1.1", "2.1", "2.3", "3.1", "7.3"}.isdisjoint(notes)
-    for link in notes:
-        assert everything["steps"][link]["inputs"] == {}
-    # A page on which a block is pinned cannot take the pin away.
-    model.answer({"pins": [str(BlockRef(model.plan.session.entries[0].id, 0))]})
-    pinned = answer_lessons(model, ["flue"])
-    assert pinned is not None
-    assert {link for link, step in pinned["steps"].items() if step["inputs"]} == set()
-    assert all(step["note"] for step in pinned["steps"].values())
-
-
-def test_the_page_of_a_session_that_no_lesson_is_about_has_none(tmp_path: Path) -> None:
-    model = WorkbenchModel(planted_session(tmp_path))
-    model.answer({})
-    held, _ = unpack_page(make(model, policies=[]).html)
-    assert held["lessons"] is None
-
-
 def test_hostile_texts_cannot_leave_their_place(tmp_path: Path) -> None:
     hostile = '</title></script><script>alert(1)</script><img src=x onerror=alert(1)>"\u202e'
     rows = [
@@ -446,40 +336,7 @@ def test_hostile_texts_cannot_leave_their_place(tmp_path: Path) -> None:
 
 
 def test_pages_are_the_same_on_every_run(model: WorkbenchModel, made: page.Page) -> None:
-    assert make(model, made.kept, ["claude-code", "keep-recent-turns"]).html == made.html
-
-
-def test_what_a_person_wants_goes_with_the_page() -> None:
-    model = WorkbenchModel(open_demo(), "keep-recent-turns")
-    model.answer({"settings": {"keep-recent-turns.turns": 3}, "versus": {"policy": "flue"}})
-    live = model.moment.live
-    pin = f"{model.session.entries[live.entries[live.position[5]]].id}/{live.block[5]}"
-    model.answer({"pins": [pin]})
-    cut = next(point.entry for point in model.plan.cuts if point.legal)
-    model.answer({"cut": cut})
-    held, _ = unpack_page(make(model, policies=[]).html)
-    assert held["wanted"] == model.inputs
-    assert held["plans"]["keep-recent-turns"]["settings"] == {"keep-recent-turns.turns": 3}
-    assert list(held["plans"]) == ["keep-recent-turns", "flue"]
-    assert held["other"][0]["label"] == "Flue (May 2026)"
-    assert [policy["name"] for policy in held["scene"]["policies"]] == list(held["plans"])
-
-
-def test_a_page_too_large_says_what_was_shortened(
-    model: WorkbenchModel, plain: page.Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert len(plain.html) < LARGEST
-    monkeypatch.setattr(page, "LARGEST", len(plain.html) - 40_000)
-    less = make(model, policies=[])
-    assert len(less.html.encode()) <= page.LARGEST
-    (note,) = [note for note in less.notes if "to keep this page under" in note]
-    assert re.match(r"\d+ texts are cut at [\d,]+ characters", note)
-    held, _ = unpack_page(less.html)
-    assert note in held["scene"]["notices"]
-    monkeypatch.setattr(page, "LARGEST", 100_000)
-    least = make(model, policies=[])
-    (note,) = [note for note in least.notes if note.startswith("The texts of all")]
-    assert note.endswith("would pass 0.1 MB."), "it may not say that the page is smaller than it is"
+    assert make(model, made.kept, ["claude-code-analysis", "keep-recent-turns"]).html == made.html
 
 
 @needs_shared
@@ -501,7 +358,7 @@ def test_the_next_request_has_the_total_of_the_page_whatever_was_redacted(
     model = WorkbenchModel(planted_session(tmp_path), policy)
     model.answer({"cut": "end"})
     told = unpack_page(make(model).html)[0]["told"]["context plan"]
-    assert any("redacted" in piece["text"] for piece in told["pieces"])
-    assert told["after"] == sum(part["tokens"] for part in told["outline"]) == model.plan.after
-    outline = sum(part["tokens"] for part in told["outline"] if part["first"] >= 0)
-    assert sum(piece["tokens"] for piece in told["pieces"]) == outline
+    blocks = [row[side] for row in told["rows"] for side in ("left", "right") if row[side]]
+    assert any("redacted" in block["text"] for block in blocks)
+    assert told["right"]["tokens"] == sum(run["right"] for run in told["runs"]) == model.plan.after
+    assert told["left"]["tokens"] == sum(run["left"] for run in told["runs"]) == model.plan.before

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import nbformat
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from inspector.demo import open_demo
@@ -18,7 +18,7 @@ from inspector.tokens.ledger import count_tokens
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.palette import NEUTRALS
 from inspector.workbench.payloads.scene import Payload
-from inspector.workbench.snapshot import Snapshot, SnapshotData, draw_still, show_still, tabulate
+from inspector.workbench.snapshot import draw_still, show_still, tabulate
 from tests.strategies import sessions
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -71,21 +71,6 @@ def test_table_and_picture_tell_the_plans_own_figures(workbench: Workbench) -> N
         assert sum(row[side] for row in rows[:-1]) == rows[-1][side]
 
 
-@pytest.mark.parametrize("policy", ["flue", "mini-claude-code", "langchain-clear", "claude-code"])
-def test_the_sentence_tells_every_fate_of_the_plan(policy: str) -> None:
-    session = open_demo()
-    model = WorkbenchModel(session, policy)
-    told = model.answer({})
-    still = SnapshotData((told["_scene"], told["_scene_data"]), (told["_plan"], told["_plan_data"]))
-    assert sum(still.after) == model.plan.after
-    counted = dict(still.count_fates())
-    assert sum(counted.values()) == len(model.plan.fate)
-    if set(counted) == {"verbatim"}:
-        assert "stay as they are" in still.sentence
-    else:
-        assert all(f"{count:,} {fate}" in still.sentence for fate, count in counted.items())
-
-
 def test_no_words_of_the_transcript_are_in_the_picture(workbench: Workbench) -> None:
     data = re.findall(r"base64,([^\"]*)", workbench.snapshot().html)[0]
     told = workbench.snapshot().html + b64decode(data).decode() + workbench.snapshot().svg
@@ -110,15 +95,6 @@ def test_the_picture_is_an_image_of_its_own_that_asks_for_nothing(workbench: Wor
     assert root.findall(f"{SVG}rect")[0].get("fill") == NEUTRALS["ground"][0]
 
 
-def test_a_snapshot_stays_without_any_widget(workbench: Workbench) -> None:
-    snapshot = workbench.snapshot()
-    assert isinstance(snapshot, Snapshot)
-    bundle = snapshot._repr_mimebundle_()
-    assert set(bundle) == {"text/plain", "text/html"}
-    assert repr(snapshot).startswith("Snapshot(Flue (May 2026): ")
-
-
-@settings(max_examples=25, deadline=None)
 @given(sessions())
 def test_any_session_has_a_picture(session: Session) -> None:
     scene, plan = draw(session, "keep-recent-turns")
@@ -161,9 +137,3 @@ def test_nbconvert_shows_the_picture_not_a_blank(workbench: Workbench) -> None:
     body = convert(notebook_with(workbench, state=False))
     assert parts(body) == parts(workbench.snapshot().html)
     assert '<script type="application/vnd.jupyter.widget-view+json">' not in body
-
-
-def test_nbconvert_shows_it_for_saved_widgets_too_when_their_state_is_cleared(workbench: Workbench) -> None:
-    """Saved state needs a network to be drawn: nbconvert prefers it unless told to leave it out."""
-    body = convert(notebook_with(workbench, state=True), "ClearMetadataPreprocessor")
-    assert parts(body) == parts(workbench.snapshot().html)

@@ -6,14 +6,10 @@ from typing import Any
 
 import pytest
 
-from inspector import count_tokens, find_policy, make_plan, read_session, replay
-from inspector.policies.harness import STATES, Harness, say_condition, write_banner
-from inspector.policies.policy import Policy
-from inspector.policies.trigger import Trigger
+from inspector import count_tokens, make_plan, read_session, replay
 from inspector.session.session import Session
 from inspector.workbench.payloads.base_payload import to_json
-from inspector.workbench.payloads.replay import draw_run
-from inspector.workbench.payloads.scene import draw_plan, list_thresholds
+from inspector.workbench.payloads.scene import draw_plan
 
 
 def talk(turns: int, words: int = 300) -> Session:
@@ -32,61 +28,6 @@ def picture(session: Session, policy: str, window: Any = None, **settings: Any) 
     return to_json(draw_plan(make_plan(session, count_tokens(session), policy, edits, window=window)).payload)
 
 
-def test_S2_40_the_plan_of_the_seed_names_seven_states_with_their_conditions() -> None:
-    states = picture(talk(6), "claude-code")["states"]
-    assert [(state["id"], state["condition"]) for state in states] == [
-        ("normal", "up to 80 %"),
-        ("warning", "above 80 %"),
-        ("critical", "above 95 %"),
-        ("blocking", "above 98 %, auto off"),
-        ("auto", "by itself"),
-        ("manual", "/compact"),
-        ("reactive", "after a refusal"),
-    ]
-    assert len({state["mark"] for state in states}) == 7
-    off = picture(talk(6), "claude-code", **{"harness.mode": "manual"})["states"]
-    assert {state["id"]: state.get("condition") for state in off}["blocking"] == "above 98 %"
-    assert {state["id"] for state in off if "condition" not in state} == {"auto", "reactive"}
-
-
-@pytest.mark.parametrize("policy", ["flue", "mini-claude-code", "openhands"])
-def test_a_harness_without_thresholds_has_no_legend(policy: str) -> None:
-    assert "states" not in picture(talk(6), policy)
-
-
-def test_the_conditions_are_those_by_which_the_harness_acts() -> None:
-    """Only a state with a condition is ever entered, on a session that passes all thresholds."""
-    entered: set[str] = set()
-    for mode in ("auto", "ask", "manual"):
-        harness = Harness(mode=mode, warn=0.5, require=0.8, block=0.9)
-        trigger = Trigger(ratio=0.8, measure="assembled", check="request")
-        rules = find_policy("keep-recent-turns").rules
-        policy = Policy(name="mine", trigger=trigger, harness=harness, rules=rules)
-        acts = [{"at": "m14", "do": "compact"}], [{"at": "m18", "do": "token_overflow"}]
-        runs = [
-            replay(talk(12), policy, {"acts": one, "provider": "refuses"}, window=window)
-            for one in acts
-            for window in (3_000, 30_000)
-        ]
-        told = {event.data["to"] for run in runs for event in run.events if "to" in event.data}
-        named = {state for state in STATES if say_condition(harness, state)}
-        assert told <= named, mode
-        entered |= told
-    assert {"warning", "critical", "manual", "auto", "reactive"} <= entered
-
-
-def test_thresholds_carry_the_marks_of_the_states_that_begin_there() -> None:
-    lines = picture(talk(6), "claude-code", window=100_000)["thresholds"]
-    assert [(line["label"], line["tokens"], line.get("mark")) for line in lines] == [
-        ("target, warns", 80_000, "△"),
-        ("compacts above, requires", 95_000, "▲"),
-        # Nothing blocks while auto is on: no state begins there.
-        ("blocks if auto is off", 98_000, None),
-    ]
-    off = picture(talk(6), "claude-code", window=100_000, **{"harness.mode": "manual"})["thresholds"]
-    assert off[-1] == {"label": "blocks", "tokens": 98_000, "mark": "■"}
-
-
 def test_S3_the_budget_tells_its_line_and_its_target_with_their_shares() -> None:
     plan = picture(talk(60), "mini-claude-code")
     target, line = plan["thresholds"]
@@ -96,47 +37,6 @@ def test_S3_the_budget_tells_its_line_and_its_target_with_their_shares() -> None
     other = picture(talk(60), "mini-claude-code", **{"trigger.budget": 10_000, "target.ratio": 0.3})
     assert other["thresholds"][0] == {"label": "target", "tokens": 3_000, "share": "30 % of 10k"}
     assert "7.5k (75 % of 10k)" in other["gauge"]["words"]
-
-
-def test_without_a_window_only_what_needs_none_is_a_line() -> None:
-    assert list_thresholds(find_policy("claude-code"), 0, 0) == []
-    assert [line.label for line in list_thresholds(find_policy("mini-claude-code"), 0, 18_000)] == [
-        "target",
-        "compacts above",
-    ]
-
-
-@pytest.mark.parametrize("usage", [True, False])
-def test_S1_9_a_banner_ends_with_the_record_that_clears_it(usage: bool) -> None:
-    session = talk(14)
-    if usage:
-        rows: list[dict[str, Any]] = []
-        for turn in range(14):
-            reply = {"type": "text", "text": "high water " * (150 + 20 * turn)}
-            rows.append({"role": "user", "content": f"Month {turn}?"})
-            rows.append(
-                {
-                    "role": "assistant",
-                    "content": [reply],
-                    "usage": {"input_tokens": 250 * (turn + 1), "output_tokens": 300},
-                }
-            )
-        session = read_session(rows)
-    run = replay(session, "stud-warning", window=4_000)
-    payload = draw_run(run).payload
-    assert payload.banners
-    for banner in payload.banners:
-        entered = payload.events[banner.event].entered
-        assert isinstance(entered, int) and STATES[entered] in ("warning", "critical")
-        if banner.last is not None:
-            assert payload.events[banner.last].step == banner.until
-            assert isinstance(payload.events[banner.last].entered, int)
-
-
-def test_a_banner_never_rounds_up_to_a_threshold_that_is_not_reached() -> None:
-    harness = Harness(mode="manual", warn=0.8, require=0.95)
-    assert str(write_banner(harness, 0.94999)).startswith("94.9 % ")
-    assert str(write_banner(harness, 0.95)).startswith("95 % ")
 
 
 def test_P16_a_fallback_that_breaks_the_recent_window_is_in_the_sentence() -> None:
@@ -162,3 +62,73 @@ def test_P24_two_calls_are_drawn_where_two_jobs_are_planned() -> None:
             assert drawn == (len(plan.jobs) == 2), (policy, cut)
             seen.add((policy, drawn))
     assert {("flue", True), ("flue", False), ("keep-recent-turns", False)} <= seen
+
+
+def test_S2_24_in_a_window_that_is_not_known_the_state_is_unknown_and_says_why() -> None:
+    plan = picture(talk(3), "claude-code-analysis")
+    assert (plan["state"]["id"], plan["state"]["condition"], plan["state"]["banner"]) == (
+        "unknown",
+        "window unknown",
+        None,
+    )
+    assert plan["states"][-1]["id"] == "unknown"
+    known = picture(talk(3), "claude-code-analysis", window=100_000)
+    assert known["state"]["id"] == "normal" and "unknown" not in [state["id"] for state in known["states"]]
+
+
+def test_S2_41_the_banner_names_the_request_that_it_measures_where_the_history_is_longer() -> None:
+    session = talk(14)
+    whole = make_plan(session, count_tokens(session), "claude-code-analysis", window=90_000)
+    sent = int(whole.size_sent("assembled").tokens)
+    assert sent < whole.before
+    window = int(sent / 0.9)
+    banner = picture(session, "claude-code-analysis", window=window)["state"]["banner"]
+    assert banner.startswith(("90 % of", "89.9 % of"))
+    assert f"the history fills {100 * whole.before / window:.0f} %" in banner and "after snip" in banner
+    # Without Snip both are one figure, which is said once.
+    settings = {"drop-oldest-turns.enabled": False}
+    alone = picture(session, "claude-code-analysis", window=int(whole.before / 0.9), **settings)
+    assert "history fills" not in alone["state"]["banner"]
+
+
+def test_S2_34_either_switch_of_auto_draws_the_line_from_which_calls_are_blocked() -> None:
+    for off in ({"trigger.enabled": False}, {"harness.mode": "manual"}):
+        plan = picture(talk(14), "claude-code-analysis", window=10_000, **off)
+        assert plan["state"]["id"] == "blocking"
+        assert "blocks" in [line["label"] for line in plan["thresholds"]]
+    assert picture(talk(14), "claude-code-analysis", window=10_000)["state"]["id"] == "critical"
+
+
+@pytest.mark.parametrize("mode", ["auto", "manual", "ask"])
+@pytest.mark.parametrize("snip", [True, False])
+@pytest.mark.parametrize("collapse", [True, False])
+def test_S2_41_the_banner_is_true_of_the_stages_that_act(mode: str, snip: bool, collapse: bool) -> None:
+    session, policy = talk(14), "claude-code-analysis"
+    ledger = count_tokens(session)
+    settings: dict[str, Any] = {"drop-oldest-turns.enabled": snip, "collapse.enabled": collapse}
+    sent = make_plan(session, ledger, policy, {"settings": settings}, window=10**6).size_sent("assembled")
+    settings["harness.mode"] = mode
+    for share in (0.9, 0.97):
+        window = int(sent.tokens / share)
+        plan = make_plan(session, ledger, policy, {"settings": settings}, window=window)
+        banner = picture(session, policy, window=window, **settings)["state"]["banner"]
+        left = make_plan(
+            session, ledger, policy, {"settings": settings | {"trigger.enabled": False}}, window=window
+        )
+        assert banner.startswith(f"{100 * share:g} % of")
+        assert ("after snip;" in banner) == snip
+        # Collapse alone is behind the figure; of a /compact or a summary it says nothing.
+        views = collapse and not plan.summarises
+        assert (f"After collapse the request fills {100 * left.after / window:.1f} %" in banner) == views
+        assert ("collapse" in banner) == views
+        assert ("compacts by itself" in banner) == (mode == "auto" and share > 0.95)
+        assert ("Run /compact" in banner) != ("compacts by itself" in banner)
+
+
+@pytest.mark.parametrize("mode", ["auto", "manual"])
+def test_S2_41_a_replayed_banner_asks_for_no_command_if_the_harness_compacts(mode: str) -> None:
+    run = replay(talk(14), "claude-code-analysis", window=6_000, settings={"harness.mode": mode})
+    assert {done.reason for done in run.adopted} == {mode}
+    compacts = ["compacts by itself" in banner.sentence for banner in run.banners]
+    assert any(compacts) == (mode == "auto")
+    assert ["Run /compact" in banner.sentence for banner in run.banners] == [not one for one in compacts]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
 
 from inspector.planning.planner import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.entries import Boundary, Entry
+from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
@@ -68,63 +67,6 @@ def test_a_sidechain_stands_beside_the_step_whose_call_started_it() -> None:
     assert sides.tokens.tolist() == [tokens["a1"] + tokens["a2"], tokens["b1"]]
 
 
-def test_without_a_known_call_the_order_of_the_file_decides() -> None:
-    session = make(
-        say("u1", None, "One."),
-        side("a1", "a", "nobody asked in these words"),
-        say("r1", "u1", "Done.", role="assistant"),
-        side("a2", "a", "still running"),
-        leaf="r1",
-    )
-    sides = place_sides(session, count_tokens(session, "chars4_utf16"))
-    assert sides.step.tolist() == [0, 1]
-    assert sides.named[0].call == -1
-
-
-def test_the_clock_comes_before_the_order_of_the_file() -> None:
-    session = make(
-        say("u1", None, "One.", timestamp="2025-01-01T10:00:00Z"),
-        say("r1", "u1", "Done.", role="assistant", timestamp="2025-01-01T10:05:00Z"),
-        side("a1", "a", "early", timestamp="2025-01-01T10:01:00Z"),
-        side("a2", "a", "late", timestamp="2025-01-01T11:06:00+01:00"),
-        side("a3", "a", "no clock", timestamp="yesterday"),
-        leaf="r1",
-    )
-    sides = place_sides(session, count_tokens(session, "chars4_utf16"))
-    assert sides.step.tolist() == [0, 1]
-
-
-def test_a_background_task_runs_on_beside_later_steps_but_never_before_its_call() -> None:
-    session = make(
-        say("u1", None, "One.", timestamp="2025-01-01T10:00:00Z"),
-        call("c1", "u1", "watch", timestamp="2025-01-01T10:05:00Z"),
-        answer("o1", "c1", "c1.0", timestamp="2025-01-01T10:05:01Z"),
-        say("r1", "o1", "It runs.", role="assistant", timestamp="2025-01-01T10:06:00Z"),
-        side("a1", "a", "watch", timestamp="2025-01-01T10:04:59Z"),
-        side("a2", "a", "watching", timestamp="2025-01-01T10:07:00Z"),
-        leaf="r1",
-    )
-    sides = place_sides(session, count_tokens(session, "chars4_utf16"))
-    assert sides.step.tolist() == [1, 2]
-
-
-def test_what_ran_before_the_last_compaction_or_after_the_moment_is_not_beside_it() -> None:
-    session = make(
-        say("u1", None, "One."),
-        side("a1", "a", "in the first stretch"),
-        say("r1", "u1", "Done.", role="assistant"),
-        Entry(id="k", parent="r1", kind="compaction", blocks=(Text(text="So far."),), boundary=Boundary()),
-        say("u2", "k", "Two."),
-        side("b1", "b", "in the second stretch"),
-        say("r2", "u2", "Done.", role="assistant"),
-        leaf="r2",
-    )
-    ledger = count_tokens(session, "chars4_utf16")
-    assert [side.task for side in place_sides(session, ledger).named] == ["in the second stretch"]
-    assert [side.task for side in place_sides(session.at("r1"), ledger).named] == ["in the first stretch"]
-    assert [side.number for side in place_sides(session, ledger).named] == [2], "numbers are the file's"
-
-
 @given(sessions())
 def test_only_the_tokens_of_sidechains_are_beside_a_moment(session: Session) -> None:
     ledger = count_tokens(session, "chars4_utf16")
@@ -135,28 +77,6 @@ def test_only_the_tokens_of_sidechains_are_beside_a_moment(session: Session) -> 
     assert len({*zip(sides.lane.tolist(), sides.step.tolist(), strict=True)}) == len(sides.lane)
     if len(session.live):
         assert sides.step.max(initial=0) <= session.live.step[-1]
-
-
-@given(sessions(), st.data())
-def test_every_moment_finds_its_steps_on_the_history(session: Session, data: st.DataObject) -> None:
-    if not session.path:
-        return
-    ledger = count_tokens(session, "chars4_utf16")
-    history = trace_history(session, ledger)
-    moment = session.at(session.entries[data.draw(st.sampled_from(session.path))].id)
-    steps = history.steps_of(moment)
-    assert len(steps) == (moment.live.step[-1] + 1 if len(moment.live) else 0)
-    assert (np.diff(steps) >= 0).all()
-    assert not len(steps) or 0 <= steps[0] <= steps[-1] < len(history.turn)
-
-
-@given(sessions())
-def test_the_halves_of_a_pair_know_each_other(session: Session) -> None:
-    live = session.live
-    partner = live.partner
-    paired = np.flatnonzero(partner >= 0)
-    assert (partner[partner[paired]] == paired).all()
-    assert sorted(paired.tolist()) == sorted(live.pairs.ravel().tolist())
 
 
 def test_a_scene_without_sidechains_pays_nothing_and_one_with_them_names_them_as_text() -> None:

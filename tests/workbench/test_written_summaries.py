@@ -8,25 +8,22 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
-from inspector import checkpoint_from_text, count_tokens, make_plan, open_demo
-from inspector.jupyter.kept_summaries import keep_summary, read_kept
+from inspector import count_tokens, make_plan, open_demo
+from inspector.jupyter.kept import keep_summary, read_kept
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan
 from inspector.planning.plan_words import NOT_DETERMINISTIC
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.registry import names_of_policies
 from inspector.summaries.write import summarise
-from inspector.tokens.history import trace_history
 from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.payloads.lesson import play_rules
 from inspector.workbench.payloads.provenance import BY_MODEL
-from inspector.workbench.payloads.scene import draw_plan, draw_scene
-from inspector.workbench.snapshot import Snapshot
+from inspector.workbench.payloads.scene import draw_plan
 from inspector.workbench.written_summaries import (
     MOST,
-    WrittenSummary,
     fill_in,
     keep,
     load_written,
@@ -61,7 +58,6 @@ def check_figures(plan: Plan) -> None:
     assert min(step.summary for step in steps) >= 0
 
 
-@settings(max_examples=60)
 @given(st.one_of(plans(summarising=True), plans()), chars)
 def test_every_figure_counts_the_summary_that_was_written(plan: Plan, words: str) -> None:
     assume(plan.summarises)
@@ -72,7 +68,6 @@ def test_every_figure_counts_the_summary_that_was_written(plan: Plan, words: str
     assert filled.cut_table.total[others].tolist() == plan.cut_table.total[others].tolist()
 
 
-@settings(max_examples=40)
 @given(plans(summarising=True), chars)
 def test_a_summary_that_is_taken_away_leaves_nothing_of_it(plan: Plan, words: str) -> None:
     assume(plan.summarises)
@@ -88,7 +83,6 @@ def test_a_summary_that_is_taken_away_leaves_nothing_of_it(plan: Plan, words: st
     assert filled.with_summary(filled.checkpoint) is filled
 
 
-@settings(max_examples=40)
 @given(plans(summarising=True), st.data())
 def test_a_summary_stands_where_the_same_is_written_up_and_nowhere_else(
     plan: Plan, data: st.DataObject
@@ -103,37 +97,6 @@ def test_a_summary_stands_where_the_same_is_written_up_and_nowhere_else(
     assert fill_in(other, keep(written, plan, None)).checkpoint is None
 
 
-@pytest.mark.parametrize("policy", names_of_policies())
-@pytest.mark.parametrize("words", ["All is well.", HOSTILE], ids=["short", "hostile"])
-def test_the_demo_counts_it_under_every_policy(policy: str, words: str) -> None:
-    session = open_demo()
-    plan = make_plan(session, count_tokens(session), policy, {"cut": "end"})
-    if not plan.summarises:
-        return
-    filled = plan.with_summary(checkpoint_from_text(words, plan))
-    check_figures(filled)
-    still = Snapshot(draw_scene(filled, trace_history(session, plan.ledger)), draw_plan(filled))
-    html = str(still._repr_mimebundle_())
-    assert f"{filled.after:,}" in html
-    assert "<script>" not in html
-
-
-def test_a_file_that_says_something_else_by_the_same_names_has_no_summary_yet() -> None:
-    session = open_demo()
-    plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
-    written = keep((), plan, checkpoint_from_text("All is well.", plan))
-    first = next(at for at, entry in enumerate(session.entries) if entry.id == plan.jobs[0].entries[0])
-    block = session.entries[first].blocks[0]
-    said = session.entries[first].model_copy(
-        update={"blocks": (block.model_copy(update={"text": "Something else."}),)}
-    )
-    entries = (*session.entries[:first], said, *session.entries[first + 1 :])
-    other = session.model_copy(update={"entries": entries})
-    plans = [make_plan(each, count_tokens(each), "flue", {"cut": "end"}) for each in (session, other)]
-    assert plans[0].jobs == plans[1].jobs
-    assert [fill_in(each, written).checkpoint is None for each in plans] == [False, True]
-
-
 def test_S0_69_a_plan_says_that_a_model_writes_only_where_one_does() -> None:
     session = open_demo()
     bare = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
@@ -144,49 +107,6 @@ def test_S0_69_a_plan_says_that_a_model_writes_only_where_one_does() -> None:
         assert plan.deterministic is not by_a_model
         assert (BY_MODEL in told.cut.sentence) is by_a_model
         assert (NOT_DETERMINISTIC in plan.notes) is by_a_model
-
-
-def test_only_the_last_summaries_are_kept() -> None:
-    session = open_demo()
-    ledger = count_tokens(session)
-    bare = make_plan(session, ledger, "flue")
-    legal = [point.entry for point in bare.cuts if point.legal][: MOST + 2]
-    made = [make_plan(session, ledger, "flue", {"cut": name}) for name in legal]
-    made = [plan for plan in made if plan.summarises]
-    written: tuple[WrittenSummary, ...] = ()
-    for plan in made:
-        written = keep(written, plan, checkpoint_from_text("All is well.", plan))
-    assert len(written) == min(MOST, len(made))
-    assert fill_in(made[-1], written).checkpoint is not None
-
-
-def test_what_is_kept_in_a_file_comes_back_for_the_same_plan_alone() -> None:
-    session = open_demo()
-    ledger = count_tokens(session)
-    made = [make_plan(session, ledger, policy, {"cut": "end"}) for policy in names_of_policies()]
-    writing = [plan for plan in made if plan.jobs]
-    assert len(writing) > 10
-    for plan in writing:
-        checkpoint = Checkpoint(text=HOSTILE, by="pasted", model="m", truncated=True)
-        kept = keep((), plan, checkpoint)
-        text = update_written("", plan, checkpoint, 10**6)
-        assert text.isascii()
-        again = load_written(text, session)
-        assert again == kept, plan.policy.name
-        assert fill_in(plan, again).after == fill_in(plan, kept).after
-        # A session that says anything else where the summary was written from has none.
-        at = session.tree.index[plan.jobs[0].entries[0]]
-        other = session.entries[at].model_copy(update={"role": "tool"})
-        entries = (*session.entries[:at], other, *session.entries[at + 1 :])
-        assert load_written(text, session.model_copy(update={"entries": entries})) == ()
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "[]", "{}", '{"version": 2, "written": []}', '{"version": 1, "written": [{}, 3, null]}', "\xff"],
-)
-def test_what_is_no_file_of_ours_holds_no_summary(text: str) -> None:
-    assert load_written(text, open_demo()) == ()
 
 
 def test_a_stored_summary_takes_the_place_of_its_own_plan_s_alone() -> None:
@@ -208,18 +128,6 @@ def test_a_stored_summary_takes_the_place_of_its_own_plan_s_alone() -> None:
     text = update_written(text, pi, None, 10**6)
     assert json.loads(text)["written"] == [strange]
     assert update_written("", pi, None, 10**6) == ""
-
-
-def test_of_summaries_that_are_too_long_together_the_newest_stay() -> None:
-    session = open_demo()
-    ledger = count_tokens(session)
-    plans = [make_plan(session, ledger, policy, {"cut": "end"}) for policy in ("flue", "pi", "codex")]
-    text = ""
-    for plan in plans:
-        text = update_written(text, plan, Checkpoint(text="x" * 40_000), 120_000)
-        assert len(text) <= 120_000
-    stored = load_written(text, session)
-    assert [fill_in(plan, stored).checkpoint is not None for plan in plans] == [False, True, True]
 
 
 def test_summaries_that_are_stored_at_once_are_all_stored(

@@ -1,4 +1,4 @@
-"""Characters as numbers: what every search over columns of a text starts from."""
+"""Characters as numbers: the input of every search over columns of a text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 OUTSIDE = 0xFFFF
-"""What stands for a character past the first plane."""
+"""The code of all characters outside the first plane."""
 
 
 def code_points(text: str) -> Codes:
@@ -22,20 +22,20 @@ def code_points(text: str) -> Codes:
 
 
 def find_letters(codes: Codes, letters: str) -> NDArray[np.int64]:
-    """Where a few letters stand next to each other: for so few a comparison each is faster than a search.
+    """Find a few letters in sequence: for few letters, one comparison each is faster than a search.
 
     >>> find_letters(code_points("a() or b(())"), "()").tolist()
     [1, 9]
     """
     size = max(len(codes) - len(letters) + 1, 0)
-    found = np.ones(size, bool)
+    matches = np.ones(size, bool)
     for at, letter in enumerate(letters):
-        found &= codes[at : at + size] == ord(letter)
-    return np.flatnonzero(found)
+        matches &= codes[at : at + size] == ord(letter)
+    return np.flatnonzero(matches)
 
 
 def character_table(characters: str) -> NDArray[np.bool_]:
-    """bool[65536]: which characters of the first plane are these."""
+    """bool[65536]: marks the given characters of the first plane."""
     table = np.zeros(0x10000, bool)
     table[[ord(char) for char in characters]] = True
     return table
@@ -56,4 +56,4 @@ def _word_characters() -> NDArray[np.bool_]:
 
 
 WORD = _word_characters()
-"""bool[65536]: which characters of the first plane are letters, digits or `_`."""
+"""bool[65536]: marks the characters of the first plane that are letters, digits or `_`."""

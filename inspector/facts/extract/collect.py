@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial
@@ -34,7 +33,6 @@ from .errors import (
     find_exit_codes,
     find_failure,
     find_json_errors,
-    find_repeated,
 )
 from .ids import find_hashes, find_issues, find_urls
 from .numbers import find_flags, find_numbers
@@ -54,8 +52,7 @@ BY = ("user", "model", "tool", "summary", "harness", "agent", "file")
 OPERATIONS = ("read", "created", "edited", "deleted", "listed", "ran")
 KIND = {kind: code for code, kind in enumerate(KINDS)}
 _OPERATION: dict[str | None, int] = {None: -1, **{name: code for code, name in enumerate(OPERATIONS)}}
-_STRETCH = 1_000_000
-_RECENT = 12  # last outputs searched for an error that the model quotes
+_BATCH = 1_000_000
 _BREAK = "\n\x1f\n"  # between two joined texts: no match spans it
 
 Ints = NDArray[np.int32]
@@ -159,22 +156,21 @@ class FactOccurrences:
         self._unsaid.append(self._numbers[kind][form])
 
     def search(self, finder: PathFinder) -> None:
-        """Search all texts. Those of one sort and one directory are joined."""
+        """Search all texts. Texts of the same sort and directory are joined."""
         groups: dict[tuple[int, str], list[int]] = {}
         for number, segment in enumerate(self._segments):
             groups.setdefault((segment.sort, segment.base or ""), []).append(number)
         for group in sorted(groups):
-            stretch: list[int] = []
+            batch: list[int] = []
             size = 0
             for number in groups[group]:
-                stretch.append(number)
+                batch.append(number)
                 size += len(self._segments[number].text)
-                if size > _STRETCH:
-                    self._search(stretch, group, finder)
-                    stretch, size = [], 0
-            self._search(stretch, group, finder)
+                if size > _BATCH:
+                    self._search(batch, group, finder)
+                    batch, size = [], 0
+            self._search(batch, group, finder)
         self._add_statements()
-        self._add_repeated()
         self._add_failures([at for at, segment in enumerate(self._segments) if segment.sort == sorts.FAILED])
 
     def _search(self, numbers: list[int], group: tuple[int, str], finder: PathFinder) -> None:
@@ -213,12 +209,12 @@ class FactOccurrences:
         else:
             with isolate("facts"):
                 self._look(rows, text, sort, base, finder, isolate)
-        found = np.frombuffer(rows, np.int64).reshape(-1, 4)
-        which = np.searchsorted(begins, found[:, 1], "right") - 1
-        whole = found[:, 2] <= begins[which] + np.array([len(item) for item in texts])[which]
+        table = np.frombuffer(rows, np.int64).reshape(-1, 4)
+        which = np.searchsorted(begins, table[:, 1], "right") - 1
+        whole = table[:, 2] <= begins[which] + np.array([len(item) for item in texts])[which]
         ahead = np.array([self._segments[number].at for number in numbers], np.int64)[which] - begins[which]
         places = np.column_stack(
-            (found[:, 0], np.array(numbers)[which], found[:, 1] + ahead, found[:, 2] + ahead, found[:, 3])
+            (table[:, 0], np.array(numbers)[which], table[:, 1] + ahead, table[:, 2] + ahead, table[:, 3])
         )
         rows_found: Ints = places[whole].astype(np.int32)
         return rows_found
@@ -263,36 +259,14 @@ class FactOccurrences:
         """Add the first words of failed outputs in which no error was found as their errors."""
         is_error = np.zeros(len(self._keys), bool)
         is_error[[at for form, at in self._numbers["error"].items() if form[:9] != "exit code"]] = True
-        found = np.concatenate(self._rows) if self._rows else np.zeros((0, 5), np.int32)
-        reported = set(found[is_error[found[:, 0]], 1].tolist())
+        found_rows = np.concatenate(self._rows) if self._rows else np.zeros((0, 5), np.int32)
+        reported = set(found_rows[is_error[found_rows[:, 0]], 1].tolist())
         rows: list[int] = []
         for number in numbers:
             if number not in reported:
                 with self._faults.isolate("error", self._name_block(number)):
                     for start, end, form in find_failure(self._segments[number].text, 0):
                         rows += (self._numbers["error"][form], number, start, end, -1)
-        self._rows.append(np.array(rows, np.int32).reshape(-1, 5))
-
-    def _add_repeated(self) -> None:
-        """Add the errors that the model quotes from one of the last outputs, failed or not."""
-        rows: list[int] = []
-        reports: deque[int] = deque(maxlen=_RECENT)
-        for number, segment in enumerate(self._segments):
-            if segment.sort in _REPORTS:
-                reports.append(number)
-            repeated: list[Hit] = []
-            if segment.sort == sorts.ANSWERED:
-                with self._faults.isolate("error", self._name_block(number)):
-                    repeated = list(find_repeated(segment.text))
-            for start, end, form in repeated:
-                words = segment.text[start:end]
-                places = [(n, at) for n in reports if (at := self._segments[n].text.find(words)) >= 0]
-                if places and form:
-                    fact, after = self._numbers["error"][form], segment.at
-                    rows += (fact, number, after + start, after + end, -1)
-                    for report, at in places:
-                        begin = self._segments[report].at + at
-                        rows += (fact, report, begin, begin + len(words), -1)
         self._rows.append(np.array(rows, np.int32).reshape(-1, 5))
 
     def finish(self) -> tuple[list[tuple[str, str]], NDArray[np.uint8], OccurrenceColumns]:
@@ -321,12 +295,12 @@ class FactOccurrences:
         )
         by = np.fromiter((_SPEAKER[sort] for _, _, _, sort, *_ in self._segments), np.uint8, count)[segment]
         keys = [self._keys[at] for at in ranked.tolist()]
-        said = OccurrenceColumns(
+        columns = OccurrenceColumns(
             fact.copy(), start.copy(), end.copy(), entry, block, by, operation.astype(np.int8)
         )
         ranks = np.ones(len(self._keys), np.uint8)
         ranks[list(self._ranks)] = list(self._ranks.values())
-        return keys, ranks[ranked], said
+        return keys, ranks[ranked], columns
 
 
 def _order(table: Ints) -> NDArray[np.int64]:
@@ -386,10 +360,10 @@ def _find_marked(segment: TextSegment, labels: TextLabels | None) -> Iterator[Ma
         form = _whole(" ".join(text[start:end].split()))[:LONGEST].rstrip()
         if form and end <= len(text):  # a span that ends behind the text belongs to another one
             yield MarkedSentence(start, end, form, kind, 2)
-    for one in find_statements(text) if segment.way != "answer" else ():
-        form = _whole(one.form)
-        if form and not any(start < one.end and one.start < end for _, start, end in marked):
-            yield one._replace(form=form, kind=one.kind if labels is None else STATEMENT)
+    for statement in find_statements(text) if segment.way != "answer" else ():
+        form = _whole(statement.form)
+        if form and not any(start < statement.end and statement.start < end for _, start, end in marked):
+            yield statement._replace(form=form, kind=statement.kind if labels is None else STATEMENT)
 
 
 def _whole(form: str) -> str:

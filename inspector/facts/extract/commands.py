@@ -1,6 +1,6 @@
 """Commands that words quote: in backquotes, in a fenced block of shell, after "run".
 
-What tools ran is read from their arguments (`facttools`); here it is prose that names a command.
+Commands that tools ran are read from their arguments (`facttools`); this module reads prose.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def find_commands(text: str, programs: Collection[str] = ()) -> Iterator[Hit]:
 
 
 def _fenced(text: str, start: int, end: int) -> Iterator[Hit]:
-    """The commands of a block, one a line; a line goes on after a backslash and inside quotes."""
+    """Yield the commands of a block, one per line; a line continues after a backslash and inside quotes."""
     prompted = text.startswith("$ ", start) or text.find("\n$ ", start, end) >= 0
     at = start
     while at < end:

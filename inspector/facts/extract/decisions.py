@@ -26,7 +26,7 @@ _TAKES = re.compile(
     r"|way)"
     r"|(?:is|are) (?:cleaner|simpler|better|safer|best)|should (?:use|go|stay|keep|not))\b"
 )
-_WEIGHS = re.compile(
+_COMPARES = re.compile(
     r"(?i)\b(?:might|maybe|perhaps|whether|either|would you|should (?:we|i)\b|do you|could|(?:simpler"
     r"|cleaner|better|safer) but"
     r"|(?:let me|(?:need|have|want) to) (?:\w+ )?(?:check|see|look|ask|run|verify|read|find|search"
@@ -56,6 +56,6 @@ def find_decisions(text: str, places: Places) -> Iterator[Hit]:
 
 
 def _settles(form: str) -> bool:
-    if form[-1] == "?" or not any(word in form for word in DECISION_WORDS) or _WEIGHS.search(form):
+    if form[-1] == "?" or not any(word in form for word in DECISION_WORDS) or _COMPARES.search(form):
         return False
     return (_SETTLES if _AGAINST.search(form) else _TAKES).search(form) is not None

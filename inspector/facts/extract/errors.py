@@ -35,7 +35,7 @@ ERROR_WORDS = (
     "(fail) ", "Failed to ", "(HTTP ", ": *** ", "curl: (", "ERR!",
 )  # fmt: skip
 _MARKS = ("× ", "✖ ", "✗ ", "✘ ")
-# What a log writes in front: the part of a program that speaks, and the time.
+# The prefix of a log line: the part of the program, and the time.
 _LEAD = re.compile(r"(?:\[[^\]\n]{1,60}\] ?|\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d[\d.,Z+:]* ?)+")
 _MARK = re.compile(r"^E\s{1,8}")
 _ERROR = re.compile(
@@ -118,7 +118,7 @@ def _within_error(text: str, at: int) -> bool:
     return start > 0 and bool(_ERROR.match(text[start:at].lstrip()))
 
 
-# The error of a JSON body: its words under "error", under "message" inside it, or beside a status of 400 on.
+# The error of a JSON body: its words under "error", under "message" in it, or next to a status from 400.
 _Q = r'\\{0,3}"'
 _VALUE = rf'{_Q}((?:[^"\\\n]|\\(?!"|\\\\")[^\n]){{3,300}}?){_Q}'
 _IN_JSON = re.compile(
@@ -132,10 +132,6 @@ _IN_JSON = re.compile(
 )
 _NONE = names("null none nil false true undefined ok 0 no yes string error")
 _HTTP = re.compile(r"(?m)^(?:< )?(HTTP/\d(?:\.\d)? [45]\d\d\b[^\n]{0,80})")
-_REPEATED = re.compile(
-    r"(?i)\b(?:errors?|exception|(?:fail(?:s|ed|ing)?|reject(?:s|ed)|respond(?:s|ed)|answer(?:s|ed)) with)"
-    r"(?: (?:message|was|is|says|said|reads|of|still))?[\s:*(]{1,4}[`\"“]([^`\"“”\n]{8,300})[`\"”]"
-)
 
 
 def find_json_errors(text: str) -> Iterator[Hit]:
@@ -154,13 +150,6 @@ def find_json_errors(text: str) -> Iterator[Hit]:
         yield match.start(1), match.start(1) + len(match[1].rstrip()), tidy_error(match[1])
 
 
-def find_repeated(text: str) -> Iterator[Hit]:
-    """What a model quotes as an error: one where a tool printed it too, whatever it looks like there."""
-    for match in _REPEATED.finditer(text) if any(mark in text for mark in '`"“') else ():
-        if " " in match[1].strip() and not _tells_none(match[1]):
-            yield *match.span(1), tidy_error(match[1])
-
-
 _PLACE = re.compile(r"^[\w./\\@+~-]*\.\w{1,5}(?:[(:]\d+(?:[,:]\d+)?\)?)?[:\s-]+\s*")
 _NAMED = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception): (?=\S)")  # a class, before what it says
 _CLAUSE_END = re.compile(r"(?:[;,.]|\s[-–—(]|:)(?=\s|$|\()|\s\(")
@@ -168,7 +157,7 @@ _FEWEST = 14  # characters that a part of an error has at least: less says nothi
 
 
 def shorten_error(form: str) -> Iterator[str]:
-    """What of an error's form may stand for it: without the place or the class before it, its first clause.
+    """Yield short forms of an error: without the place or the class before it, its first clause.
 
     >>> list(shorten_error("src/a.go:12:3: undefined: makeThing, did you mean madeThing?"))
     ['undefined: makeThing, did you mean madeThing?', 'undefined: makeThing']
@@ -191,9 +180,9 @@ def shorten_error(form: str) -> Iterator[str]:
 
 
 def find_failure(text: str, start: int) -> Iterator[Hit]:
-    """The first words of a failed tool's output, where no line reports an error by itself.
+    """Yield the first words of a failed tool's output if no line reports an error by itself.
 
-    What a command prints before it fails is its ordinary output, so only short output speaks of the failure.
+    A long output is the command's ordinary output before it failed; only a short one describes the failure.
     """
     if _EXIT.search(text) and len(text.split("\n", 6)) > 4:
         return
@@ -218,12 +207,12 @@ def _table() -> WordTable:
 
 
 def _find_lines(text: str, places: Places) -> list[tuple[int, int]]:
-    """Where the lines stand that hold a word or a mark of an error, cut to 400 characters."""
+    """Return the spans of lines with a word or a mark of an error, cut to 400 characters."""
     breaks = np.append(find_letters(code_points(text), "\n"), len(text))
     words = [(len(word), places[word]) for word in ERROR_WORDS if word in places]
     marks = [(len(mark), np.fromiter(find_each(text, mark), np.int64)) for mark in _MARKS]
     whole: set[int] = set()
-    found: set[tuple[int, int]] = set()
+    spans: set[tuple[int, int]] = set()
     for size, starts in (*words, *marks):
         line = np.searchsorted(breaks, starts)
         short = breaks[line] - np.where(line > 0, breaks[line - 1] + 1, 0) <= LONGEST // 2
@@ -236,8 +225,8 @@ def _find_lines(text: str, places: Places) -> list[tuple[int, int]]:
             start = text.rfind("\n", low, at) + 1 or low
             end = text.find("\n", at, start + LONGEST)
             end = min(len(text), start + LONGEST) if end < 0 else end
-            found.add((start, end))
+            spans.add((start, end))
             after = max(end, at + size)
     lines = np.array(sorted(whole), np.int64)
     starts = np.where(lines > 0, breaks[lines - 1] + 1, 0)
-    return sorted(found.union(zip(starts.tolist(), breaks[lines].tolist(), strict=True)))
+    return sorted(spans.union(zip(starts.tolist(), breaks[lines].tolist(), strict=True)))

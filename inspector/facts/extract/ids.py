@@ -15,7 +15,7 @@ from ...session.toolcalls.call_paths import LONGEST, names
 from .code_points import WORD, Codes, code_points, find_letters
 from .typed import Hit
 
-# Where the words of a Markdown link end ("](") no address goes on, nor does one at the marks of Chinese.
+# An address ends at the end of a Markdown link's words ("](") and at Chinese punctuation.
 _URL = re.compile(
     r"://(?:[^\s\"'<>`\\|{}^\]\x00-\x1f\u2026\u3001\u3002\u300a-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]"
     r"|\](?!\()){3,2000}"
@@ -29,7 +29,7 @@ _GIT = re.compile(r"git@[\w.-]{3,80}:[\w./~-]{2,200}")
 
 def find_urls(text: str) -> Iterator[Hit]:
     """Addresses with a scheme, and Git's own form (`git@host:owner/name`), without the punctuation of the
-    sentence they stand in and without the line numbers of a stack trace."""
+    surrounding sentence and without the line numbers of a stack trace."""
     codes = code_points(text)
     for git in _GIT.finditer(text) if len(find_letters(codes, "git@")) else ():
         form = git.group().rstrip(".")
@@ -87,7 +87,7 @@ def find_hashes(text: str, uuids: bool = True) -> Iterator[Hit]:
 
 
 def _find_hex(codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the words of 7 to 40 hex digits start and end."""
+    """Return the starts and ends of words of 7 to 40 hex digits."""
     inside = (codes - codes.dtype.type(ord("0")) < 10) | (codes - codes.dtype.type(ord("a")) < 6)
     two = inside[1:] & inside[:-1]
     four = two[2:] & two[:-2]

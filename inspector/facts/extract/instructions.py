@@ -43,8 +43,8 @@ def reads_instructions(named: Iterable[Named]) -> bool:
 
 def is_below(path: str) -> bool:
     """Whether a path, relative to the working directory, is an instruction file of a folder below it."""
-    found = _BELOW.match(path.replace("\\", "/"))
-    return found is not None and not _NO_FOLDERS & set(found["folder"].lower().split("/"))
+    match = _BELOW.match(path.replace("\\", "/"))
+    return match is not None and not _NO_FOLDERS & set(match["folder"].lower().split("/"))
 
 
 def find_attached(text: str, cwd: str | None) -> Iterator[tuple[int, int]]:
@@ -67,8 +67,8 @@ def find_attached(text: str, cwd: str | None) -> Iterator[tuple[int, int]]:
 
 
 def find_instruction_file(text: str, at: int) -> str | None:
-    """The instruction file, in force in a folder or everywhere, whose words stand at a place of what a
-    harness says; None where they are its own.
+    """Return the instruction file, in force in a folder or everywhere, whose words are at a place of a
+    harness text; None if the words are the harness's own.
 
     >>> find_instruction_file("# AGENTS.md instructions for /app\\n\\n<INSTRUCTIONS>\\nNever push.", 60)
     'AGENTS.md'

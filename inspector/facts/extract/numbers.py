@@ -1,7 +1,7 @@
-"""Numbers that have a name: what is set to them, what they count, what they limit.
+"""Numbers with a name: values of settings, counts and limits.
 
-A pass over the characters finds where numbers start; only what stands around one that may have a name is
-read, a line of it at most.
+A pass over the characters finds the starts of numbers; only the text around a number that may have a name is
+read, at most one line.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _MEASURED = re.compile(
 _ENDINGS = np.zeros(0x10000, bool)
 for _pair in names("is as ls es at to of it ut rt th ld et um lt al"):
     _ENDINGS[ord(_pair[0]) * 256 + ord(_pair[1])] = True
-"""bool[65536]: which pairs of characters are the last letters before a number in the two above."""
+"""bool[65536]: marks the pairs of characters that are the last letters before a number in the two above."""
 _MEASURE = re.compile(
     r"(?:\d[\d_,.]*\d|\d)(?: ?(?:%|ms|s|px|[kKMG]i?B|tokens|seconds|minutes|lines|bytes))?(?!\w|[./:-]\w)"
 )
@@ -79,7 +79,7 @@ def find_numbers(text: str) -> Iterator[Hit]:
 
 
 def _find_set(text: str, codes: Codes, starts: NDArray[np.int64]) -> Iterator[Hit]:
-    """What a name is set to, or said to be."""
+    """Yield the values that a name is set to, or said to have."""
     at = starts - (_at(codes, starts - 1) == ord("-"))
     before, second = _at(codes, at - 1), _at(codes, at - 2)
     ticked = before == ord("`")
@@ -99,7 +99,7 @@ def _find_set(text: str, codes: Codes, starts: NDArray[np.int64]) -> Iterator[Hi
             first, gap, last = name.partition(" ")
             if gap and (text[set_to.start()] == "=" or first in _ARTICLES or _CASED.search(last)):
                 name, back = last, back - len(first) - 1
-            sign, words = "-" if text[start - 1] == "-" else "", _tell(value)
+            sign, words = "-" if text[start - 1] == "-" else "", _format_value(value)
             yield set_to.start() - back, start + len(words), f"{name} = {sign}{words}"
     at -= ticked
     endings = _at(codes, at - 3) * 256 + _at(codes, at - 2)
@@ -112,11 +112,11 @@ def _find_set(text: str, codes: Codes, starts: NDArray[np.int64]) -> Iterator[Hi
         stated = _STATED.search(text, max(0, start - 80), start)
         value = _VALUE.match(text, start) if stated else None
         if stated and value and _CASED.search(stated[1]) and not _NO_LABEL.search(stated[1]):
-            words = _tell(value)
+            words = _format_value(value)
             yield stated.start(), start + len(words), f"{stated[1]} = {words}"
 
 
-def _tell(value: re.Match[str]) -> str:
+def _format_value(value: re.Match[str]) -> str:
     return ((value[1] or value[2]) + (value[3] or "")).strip(", ")
 
 
@@ -141,7 +141,7 @@ def _find_counted(
 
 
 def _at(codes: Codes, places: NDArray[np.int64]) -> NDArray[np.uint16]:
-    """The characters there, 0 where the text has ended."""
+    """Return the characters at places, 0 outside the text."""
     inside = (places >= 0) & (places < len(codes))
     out: NDArray[np.uint16] = np.where(inside, codes[np.where(inside, places, 0)], 0).astype(np.uint16)
     return out

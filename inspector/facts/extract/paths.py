@@ -1,4 +1,4 @@
-"""Where a text names file paths.
+"""Find file paths in a text.
 
 Text is searched in columns: one pass classes the characters, and only the runs of path characters that hold
 a slash or end in a known suffix are looked at one by one.
@@ -33,7 +33,7 @@ _QUOTED = re.compile(r"""["'`]((?:~|\.\.?|[A-Za-z]:)?[/\\][^"'`\n]{1,300})["'`]"
 # As a terminal writes a path that is dropped into it, Claude Code the source of a picture, macOS a picture.
 _DROPPED = re.compile(r"(?<![\w\\/.~])(?:~|\.{0,2})/(?:[^\s\\\"'`<>|]|\\ |\u202f){1,300}")
 _PICTURE_WORD = "[Image: source: "
-_PICTURE = re.compile(r"\[Image: source: ([^\]\n]{1,400})\]")
+_IMAGE = re.compile(r"\[Image: source: ([^\]\n]{1,400})\]")
 _SHOT_WORDS = ("Screenshot", "Screen Shot", "Screen Recording", "CleanShot")
 PATH_WORDS = (*WELL_KNOWN, *_SHOT_WORDS, _PICTURE_WORD)
 _SHOT = re.compile(
@@ -57,7 +57,7 @@ class PathFinder:
         self.cwd = cwd
         self.windows = bool(DRIVE.match(cwd or ""))
         self.programs: set[str] = set()
-        self._known: set[str] = set()
+        self._known_paths: set[str] = set()
         self._odd: list[str] = []
         self._roots = set(ROOTS)
         self._verdicts: dict[str | None, dict[str, tuple[int, int, str] | None]] = {}
@@ -65,15 +65,15 @@ class PathFinder:
 
     def learn(self, path: str) -> None:
         """Take a path for known: its form and its parents count when a text names them."""
-        if path in self._known:
+        if path in self._known_paths:
             return
         path = plain(path)
-        if SUFFIX.search(path) and path not in self._known and not _RUNS.fullmatch(path):
+        if SUFFIX.search(path) and path not in self._known_paths and not _RUNS.fullmatch(path):
             self._odd.append(path)
         if rooted(path) and path.count("/") > 1:
             self._roots.add(path.split("/")[1])
-        while path and path not in (".", "/", "~", "..") and path not in self._known:
-            self._known.add(path)
+        while path and path not in (".", "/", "~", "..") and path not in self._known_paths:
+            self._known_paths.add(path)
             path = posixpath.dirname(path)
 
     def find(self, text: str, base: str | None, places: Places) -> Iterator[tuple[int, int, str]]:
@@ -126,8 +126,8 @@ class PathFinder:
             yield start + skip, start + skip + length, form
 
     def _spaced(self, text: str, places: Places) -> Iterator[tuple[int, int, str]]:
-        """Paths with spaces or brackets in them, in their order: those that tools were given wherever they
-        stand, whole inside quotes with a suffix that files have, and as a terminal or macOS writes them."""
+        """Paths with spaces or brackets in them, in order: those passed to tools anywhere, quoted ones with a
+        suffix of files, and as a terminal or macOS writes them."""
         hits = [
             (at, at + len(path), path)
             for odd in self._odd
@@ -144,7 +144,7 @@ class PathFinder:
             dropped = (match for match in _DROPPED.finditer(text) if "\\ " in match[0])
             hits += [(*match.span(), match[0]) for match in dropped if SUFFIX.search(match[0])]
         if _PICTURE_WORD in places:
-            hits += [(*match.span(1), match[1]) for match in _PICTURE.finditer(text) if " " in match[1]]
+            hits += [(*match.span(1), match[1]) for match in _IMAGE.finditer(text) if " " in match[1]]
         if any(word in places for word in _SHOT_WORDS):
             hits += [(*match.span(), match[0]) for match in _SHOT.finditer(text)]
         until = 0
@@ -159,10 +159,14 @@ class PathFinder:
         if not path:
             return None
         form = canonical_path(path, self.cwd, base)
-        if base and form not in self._known and (plain := canonical_path(path, self.cwd)) in self._known:
+        if (
+            base
+            and form not in self._known_paths
+            and (plain := canonical_path(path, self.cwd)) in self._known_paths
+        ):
             form = plain
-        known = form in self._known and ("/" in path or "\\" in path)
-        return (skip, len(path), form) if form and (known or looks_like_path(path, self._roots)) else None
+        is_known = form in self._known_paths and ("/" in path or "\\" in path)
+        return (skip, len(path), form) if form and (is_known or looks_like_path(path, self._roots)) else None
 
     def _is_rest(self, text: str, start: int, path: str) -> bool:
         """Whether a path from no known root is the rest of another: `<id>/a.json`, `dir + "/a.json"`."""
@@ -173,15 +177,15 @@ class PathFinder:
 
 
 def _in_diff(text: str, start: int) -> bool:
-    """Whether a token stands in the head of a diff, where git writes `a/` and `b/` before paths."""
+    """Whether a token is in the head of a diff, in which git writes `a/` and `b/` before paths."""
     if text[max(0, start - 4) : start] in ("--- ", "+++ "):
         return True
     line = text.rfind("\n", max(0, start - LONGEST), start) + 1
-    return text.find("diff --git ", line, min(line + 24, start)) >= 0  # a line number may stand before it
+    return text.find("diff --git ", line, min(line + 24, start)) >= 0  # after an optional line number
 
 
 def _runs(text: str, places: Places) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the runs of path characters start and end that hold a slash, a suffix or a well-known name."""
+    """Return the starts and ends of runs of path characters with a slash, a suffix or a well-known name."""
     codes = code_points(text)
     slashes = np.flatnonzero((codes == 0x2F) | (codes == 0x5C))
     suffixes = np.fromiter((match.start() for match in BARE.finditer(text)), np.int64)
@@ -189,11 +193,11 @@ def _runs(text: str, places: Places) -> tuple[NDArray[np.int64], NDArray[np.int6
     if not any(map(len, telling)):
         return slashes, slashes
     inside = _PATH_CHARACTERS.take(codes)
-    telling = [at[inside[at]] for at in telling]  # a name may stand in a path that has been blanked
+    telling = [at[inside[at]] for at in telling]  # a name may be in a path that has been blanked
     edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
     starts, ends = edges[::2], edges[1::2]
-    wanted = np.zeros(len(starts), bool)
-    for each in telling:
-        wanted[np.searchsorted(starts, each, "right") - 1] = True
-    wanted &= ends - starts > 2
-    return starts[wanted], ends[wanted]
+    chosen = np.zeros(len(starts), bool)
+    for offsets in telling:
+        chosen[np.searchsorted(starts, offsets, "right") - 1] = True
+    chosen &= ends - starts > 2
+    return starts[chosen], ends[chosen]

@@ -248,8 +248,8 @@ def _find_undone(session: Session) -> dict[tuple[int, int], frozenset[str]]:
 def _answer(call: ToolCall, cwd: str | None, named: list[Named]) -> tuple[int, str | None]:
     """Return the sort of text of a call's output, and the directory that its relative paths start from."""
     if is_shell(call.name):
-        given = call.input if isinstance(call.input, dict) else {}
-        command = given.get("command") or given.get("cmd")
+        args = call.input if isinstance(call.input, dict) else {}
+        command = args.get("command") or args.get("cmd")
         if isinstance(command, str):
             sort = {"content": CONTENT, "listing": LISTING}.get(output_of(command[:4000]), REPORT)
             return sort, directory_after(command[:4000], cwd)

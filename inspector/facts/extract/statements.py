@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...session.toolcalls.call_paths import names
-from .typed import Hit, blank_pasted, typed_sentences
+from .typed import Hit, blank_pasted, find_documents, typed_sentences
 
 CONSTRAINT, CHOICE, STATEMENT = "constraint", "choice", "statement"
 
@@ -45,6 +45,8 @@ _LASTING = names(
     "assume cite follow hold keep leave limit name preserve respect restrict speak stay stick treat use"
 )
 """Those of them that mostly say how work is done, not which."""
+_ANSWERS = names("answer ask format reply respond wait")
+"""Those that say how the model speaks to the person."""
 _OPENS = re.compile(
     r"\W*(?:(?:please|kindly|then|also|and|but|so|now|just|first|finally|only|always|never|ok(?:ay)?|yes|no"
     r"|alright)[,\s]+)*"
@@ -60,7 +62,8 @@ _BINDS = re.compile(
     |out\ of\ scope|no\ exceptions?|forbidden|prohibited|banned|mandatory|frozen|untouched|unacceptable|taboo
     |(?:not|\w+n't)\ (?:allowed|needed|necessary|required|supposed|(?:good\ )?enough|want)|not\ (?:ok(?:ay)?
     |fine|acceptable)\ to
-    |may\ not\ (?!work|have|match)|(?:cannot|can't|won't|will\ not)\ be|(?<!still\ )needs?\ to\ be
+    |(?<!that\ )(?<!this\ )(?<!there\ )may\ not\ (?!work|have|match)
+    |(?:cannot|can't|won't|will\ not)\ be|(?<!still\ )needs?\ to\ be
     |(?:need|have)\ to\ (?:stay|support|remain)|have\ to\ be
     |i\ need\ (?:\w+\ ){{1,3}}to\ be|i\ want\ (?!to\b|you\b)|i\ (?:hate|dislike|insist|demand|expect
     |won't\ accept|like\ my)|you\ are\ not\ to|not\ to\ be|read-only|i(?:'d
@@ -88,17 +91,23 @@ _LIMITS = re.compile(
     |,\ not\ \S"""
 )
 """Words that limit or compare, in a report as well."""
+EACH_TIME = (
+    r"(?:every|each|any)\ (?:\w+\ ){0,2}(?:times?|changes?|commits?|pushe?s?|prs?|pull\ requests?|releases?"
+    r"|deploy(?:ment)?s?|steps?|turns?|sessions?|answers?|repl(?:y|ies)|responses?|messages?|runs?|edits?)\b"
+    r"|(?:every|each|any|all)\ (?:new|future)\b|(?:before|after)\ (?:every|each|any)\b"
+)
+"""For each time that work is done, in verbose syntax; "fix each test" names the things of one task."""
 _SCOPE = re.compile(
-    r"(?x)(?<![\w/.-])(?:every|each|any|nothing|everywhere|everything|whenever|when|if|before|until|after|once"
+    rf"(?x)(?<![\w/.-])(?:{EACH_TIME}|nothing|everywhere|whenever|when|if|before|until|after"
     r"|first|exactly|for\ now|at\ a\ time|small(?:est)?|short|minimal|simplest|separate|single|one"
     r"|as\ \w+\ as|in\ full|alone|unchanged|style|format|below|above|under|less|more|than)(?!\.?[\w/-])"
 )
-"""Words that say for what, when and in what manner an order holds."""
+"""Words that say when and in what manner an order holds."""
 _NAMED = re.compile(r" in (?:[A-Z]{2,}|[A-Z][a-z]+)\b")
 """A language, a unit, a format: "answer in German"."""
 _STATES = re.compile(
     r"""(?x)^\W*(?:(?:every(?:thing|body|one)?|each|all\ (?!good|done|the|of|right|set|is)|any\ (?!luck|idea
-    |news)|nothing|nobody)\b
+    |news|other)|nothing|nobody)\b
     |(?!(?:but|and|also|it|its|that|this|these|those|they|there|so|i|we|you|why|what|let'?s|tests|users|logs
     |my|both|some|many|most|other|two|three)\b)
     (?:(?!(?:the|a|an|my|our|your)\b)(?:[\w`-]+\ ){0,2}[\w-]+[^s\W]s\ (?:are|have|need|go|come|start|end|use
@@ -112,7 +121,8 @@ _STATES = re.compile(
 """The shape of a sentence that says how things are to be: "types are plain JSON here"."""
 _WHENEVER = re.compile(
     r"\W*(when(?:ever)?|whatever|if|before|after|once|unless|every time|each time|any ?time)\b(?! (?:this"
-    r"|that|it|these|all|everything)\b).*?, (?!(?:it|i|we|you|they|he|she|the|this|that|there|these|my|our"
+    r"|that|it|these|all|everything|(?:we|i|you) (?:go|make any|do any|continue|proceed|move on))\b)"
+    r".*?, (?!(?:it|i|we|you|they|he|she|the|this|that|there|these|my|our"
     r"|nothing|an?|no)\b)([a-z]+)"
 )
 """A case, and what is to be done then."""
@@ -142,12 +152,18 @@ _REPORTED = re.compile(
     |have)\b
     |\bi\ (?:get|see|tried)\b|\bnot?\ \w+\ (?:\w+\ )?(?:found|visible|shown|seen|failed)\b
     |\b(?:right\ now|currently|at\ the\ moment|yesterday|so\ far|last\ (?:week|run|year)|already)\b
+    |\bshould\ (?:\w+\ ){1,3}(?:again|now|already)\b
     |\bshould\ (?:be\ (?:able|fine|there|ok|good|it|fixed|enough|easy|possible)|have|work|fix|now|help|do\ it
     |mean|result|look|we|i)\b
     |\b(?:they|he|she|it|who|which|that|logs?|errors?|message)\ (?:says?|said|claims?|told|asked
     |complains?)\b"""
 )
 """Shapes of a report."""
+_CORRECTS = re.compile(
+    r"(?:^\W*|[,;:] )(?:please )?(?:do not|don't|never) [a-z-]+ [^.!?]{2,200}?,? but"
+    r" (?:only|just|rather|instead)\b"
+)
+"""An order that refuses one thing for another: "do not X, but only Y". It is none of a report's shapes."""
 _DOUBTS = re.compile(
     r"\b(?:maybe|perhaps|probably|apparently|seems?|looks? like|appears? to|guess|wonder\w*|not sure|suspect"
     r"|curious|no idea"
@@ -255,7 +271,7 @@ def _count_points(low: str, bound: int) -> int:
         points += 2
     if points < 2:
         return points
-    reported = not orders and _REPORTED.search(low) is not None
+    reported = not orders and _REPORTED.search(low) is not None and _CORRECTS.search(low) is None
     return points - 3 * reported - 5 * (_DOUBTS.search(low) is not None)
 
 
@@ -266,12 +282,28 @@ def find_statements(text: str) -> Iterator[MarkedSentence]:
     [('Rules', 'statement'), ('snake_case names', 'constraint'), ('Fix the test.', 'statement')]
     """
     own = _COMMAND.sub(lambda match: " " * len(match[0]), blank_pasted(text), count=1)
+    documents = list(find_documents(own))
     for statement in _mark_sentences(own):
         form = " ".join(text[statement.start : statement.end].split())
         # A letter or a number answers only as the whole message.
         answers = statement.kind == CHOICE and (len(form.rstrip(".)")) > 1 or text.strip() == form)
+        if any(start <= statement.start < end for start, end in documents):
+            yield statement._replace(form=form, kind=STATEMENT, rank=min(statement.rank, 1))
+            continue
         kind = STATEMENT if statement.kind == CHOICE and not answers else statement.kind
         yield statement._replace(form=form, kind=kind)
+
+
+def opens_order(low: str) -> bool:
+    """Return whether a text in lower case begins with a verb that orders one thing: "run the tests"."""
+    opening = _OPENS.match(low)
+    return opening is not None and opening[1] in _ORDERS - _LASTING - _ANSWERS
+
+
+def opens_lasting(low: str) -> bool:
+    """Return whether a text in lower case begins with a verb that says how work is done: "keep it small"."""
+    opening = _OPENS.match(low)
+    return opening is not None and opening[1] in _LASTING
 
 
 def find_rules(text: str) -> Iterator[Hit]:
@@ -286,14 +318,27 @@ def find_rules(text: str) -> Iterator[Hit]:
 
 
 def _mark_sentences(text: str) -> Iterator[MarkedSentence]:
-    """Yield every sentence with its mark. Items below a heading of rules, or below "it must:", are rules."""
+    """Yield every sentence with its mark. Items below a heading of rules, or below "it must:", are rules; an
+    item beside questions is what is asked about, unless its words bind or order."""
     listed = False
     for start, end, form in typed_sentences(text):
         kind, rank = mark_sentence(form)
         item = _ITEM.match(text, text.rfind("\n", 0, start) + 1) is not None
         if listed and item and kind == STATEMENT and form[-1] not in "?？":
             kind, rank = CONSTRAINT, 2
+        elif item and (kind, rank) == (CONSTRAINT, 2) and _is_asked(text, start, form):
+            kind, rank = STATEMENT, 1
         low = form[-40:].lower()
         heads = _HEADS.search(low) or _BREAKS_OFF.search(low)
         listed = heads is not None or (listed and item)
         yield MarkedSentence(start, end, form, kind, rank)
+
+
+def _is_asked(text: str, start: int, form: str) -> bool:
+    """Whether an item has no word that binds or orders, and its list has questions."""
+    low = _fold(form)
+    if _count_bound(low) or opens_order(low) or opens_lasting(low):
+        return False
+    first, last = text.rfind("\n\n", 0, start) + 1, text.find("\n\n", start)
+    lines = text[first : last if last >= 0 else len(text)].splitlines()
+    return any(_ITEM.match(line) and line.rstrip()[-1:] in ("?", "？") for line in lines)

@@ -1,4 +1,4 @@
-"""Names in text: what code defines and what words quote in backquotes."""
+"""Names in text: definitions in code and names in backquotes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .code_points import code_points, find_letters
 from .typed import Hit
 from .word_places import Places
 
-# Each with the letters it starts with, as it is looked for only where they stand.
+# Each with its first letters: only their places are searched.
 _SYMBOLS = tuple(
     (re.split(r"[(\\\[]", pattern.removeprefix("("), maxsplit=1)[0], re.compile(pattern))
     for pattern in (

@@ -2,11 +2,14 @@
 
 In goes a text, out comes the same text with blanks where something was pasted, so that places stay. A line
 is pasted when it reads like a program's (a time stamp, a level, a stack frame, JSON, a prompt), when it is
-inside a fence, or when it lies between such lines. Quoted is a line after ">", what stands in a tag for a
+inside a fence, or when it lies between such lines. Quoted is a line after ">", the text in a tag for a
 file or a quote, an error's JSON, and what follows a word that says whose it is: 'he said: "…"', "got this
-feedback: …", "in the console: …", to the closing mark, to the end of the line, or, where the line ends there,
-to the end of the next paragraph. It costs the rules that a person makes theirs by quoting them; the second
-paragraph of a quote without marks is still taken for their own.
+feedback: …", "in the console: …", to the closing mark, to the end of the line, or, if the line ends there,
+up to the next paragraph that speaks to the model. Encoded data (base64) is nobody's words. It costs the rules
+that a person makes theirs by quoting them.
+
+A report or a review without such words before it may be pasted or typed: `find_documents` knows it by its
+shape. Its sentences are statements, and none of them is a rule or a choice.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ _PRINTED = re.compile(
     | at\ \S+(?:\ \(|$) | at\ [a-z]+$ | File\ " | Traceback\b | \s*\^+\s*$ | [❯➜$%>#]\ \S | \S+@\S+[:$]
     | (?:error|warning|fatal|panic|exit\ status|npm\ err!?)\b[: ] | \w*(?:Error|Exception)\b[:( ]
     | ["'{}\[\]]+.{0,80}["'{}\[\]],?$ | "\w+":\ | [⏺⎿✓✗●│┃└├─═] | (?:@@|diff\ --git|[+-]{3}\ )
-    | \S+\.\w{1,4}:\d+:?\d* | \S+\ *\|\ +\d+\ [+-] | \./\.git/ )"""
+    | \S+\.\w{1,4}:\d+:?\d* | \S+\ *\|\ +\d+\ [+-] | \./\.git/ | .*\ \\$ )"""
 )
 _TAG = re.compile(
     r"(?i)<(file|file_contents?|document|document_content|attached_file|pasted|paste|quote"
@@ -55,9 +58,18 @@ _SAYS = re.compile(
 )
 _CLOSING = {'"': '"', "“": "”", "'": "'", "‘": "’", "`": "`"}
 _REACH = 2000
-_BESIDE = 6  # so many lines between two that were printed are printed too
+_BESIDE = 6  # up to 6 lines between two printed lines count as printed
+_SPEAKS = re.compile(
+    r"\n[ \t]*\n[ \t]*(?=[a-z'’]+[\s,.!?](?!=)|(?i:please|i|we|you|let['’]?s|can|could|should|would|is|are"
+    r"|what|why|how|ok(?:ay)?|so|but|and|now|never|always|only|do|don['’]?t|make|fix|use|keep|add|remove|check|look|also)\b)"
+)
+"""The break before a paragraph that a person writes to the model below what they quoted."""
+_ENCODED = re.compile(
+    r"(?a)(?<![\w+/=.-])(?=[a-z\d_+/-]*[A-Z])(?=[A-Z\d_+/-]*[a-z])[\w+/-]{64,}={0,2}(?![\w+/=.-])"
+)
+_CHANGES = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
 _JSON = re.compile(r"\{\"\w+\":.{400,}")
-_LONG = 20  # so many printed lines are a dump, from the first to the last
+_LONG = 20  # more printed lines than this are a dump, from the first to the last
 
 
 def blank_pasted(text: str) -> str:
@@ -68,21 +80,83 @@ def blank_pasted(text: str) -> str:
     >>> blank_pasted('He said: "never push". Keep it small.')
     'He said:              . Keep it small.'
     """
+    text = blank_encoded(text)
     for mark, pattern in (("```", _FENCE), ("~~~", _FENCE), ('{"', _BODY), (">", _QUOTED)):
         text = pattern.sub(lambda match: _blank(match[0]), text) if mark in text else text
     text = _blank_spans(text, _find_tagged(text)) if "</" in text else text
     text = _blank_spans(text, [(m.end(), _end_quote(text, m.end())) for m in _SAYS.finditer(text)])
     lines = text.split("\n")
     printed = [at for at, line in enumerate(lines) if _PRINTED.match(line[:300]) or _JSON.search(line)]
-    out = set(printed)
-    for one, other in pairwise(printed):
-        if other - one <= _BESIDE or len(printed) > _LONG:
-            out.update(range(one, other))
+    out = {*printed, *(at + 1 for at in printed if lines[at][-2:] == " \\")}
+    for line_number, other in pairwise(printed):
+        if other - line_number <= _BESIDE or len(printed) > _LONG:
+            out.update(range(line_number, other))
     return "\n".join(_blank(line) if at in out else line for at, line in enumerate(lines)) if out else text
 
 
+_HEADED = re.compile(
+    r"""(?imx)^[ \t]*(?P<sign>\#{1,6}[ \t]+|\*\*(?=[^*\n]+\*\*)|)(?:\d{1,2}[.)][ \t]+)?\W{0,3}(?:
+    (?P<report>(?:(?:pr|code|issue|pull\ request)\ )?(?:summary|overview|details?|description|background
+      |impact|severity|(?:steps\ to\ )?reproduc\w+|(?:expected|actual|current)\ (?:behaviou?r|results?)
+      |environment|root\ cause|(?:suggested|proposed|possible)\ (?:fix|change|solution)s?|findings?|review
+      |proof\ of\ concept|verdict|strengths?|weaknesses|positives?|nits?|suggestions?|recommendations?
+      |(?:critical|major|minor|(?:high|medium|low)(?:\ priority)?|important)(?:\ (?:issue|finding)s?)?
+      |issues?|concerns?|analysis|conclusion|results?|workarounds?|affected\ \w+|test\ plan|changes?))
+    |(?P<brief>(?:(?:my|our|your|the)\ )?(?:tasks?|goals?|instructions?|rules?|requirements?|constraints?
+      |guidelines?|conventions?|preferences?|deliverables?|acceptance\ criteria|workflow|what\ to\ \w+)))
+    \b(?P<rest>[^\n.?!]{0,40})$"""
+)
+"""A heading of a report or a review, or of what a person asks for; without a sign, its words alone."""
+_FINDING = re.compile(
+    r"""(?imx)^[ \t]*(?:[-*+•]|\d{1,2}[.)]|\#{1,6})[ \t]+(?:
+    [\[(*]{1,3}(?:critical|blocker|high|medium|low|major|minor|nit|suggestion|p[0-3])\b[^\n]*
+    |[^\n]*\w\.\w{1,5}(?::|\#L|,?\ \(?lines?\ )\d[^\n]*)$"""
+)
+"""An item of a review: with a severity, or with a line of a file."""
+_LINES = re.compile(r"\blines? \d+|\w\.\w{1,5}:\d+\b")
+_PERSONAL = re.compile(r"(?i)\b(?:i|me|my|we|us|our|you|your|please|let['’]?s|pls|thanks)\b")
+
+
+def find_documents(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the span of what reads like a report or a review, of which a text has one at most.
+
+    Such are text below two headings of a report, two items of a review, or three sentences that speak to
+    nobody of lines of a file. A last paragraph that speaks to the model is not part of it.
+
+    >>> review = "Look.\\n\\n## Summary\\nIt must be faster.\\n## Findings\\nNever block.\\n\\nplease fix it"
+    >>> [review[start:end][:10] for start, end in find_documents(review)]
+    ['## Summary']
+    """
+    last = [match for match in _SPEAKS.finditer(text) if "\n\n" not in text[match.end() :].strip()][-1:]
+    own = text[last[0].end() :].strip() if last else ""
+    end = last[0].start() if last and ("\n" not in own or _PERSONAL.search(own)) else len(text)
+    heads = [head for head in _HEADED.finditer(text) if head["sign"] or not head["rest"].strip(" :")]
+    if any(head["brief"] for head in heads):
+        return
+    reports = [head.start() for head in heads if head["report"]]
+    items = [item.start() for item in _FINDING.finditer(text)]
+    starts = [places[0] for places in (reports, items) if len(places) > 1]
+    if not starts and _LINES.search(text, 0, end) and not _PERSONAL.search(text, 0, end):
+        starts = [0] if sum(1 for _ in typed_sentences(text[:end])) > 2 else []
+    if starts:
+        yield min(starts), end
+
+
+def blank_encoded(text: str) -> str:
+    """Return the text with blanks for encoded data, such as base64.
+
+    Encoded is a long run of letters and digits in which small ones, capitals and digits take turns.
+
+    >>> blank_encoded("cat " + "src/very/long/Path" * 5) == "cat " + "src/very/long/Path" * 5
+    True
+    """
+    return _ENCODED.sub(
+        lambda run: _blank(run[0]) if 2.5 * len(_CHANGES.findall(run[0])) > len(run[0]) else run[0], text
+    )
+
+
 def _find_tagged(text: str) -> Iterator[tuple[int, int]]:
-    """Where a tag and what it closes stand; each sort of tag that nothing closes is looked for once."""
+    """Yield the spans of tags with their contents; a tag that is never closed is searched only once."""
     end = 0
     open_ended = set[str]()
     for match in _TAG.finditer(text):
@@ -122,8 +196,8 @@ def _end_quote(text: str, start: int) -> int:
         return line
     while line < len(text) and text[line].isspace():
         line += 1
-    after = text.find("\n\n", line)
-    return len(text) if after < 0 else after
+    after = _SPEAKS.search(text, line)
+    return len(text) if after is None else after.start()
 
 
 def _blank(text: str) -> str:
@@ -168,8 +242,8 @@ def typed_sentences(text: str) -> Iterator[Hit]:
         words = text[start:until].rstrip(" \t\r\n|:")
         if text[until : until + 1] == '"' and words.count('"') % 2:  # say "done."
             words, end = words + '"', until + 1
-        asked = _ASKS_TOO.search(words) if words.endswith("?") else None
-        cuts = [asked.start() if asked else len(words), len(words)]
+        question = _ASKS_TOO.search(words) if words.endswith("?") else None
+        cuts = [question.start() if question else len(words), len(words)]
         first = 0
         for cut in cuts:
             yield from _cut_long(words[first:cut], start + first)
@@ -183,8 +257,8 @@ def _cut_long(words: str, start: int) -> Iterator[Hit]:
     while at < len(words):
         cut = _CUT.match(words, at) if len(words) - at > _MOST else None
         end = cut.end() if cut else min(len(words), at + _MOST)
-        said = words[at:end].strip(" \t\r\n,;")
-        if any(map(str.isalnum, said)) and not _NUMBER.fullmatch(said):
-            begin = start + at + words[at:end].find(said)
-            yield begin, begin + len(said), " ".join(said.split())
+        clause = words[at:end].strip(" \t\r\n,;")
+        if any(map(str.isalnum, clause)) and not _NUMBER.fullmatch(clause):
+            begin = start + at + words[at:end].find(clause)
+            yield begin, begin + len(clause), " ".join(clause.split())
         at = end

@@ -1,8 +1,8 @@
-"""Where words stand in a text, any number of words in one pass over it.
+"""Find the places of any number of words in one pass over a text.
 
 A text is read as pairs of characters, two at a time: a word of three characters or more holds two pairs one
-after the other, whether it starts with a pair or within one. Two tables tell which pairs may be those of a
-word, and only where both agree are its letters compared. Looking for each word by itself takes as long for
+after the other, whether it starts with a pair or within one. Two tables mark the pairs that may be those of a
+word, and its letters are compared only if both agree. Looking for each word by itself takes as long for
 two words as this does for fifty.
 """
 
@@ -24,8 +24,8 @@ _ANY = range(0x100)
 
 
 class _Letters(NamedTuple):
-    """A word whose first whole pair stands `ahead` characters after its start: the next is `second` under
-    `mask`, and the letters at the places of `rest` stand in neither."""
+    """A word whose first whole pair is `ahead` characters after its start. The next pair is `second` under
+    `mask`; the letters at the places of `rest` are in neither pair."""
 
     word: str
     ahead: int
@@ -47,16 +47,16 @@ class WordTable:
                 self._add(letters, word, ahead, bit)
 
     def _add(self, letters: bytes, word: str, ahead: int, bit: int) -> None:
-        """A word whose first whole pair stands there, or whose first letter ends a pair (`ahead` -1)."""
-        one = _ANY if ahead < 0 else letters[ahead : ahead + 1]
+        """Add a word by its first whole pair, or with its first letter as the end of a pair (`ahead` -1)."""
+        first_letters = _ANY if ahead < 0 else letters[ahead : ahead + 1]
         two, three = letters[ahead + 1 : ahead + 2], letters[ahead + 2 : ahead + 3]
         four = letters[ahead + 3 : ahead + 4] or _ANY
         mask, last = (0xFFFF, four[0]) if four is not _ANY else (0xFF, 0)
         rest = tuple((at, letters[at]) for at in (*range(ahead), *range(ahead + 4, len(letters))))
-        found = _Letters(word, ahead, mask, three[0] | last << 8, rest)
-        for pair in (low | high << 8 for low in one for high in two):
+        letters_after = _Letters(word, ahead, mask, three[0] | last << 8, rest)
+        for pair in (low | high << 8 for low in first_letters for high in two):
             self._first[pair] |= bit
-            self._by_pair.setdefault(pair, []).append(found)
+            self._by_pair.setdefault(pair, []).append(letters_after)
         for pair in (low | high << 8 for low in three for high in four):
             self._second[pair] |= bit
 
@@ -73,7 +73,7 @@ class WordTable:
         maybe = maybe[np.argsort(pairs[maybe], kind="stable")]  # by pair, then by place
         first, second = pairs[maybe], pairs[maybe + 1]
         maybe = 2 * maybe
-        found: dict[str, list[NDArray[np.int64]]] = {}
+        matches: dict[str, list[NDArray[np.int64]]] = {}
         edges = np.flatnonzero(np.diff(first, prepend=0, append=0)).tolist()
         for begin, end in pairwise(edges):
             at, after = maybe[begin:end], second[begin:end]
@@ -82,5 +82,5 @@ class WordTable:
                 for place, letter in rest:
                     starts = starts[codes[starts + place] == letter] if len(starts) else starts
                 if len(starts):
-                    found.setdefault(word, []).append(starts - 2)
-        return {word: np.sort(np.concatenate(places)) for word, places in found.items()}
+                    matches.setdefault(word, []).append(starts - 2)
+        return {word: np.sort(np.concatenate(places)) for word, places in matches.items()}

@@ -1,4 +1,4 @@
-"""What a compaction loses, as findings: the codes (`codes.py`), the check, its reports."""
+"""Losses of a compaction as findings: the codes (`codes.py`), the check, its reports."""
 
 from lazy_loader import attach_stub
 

@@ -27,7 +27,7 @@ from ...policies.policy import Policy
 from ...policies.table import VERBATIM
 from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
-from ...session.queries import pair_calls
+from ...session.queries import find_move
 from ...session.session import Session
 from ...session.toolcalls.core_command import split_core
 from ...session.toolcalls.todo_list import find_open_todos
@@ -43,11 +43,12 @@ from ..extract.errors import find_errors
 from ..facts import SPOKEN, Said, quote_form
 from ..grounding import ground_recorded
 from ..needed_again import is_verdict
-from ..outcomes import CODE, Outcome
+from ..outcomes import CODE, UNDECIDED, Outcome
 from ..regret import find_regret
 from ..results import is_check, is_part_of, says_failure
-from ..trace import trace_recorded
-from ..traced import Trace, TracedFact
+from ..settled import CallsOfPath, is_answered
+from ..trace import trace_moves, trace_recorded
+from ..traced import Trace, TracedFact, find_verdict
 from ..wording import write
 from .codes import (
     LINT_CODES,
@@ -108,7 +109,7 @@ def lint(
         findings = []
         with faults.isolate("CI012 and CI013"):
             findings += _check_plan(plan)
-        findings += check_trace(plan.trace, plan, faults)
+        findings += check_trace(plan.trace, session, plan, faults)
     findings = [finding for finding in findings if finding.code in chosen]
     return LintReport(tuple(findings), checked, tuple(faults))
 
@@ -181,11 +182,16 @@ def _plan(session: Session, policy: Any, ledger: Ledger | None, window: int | No
 def _check_recorded(
     session: Session, chosen: frozenset[str], ledger: Ledger | None, faults: Faults
 ) -> tuple[list[LintFinding], str]:
-    traces = trace_recorded(session)
-    findings: list[tuple[str, LintFinding]] = []
-    for trace in traces:
+    traces, findings = trace_recorded(session), list[tuple[str, LintFinding]]()
+    order = [trace.scene.entry.id for trace in traces if trace.scene.entry is not None]
+    path = [session.entries[i] for i in session.path]
+    boundaries = {entry.id: entry.boundary for entry in path if entry.boundary is not None}
+    clearings = [
+        find_move(session, session[name]) for name, boundary in boundaries.items() if boundary.kind == "micro"
+    ]
+    for trace in [*traces, *trace_moves(session, session.facts, clearings)]:
         entry = "" if trace.scene.entry is None else trace.scene.entry.id
-        findings += [(entry, finding) for finding in check_trace(trace, None, faults)]
+        findings += [(entry, finding) for finding in check_trace(trace, session, None, faults)]
     if "CI008" in chosen:
         with faults.isolate("CI008"):
             for grounding in ground_recorded(session):
@@ -194,7 +200,6 @@ def _check_recorded(
                     findings.append(
                         (grounding.entry, _make("CI008", line.sentence, ref, entry=grounding.entry))
                     )
-    order = [trace.scene.entry.id for trace in traces if trace.scene.entry is not None]
     if {"CI009", "CI013"} & chosen and traces:
         ledger = count_tokens(session, "calibrated") if ledger is None else ledger
         ledger.check(session)
@@ -207,8 +212,9 @@ def _check_recorded(
                 refs = (regret.before, regret.again)
                 finding = _make("CI009", regret.sentence, refs, regret.traced, entry=regret.entry)
                 findings.append((regret.entry, finding))
-    findings.sort(key=lambda pair: (order.index(pair[0]), SEVERITIES.index(pair[1].severity)))
-    return [finding for _, finding in findings], tell_looked(len(traces))
+    places = [*boundaries]
+    findings.sort(key=lambda pair: (places.index(pair[0]), SEVERITIES.index(pair[1].severity)))
+    return [finding for _, finding in findings], tell_looked(boundaries.values())
 
 
 def _make(
@@ -238,12 +244,14 @@ LOSSES = {
 
 
 def check_trace(
-    trace: Trace, plan: Plan | None = None, faults: Faults | None = None
+    trace: Trace, session: Session, plan: Plan | None = None, faults: Faults | None = None
 ) -> Iterator[LintFinding]:
     """Yield the losses that a trace shows, errors first, then by code.
 
     Args:
         trace: The trace of a plan or of a recorded compaction.
+        session: The session whose judgements count; what a reader judged "not lost" is left out, and what is
+            there in part or unclear is absent if they judged it "lost".
         plan: The plan; None for a recorded compaction.
         faults: Records the facts that could not be checked.
     """
@@ -251,10 +259,14 @@ def check_trace(
     entry = "" if trace.scene.entry is None else trace.scene.entry.id
     look = _Look(trace)
     findings: list[LintFinding] = []
+    unclear: tuple[Outcome, ...] = ("unclear",) if "lost" in session.verdicts.values() else ()
     for kind in _JUDGED:
-        for traced in trace.select(*_LOST, kind=kind):
+        for traced in trace.select(*_LOST, *unclear, kind=kind):
+            verdict = find_verdict(session, traced)
+            if verdict == "not lost":
+                continue
             with faults.isolate(f"check of a {kind}", traced.said[0] if traced.said else ""):
-                for code, sentence in _judge(traced, look):
+                for code, sentence in _judge(traced, look, verdict == "lost"):
                     findings.append(_make(code, sentence, traced.said, traced, entry, plan))
     if plan is None and trace.scene.tier == "inferred":
         name = printable(entry)
@@ -268,14 +280,20 @@ def check_trace(
     yield from sorted(findings, key=_rank)
 
 
-def find_code(trace: Trace, number: int) -> str:
-    """Return the code of the first finding about a fact of a trace; "" if there is none."""
+def find_code(trace: Trace, number: int, session: Session) -> str:
+    """Return the code of the first finding about a fact of a trace; "" if there is none.
+
+    Args:
+        trace: The trace of a plan or of a recorded compaction.
+        number: The fact's number.
+        session: The session whose judgements count.
+    """
     rows = np.flatnonzero((trace.number == number) & trace.stood)
     look = _Look(trace)
     findings = [
-        _make(code, sentence, (), trace.traced[row])
-        for row in rows.tolist()
-        for code, sentence in _judge(trace.traced[row], look)
+        _make(code, sentence, (), traced)
+        for traced in (trace.traced[row] for row in rows.tolist())
+        for code, sentence in _judge(traced, look, find_verdict(session, traced) == "lost")
     ]
     return min(findings, key=_rank).code if findings else ""
 
@@ -284,7 +302,7 @@ _JUDGED = (
     *("file", "constraint", "choice", "todo", "error", "command", "decision"),
     *("number", "url", "id"),
 )
-"""Kinds of facts that a finding is about. What a plain sentence says often changes with the work."""
+"""Kinds of facts with findings. The content of a plain sentence often changes with the work."""
 _LOST: tuple[Outcome, ...] = ("absent", "partial", "changed", "contradicted", "superseded")
 """Outcomes that a finding is about. What is partial fails nothing, and unclear and unknown are no finding."""
 
@@ -307,8 +325,12 @@ class _Look:
         return int(self.session.path_index[self.session.index[ref.entry]]), ref.block
 
     @cached_property
+    def calls(self) -> CallsOfPath:
+        return CallsOfPath(self.session)
+
+    @property
     def answers(self) -> dict[BlockRef, BlockRef]:
-        return pair_calls(self.session)
+        return self.calls.answers
 
     def has_worked(self, ref: BlockRef) -> bool:
         """Whether a call has a result that is not an error."""
@@ -327,11 +349,11 @@ class _Look:
         Only an error that says what is wrong, and that a later run of the same command did not resolve.
         """
         candidates = [
-            (self.place(said.ref), -said.start, traced.fact.form, said.ref)
+            (self.place(mention.ref), -mention.start, traced.fact.form, mention.ref)
             for traced in self.trace.select(kind="error", stood=False)
             if _reports(traced.fact.form)
-            for said in known(traced)
-            if said.by == "tool" and self._is_open(said.ref, traced.fact.form)
+            for mention in list_mentions(traced)
+            if mention.by == "tool" and self._is_open(mention.ref, traced.fact.form)
         ]
         return max(candidates)[2:] if candidates else None
 
@@ -368,7 +390,7 @@ class _Look:
     def _runs(self) -> dict[str, list[tuple[bool, BlockRef]]]:
         """Map each command to its runs, as (failed, block), in the order of the path."""
         known_errors = self.trace.select(kind="error", stood=False)
-        errors = {said.ref for traced in known_errors for said in traced.fact.said}
+        errors = {mention.ref for traced in known_errors for mention in traced.fact.said}
         out: dict[str, list[tuple[bool, BlockRef]]] = {}
         for form, ref in ((form, ref) for ref, form in self._commands.items()):
             answer = self.answers.get(ref)
@@ -380,10 +402,10 @@ class _Look:
     def _commands(self) -> dict[BlockRef, str]:
         """Map each call that ran a command to the command."""
         return {
-            said.ref: traced.fact.form
+            mention.ref: traced.fact.form
             for traced in self.trace.select(kind="command", stood=False)
-            for said in known(traced)
-            if said.operation == "ran"
+            for mention in list_mentions(traced)
+            if mention.operation == "ran"
         }
 
     @cached_property
@@ -410,59 +432,78 @@ def _reports(form: str) -> bool:
 _FAILED = re.compile(r"(?:--- )?FAIL(?:ED)?:?\s+([A-Za-z_]\w{3,})")
 
 
-def known(traced: TracedFact) -> list[Said]:
+def list_mentions(traced: TracedFact) -> list[Said]:
     """Return the occurrences of a fact before the compaction that it was traced through."""
     refs = set(traced.said)
-    return [said for said in traced.fact.said if said.ref in refs]
+    return [mention for mention in traced.fact.said if mention.ref in refs]
 
 
-def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
-    """Yield the codes that apply to a fact, each with its sentence."""
-    for code, params in _find_codes(traced, look):
+def is_rule(traced: TracedFact) -> bool:
+    """Return whether a rule or a choice of the user's, or of an instruction file, still binds.
+
+    A request that was answered does not.
+    """
+    typed = [mention.ref for mention in list_mentions(traced) if mention.by == "user"]
+    if typed:
+        return not is_answered(traced.fact.form, typed, traced.scene.session)
+    return any(mention.by == "file" for mention in list_mentions(traced))
+
+
+def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str, str]]:
+    """Yield the codes that apply to a fact, each with its sentence.
+
+    `judged` says that a reader calls it lost.
+    """
+    absent = traced.outcome == "absent" or (judged and traced.outcome in UNDECIDED)
+    for code, params in _find_codes(traced, look, absent):
         kind = traced.fact.kind
         form = traced.fact.form if kind in SPOKEN else " ".join(traced.fact.form.split())
         quoted = quote_form(kind, form, LONGEST) if kind in SPOKEN else cut_text(form, LONGEST)
-        yield code, write(code, form=quoted, kind=kind, **params).sentence
+        sentence = write(code, form=quoted, kind=kind, **params).sentence
+        yield code, write("judged lost", sentence=sentence).sentence if judged and absent else sentence
 
 
-def _find_codes(traced: TracedFact, look: _Look) -> Iterator[tuple[str, dict[str, str]]]:
+def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the codes that apply to a fact, each with the parameters of its sentence."""
     fact, kind = traced.fact, traced.fact.kind
     if (later := traced.replacement) is not None:
         if traced.carried:
             yield "CI015", {"value": cut_text(later.value, LONGEST), "when": _when(traced, later.ref)}
     elif traced.outcome == "changed":
-        if any(said.by == "user" for said in known(traced)):
+        if any(mention.by == "user" for mention in list_mentions(traced)):
             yield "CI016", {"sentence": describe_outcome(traced).sentence}
     elif traced.outcome == "contradicted":
         if kind in ("constraint", "choice"):
             yield "CI017", {"sentence": describe_outcome(traced).sentence}
     elif kind == "file":
-        done = [said for said in known(traced) if said.operation in ("read", *CHANGED)]
+        done = [mention for mention in list_mentions(traced) if mention.operation in ("read", *CHANGED)]
         # A failed call changed nothing.
-        changed = [said for said in done if said.operation in CHANGED and look.has_worked(said.ref)]
-        weak = done if traced.outcome == "partial" else ()
+        changed = [
+            mention for mention in done if mention.operation in CHANGED and look.has_worked(mention.ref)
+        ]
+        weak = done if traced.outcome == "partial" and not absent else ()
         if others := [name for name in traced.others if not name.startswith("...")] if weak else ():
             yield "CI007", {"words": cut_text(traced.words, LONGEST), "other": cut_text(others[0], LONGEST)}
-        created = [said for said in changed if said.operation == "created"]
-        # A file that was created and deleted again need not be kept.
+        created = [mention for mention in changed if mention.operation == "created"]
+        # A file that was deleted, restored or pushed need not be kept.
         if (
-            traced.outcome == "absent"
+            absent
             and changed
             and not SCRATCH.search(fact.form)
-            and not (created and changed[-1].operation == "deleted")
+            and changed[-1].operation != "deleted"
+            and not look.calls.settle(fact.form, [mention.ref for mention in changed])
         ):
             code, last = ("CI006", created[-1]) if created else ("CI001", changed[-1])
             yield code, {"did": last.operation or "", "when": _when(traced, last.ref)}
-    elif traced.outcome != "absent":
+    elif not absent:
         return
     elif kind == "constraint":
-        sayings = {said.by: said.ref for said in known(traced)}
-        by = "user" if "user" in sayings else "file"
-        if by in sayings:
+        if is_rule(traced):
+            sayings = {mention.by: mention.ref for mention in list_mentions(traced)}
+            by = "user" if "user" in sayings else "file"
             yield "CI002", {"who": WHO[by], "when": _when(traced, sayings[by])}
     elif kind == "todo":
-        by_user = any(said.by == "user" for said in known(traced))
+        by_user = any(mention.by == "user" for mention in list_mentions(traced))
         if by_user if look.todos is None else fact.form in look.todos:
             yield "CI003", {"when": _when(traced, traced.said[-1])}
     elif kind == "error":
@@ -474,7 +515,8 @@ def _find_codes(traced: TracedFact, look: _Look) -> Iterator[tuple[str, dict[str
         if ref is not None and form == fact.form and not says_failure(form, texts):
             yield "CI005", {"when": _when(traced, ref)}
     elif kind == "choice":
-        if choices := [said for said in known(traced) if said.by == "user"]:
+        choices = [mention for mention in list_mentions(traced) if mention.by == "user"]
+        if choices and is_rule(traced):
             yield "CI014", {"when": _when(traced, choices[-1].ref)}
     elif kind == "decision":
         yield "CI010", {"when": _when(traced, traced.said[0])}

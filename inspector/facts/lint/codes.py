@@ -1,4 +1,4 @@
-"""What a check says: findings with stable codes, the table of codes, and how some are chosen.
+"""Findings of a check with stable codes, the table of codes, and the selection of codes.
 
 A code is never given to another check, even if it is no longer used.
 """
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ...errors import EditError, expect_items
 from ...faults import Fault
 from ...mixins import Framed, Printable
+from ...session.entries import Boundary, count_recorded
 from ...text import html_table, plural, printable, printed
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-REPORTS = ("text", "json", "github", "sarif", "junit")
+REPORTS = ("text", "json", "github", "sarif")
 """How a report can be written (`report.py`)."""
 
 
@@ -42,7 +43,7 @@ class Check(NamedTuple):
 # fmt: off
 _CHECKS = (
     Check("CI001", "edited file absent", "error",
-        "A file that was edited or deleted is named nowhere any more.",
+        "A file that was edited, and not restored, deleted or pushed since, is named nowhere any more.",
         "The file src/auth.py, edited in turn 12, is absent."),
     Check("CI002", "user constraint absent", "error",
         "What the user, or the instruction file of a folder, said must or must not be done is said nowhere.",
@@ -130,7 +131,7 @@ class LintFinding(Printable):
 
     @cached_property
     def fix(self) -> Fix | None:
-        """The first of the fact's `fixes`, planned on first access; None if there is none."""
+        """The first of the fact's `fixes`, planned on first access; None without fixes."""
         fixes = () if self.traced is None or self.plan is None else self.traced.fixes(self.plan)
         return fixes[0] if fixes else None
 
@@ -265,10 +266,9 @@ def report_uncompacted(session: Session, rules: str | Iterable[str] | None = Non
     LintReport(0 recorded compactions: nothing found)
     """
     choose(rules)
-    compacted = any(entry.kind == "compaction" for entry in session.entries)
-    return None if compacted else LintReport((), tell_looked(0))
+    return None if session.boundaries else LintReport((), tell_looked(()))
 
 
-def tell_looked(compactions: int) -> str:
+def tell_looked(boundaries: Iterable[Boundary]) -> str:
     """Format what `lint` checked without a policy."""
-    return plural(compactions, "recorded compaction")
+    return count_recorded(boundaries, "recorded compaction")

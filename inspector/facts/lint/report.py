@@ -1,4 +1,4 @@
-"""Format findings as text, JSON, GitHub annotations, SARIF and JUnit XML."""
+"""Format findings as text, JSON, GitHub annotations and SARIF."""
 
 from __future__ import annotations
 
@@ -99,47 +99,11 @@ def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
     return [json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": [run]}, indent=2)]
 
 
-def write_junit(findings: LintReport, session: Session, file: str) -> list[str]:
-    """Format JUnit XML for build servers.
-
-    Errors are failed tests; other findings are passed tests with output. Without findings there is one passed
-    test.
-    """
-    from xml.etree import ElementTree as ET
-
-    tidy = _find_redactor(findings, session).clean
-    failed = sum(finding.severity == "error" for finding in findings)
-    faults = len(findings.faults)
-    tests = max(len(findings) + faults, 1)
-    counts = {"tests": str(tests), "failures": str(failed), "errors": str(faults)}
-    root = ET.Element("testsuites", {"name": NAME, **counts})
-    suite = ET.SubElement(root, "testsuite", {"name": printable(tidy(findings.looked)), **counts})
-    for finding in findings:
-        at = find_line(finding, session)
-        place = {"file": printable(file), **({"line": str(at)} if at else {})}
-        title = {"classname": NAME, "name": f"{finding.code} {finding.name}"}
-        case = ET.SubElement(suite, "testcase", title | place)
-        text = printable(tidy(finding.sentence) + _tier(finding))
-        if finding.severity == "error":
-            ET.SubElement(case, "failure", {"type": finding.code, "message": text})
-        else:
-            ET.SubElement(case, "system-out").text = f"{finding.severity}: {text}"
-    for fault in findings.faults:
-        case = ET.SubElement(suite, "testcase", {"classname": NAME, "name": "not checked"})
-        ET.SubElement(case, "error", {"message": printable(str(fault))})
-    if not findings and not faults:
-        ET.SubElement(suite, "testcase", {"classname": NAME, "name": "nothing found"})
-    ET.indent(root)
-    head = '<?xml version="1.0" encoding="UTF-8"?>'
-    return [head, *ET.tostring(root, encoding="unicode").split("\n")]
-
-
 FORMATS: dict[str, Callable[[LintReport, Session, str, bool], list[str]]] = {
     "text": lambda findings, session, _, fixes: write_text(findings, session, fixes=fixes),
     "json": lambda findings, session, _, fixes: write_json(findings, session, fixes=fixes),
     "github": lambda findings, session, file, _: write_github(findings, session, file),
     "sarif": lambda findings, session, file, _: write_sarif(findings, session, file),
-    "junit": lambda findings, session, file, _: write_junit(findings, session, file),
 }
 """Functions that format a report of a session, with the name of its file, and with fixes or without."""
 

@@ -1,7 +1,7 @@
-"""A session as it stood at an entry, as a new session of the same harness that it can go on from.
+"""Copy a session up to an entry as a new session of the same harness, which can be continued.
 
-The records of the path are copied as they stand, whatever fields they have; only what names the session and
-its records is new, so that the copy can lie beside the original. No other branch comes along.
+The records of the path are copied with all their fields. Only the ids of the session and of its records are
+new, so that the copy can be stored next to the original. Other branches are not copied.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from .writers import compare_contexts
 
 Json = dict[str, Any]
 
-SPOKEN = ("message", "toolUseResult")
-"""Fields of a Claude Code row that hold words; a name in them is what somebody said."""
+TEXT_FIELDS = ("message", "toolUseResult")
+"""Fields of a Claude Code row that contain text; an id in them is part of the text and not replaced."""
 LINKS = ("parentUuid", "logicalParentUuid")
-"""Fields of a Claude Code row that name the row before it; the second across a compaction."""
+"""Fields of a Claude Code row with the id of the previous row; the second continues across a compaction."""
 
 
 def fork_session(
     session: Session, data: bytes, at: str, name: str, make_id: Callable[[], str], title: str
 ) -> bytes:
-    """The lines of a new session `name`: the path to the entry `at` of the file whose bytes are `data`.
+    """Return the lines of a new session `name`: the path to the entry `at` of the file with the bytes `data`.
 
-    `make_id` gives a new name for each record. Raises `EditError` for a format whose harness cannot go on
-    from such a file, and where the copy would not read back to the same context.
+    `make_id` returns a new id for each record. Raises `EditError` for formats whose harness cannot continue
+    such a file, and if the copy would not be read back to the same context.
     """
     if session.format not in FORKS:
         raise EditError("reopen", session.format, f"only {' and '.join(FORKS)} sessions can be reopened")
@@ -49,13 +49,13 @@ def _fork_claude_code(
     moment: Session, data: bytes, name: str, make_id: Callable[[], str], title: str
 ) -> bytes:
     """Write the rows of the path and those between them, each with `forkedFrom`, and a title."""
-    offsets = {source.offset for at in moment.path for source in moment.entries[at].sources}
+    offsets = {source.offset for index in moment.path for source in moment.entries[index].sources}
     others = {source.offset for entry in moment.entries for source in entry.sources} - offsets
     rows = dict(_read_rows(data))
     lines = {row["uuid"]: number for number, row in rows.items() if isinstance(row.get("uuid"), str)}
 
     def find_above(row: Json, link: str) -> int | None:
-        """The row that a row hangs off, past those that the moment does not hold."""
+        """Return the row above a row, skipping rows that are not part of the copy."""
         number = lines.get(row.get(link))
         while number in others:
             number = lines.get(rows[number].get("parentUuid"))
@@ -68,7 +68,7 @@ def _fork_claude_code(
             if above is not None and above not in offsets:
                 offsets.add(above)
                 waiting.append(above)
-    # A prompt that waited stands where it was queued, and is said where it was taken out again.
+    # A queued prompt has two records, one for queueing and one for sending.
     last = max(offsets, default=0)
     queue = {n for n, row in rows.items() if row.get("type") == "queue-operation" and n <= last}
     offsets |= queue - others
@@ -82,7 +82,7 @@ def _fork_claude_code(
     out: list[Json] = []
     for number in sorted(offsets):
         row = rows[number]
-        words = {key: row[key] for key in SPOKEN if key in row}
+        words = {key: row[key] for key in TEXT_FIELDS if key in row}
         row = row | {link: links[number, link] for link in LINKS if (number, link) in links}
         copy = _rename({key: value for key, value in row.items() if key not in words}, names)
         copy = {key: words.get(key, copy.get(key)) for key in row}
@@ -132,7 +132,7 @@ def _read_rows(data: bytes) -> Iterable[tuple[int, Json]]:
 
 
 def _rename(value: Any, names: dict[str, str]) -> Any:
-    """The value with every text that is a name in its place, wherever it stands."""
+    """Replace every string that is an id in a value."""
     if isinstance(value, str):
         return names.get(value, value)
     if isinstance(value, list):
@@ -147,7 +147,7 @@ def _dump(rows: Iterable[Json]) -> bytes:
 
 
 def name_fork(session: Session, at: str) -> str:
-    """The title of a copy: that of the session, and where it was reopened.
+    """Return the title of a copy: the session's title, and the turn at which it was reopened.
 
     >>> from inspector import open_demo
     >>> session = open_demo()

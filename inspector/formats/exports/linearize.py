@@ -1,8 +1,8 @@
-"""A session as a line of records that other formats can hold: what all exports share.
+"""Convert a session to a list of records that other formats can store: shared by all exports.
 
-A session becomes a `LinearSession`: the entries of the path in order with emptied outputs as emptied, the
-entries that the last compaction keeps, and a count of what no record holds. Entries of other branches become
-`BranchEntry`s that hang off the path or off each other.
+A session becomes a `LinearSession`: the entries of the path in order, with cleared outputs as cleared; the
+entries that the last compaction keeps; and a count of losses. Entries of other branches become
+`BranchEntry`s, whose parent is on the path or on another branch.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ..sealed import read_sealed
 
 Json = dict[str, Any]
 NEVER = "1970-01-01T00:00:00.000Z"
-"""The time of a record in a session that tells none."""
+"""The time of a record in a session without times."""
 
 
 class Loss(NamedTuple):
-    """What an export does not hold as the session does: its name, how often, and what became of it."""
+    """A loss of an export: its name, how often it occurs, and a sentence about it."""
 
     name: str
     times: int
@@ -41,7 +41,7 @@ SENTENCES = {
     "fields": "entries hold fields of their records that are not written",
     "emptied": "outputs are written as an earlier compaction left them, their text is not",
     "copies": "kept entries are written again after the compaction, which can only keep a range",
-    "unsummarised": "compactions without a summary are written as a new beginning",
+    "unsummarised": "compactions without a summary, or with one behind what was kept, become a new beginning",
     "meta": "messages of the harness are written as the user's",
     "sealed": "compactions by a provider are written as their words, without its own block",
     "branch_summaries": "summaries of branches are written as messages",
@@ -61,8 +61,8 @@ SENTENCES = {
 }
 
 
-def tell(counts: Counter[str]) -> tuple[Loss, ...]:
-    """The losses by name, in the order in which they are listed here."""
+def list_losses(counts: Counter[str]) -> tuple[Loss, ...]:
+    """Return the losses in the order of `SENTENCES`."""
     return tuple(
         Loss(name, counts[name], f"{counts[name]:,} {sentence}")
         for name, sentence in SENTENCES.items()
@@ -71,7 +71,7 @@ def tell(counts: Counter[str]) -> tuple[Loss, ...]:
 
 
 class BranchEntry(NamedTuple):
-    """An entry of another branch, and the entry that it hangs off; None for one that begins anew."""
+    """An entry of another branch, and its parent; None for the first entry of a branch."""
 
     entry: Entry
     parent: str | None
@@ -79,57 +79,71 @@ class BranchEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class LinearSession:
-    """Entries to be written, in order, and by id the entries that a compaction keeps of those before it.
+    """The entries to write.
 
-    `last` is the compaction that counts, None where there is none.
+    Attributes:
+        entries: The entries, in order.
+        kept_ids: Ids of the entries that the last compaction keeps.
+        last: Id of the last compaction, or None.
+        losses: The number of losses by kind.
     """
 
     entries: tuple[Entry, ...]
-    kept: tuple[str, ...]
+    kept_ids: tuple[str, ...]
     last: str | None
     losses: Counter[str]
 
     def is_range(self) -> bool:
-        """Whether what is kept is all that stands between its first entry and the compaction."""
+        """Return whether the kept entries are all entries from the first kept one to the compaction."""
         names = [e.id for e in self.entries if e.kind in ("message", "branch_summary") or e.id == self.last]
-        if not self.kept:
-            return True
-        first = names.index(self.kept[0])
-        return tuple(names[first : names.index(self.last or "")]) == self.kept
+        if not self.kept_ids or self.kept_ids[0] not in names:
+            return not self.kept_ids
+        first = names.index(self.kept_ids[0])
+        return tuple(names[first : names.index(self.last or "")]) == self.kept_ids
 
-    def begin_anew(self, *, ranges: bool) -> LinearSession:
-        """The same where a compaction is a summary and, with `ranges`, a range that it keeps.
+    def restart_at_compaction(self, *, ranges: bool) -> LinearSession:
+        """Convert the last compaction to one with a summary and, with `ranges`, a kept range.
 
-        One without a summary becomes a new beginning. What is kept out of order is written again.
+        A compaction without a summary, or with its summary behind what it keeps, becomes a new beginning.
+        Kept entries that are no range are repeated, an earlier summary as a message.
         """
-        at = next((i for i, entry in enumerate(self.entries) if entry.id == self.last), -1)
-        if at < 0:
+        index = next((i for i, entry in enumerate(self.entries) if entry.id == self.last), -1)
+        if index < 0:
             return self
-        losses, copies = Counter(self.losses), self._copies(at)
-        if not self.entries[at].text:
+        losses, copies, boundary = Counter(self.losses), self._copies(index), self.entries[index].boundary
+        behind = boundary is not None and boundary.summary_last
+        if behind or not self.entries[index].text:
             losses["unsummarised"] += 1
-            return LinearSession((*copies, *self.entries[at + 1 :]), (), None, losses)
+            words = [_as_message(self.entries[index])] if behind else []
+            return LinearSession((*copies, *words, *self.entries[index + 1 :]), (), None, losses)
         if ranges and self.is_range():
             return self
         losses["copies"] += len(copies)
-        before, after = self.entries[: at + 1], self.entries[at + 1 :]
+        before, after = self.entries[: index + 1], self.entries[index + 1 :]
         return LinearSession((*before, *copies, *after), (), self.last, losses)
 
-    def _copies(self, at: int) -> tuple[Entry, ...]:
-        by_name = {entry.id: entry for entry in self.entries[:at]}
-        taken = {entry.id for entry in self.entries}
+    def _copies(self, index: int) -> tuple[Entry, ...]:
+        by_name = {entry.id: entry for entry in self.entries[:index]}
+        used_ids = {entry.id for entry in self.entries}
         copies = []
-        for name in self.kept:
+        for name in self.kept_ids:
             new = name + "+"
-            while new in taken:
+            while new in used_ids:
                 new += "+"
-            taken.add(new)
-            copies.append(by_name[name].model_copy(update={"id": new, "usage": None}))
+            used_ids.add(new)
+            copies.append(_as_message(by_name[name]).model_copy(update={"id": new, "usage": None}))
         return tuple(copies)
 
 
+def _as_message(entry: Entry) -> Entry:
+    """A summary as words of the user; another entry as it is."""
+    if entry.kind != "compaction":
+        return entry
+    return entry.model_copy(update={"kind": "message", "boundary": None})
+
+
 def take_line(session: Session, *, keep_micro: bool = False) -> LinearSession:
-    """The line of a session's path. With `keep_micro` compactions that empty outputs stay records."""
+    """Convert the path of a session. With `keep_micro`, compactions that clear outputs stay records."""
     live, path = session.live, session.path
     losses = Counter[str](
         system=len(session.system),
@@ -138,62 +152,62 @@ def take_line(session: Session, *, keep_micro: bool = False) -> LinearSession:
         records=len(session.notes),
     )
     on_path = set(path)
-    for at, entry in enumerate(session.entries):
-        losses["sidechains"] += at not in on_path and entry.sidechain is not None
+    for index, entry in enumerate(session.entries):
+        losses["sidechains"] += index not in on_path and entry.sidechain is not None
     losses["sidechains"] += sum(len(agent.replies) + len(agent.results) for agent in session.subagents)
     from ...tokens.ledger import clear_output
 
     emptied = _find_emptied(session) if not keep_micro else {}
     entries: list[Entry] = []
-    for at in path:
-        entry = session.entries[at]
+    for index in path:
+        entry = session.entries[index]
         if entry.kind == "note" or (entry.kind == "micro" and not keep_micro):
             losses["records"] += 1
             continue
-        if rows := emptied.get(at):
+        if rows := emptied.get(index):
             losses["emptied"] += len(rows)
             blocks = tuple(clear_output(b) if n in rows else b for n, b in enumerate(entry.blocks))
             entry = entry.model_copy(update={"blocks": blocks})
         losses["fields"] += bool(entry.extra)
         losses["sealed"] += read_sealed(entry.boundary) is not None
         entries.append(entry)
-    last = session.entries[live.entries[0]].id if live.summary == 0 else None
-    kept = _find_kept(session) if last is not None else ()
-    return LinearSession(tuple(entries), kept, last, losses)
+    last = session.entries[live.entries[live.summary]].id if live.summary >= 0 else None
+    kept_ids = _find_kept(session) if last is not None else ()
+    return LinearSession(tuple(entries), kept_ids, last, losses)
 
 
 def find_twigs(session: Session) -> list[BranchEntry]:
-    """What stands on other branches, parents before what hangs off them; records nobody sees are left out.
+    """Return the entries of other branches, parents first, except records that the model never sees.
 
-    What hung off such a record hangs off the entry above it.
+    Children of such a record get the entry above it as their parent.
     """
     path, tree = set(session.path), session.tree
     below: dict[int | None, list[int]] = {}
-    for at, entry in enumerate(session.entries):
-        if at not in path and entry.sidechain is None and tree.index[entry.id] == at:
-            below.setdefault(tree.parent[at], []).append(at)
+    for index, entry in enumerate(session.entries):
+        if index not in path and entry.sidechain is None and tree.index[entry.id] == index:
+            below.setdefault(tree.parent[index], []).append(index)
     roots: list[int | None] = [None, *session.path]
-    waiting = [(at, parent) for parent in reversed(roots) for at in reversed(below.get(parent, ()))]
+    waiting = [(index, parent) for parent in reversed(roots) for index in reversed(below.get(parent, ()))]
     hangs: dict[int | None, str | None] = {None: None}
     above: str | None = None
-    for at in session.path:
-        above = above if session.entries[at].kind == "note" else session.entries[at].id
-        hangs[at] = above
+    for index in session.path:
+        above = above if session.entries[index].kind == "note" else session.entries[index].id
+        hangs[index] = above
     twigs: list[BranchEntry] = []
     while waiting:
-        at, parent = waiting.pop()
-        entry = session.entries[at]
+        index, parent = waiting.pop()
+        entry = session.entries[index]
         if is_written(entry):
             twigs.append(BranchEntry(entry, hangs[parent]))
-            hangs[at] = entry.id
+            hangs[index] = entry.id
         else:
-            hangs[at] = hangs[parent]
-        waiting += [(child, at) for child in reversed(below.get(at, ()))]
+            hangs[index] = hangs[parent]
+        waiting += [(child, index) for child in reversed(below.get(index, ()))]
     return twigs
 
 
 def find_dropped(before: LinearSession, after: LinearSession) -> list[BranchEntry]:
-    """What a new beginning leaves behind, as a branch of its own."""
+    """Return the entries that a new beginning drops, as a separate branch."""
     names, twigs = {entry.id for entry in after.entries}, list[BranchEntry]()
     for entry in before.entries:
         if entry.id not in names and is_written(entry):
@@ -202,18 +216,18 @@ def find_dropped(before: LinearSession, after: LinearSession) -> list[BranchEntr
 
 
 def leave_out(twigs: Sequence[BranchEntry], name: str | None) -> list[BranchEntry]:
-    """The twigs without those that hang off an entry, or off each other there."""
-    gone, kept = {name}, []
+    """Return the twigs except those that descend from an entry."""
+    gone, remaining = {name}, []
     for twig in twigs:
         if twig.parent in gone:
             gone.add(twig.entry.id)
         else:
-            kept.append(twig)
-    return kept
+            remaining.append(twig)
+    return remaining
 
 
 def is_written(entry: Entry) -> bool:
-    """Whether an entry of another branch has a record of its own; one that says nothing may have none."""
+    """Return whether an entry of another branch gets its own record. Empty entries may have none."""
     if entry.kind == "compaction":
         return bool(entry.text)
     return entry.kind in ("message", "branch_summary") and bool(split_runs(entry))
@@ -221,20 +235,21 @@ def is_written(entry: Entry) -> bool:
 
 def _find_emptied(session: Session) -> dict[int, set[int]]:
     live = session.live
-    found: dict[int, set[int]] = {}
+    cleared_rows: dict[int, set[int]] = {}
     for row in live.cleared.nonzero()[0].tolist():
-        found.setdefault(int(live.entries[live.position[row]]), set()).add(int(live.block[row]))
-    return found
+        cleared_rows.setdefault(int(live.entries[live.position[row]]), set()).add(int(live.block[row]))
+    return cleared_rows
 
 
 def _find_kept(session: Session) -> tuple[str, ...]:
     where = {at: number for number, at in enumerate(session.path)}
-    first, *rest = session.live.entries.tolist()
-    return tuple(session.entries[at].id for at in rest if where[at] < where[first])
+    live = session.live.entries.tolist()
+    last = where[live[session.live.summary]]
+    return tuple(session.entries[at].id for at in live if where[at] < last)
 
 
 def split_runs(entry: Entry) -> list[tuple[Block, ...]]:
-    """The blocks of an entry as messages that hold one tool output or none; empty for nothing to say."""
+    """Split an entry's blocks into messages with at most one tool output; empty if there is no content."""
     runs: list[list[Block]] = []
     for block in entry.blocks:
         if isinstance(block, ToolOutput) or not runs or isinstance(runs[-1][-1], ToolOutput):

@@ -1,7 +1,7 @@
-"""A session's path in formats that hold one line of messages: Codex's rollout, and a request of OpenAI's.
+"""Write a session's path in formats that store one list of messages: Codex's rollout, and OpenAI's request.
 
-Other branches have no place in either and are counted. What a rollout records of earlier compactions stands
-in it too; a request holds no more than the context. Sources: FORMATS §1, §9.
+Other branches cannot be stored and are counted as losses. A rollout also contains earlier compactions; a
+request contains only the context. Sources: FORMATS §1, §9.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .linearize import NEVER, BranchEntry, Json, LinearSession, split_runs, take
 
 
 def _take(session: Session) -> tuple[LinearSession, Counter[str]]:
-    """The line of the path, each compaction a summary; system prompt and tools have a place here."""
+    """Return the path with each compaction as a summary. The formats store system prompt and tools."""
     whole = take_line(session)
-    line = whole.begin_anew(ranges=False)
+    line = whole.restart_at_compaction(ranges=False)
     losses = Counter(line.losses)
     losses["system"] = sum(not isinstance(block, Text) for block in session.system)
     names = {entry.id for entry in line.entries}
@@ -35,19 +35,19 @@ def _dump(value: Any) -> str:
     return dump_lossless(value)
 
 
-def _spell(given: Any) -> str:
-    """What a call is given, as a text of JSON."""
-    return given["input"] if _is_text(given) else _dump(given)
+def _dump_arguments(args: Any) -> str:
+    """Return the input of a call as JSON text."""
+    return args["input"] if _is_text(args) else _dump(args)
 
 
-def _is_text(given: Any) -> bool:
-    """Whether it was no JSON when it was read: it stands alone under `input` and is written as it was."""
-    if not isinstance(given, dict) or given.keys() != {"input"} or not isinstance(given["input"], str):
+def _is_text(args: Any) -> bool:
+    """Return whether the input was not JSON when it was read: then it is stored alone under `input`."""
+    if not isinstance(args, dict) or args.keys() != {"input"} or not isinstance(args["input"], str):
         return False
     try:
-        return not isinstance(json.loads(given["input"]), dict | list)
+        return not isinstance(json.loads(args["input"]), dict | list)
     except ValueError:
-        return utf16_length(given["input"]) > 0
+        return utf16_length(args["input"]) > 0
 
 
 def _link(block: Image) -> str:
@@ -58,7 +58,7 @@ def _link(block: Image) -> str:
 
 
 def write_codex(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
-    """The rows of a rollout, and a count of what they do not hold. `twigs` have no place in it."""
+    """Return the rows of a rollout, and the number of losses by kind. `twigs` are ignored."""
     line, losses = _take(session)
     stamp = session.updated or session.created or NEVER
     head: Json = {
@@ -88,7 +88,7 @@ def write_codex(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[by
 
 
 def name_thread(name: str) -> str:
-    """The name where it is one that Codex takes, else one made of it, the same each time."""
+    """Return the name if Codex accepts it as an id, else an id derived from it."""
     try:
         return str(UUID(name))
     except ValueError:
@@ -97,8 +97,8 @@ def name_thread(name: str) -> str:
 
 def _write_rows(entry: Entry, sums: Counter[str], window: int | None) -> Iterator[tuple[str, Json]]:
     if entry.kind == "compaction":
-        said = _say("user", "input_text", [Text(text=entry.text)])
-        yield "compacted", {"message": entry.text, "replacement_history": [said]}
+        message = _make_message("user", "input_text", [Text(text=entry.text)])
+        yield "compacted", {"message": entry.text, "replacement_history": [message]}
         return
     for run in split_runs(entry):
         for item in _write_items(entry.role, run):
@@ -108,8 +108,8 @@ def _write_rows(entry: Entry, sums: Counter[str], window: int | None) -> Iterato
     if entry.usage is not None and entry.usage.tokens:
         last = _count(entry.usage)
         sums.update(last)
-        told = {"total_token_usage": dict(sums), "last_token_usage": last, "model_context_window": window}
-        yield "event_msg", {"type": "token_count", "info": told}
+        info = {"total_token_usage": dict(sums), "last_token_usage": last, "model_context_window": window}
+        yield "event_msg", {"type": "token_count", "info": info}
 
 
 def _count(usage: Usage) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _count(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _say(role: str, kind: str, blocks: Iterable[Block]) -> Json:
+def _make_message(role: str, kind: str, blocks: Iterable[Block]) -> Json:
     return {"type": "message", "role": role, "content": [_write_part(block, kind) for block in blocks]}
 
 
@@ -134,25 +134,27 @@ def _write_part(block: Block, kind: str) -> Json:
 
 
 def _write_items(role: str, run: Sequence[Block]) -> Iterator[Json]:
-    """The items of one run of blocks; words that follow each other are one message."""
-    said: list[Block] = []
+    """Yield the items of one run of blocks. Consecutive texts form one message."""
+    texts: list[Block] = []
     own = role == "assistant"
     for block in (*run, None):
         if isinstance(block, Text | Image) or (block is not None and _is_other(block)):
-            said.append(block)
+            texts.append(block)
             continue
-        if said:
-            yield _say(
-                "assistant" if own else _ROLES.get(role, "user"), "output_text" if own else "input_text", said
+        if texts:
+            yield _make_message(
+                "assistant" if own else _ROLES.get(role, "user"),
+                "output_text" if own else "input_text",
+                texts,
             )
-            said = []
+            texts = []
         if isinstance(block, Reasoning):
             parts = [{"type": "summary_text", "text": block.text}] if block.text else []
             sealed = {"encrypted_content": block.encrypted} if block.encrypted is not None else {}
             yield {"type": "reasoning", "summary": parts, **sealed}
         elif isinstance(block, ToolCall):
-            given = _spell(block.input)
-            yield {"type": "function_call", "name": block.name, "arguments": given, "call_id": block.id}
+            args = _dump_arguments(block.input)
+            yield {"type": "function_call", "name": block.name, "arguments": args, "call_id": block.id}
         elif isinstance(block, ToolOutput):
             yield {"type": "function_call_output", "call_id": block.call_id, "output": _answer(block)}
 
@@ -161,7 +163,7 @@ _ROLES = {"system": "developer"}
 
 
 def _is_other(block: Block) -> bool:
-    """Whether a block has no item of its own: its words are said."""
+    """Return whether a block has no item of its own and is written as text."""
     return not isinstance(block, Reasoning | ToolCall | ToolOutput)
 
 
@@ -176,7 +178,7 @@ def _answer(block: ToolOutput) -> Any:
 
 
 def write_openai(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
-    """The body of a request of Chat Completions that holds the context, and a count of what it does not."""
+    """Return the body of a Chat Completions request with the context, and the number of losses by kind."""
     line, losses = _take(session)
     names = [entry.id for entry in line.entries]
     begin = names.index(line.last) if line.last in names else 0
@@ -208,18 +210,18 @@ def _write_message(role: str, run: Sequence[Block]) -> Iterator[Json]:
         output = run[0]
         yield {"role": "tool", "tool_call_id": output.call_id, "content": _content(output.parts)}
         return
-    told = [block for block in run if not isinstance(block, Reasoning | ToolCall)]
+    content = [block for block in run if not isinstance(block, Reasoning | ToolCall)]
     calls = [block for block in run if isinstance(block, ToolCall)]
-    if not told and not calls and run:
+    if not content and not calls and run:
         return  # reasoning alone is not sent
     message: Json = {"role": role if role in ("user", "assistant", "system") else "user"}
-    message["content"] = _content(told) if told or not calls else None
+    message["content"] = _content(content) if content or not calls else None
     if calls:
         message["tool_calls"] = [
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": call.name, "arguments": _spell(call.input)},
+                "function": {"name": call.name, "arguments": _dump_arguments(call.input)},
             }
             for call in calls
         ]
@@ -227,7 +229,7 @@ def _write_message(role: str, run: Sequence[Block]) -> Iterator[Json]:
 
 
 def _content(blocks: Sequence[Any]) -> Any:
-    """A text where one will do, else parts."""
+    """Return a text if there is only one, else parts."""
     if len(blocks) == 1 and isinstance(blocks[0], Text):
         return blocks[0].text
     return [

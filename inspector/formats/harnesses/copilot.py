@@ -19,9 +19,9 @@ from ...session.blocks import Reasoning, Text, ToolCall
 from ...session.entries import Source, StatedTotal, Usage, is_tokens
 from ...session.session import Session
 from ...text import plural
-from ..json_document import Fields, Found, unknown
+from ..json_document import Fields, ParsedBlock, unknown
 from ..json_lines import Data, Reader, read_lines
-from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
+from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_arguments, read_inclusive
 
 NAME = "copilot-cli"
 FAMILIES = frozenset(
@@ -32,92 +32,92 @@ FAMILIES = frozenset(
         "auto_mode_switch",
     ]
 )
-"""What the types of events begin with."""
+"""Prefixes of the types of events."""
 SECTIONS = ("systemTokens", "conversationTokens", "toolDefinitionsTokens")
 USED = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
 USED_ONCE = ("input", "output", "cachedInput", "cacheWrite")
-"""What a summary took, and how versions before 1.0 call the same figures."""
+"""The figures of a summary's request, and their names before version 1.0."""
 STARTS = ("session.start", "session.resume")
-TOLD = {"sessionId", "selectedModel", "context", "cwd", "startTime"}
-"""What a start tells of its session; one that was copied by another program may tell little."""
+START_FIELDS = {"sessionId", "selectedModel", "context", "cwd", "startTime"}
+"""Fields of a session's start. A log copied by another program may have only some of them."""
 MESSAGES = ("user.message", "assistant.message")
 TYPED = ("", "user", "command-")
-"""What the `source` of a prompt says that a person made: nothing, the user, or a command of the user's."""
+"""Values of `source` for prompts that a person wrote: none, the user, or a command of the user."""
 NOTICE = "<system_notification>"
-"""What the harness says in the user's name begins with it."""
+"""Prefix of a user message that the harness wrote."""
 
 
 def sniff(data: Data) -> str | None:
-    """None when one of the first lines is the start of a session of Copilot's, or a message in its envelope
-    where the log begins in the middle."""
+    """Return None if one of the first lines is a start of Copilot's session, or a message in its envelope
+    (the log may begin in the middle); else the reason."""
     named = False
     for row in first_rows(data):
         about = row.get("data")
         if row.get("type") in STARTS and isinstance(about, dict):
             if "copilotVersion" in about or str(about.get("producer")).startswith("copilot"):
                 return None
-            named = named or bool(TOLD & set(about))
+            named = named or bool(START_FIELDS & set(about))
         if named and row.get("type") in MESSAGES and isinstance(about, dict) and "content" in about:
             return None
         if row.get("type") in MESSAGES and {"id", "parentId", "timestamp"} <= row.keys():
             if isinstance(about, dict) and "content" in about:
                 return None
-    return "none of its first lines is a `session.start` of Copilot's, or a message with its envelope"
+    return "none of its first lines is a `session.start` of Copilot, or a message with its envelope"
 
 
 def read(data: Data) -> Session:
-    """The whole log. Raises `EmptySession` when nobody says anything."""
+    """Read the whole log. Raises `EmptySession` if it contains no messages."""
     return read_lines(CopilotEvents(), data)
 
 
 class CopilotEvents(JsonRows):
-    """The events of a log, and the session they make."""
+    """The events of a log, from which a session is built."""
 
     def make_session(self) -> Session:
-        """The session of all events. Raises `EmptySession` when none of them is a message."""
+        """Build the session from all events. Raises `EmptySession` if none of them is a message."""
         reading = _LogReading()
-        reading.made.corrupt = list(self.corrupt)
+        reading.recording.corrupt = list(self.corrupt)
         for source, row in self.rows:
             reading.take(source, row)
         return reading.make_session()
 
 
 class _LogReading:
-    """What has been read of a log, event after event."""
+    """State while a log is read event by event."""
 
     def __init__(self) -> None:
-        self.made = Recording(NAME)
+        self.recording = Recording(NAME)
         self.about: Json = {}
         self.model: str | None = None
         self.window: int | None = None
-        self.system: dict[str, str] = {}  # by the role it is given in: the system's, or a developer's
+        self.system: dict[str, str] = {}  # by its role: system or developer
         self.ends: Json = {}
         self.totals: list[StatedTotal] = []
         self.names: dict[str, str] = {}
-        self.callers: dict[str, str] = {}  # the reply that made each call
+        self.callers: dict[str, str] = {}  # the entry of the reply that contains a call, by call id
         self.line: list[str] = []
         self.aside: dict[str, str] = {}
-        self.used: dict[str, Usage] = {}  # by the call that took it, until its reply is met
-        self.replied: dict[str, str] = {}  # the first reply of each call
-        self.stood: dict[str, int] = {}
+        self.used: dict[str, Usage] = {}  # usage of requests whose replies were not read yet, by request id
+        self.replied: dict[str, str] = {}  # the entry of the first reply of each request
+        self.positions: dict[str, int] = {}
         self.started: tuple[int, Json] | None = None
         self.updated: str | None = None
 
     def take(self, source: Source, row: Json) -> None:
-        """One event."""
+        """Read one event."""
         kind, data = row.get("type"), row.get("data")
         fields = Fields(row, "type", "data")
         name = fields.text("id") or f"line-{source.line}"
         time = fields.text("timestamp")
         self.updated = time or self.updated
-        self.stood[name] = len(self.line)
+        self.positions[name] = len(self.line)
         if not isinstance(kind, str) or not isinstance(data, dict):
-            self.made.note(str(kind or "event without a type"), source, known=False)
+            self.recording.note(str(kind or "event without a type"), source, is_known=False)
             return
         if row.get("ephemeral") is True:
             if kind == "session.snapshot_rewind":
                 self._rewind(data)
-            self.made.note(kind, source)
+            self.recording.note(kind, source)
             return
         details = Fields(data)
         agent = fields.text("agentId") or Fields(data).text("parentToolCallId")
@@ -125,7 +125,7 @@ class _LogReading:
         blocks, role, more = self._read_message(kind, details, name)
         if kind == "session.usage_record":
             self._charge(details.object("usage"))
-            self.made.note(kind, source)
+            self.recording.note(kind, source)
         elif role is not None:
             call = Fields(data).text("apiCallId") if role == "assistant" else None
             if call is not None and call not in self.replied:
@@ -135,20 +135,20 @@ class _LogReading:
                 self.model = more.get("model") or self.model
             self._add(name, role, blocks, source, fields.rest | details.rest, agent, timestamp=time, **more)
         elif agent is not None:
-            self.made.note(kind, source, known=kind.partition(".")[0] in FAMILIES)
+            self.recording.note(kind, source, is_known=kind.partition(".")[0] in FAMILIES)
         elif kind == "session.compaction_complete" and details.rest.get("success") is not False:
             self._compact(name, source, details, time)
         elif kind == "session.truncation" and details.number("messagesRemovedDuringTruncation"):
             self._truncate(name, source, Fields(data), time)
         else:
             self._take_event(kind, data)
-            self.made.note(kind, source, known=kind.partition(".")[0] in FAMILIES)
+            self.recording.note(kind, source, is_known=kind.partition(".")[0] in FAMILIES)
 
     def _add(
         self,
         name: str,
         role: str,
-        blocks: list[Found],
+        blocks: list[ParsedBlock],
         source: Source | None,
         extra: Json,
         agent: str | None,
@@ -156,13 +156,17 @@ class _LogReading:
     ) -> None:
         if agent is not None:
             parent = self.aside.get(agent)
-            entry = self.made.add(name, role, blocks, source, extra, parent=parent, sidechain=agent, **more)
+            entry = self.recording.add(
+                name, role, blocks, source, extra, parent=parent, sidechain=agent, **more
+            )
             self.aside[agent] = entry.id
             return
         parent = self.line[-1] if self.line else None
-        self.line.append(self.made.add(name, role, blocks, source, extra, parent=parent, **more).id)
+        self.line.append(self.recording.add(name, role, blocks, source, extra, parent=parent, **more).id)
 
-    def _read_message(self, kind: str, details: Fields, name: str) -> tuple[list[Found], str | None, Json]:
+    def _read_message(
+        self, kind: str, details: Fields, name: str
+    ) -> tuple[list[ParsedBlock], str | None, Json]:
         """Return the blocks of a message, its role, and further fields of its entry. An event has no role."""
         if kind == "user.message":
             typed, sent = details.rest.get("content"), details.text("transformedContent")
@@ -196,14 +200,14 @@ class _LogReading:
         reply = self.callers.get(call or "")
         if model is None or reply is None:
             return
-        entry = self.made.entries[self.made.where[reply]]
+        entry = self.recording.entries[self.recording.where[reply]]
         if entry.model is None:
-            self.made.change(reply, model=model)
+            self.recording.change(reply, model=model)
         if entry.sidechain is None:
             self.model = self.model or model
 
-    def _read_reply(self, details: Fields, name: str) -> list[Found]:
-        blocks: list[Found] = []
+    def _read_reply(self, details: Fields, name: str) -> list[ParsedBlock]:
+        blocks: list[ParsedBlock] = []
         thought, sealed = details.text("reasoningText"), details.text("reasoningOpaque")
         if thought or sealed:
             blocks.append((Reasoning(text=thought or "", encrypted=sealed), {}))
@@ -217,13 +221,13 @@ class _LogReading:
                 rest.append(raw)
                 continue
             self.names[call], self.callers[call] = tool, name
-            block = ToolCall(id=call, name=tool, input=parse_given(inner.any("arguments")))
+            block = ToolCall(id=call, name=tool, input=parse_arguments(inner.any("arguments")))
             blocks.append((block, inner.rest))
         if rest:
             details.rest["toolRequests"] = rest
         return blocks
 
-    def _read_output(self, details: Fields) -> Found:
+    def _read_output(self, details: Fields) -> ParsedBlock:
         call, failed = details.text("toolCallId") or "", details.flag("success") is False
         result, error = Fields(details.object("result")), Fields(details.object("error"))
         content = result.any("content")
@@ -241,8 +245,8 @@ class _LogReading:
             return
         if call not in self.replied:
             self.used[call] = usage
-        elif self.made.entries[self.made.where[self.replied[call]]].usage is None:
-            self.made.change(self.replied[call], usage=usage)
+        elif self.recording.entries[self.recording.where[self.replied[call]]].usage is None:
+            self.recording.change(self.replied[call], usage=usage)
 
     def _take_event(self, kind: str, data: Json) -> None:
         details = Fields(data)
@@ -277,7 +281,7 @@ class _LogReading:
                 continue
             count = Fields(Fields(figures).object("requests")).number("count")
             whole = round(count) if count is not None and is_tokens(count) else None
-            until = self.made.last or ""
+            until = self.recording.last or ""
             self.totals.append(
                 StatedTotal(model=model, requests=whole, usage=usage, after=after, until=until)
             )
@@ -290,16 +294,16 @@ class _LogReading:
             above: str | None = None
             for name in self.line:
                 if name not in gone:
-                    self.made.change(name, parent=above)
+                    self.recording.change(name, parent=above)
                     above = name
             self.line = [name for name in self.line if name not in gone]
-        elif event in self.stood:
-            del self.line[self.stood[event] :]
+        elif event in self.positions:
+            del self.line[self.positions[event] :]
 
     def _find_live(self) -> list[str]:
-        """What stands in the context: the last compaction on the line, what it kept, and what came since."""
-        entries = [self.made.entries[self.made.where[name]] for name in self.line]
-        last = max((at for at, entry in enumerate(entries) if entry.boundary is not None), default=None)
+        """Return the entries in the context: the last compaction, what it kept, and the later entries."""
+        entries = [self.recording.entries[self.recording.where[name]] for name in self.line]
+        last = max((index for index, entry in enumerate(entries) if entry.boundary is not None), default=None)
         if last is None:
             return list(self.line)
         boundary = entries[last].boundary
@@ -307,17 +311,17 @@ class _LogReading:
         return [*head, *(boundary.kept if boundary is not None else ()), *self.line[last + 1 :]]
 
     def _leave(self, removed: Any) -> tuple[str, ...]:
-        """What is left once the first messages are removed; a summary that stands there is one of them."""
+        """Return the entries left after the first messages were removed; summaries count as messages."""
         live = self._find_live()
         count = removed if isinstance(removed, int) and not isinstance(removed, bool) else None
         if count is None:
-            # What came while the summary was being written is not in it.
+            # Entries added while the summary was being written are not part of it.
             start = self.started[0] if self.started is not None else len(self.line)
             return tuple(name for name in live if name in set(self.line[start:]))
         return tuple(
             name
             for name in live[max(count, 0) :]
-            if self.made.entries[self.made.where[name]].boundary is None
+            if self.recording.entries[self.recording.where[name]].boundary is None
         )
 
     def _compact(self, name: str, source: Source, details: Fields, time: str | None) -> None:
@@ -352,29 +356,29 @@ class _LogReading:
         usage: Usage | None,
     ) -> None:  # fmt: skip
         parent = self.line[-1] if self.line else None
-        entry = self.made.compact(
+        entry = self.recording.compact(
             name, summary, source, boundary, parent=parent, timestamp=time, extra=extra, usage=usage
         )
         self.line.append(entry.id)
 
     def make_session(self) -> Session:
-        """All of it. Raises `EmptySession` when nobody says anything."""
+        """Build the session. Raises `EmptySession` if there are no messages."""
         about = Fields(self.about)
         where = Fields(about.object("context"))
         version = about.text("copilotVersion")
         if not self.about:
-            self.made.warnings.append(
-                "its start is not in the file: version, folder and what came before are not told"
+            self.recording.warnings.append(
+                "its start is not in the file: version, folder and earlier events are unknown"
             )
         if self.aside:
-            count = plural(len(self.aside), "sub-agent stands", "sub-agents stand")
-            self.made.warnings.append(f"{count} apart from the conversation")
-        summaries = [entry.usage for entry in self.made.entries if entry.boundary is not None]
+            count = plural(len(self.aside), "sub-agent is", "sub-agents are")
+            self.recording.warnings.append(f"{count} separate from the conversation")
+        summaries = [entry.usage for entry in self.recording.entries if entry.boundary is not None]
         if lost := [usage for usage in self.used.values() if usage not in summaries]:
-            count = plural(len(lost), "call whose reply is", "calls whose replies are")
-            self.made.warnings.append(f"it tells what {count} not in the file took: that is not counted")
+            count = plural(len(lost), "request whose reply is", "requests whose replies are")
+            self.recording.warnings.append(f"the usage of {count} not in the file is not counted")
         named = {total.model for total in self.totals}
-        return self.made.make_session(
+        return self.recording.make_session(
             id=about.text("sessionId") or "",
             model=self.model or (named.pop() if len(named) == 1 else None),
             totals=tuple(self.totals),

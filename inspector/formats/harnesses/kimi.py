@@ -1,11 +1,11 @@
-"""Kimi Code's wire logs: one JSON row for each message, each piece of a step, and each change of the context.
+"""Read Kimi Code's wire logs: one JSON row for each message, each piece of a step, and each context change.
 
-In go the bytes, out comes a `Session`. Source: FORMATS §14, and the logs that public programs which read them
-are tested with. A step of the model is told in pieces and is one reply, charged by its `step.end`
-(`usage.record` tells the same figures again). A compaction puts its summary in the place of the first
-`compactedCount` messages; newer versions leave some of the user's messages, the first and the last of them,
-and nothing else, perhaps cut short, which is not told. An undo takes prompts back, up to the last compaction.
-Which outputs a micro-compaction empties is not told: they stay as they are, and a warning says so.
+Source: FORMATS §14, and the test logs of public programs that read this format. A step of the model is
+recorded in pieces and becomes one reply, with the usage of its `step.end` (`usage.record` repeats it). A
+compaction replaces the first `compactedCount` messages by its summary. Newer versions keep some of the user's
+messages, the first and the last ones, and nothing else; whether they were shortened is not recorded. An undo
+removes prompts, at most back to the last compaction. The outputs that a micro-compaction clears are not
+recorded: they remain, and a warning says so.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from ...session.blocks import Text, ToolCall
 from ...session.entries import Source, Usage
 from ...session.session import Session
 from ...text import plural
-from ..json_document import Fields, Found, iso_time
+from ..json_document import Fields, ParsedBlock, iso_time
 from ..json_lines import Data, Reader, read_lines
-from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_given
+from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_arguments
 from ..requests.chat_messages import Names, read_chat_tools, read_message, read_part
 
 NAME = "kimi"
-KNOWN = (
+KNOWN_PREFIXES = (
     *("metadata", "config.", "tools.", "turn.", "llm.", "usage.", "permission.", "full_compaction.", "goal."),
     *("plan", "task.", "skill.", "micro_compaction.", "context.", "subagent.", "swarm.", "mcp."),
 )
-"""How the types of rows begin that are no messages."""
+"""Prefixes of the types of rows that are not messages."""
 
 
 def sniff(data: Data) -> str | None:
-    """None when one of the first rows tells the version of the protocol, or adds to the context."""
+    """Return None if one of the first rows has the protocol version or adds to the context."""
     rows = first_rows(data)
-    # In the protocol before, and in other systems' files below such a header, rows have no type.
+    # Rows of the previous protocol, and of other systems with such a header, have no type.
     typed = all(isinstance(row.get("type"), str) for row in rows)
     for row in rows:
         kind = row.get("type")
@@ -46,26 +46,29 @@ def sniff(data: Data) -> str | None:
 
 
 class KimiWire(JsonRows):
-    """The rows as they come; the session is made of all of them, and made again when more follow."""
+    """The rows of a log. The session is built from all of them, again each time rows were added."""
 
     def make_session(self) -> Session:
-        """The session of these rows. Raises `EmptySession` when nobody says anything in them."""
-        made = Recording(NAME)
-        made.corrupt = list(self.corrupt)
-        wire = _Wire(made)
+        """Build the session. Raises `EmptySession` if there are no messages."""
+        recording = Recording(NAME)
+        recording.corrupt = list(self.corrupt)
+        wire = _Wire(recording)
         for source, row in self.rows:
             wire.take(source, row)
         return wire.make_session()
 
 
 class _Wire:
-    """Row after row. `live` are the entries that stand in the context now, `steps` those of open steps.
+    """State while a log is read row by row.
 
-    `prompts` are the places in `live` of the prompts that an undo can take back.
+    Attributes:
+        live: Ids of the entries in the current context.
+        steps: Ids of the entries of open steps.
+        prompts: Indices in `live` of the prompts that an undo can remove.
     """
 
-    def __init__(self, made: Recording) -> None:
-        self.made = made
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
         self.names: Names = {}
         self.live: list[str] = []
         self.prompts: list[int] = []
@@ -78,24 +81,24 @@ class _Wire:
         self.emptied = 0
 
     def take(self, source: Source, row: Json) -> None:
-        """One row."""
+        """Read one row."""
         fields = Fields(row)
         kind = fields.text("type") or "row without a type"
         time = iso_time(fields.number("time"))
-        self.made.times += [time] if time else []
+        self.recording.times += [time] if time else []
         event = fields.object("event") if kind == "context.append_loop_event" else None
         if kind == "context.append_message" and isinstance(row.get("message"), dict):
-            self._say(source, Fields(fields.object("message")), fields, time)
+            self._add_message(source, Fields(fields.object("message")), fields, time)
         elif event is not None and self._step(source, Fields(event), time):
             return
         elif kind == "context.apply_compaction":
             self._compact(source, fields, time)
         else:
             self._change(kind, fields)
-            self.made.note(kind, source, known=kind.startswith(KNOWN))
+            self.recording.note(kind, source, is_known=kind.startswith(KNOWN_PREFIXES))
 
     def _change(self, kind: str, fields: Fields) -> None:
-        """A row that is no message, and may change what stands in the context."""
+        """Read a row that is not a message but may change the context."""
         if kind == "config.update":
             self.about |= {key: value for key, value in fields.rest.items() if value is not None}
             self.model = fields.text("modelAlias") or self.model
@@ -112,27 +115,29 @@ class _Wire:
         elif kind in ("micro_compaction.apply", "context.observation_masking"):
             self.emptied += 1
 
-    def _say(self, source: Source, told: Fields, around: Fields, time: str | None) -> None:
-        """A message that the harness or a person put into the context."""
-        origin = Fields(told.object("origin"))
-        content = told.any("content")
+    def _add_message(self, source: Source, message_fields: Fields, around: Fields, time: str | None) -> None:
+        """Add a message that the harness or the user put into the context."""
+        origin = Fields(message_fields.object("origin"))
+        content = message_fields.any("content")
         parts = [_open_part(part) for part in content] if isinstance(content, list) else content
-        raw = {"role": told.text("role") or "user", "content": parts}
-        if calls := told.items("toolCalls"):
+        raw = {"role": message_fields.text("role") or "user", "content": parts}
+        if calls := message_fields.items("toolCalls"):
             raw["tool_calls"] = calls
-        if call := told.text("toolCallId"):
+        if call := message_fields.text("toolCallId"):
             raw["tool_call_id"] = call
         message, _ = read_message(raw, self.names)
         role = message.role if message.role in ("user", "assistant", "tool") else "user"
-        mine = role == "user" and origin.rest.get("kind", "user") != "user"
-        more: Json = {"meta": True} if mine or message.role == "system" else {}
+        is_harness = role == "user" and origin.rest.get("kind", "user") != "user"
+        more: Json = {"meta": True} if is_harness or message.role == "system" else {}
         more |= {"model": self.model} if role == "assistant" else {}
-        extra = around.rest | told.rest | ({"origin": origin.rest} if origin.rest else {})
-        name = told.text("id") or f"line-{source.line}"
-        self._add(name, role, message.found, source, extra, timestamp=time, **more)
+        extra = around.rest | message_fields.rest | ({"origin": origin.rest} if origin.rest else {})
+        name = message_fields.text("id") or f"line-{source.line}"
+        self._add(name, role, message.parsed_blocks, source, extra, timestamp=time, **more)
 
-    def _add(self, name: str, role: str, found: list[Found], source: Source, extra: Json, **more: Any) -> str:
-        entry = self.made.add(name, role, found, source, extra, parent=self.end, **more)
+    def _add(
+        self, name: str, role: str, parsed_blocks: list[ParsedBlock], source: Source, extra: Json, **more: Any
+    ) -> str:
+        entry = self.recording.add(name, role, parsed_blocks, source, extra, parent=self.end, **more)
         if self._is_prompt(entry.id):
             self.prompts.append(len(self.live))
         self.live.append(entry.id)
@@ -140,7 +145,7 @@ class _Wire:
         return entry.id
 
     def _step(self, source: Source, event: Fields, time: str | None) -> bool:
-        """A piece of a step of the model's, or what a tool answered; whether it is one that is known."""
+        """Read a piece of a step or a tool's result. Returns whether its type is known."""
         kind = event.text("type")
         if kind == "tool.result":
             call, result = event.text("toolCallId") or "", Fields(event.object("result"))
@@ -155,14 +160,17 @@ class _Wire:
         number = event.text("stepUuid") or event.text("uuid") or ""
         if kind == "content.part":
             part = _open_part(event.any("part"))
-            found = read_part(part, self.names)
-            if found[0].kind == "text" and not found[0].text.strip():
+            parsed_block = read_part(part, self.names)
+            if parsed_block[0].kind == "text" and not parsed_block[0].text.strip():
                 return self._wait(number, source)
-            self._piece(number, found, source, time)
+            self._piece(number, parsed_block, source, time)
         elif kind == "tool.call":
             call, name = event.text("toolCallId") or f"line-{source.line}", event.text("name") or ""
             self.names[call] = name
-            block_: Found = ToolCall(id=call, name=name, input=parse_given(event.any("args"))), event.rest
+            block_: ParsedBlock = (
+                ToolCall(id=call, name=name, input=parse_arguments(event.any("args"))),
+                event.rest,
+            )
             self._piece(number, block_, source, time)
         elif kind == "step.begin":
             return self._wait(number, source)
@@ -171,47 +179,53 @@ class _Wire:
                 return self._wait(number, source)
             entry = self.steps.pop(number)
             usage, reason = _read_usage(event.object("usage")), event.text("finishReason")
-            self.made.also(entry, source)
-            extra = self.made.entries[self.made.where[entry]].extra | {"step": event.rest}
-            self.made.change(entry, usage=usage, stop_reason=reason, extra=extra)
+            self.recording.also(entry, source)
+            extra = self.recording.entries[self.recording.where[entry]].extra | {"step": event.rest}
+            self.recording.change(entry, usage=usage, stop_reason=reason, extra=extra)
         else:
             return False
         return True
 
     def _wait(self, number: str, source: Source) -> bool:
-        """A row that says nothing: it goes to its step once that says something."""
+        """Store a row without content until its step has an entry."""
         if number in self.steps:
-            self.made.also(self.steps[number], source)
+            self.recording.also(self.steps[number], source)
         else:
             self.waiting.setdefault(number, []).append(source)
         return True
 
-    def _piece(self, number: str, found: Found, source: Source, time: str | None) -> None:
-        known = self.steps.get(number)
-        if known is None:
+    def _piece(self, number: str, parsed_block: ParsedBlock, source: Source, time: str | None) -> None:
+        entry_id = self.steps.get(number)
+        if entry_id is None:
             more = {"timestamp": time, "model": self.model}
-            known = self._add(f"line-{source.line}", "assistant", [found], source, {}, **more)
-            self.steps[number] = known
+            entry_id = self._add(f"line-{source.line}", "assistant", [parsed_block], source, {}, **more)
+            self.steps[number] = entry_id
             for earlier in self.waiting.pop(number, ()):
-                self.made.also(known, earlier)
+                self.recording.also(entry_id, earlier)
             return
-        entry = self.made.entries[self.made.where[known]]
-        rests = {**entry.extra.get("blocks", {}), **({str(len(entry.blocks)): found[1]} if found[1] else {})}
+        entry = self.recording.entries[self.recording.where[entry_id]]
+        rests = {
+            **entry.extra.get("blocks", {}),
+            **({str(len(entry.blocks)): parsed_block[1]} if parsed_block[1] else {}),
+        }
         extra = {**entry.extra, "blocks": rests} if rests else entry.extra
-        self.made.change(known, blocks=(*entry.blocks, found[0]), extra=extra)
-        self.made.also(known, source)
+        self.recording.change(entry_id, blocks=(*entry.blocks, parsed_block[0]), extra=extra)
+        self.recording.also(entry_id, source)
 
     def _compact(self, source: Source, fields: Fields, time: str | None) -> None:
-        """A summary: since user's messages are told to stay it takes the place of all others, before of the
-        first ones alone."""
+        """Add a compaction.
+
+        If the row says how many user messages are kept, the summary replaces all others; in older rows it
+        replaces only the first messages.
+        """
         count, stay = fields.number("compactedCount"), fields.number("keptUserMessageCount")
         head = max(int(fields.number("keptHeadUserMessageCount") or 0), 0)
-        kept: list[str] = []
+        kept_ids: list[str] = []
         rest: list[str] = []
         if stay is not None:
-            mine = [name for name in self.live if self._is_prompt(name)]
+            prompt_ids = [name for name in self.live if self._is_prompt(name)]
             tail = max(int(stay) - head, 0)
-            kept = [*mine[:head], *mine[max(len(mine) - tail, head) :]]
+            kept_ids = [*prompt_ids[:head], *prompt_ids[max(len(prompt_ids) - tail, head) :]]
         elif count is not None:
             rest = self.live[int(max(count, 0)) :]
         summary, sent = fields.text("summary"), fields.text("contextSummary")
@@ -219,46 +233,46 @@ class _Wire:
         boundary: Json = {
             "tokens_before": fields.number("tokensBefore"),
             "tokens_after": fields.number("tokensAfter"),
-            "kept": (*kept, *rest),
+            "kept": (*kept_ids, *rest),
             "summary": words,
             "extra": {} if words else {"unreadable": True},
         }
         extra = fields.rest | ({"summary": summary} if sent and summary != sent else {})
-        entry = self.made.compact(
+        entry = self.recording.compact(
             f"line-{source.line}", words, source, boundary, parent=self.end, timestamp=time, extra=extra
         )
         gone = len(self.live) - len(rest)
-        self.live = [*kept, entry.id, *rest]
-        self.prompts = [at - gone + 1 for at in self.prompts if at >= gone]
+        self.live = [*kept_ids, entry.id, *rest]
+        self.prompts = [index - gone + 1 for index in self.prompts if index >= gone]
         self.end = entry.id
 
     def _is_prompt(self, name: str) -> bool:
-        entry = self.made.entries[self.made.where[name]]
+        entry = self.recording.entries[self.recording.where[name]]
         return entry.role == "user" and not entry.meta and entry.boundary is None
 
     def _undo(self, count: float | None) -> None:
-        """Prompts taken back, with what followed them; none from before the last compaction."""
+        """Remove the newest prompts and what follows them, at most back to the last compaction."""
         back = int(min(count, len(self.prompts))) if count is not None and count > 0 else 0
         if not back:
             return
         first = self.prompts[-back]
         del self.prompts[-back:]
-        self.end = self.made.entries[self.made.where[self.live[first]]].parent
+        self.end = self.recording.entries[self.recording.where[self.live[first]]].parent
         del self.live[first:]
 
     def make_session(self) -> Session:
-        """All of it. Raises `EmptySession` when nobody says anything."""
+        """Build the session. Raises `EmptySession` if there are no messages."""
         for sources in self.waiting.values():
             for source in sources:
-                self.made.note("step without words", source)
+                self.recording.note("step without words", source)
         if self.emptied:
             times = plural(self.emptied, "micro-compaction is", "micro-compactions are")
-            self.made.warnings.append(
-                f"{times} told, but not which outputs became empty: they are shown whole"
+            self.recording.warnings.append(
+                f"{times} recorded, but not which outputs were cleared: they are shown whole"
             )
         about = Fields(self.about)
         prompt, version = about.text("systemPrompt"), about.text("protocol_version")
-        return self.made.make_session(
+        return self.recording.make_session(
             model=self.model,
             cwd=about.text("cwd"),
             system=(Text(text=prompt),) if prompt else (),
@@ -269,14 +283,14 @@ class _Wire:
 
 
 def _open_part(part: Any) -> Any:
-    """A part of a message; what was thought under the name that others give it."""
+    """Convert a thought to the key that other formats use; other parts are returned unchanged."""
     if isinstance(part, dict) and part.get("type") == "think" and isinstance(part.get("think"), str):
         return {**{k: v for k, v in part.items() if k != "think"}, "type": "reasoning", "text": part["think"]}
     return part
 
 
 def _read_usage(raw: Any) -> Usage | None:
-    """Figures of one request; the cache's stand apart from the rest of the input."""
+    """Return the usage of one request; cached tokens are counted apart from the input."""
     used = Fields(raw)
     if not used.rest:
         return None

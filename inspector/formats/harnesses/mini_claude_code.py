@@ -1,7 +1,6 @@
-"""mini-claude-code's message lists: a JSON list, or an object with `messages`.
+"""Read mini-claude-code's message lists: a JSON list, or an object with `messages`.
 
-In go the bytes, out comes a `Session`. Tool calls stand in `toolUse`, their answers in `result`.
-Source: TIERED §1.
+Source: TIERED §1. Tool calls are in `toolUse`, their results in `result`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from ...session.session import Session
 from ..json_document import (
     FILE,
     Fields,
-    Found,
+    ParsedBlock,
     find_blocks,
     load,
     make_parts,
@@ -30,7 +29,7 @@ ROLES = ("user", "assistant", "tool")
 
 
 def _judge(value: Any) -> str | None:
-    """None when a message holds a `toolUse` or a `result`, or a tool speaks without naming its call."""
+    """Return None if a message contains `toolUse`, `result` or a tool's bare text; else the reason."""
     messages = value.get("messages") if isinstance(value, dict) else value
     if not isinstance(messages, list):
         return "neither a list nor an object with a list `messages`"
@@ -59,7 +58,7 @@ def _is_tool_block(block: Any) -> bool:
 
 
 def read(data: Data) -> Session:
-    """The whole list, its messages named m1, m2, …. Raises `ReadError`, or `EmptySession` without any."""
+    """Read the list; messages are named m1, m2, …. Raises `ReadError`, or `EmptySession` without messages."""
     document = load(data)
     fields = Fields(document)
     messages = document if isinstance(document, list) else fields.items("messages")
@@ -73,9 +72,9 @@ def read(data: Data) -> Session:
     )
 
 
-def _read_block(raw: Any) -> Found:
-    """One block. A result's `error` is kept beside it, and is its text where it has no other: that is what
-    the model is sent (TIERED §1, vector 088)."""
+def _read_block(raw: Any) -> ParsedBlock:
+    """Convert a block. A result's `error` stays in the extra fields; it is the text if there is no other,
+    because the model is sent it (TIERED §1, vector 088)."""
     fields = Fields(raw)
     kind = fields.text("type")
     if kind == "text" and (text := fields.text("text")) is not None:

@@ -1,10 +1,10 @@
-"""stud's session manifests: one JSON object with `messages` of text, images, tool calls and results.
+"""Read stud's session manifests: a JSON object with `messages` of text, images, tool calls and results.
 
-In go the bytes, out comes a `Session`. The published schema is applied first; what it forbids and the
-system's own looser reader lets pass is read too, with a warning for each deviation. Source: STUD §1.
+Source: STUD §1. The published schema is applied first. Content that violates it but that stud's own reader
+accepts is read too, with a warning for each deviation.
 
-`contextProviders` is no field of the schema: where a file has it, what each provider contributed is read from
-it, a memory like any other (S0-82).
+`contextProviders` is not a field of the schema. If a file has it, the text that each provider contributed is
+read from it, including memory (S0-82).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..image_size import measure
 from ..json_document import (
     FILE,
     Fields,
-    Found,
+    ParsedBlock,
     find_blocks,
     is_number,
     iso_time,
@@ -40,15 +40,16 @@ MODES = ("ask", "yolo", "allowlist")
 ROLES = ("user", "assistant", "tool")
 PARTS = ("tool-call", "tool-result")
 PROVIDES = ("", "context-provider", "memory")
-"""Categories of extensions that provide context; memory is no kind of its own (S0-82)."""
+"""Categories of extensions that provide context. Memory is treated like the others (S0-82)."""
 SHOWN = 3
-"""Deviations of one kind that are told one by one; the rest are counted."""
+"""Maximum number of deviations of one kind that are listed; the others are counted."""
 
 
 def _judge(value: Any) -> str | None:
-    """None for an object with `messages` and two of stud's own fields, or one and stud's kind of messages.
+    """Return None for `messages` and two of stud's own fields, or one and stud's kind of messages.
 
-    Parts of calls with a `toolCallId` are those of the AI SDK's messages too, which many apps save.
+    Calls with a `toolCallId` alone do not identify stud: messages of the AI SDK, which many apps save, have
+    them too.
     """
     if not isinstance(value, dict):
         return "not a JSON object"
@@ -71,11 +72,11 @@ def _has_calls(message: Any) -> bool:
 
 
 def read(data: Data) -> Session:
-    """The whole session. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    """Read the whole session. Raises `ReadError`, or `EmptySession` if it contains no messages."""
     document = load(data)
     if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
         raise ReadError(FILE, detail="it has no list `messages`")
-    warnings = tuple(f"not as stud's schema has it: {deviation}" for deviation in find_deviations(document))
+    warnings = tuple(f"differs from stud's schema: {deviation}" for deviation in find_deviations(document))
     fields = Fields(document)
     root, name = fields.text("projectRoot"), fields.text("sessionId")
     return Session(
@@ -92,27 +93,27 @@ def read(data: Data) -> Session:
 
 
 def _read_providers(fields: Fields) -> Iterator[Provided]:
-    """What context providers contributed; a category of its own, such as "memory", is but its origin.
+    """Yield the text of context providers. A specific category, such as "memory", becomes the origin.
 
-    What has no words, or is no context provider, is left in `fields` as it was.
+    Items without text, and items that are not context providers, stay in `fields`.
     """
-    left = []
+    remaining = []
     for raw in fields.items("contextProviders") or ():
-        given = Fields(raw)
-        category = given.text("category") or ""
-        text = given.text("content") or given.text("text")
-        name = given.text("ownerExtId") or given.text("name") or given.text("id") or category
+        provider = Fields(raw)
+        category = provider.text("category") or ""
+        text = provider.text("content") or provider.text("text")
+        name = provider.text("ownerExtId") or provider.text("name") or provider.text("id") or category
         if category not in PROVIDES or not text or not name:
-            left.append(raw)
+            remaining.append(raw)
             continue
-        origin = given.text("source") or ("" if category == PROVIDES[1] else category)
+        origin = provider.text("source") or ("" if category == PROVIDES[1] else category)
         yield Provided(name=name, text=text, origin=origin)
-    if left:
-        fields.rest["contextProviders"] = left
+    if remaining:
+        fields.rest["contextProviders"] = remaining
 
 
-def _read_part(raw: Any) -> Found:
-    """One content part. Reasoning parts, which the page allows and the code never writes, are read too."""
+def _read_part(raw: Any) -> ParsedBlock:
+    """Convert a content part. Reasoning is read too, although stud's code never writes it."""
     fields = Fields(raw)
     kind = fields.text("type")
     if kind == "text" and (text := fields.text("text")) is not None:
@@ -135,13 +136,13 @@ def _read_part(raw: Any) -> Found:
     return unknown(raw)
 
 
-def _read_answer(raw: Any) -> Found:
+def _read_answer(raw: Any) -> ParsedBlock:
     block, rest = _read_part(raw)
     return (block, rest) if isinstance(block, Text | Image) else unknown(raw)
 
 
 def find_deviations(document: dict[str, Any]) -> Iterator[str]:
-    """Every place where a manifest departs from stud's published schema, as a sentence (STUD §1)."""
+    """Yield each deviation of a manifest from stud's published schema as a sentence (STUD §1)."""
     for name in REQUIRED:
         if name not in document:
             yield f"`{name}` is missing"
@@ -164,8 +165,10 @@ def find_deviations(document: dict[str, Any]) -> Iterator[str]:
     for name in document:
         if name not in (*REQUIRED, "smState"):
             yield f"`{name}` is not a field of it"
-    wrong = [at for at, message in enumerate(document["messages"], 1) if not isinstance(message, dict)]
-    yield from (f"message {at} is not an object" for at in wrong[:SHOWN])
+    wrong = [
+        number for number, message in enumerate(document["messages"], 1) if not isinstance(message, dict)
+    ]
+    yield from (f"message {number} is not an object" for number in wrong[:SHOWN])
     if len(wrong) > SHOWN:
         yield f"{len(wrong) - SHOWN} more messages are not objects"
 

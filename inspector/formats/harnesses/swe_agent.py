@@ -1,12 +1,12 @@
-"""SWE-agent's and mini-swe-agent's trajectories: the history of a run, and what each step of it did.
+"""Read trajectories of SWE-agent and mini-swe-agent: the history of a run, and the action of each step.
 
-In go the bytes, out comes a `Session`. Source: FORMATS §11. SWE-agent writes the whole history, and beside
-each step what was sent: where an output was sent shorter than it stands in the history, it counts as cleared
-from then on. Several agents may share a history; the one that speaks most is the session, the others stand
-apart. It only sums up tokens, so no reply has usage. mini-swe-agent keeps the provider's whole answer beside
-a reply, and its usage with it; its first versions wrote the bare list of messages, which is known by what the
-prompt tells the model to print in the end. A run without a history is the messages of its last
-step. Neither compacts.
+Source: FORMATS §11. SWE-agent writes the whole history, and with each step the messages that were sent: an
+output that was sent shorter than in the history counts as cleared from then on. Several agents may share a
+history: the one with the most messages is the session, the others are sidechains. SWE-agent records only
+total tokens, so replies have no usage. mini-swe-agent stores the provider's response, including usage, with
+each reply. Its first versions wrote only the list of messages, which is recognised by the text that the
+prompt asks the model to print at the end. For a run without a history, the messages of its last step are
+read. Neither harness compacts.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from ..requests.chat_messages import INSTRUCTIONS, ChatMessage, read_chat, read_
 
 NAME, MINI = "swe-agent", "mini-swe-agent"
 ENDS = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
-"""What mini-swe-agent's prompts tell the model to print when it is done."""
+"""Texts that mini-swe-agent's prompts ask the model to print when it is done."""
 
 
 def _judge(value: Any) -> str | None:
-    """None for an object with a `trajectory` of steps and a `history` of messages."""
+    """Return None for an object with a `trajectory` of steps and a `history` of messages, else the reason."""
     if not isinstance(value, dict):
         return "not a JSON object"
     steps, history = value.get("trajectory"), value.get("history")
@@ -40,16 +40,18 @@ def _judge(value: Any) -> str | None:
         return "it has no list `trajectory`"
     if isinstance(history, list) and history:
         return (
-            None if all("role" in Fields(each).rest for each in history[:3]) else "its `history` has no roles"
+            None
+            if all("role" in Fields(message).rest for message in history[:3])
+            else "its `history` has no roles"
         )
-    # Of a large file only the beginning is looked at, and the history stands behind the steps.
+    # Only the beginning of a large file is checked, and the history comes after the steps.
     shaped = all({"action", "observation", "response"} <= set(Fields(step).rest) for step in steps[:3])
     shaped = shaped or all(_find_query(Fields(step).rest) is not None for step in steps[:3])
     return None if steps and shaped else "it has no list `history` of messages"
 
 
 def is_bare_mini(value: Any) -> bool:
-    """Whether a bare list of messages is a run of mini-swe-agent's, by what its prompt says."""
+    """Return whether a bare list of messages is a run of mini-swe-agent, by the text of its prompt."""
     first = value[:2] if isinstance(value, list) else []
     roles = [Fields(message).rest.get("role") for message in first]
     words = [Fields(message).rest.get("content") for message in first]
@@ -59,7 +61,7 @@ def is_bare_mini(value: Any) -> bool:
 
 
 def _judge_mini(value: Any) -> str | None:
-    """None for an object that calls itself mini-swe-agent's, with messages."""
+    """Return None for an object with messages in mini-swe-agent's format, else the reason."""
     if is_bare_mini(value):
         return None
     if not isinstance(value, dict):
@@ -69,119 +71,120 @@ def _judge_mini(value: Any) -> str | None:
     info = value.get("info")
     if isinstance(info, dict) and "mini_version" in info and "trajectory" not in value:
         return None
-    return "it has no messages in a `trajectory_format` of mini-swe-agent's"
+    return "it has no messages in mini-swe-agent's `trajectory_format`"
 
 
 @paused_gc()
 def read(data: Data) -> Session:
-    """SWE-agent's whole history. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    """Read SWE-agent's whole history. Raises `ReadError`, or `EmptySession` if it contains no messages."""
     document = load(data)
     history = document.get("history") if isinstance(document, dict) else None
     steps = document.get("trajectory") if isinstance(document, dict) else None
     warning = ""
-    if not history and isinstance(steps, list) and (made := _make_history(steps)):
-        history, warning = made
+    if not history and isinstance(steps, list) and (converted := _make_history(steps)):
+        history, warning = converted
     if not isinstance(document, dict) or not isinstance(history, list):
         raise ReadError(FILE, detail="it has no list `history`")
     run = _Run(history, steps if isinstance(steps, list) else [])
-    run.made.warnings += [warning] if warning else []
+    run.recording.warnings += [warning] if warning else []
     return run.make_session(document)
 
 
 def _make_history(steps: list[Any]) -> tuple[list[Json], str] | None:
-    """The messages of a run that kept no history, and a warning of what is missing in them.
+    """Return the messages of a run without a history, and a warning if some are missing.
 
-    They are what the last step was sent, its reply and what came of it; where no step tells what it was sent,
-    each step's reply and what came of that.
+    They are the messages sent at the last step, its reply and the observation. If no step records the sent
+    messages, they are each step's reply and observation.
     """
-    told = [step for step in steps if isinstance(step, dict)]
-    if not told:
+    valid_steps = [step for step in steps if isinstance(step, dict)]
+    if not valid_steps:
         return None
-    query = _find_query(told[-1])
+    query = _find_query(valid_steps[-1])
     if query is not None:
-        return [*(each for each in query if isinstance(each, dict)), *_say_step(told[-1])], ""
-    said = [message for step in told for message in _say_step(step)]
-    return (said, "it kept no history: what was asked, and the prompt, are not in the file") if said else None
+        return [*(sent for sent in query if isinstance(sent, dict)), *_read_step(valid_steps[-1])], ""
+    messages = [message for step in valid_steps for message in _read_step(step)]
+    warning = "it has no history: the prompts and the messages sent to the model are not in the file"
+    return (messages, warning) if messages else None
 
 
-def _say_step(step: Json) -> list[Json]:
+def _read_step(step: Json) -> list[Json]:
     fields = Fields(step)
     reply = fields.text("response") or "\n\n".join(
         text for name in ("thought", "action") if (text := fields.text(name))
     )
-    seen = fields.text("observation")
+    observation = fields.text("observation")
     return [
         *([{"role": "assistant", "content": reply}] if reply else []),
-        *([{"role": "user", "content": seen}] if seen else []),
+        *([{"role": "user", "content": observation}] if observation else []),
     ]
 
 
 class _Run:
-    """A history, message after message, beside the steps that were sent."""
+    """State while a history is read message by message and compared with the messages sent at each step."""
 
     def __init__(self, history: list[Any], steps: list[Any]) -> None:
-        self.made = Recording(NAME)
+        self.recording = Recording(NAME)
         self.names: dict[str, str] = {}
         self.system: list[Text] = []
         self.ends: dict[str, str] = {}
         self.shortened = 0
         self.replied = False
-        spoken = Counter(Fields(raw).text("agent") or "" for raw in history)
-        self.main = spoken.most_common(1)[0][0] if spoken else ""
+        agent_counts = Counter(Fields(raw).text("agent") or "" for raw in history)
+        self.main = agent_counts.most_common(1)[0][0] if agent_counts else ""
         self.steps = [step for step in steps if isinstance(step, dict)]
         self.sent = {len(query): query for step in self.steps if (query := _find_query(step)) is not None}
         self.replies = {
             text: step for step in reversed(self.steps) if (text := Fields(step).text("response"))
         }
-        self.stands: list[tuple[str, ChatMessage]] = []
+        self.main_messages: list[tuple[str, ChatMessage]] = []
         self.cleared: set[str] = set()
         for line, raw in enumerate(history, 1):
             self._take(place(line), raw)
 
     def _take(self, source: Source, raw: Any) -> None:
         if not isinstance(raw, dict) or not isinstance(raw.get("role"), str):
-            self.made.spoil(source, "a message without a role")
+            self.recording.spoil(source, "a message without a role")
             return
         agent = Fields(raw).text("agent") or ""
         main = agent == self.main
         if main:
-            self._clear(self.sent.get(len(self.stands)))
+            self._clear(self.sent.get(len(self.main_messages)))
         answered = raw.get("tool_call_ids")
-        given = (
+        message_json = (
             raw
             if not answered
             else {**raw, "tool_call_id": answered[0] if isinstance(answered, list) else ""}
         )
-        message, _ = read_message(given, self.names)
+        message, _ = read_message(message_json, self.names)
         extra = {key: value for key, value in message.extra.items() if key not in ("agent", "tool_call_ids")}
         if message.role in INSTRUCTIONS and main and not self.ends.get(agent):
             self.system.append(Text(text=message.text))
-            self.made.note("system prompt", source)
-            self.stands.append(("", message))
+            self.recording.note("system prompt", source)
+            self.main_messages.append(("", message))
             return
         role = message.role
         more: Json = {"sidechain": None if main else agent or "other", "parent": self.ends.get(agent)}
         if role == "assistant":
             self.replied = True
             step = Fields(self.replies.get(message.text))
-            told = {key: step.rest[key] for key in ("execution_time", "state") if key in step.rest}
-            extra |= {"step": told} if told else {}
-        elif role != "tool" or not all(isinstance(block, ToolOutput) for block, _ in message.found):
-            # Once the agent has replied, what follows is its environment's; so are demonstrations.
+            step_details = {key: step.rest[key] for key in ("execution_time", "state") if key in step.rest}
+            extra |= {"step": step_details} if step_details else {}
+        elif role != "tool" or not all(isinstance(block, ToolOutput) for block, _ in message.parsed_blocks):
+            # After the first reply, user messages are from the environment; demonstrations are not typed.
             if role != "user" or raw.get("is_demo") or (self.replied and agent in self.ends):
                 more["meta"] = True
             role = "user"
-        entry = self.made.add(f"m{source.line}", role, message.found, source, extra, **more)
+        entry = self.recording.add(f"m{source.line}", role, message.parsed_blocks, source, extra, **more)
         self.ends[agent] = entry.id
         if main:
-            self.stands.append((entry.id, message))
+            self.main_messages.append((entry.id, message))
 
     def _clear(self, query: list[Any] | None) -> None:
-        """What was sent before a reply beside what stands in the history: outputs may have become shorter."""
+        """Compare the messages sent before a reply with the history: outputs may have become shorter."""
         if query is None:
             return
         calls: list[str] = []
-        for (name, before), raw in zip(self.stands, query, strict=False):
+        for (name, before), raw in zip(self.main_messages, query, strict=False):
             if not name or not isinstance(raw, dict) or name in self.cleared:
                 continue
             answered = raw.get("tool_call_ids")
@@ -191,7 +194,7 @@ class _Run:
             if len(now) >= len(was):
                 continue
             self.cleared.add(name)
-            block = before.found[0][0] if before.found else None
+            block = before.parsed_blocks[0][0] if before.parsed_blocks else None
             if isinstance(block, ToolOutput):
                 calls.append(block.call_id)
             else:
@@ -199,17 +202,17 @@ class _Run:
         if calls:
             end = self.ends.get(self.main)
             boundary = {"kind": "micro", "cleared": tuple(calls)}
-            name = f"cleared-{len(self.made.entries) + 1}"
-            entry = self.made.compact(name, None, None, boundary, parent=end)
-            self.ends[self.main] = self.made.change(entry.id, kind="micro").id
+            name = f"cleared-{len(self.recording.entries) + 1}"
+            entry = self.recording.compact(name, None, None, boundary, parent=end)
+            self.ends[self.main] = self.recording.change(entry.id, kind="micro").id
 
     def make_session(self, document: Json) -> Session:
-        """All of it. Raises `EmptySession` when nobody says anything."""
+        """Build the session. Raises `EmptySession` if there are no messages."""
         if self.shortened:
             were = plural(self.shortened, "message was", "messages were")
-            self.made.warnings.append(f"{were} sent shorter than in its history; the history is shown")
+            self.recording.warnings.append(f"{were} sent shorter than in its history; the history is shown")
         fields = Fields(document, "trajectory", "history")
-        return self.made.make_session(
+        return self.recording.make_session(
             id=fields.text("environment") or "",
             title=fields.text("environment"),
             system=tuple(self.system),
@@ -219,10 +222,10 @@ class _Run:
 
 
 def _find_words(message: ChatMessage) -> str:
-    """The text of a message and of the outputs in it."""
+    """Return the text of a message and of its outputs."""
     return "\n".join(
         block.text.strip()
-        for block, _ in message.found
+        for block, _ in message.parsed_blocks
         if isinstance(block, ToolOutput) or block.kind == "text"
     )
 
@@ -236,14 +239,14 @@ def _find_query(step: Json) -> list[Any] | None:
 
 @paused_gc()
 def read_mini(data: Data) -> Session:
-    """mini-swe-agent's messages. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    """Read mini-swe-agent's messages. Raises `ReadError`, or `EmptySession` if there are none."""
     document = load(data)
     if is_bare_mini(document):
         document = {"messages": document}
     messages = document.get("messages") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(messages, list):
         raise ReadError(FILE, detail="it has no list `messages`")
-    made = Recording(MINI)
+    recording = Recording(MINI)
     names: dict[str, str] = {}
     system: list[Text] = []
     replied = False
@@ -255,17 +258,17 @@ def read_mini(data: Data) -> Session:
         source = place(line)
         message = _read_mini_message(raw, names)
         if message is None:
-            made.spoil(source, "a message without a role")
+            recording.spoil(source, "a message without a role")
             continue
         if message.role == "exit":
-            made.note("exit", source)
+            recording.note("exit", source)
             continue
         about = Fields(message.extra.get("extra"))
         time = about.number("timestamp")
         stamp = None if time is None else iso_time(time * 1000)
-        if message.role in INSTRUCTIONS and not made.entries:
+        if message.role in INSTRUCTIONS and not recording.entries:
             system.append(Text(text=message.text))
-            made.note("system prompt", source)
+            recording.note("system prompt", source)
             continue
         more: Json = {}
         role = message.role
@@ -275,28 +278,32 @@ def read_mini(data: Data) -> Session:
             if usage is not None:
                 usage = usage.model_copy(update={"cost": make_cost(about.rest.get("cost"))})
             more, replied = {"usage": usage, "model": answer.text("model") or model}, True
-        elif role != "tool" or not all(isinstance(block, ToolOutput) for block, _ in message.found):
+        elif role != "tool" or not all(isinstance(block, ToolOutput) for block, _ in message.parsed_blocks):
             if role != "user" or replied:
                 more = {"meta": True}
             role = "user"
-        made.add(f"m{line}", role, message.found, source, message.extra, timestamp=stamp, **more)
+        recording.add(f"m{line}", role, message.parsed_blocks, source, message.extra, timestamp=stamp, **more)
     version = info.text("mini_version")
-    return made.make_session(
+    return recording.make_session(
         model=model,
-        created=made.entries[0].timestamp if made.entries else None,
-        updated=made.entries[-1].timestamp if made.entries else None,
+        created=recording.entries[0].timestamp if recording.entries else None,
+        updated=recording.entries[-1].timestamp if recording.entries else None,
         system=tuple(system),
         extra=fields.rest | {"info": info.rest} | ({"version": version} if version else {}),
     )
 
 
 def _read_mini_message(raw: Any, names: dict[str, str]) -> ChatMessage | None:
-    """A message with a role, or by OpenAI's Responses: a whole answer of several items, or an output."""
+    """Read a message with a role, or of OpenAI's Responses API: a response of several items, or an output."""
     if not isinstance(raw, dict):
         return None
     if raw.get("object") == "response" and isinstance(raw.get("output"), list):
-        found = [part for message in read_chat(raw["output"], names) for part in message.found]
-        return ChatMessage("assistant", found, {key: value for key, value in raw.items() if key != "output"})
+        parsed_blocks = [
+            part for message in read_chat(raw["output"], names) for part in message.parsed_blocks
+        ]
+        return ChatMessage(
+            "assistant", parsed_blocks, {key: value for key, value in raw.items() if key != "output"}
+        )
     if isinstance(raw.get("role"), str) or raw.get("type") == "function_call_output":
         return read_message(raw, names)[0]
     return None

@@ -1,11 +1,11 @@
-"""Chats of VS Code's Copilot and its kin: a document, or a log of the changes that make it.
+"""Read chats of VS Code's Copilot and similar editors: a document, or a log of the changes to one.
 
-In go the bytes of either, out comes a `Session`. Source: FORMATS §4. A log begins with the whole state and
-then sets, appends or deletes. What the model was sent are a request's rounds of calls with their results;
-what the screen showed repeats them in another order, and only words after the last call are taken from it.
-A summary replaces everything up to and including the round that it names. `promptTokens` is the context of
-the last call of a request, so its last reply has the usage. VS Code shortens long strings when it saves, and
-drops results: a call without a result is told of; how a shortened string is marked is not known.
+Source: FORMATS §4. A log begins with the whole state; later rows set, append or delete values. The model was
+sent the rounds of calls of a request with their results. The response on the screen repeats them in another
+order, so only its text after the last call is read. A summary replaces everything up to and including the
+round that it names. `promptTokens` is the context of the last call of a request, so the last reply has the
+usage. VS Code shortens long strings when it saves, and drops results: a warning reports calls without
+results. The mark of a shortened string is not known.
 """
 
 from __future__ import annotations
@@ -20,16 +20,26 @@ from ...session.entries import Source, Usage
 from ...session.garbage import paused_gc
 from ...session.session import Session
 from ...text import plural
-from ..json_document import FILE, Fields, Found, find_blocks, iso_time, load, place, sniff_document, unknown
+from ..json_document import (
+    FILE,
+    Fields,
+    ParsedBlock,
+    find_blocks,
+    iso_time,
+    load,
+    place,
+    sniff_document,
+    unknown,
+)
 from ..json_lines import Data, Reader, iter_lines, read_lines
-from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
+from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_arguments, read_inclusive
 
 NAME = "vscode-chat"
 CHANGES = {0: "snapshot", 1: "set", 2: "append", 3: "delete"}
 
 
 def sniff(data: Data) -> str | None:
-    """None for an object with `requests` that have ids, or a log that begins with such a one."""
+    """Return None for an object with `requests` that have ids, or a log that begins with one."""
     first = next(iter(first_rows(data)), {})
     if first.get("kind") == 0 and isinstance(first.get("v"), dict):
         return _judge(first["v"])
@@ -44,15 +54,15 @@ def _judge(value: Any) -> str | None:
         return "it has no list `requests`"
     if any("requestId" in Fields(request).rest for request in requests[:3]):
         return None
-    asked = {"message", "response"} <= set(Fields(requests[0]).rest) if requests else False
-    if asked and {"responderUsername", "requesterUsername", "sessionId"} & set(value):
-        return None  # before 2025 a request had no id, and what other programs keep of one may have none
+    has_fields = {"message", "response"} <= set(Fields(requests[0]).rest) if requests else False
+    if has_fields and {"responderUsername", "requesterUsername", "sessionId"} & set(value):
+        return None  # before 2025 requests had no id; copies by other programs may lack it too
     named = not requests and "sessionId" in value and "version" in value
     return None if named else "its requests have no `requestId`"
 
 
 def read(data: Data) -> Session:
-    """The whole chat. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    """Read the whole chat. Raises `ReadError`, or `EmptySession` if it contains no messages."""
     rows = [source for source, _ in zip(iter_lines(data), range(2), strict=False)]
     first = next(iter(first_rows(data)), {})
     if first.get("kind") == 0 and "v" in first and rows:
@@ -65,31 +75,31 @@ def read(data: Data) -> Session:
 
 
 class ChatLog(JsonRows):
-    """The changes of a log, and the session that they make."""
+    """The changes of a log, from which a session is built."""
 
     def make_session(self) -> Session:
-        """The chat after all changes. Raises `EmptySession` when nobody says anything."""
-        made = Recording(NAME)
-        made.corrupt = list(self.corrupt)
+        """Build the session after all changes. Raises `EmptySession` if there are no messages."""
+        recording = Recording(NAME)
+        recording.corrupt = list(self.corrupt)
         state: Any = {}
         for source, row in self.rows:
             kind = row.get("kind")
             name = CHANGES.get(kind) if type(kind) is int else None
             if name is None:
-                made.note(str(row.get("type") or f"change of kind {kind}")[:60], source, known=False)
+                recording.note(str(row.get("type") or f"change of kind {kind}")[:60], source, is_known=False)
                 continue
             if kind == 0:
-                # Rows stay as they are: a log that grows is read again.
+                # Copy the rows: a log that grows is replayed from the beginning.
                 state = deepcopy(row.get("v"))
             elif not _change(state, deepcopy(row)):
-                made.spoil(source, f"a change ({name}) of what is not there")
+                recording.spoil(source, f"a change ({name}) of a value that does not exist")
                 continue
-            made.note(name, source)
-        return _EditorChat(made).make_session(state if isinstance(state, dict) else {}, places=False)
+            recording.note(name, source)
+        return _EditorChat(recording).make_session(state if isinstance(state, dict) else {}, places=False)
 
 
 def _change(state: Any, row: Json) -> bool:
-    """Apply one change; whether what it changes was there."""
+    """Apply one change. Returns whether the value to change exists."""
     path = row.get("k")
     if not isinstance(path, list) or not path:
         return False
@@ -103,9 +113,9 @@ def _change(state: Any, row: Json) -> bool:
             target = state[last] = []
         if not isinstance(target, list):
             return False
-        at, added = row.get("i"), row.get("v")
-        if type(at) is int:
-            del target[max(at, 0) :]
+        index, added = row.get("i"), row.get("v")
+        if type(index) is int:
+            del target[max(index, 0) :]
         target += added if isinstance(added, list) else []
         return True
     if isinstance(state, dict) and isinstance(last, str):
@@ -132,113 +142,125 @@ def _step(state: Any, key: Any) -> Any:
 
 
 class _EditorChat:
-    """What has been read of a chat, request after request."""
+    """State while a chat is read request by request."""
 
-    def __init__(self, made: Recording) -> None:
-        self.made = made
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
         self.rounds: dict[str, str] = {}
         self.missing = 0
 
     def _take(self, source: Source | None, number: int, raw: Any) -> None:
-        """One request: what the user asked, its rounds, and its summary where it has one."""
+        """Read one request: the user's message, its rounds, and its summary if there is one."""
         if not isinstance(raw, dict):
             if source is not None:
-                self.made.spoil(source, "a request that is not an object")
+                self.recording.spoil(source, "a request that is not an object")
             return
         fields = Fields(raw)
         name = fields.text("requestId") or f"request-{number}"
         time = iso_time(fields.number("timestamp"))
         result = Fields(fields.object("result"))
-        told = Fields(result.object("metadata"))
-        rounds = [each for each in told.items("toolCallRounds") or () if isinstance(each, dict)]
-        results = told.object("toolCallResults") or {}
-        summaries = _read_summaries(told, rounds)
+        metadata = Fields(result.object("metadata"))
+        rounds = [round_ for round_ in metadata.items("toolCallRounds") or () if isinstance(round_, dict)]
+        results = metadata.object("toolCallResults") or {}
+        summaries = _read_summaries(metadata, rounds)
         shown = fields.items("response") or []
         for key in [key for key in summaries if key in self.rounds]:
-            # It was written in this request and stands for what came before an earlier one.
+            # It was written in this request, but summarises the context before an earlier one.
             self._summarise(name, summaries.pop(key), self.rounds[key], time)
         message = fields.any("message")
         words = message if isinstance(message, str) else Fields(message).text("text")
-        said: list[Found] = [(Text(text=words), {})] if words is not None else []
-        # A task that ran in the background asks the model when it is done: nobody typed that.
+        parsed_blocks: list[ParsedBlock] = [(Text(text=words), {})] if words is not None else []
+        # A background task that ends sends a request that was not typed.
         by_itself = fields.rest.get("isSystemInitiated") is True
-        self.made.add(name, "user", said, source, fields.rest, timestamp=time, meta=by_itself)
-        model = told.text("resolvedModel") or fields.text("modelId")
-        used = _read_usage(told.rest, "outputTokens") or _read_usage(fields.rest, "completionTokens")
-        for at, each in enumerate(rounds, 1):
-            self._take_round(f"{name}/{at}", Fields(each), results, time, model)
-            if (summary := summaries.get(str(each.get("id")))) is not None:
+        self.recording.add(name, "user", parsed_blocks, source, fields.rest, timestamp=time, meta=by_itself)
+        model = metadata.text("resolvedModel") or fields.text("modelId")
+        used = _read_usage(metadata.rest, "outputTokens") or _read_usage(fields.rest, "completionTokens")
+        for round_number, round_ in enumerate(rounds, 1):
+            self._take_round(f"{name}/{round_number}", Fields(round_), results, time, model)
+            if (summary := summaries.get(str(round_.get("id")))) is not None:
                 told_before = {"tokens_before": summary.before}
-                self.made.compact(f"{name}/{at}/summary", summary.text, None, told_before, timestamp=time)
+                self.recording.compact(
+                    f"{name}/{round_number}/summary", summary.text, None, told_before, timestamp=time
+                )
         final = _read_shown(shown, after_calls=bool(rounds))
-        spoken = {text for each in rounds if isinstance(text := each.get("response"), str)}
-        final = [pair for pair in final if pair[0].kind != "text" or pair[0].text not in spoken]
+        round_texts = {text for round_ in rounds if isinstance(text := round_.get("response"), str)}
+        final = [pair for pair in final if pair[0].kind != "text" or pair[0].text not in round_texts]
         calls = bool(rounds) and bool(rounds[-1].get("toolCalls"))
         if final and (not rounds or calls):
             self.missing += sum(pair[0].kind == "tool_call" for pair in final)
-            self.made.add(f"{name}/reply", "assistant", final, None, {}, timestamp=time, model=model)
-        replies = [entry for entry in self.made.entries[self.made.where[name] :] if entry.role == "assistant"]
+            self.recording.add(f"{name}/reply", "assistant", final, None, {}, timestamp=time, model=model)
+        replies = [
+            entry
+            for entry in self.recording.entries[self.recording.where[name] :]
+            if entry.role == "assistant"
+        ]
         if replies:
             error = Fields(result.rest.get("errorDetails")).text("message")
-            self.made.change(
+            self.recording.change(
                 replies[-1].id,
                 usage=used,
-                extra=replies[-1].extra | {key: value for key, value in told.rest.items() if value},
+                extra=replies[-1].extra | {key: value for key, value in metadata.rest.items() if value},
                 error=error,
             )
 
     def _take_round(
-        self, name: str, each: Fields, results: Json, time: str | None, model: str | None
+        self, name: str, round_: Fields, results: Json, time: str | None, model: str | None
     ) -> None:
-        number = each.text("id")
-        found: list[Found] = []
-        thinking = Fields(each.rest.get("thinking"))
+        number = round_.text("id")
+        parsed_blocks: list[ParsedBlock] = []
+        thinking = Fields(round_.rest.get("thinking"))
         thought = thinking.rest.get("text")
         if isinstance(thought, list):
             thought = "\n".join(part for part in thought if isinstance(part, str))
         sealed = thinking.text("encrypted")
         if isinstance(thought, str) or sealed:
-            each.any("thinking")
-            found.append((Reasoning(text=thought if isinstance(thought, str) else "", encrypted=sealed), {}))
-        if text := each.text("response"):
-            found.append((Text(text=text), {}))
-        outputs: list[Found] = []
-        for raw in each.items("toolCalls") or ():
+            round_.any("thinking")
+            parsed_blocks.append(
+                (Reasoning(text=thought if isinstance(thought, str) else "", encrypted=sealed), {})
+            )
+        if text := round_.text("response"):
+            parsed_blocks.append((Text(text=text), {}))
+        outputs: list[ParsedBlock] = []
+        for raw in round_.items("toolCalls") or ():
             inner = Fields(raw)
             call, tool = inner.text("id"), inner.text("name")
             if call is None or tool is None:
-                found.append(unknown(raw))
+                parsed_blocks.append(unknown(raw))
                 continue
-            found.append(
-                (ToolCall(id=call, name=tool, input=parse_given(inner.any("arguments"))), inner.rest)
+            parsed_blocks.append(
+                (ToolCall(id=call, name=tool, input=parse_arguments(inner.any("arguments"))), inner.rest)
             )
             if call in results:
                 outputs.append(_read_output(call, results[call], tool))
             else:
                 self.missing += 1
-        entry = self.made.add(name, "assistant", found, None, each.rest, timestamp=time, model=model)
+        entry = self.recording.add(
+            name, "assistant", parsed_blocks, None, round_.rest, timestamp=time, model=model
+        )
         last = entry.id
         if outputs:
-            last = self.made.add(f"{name}/results", "tool", outputs, None, {}, timestamp=time).id
+            last = self.recording.add(f"{name}/results", "tool", outputs, None, {}, timestamp=time).id
         if number is not None:
             self.rounds[number] = last
 
     def _summarise(self, name: str, summary: ChatSummary, until: str, time: str | None) -> None:
-        after = self.made.where[until] + 1
-        kept = self.made.entries[after].id if after < len(self.made.entries) else None
-        boundary = {"first_kept": kept, "tokens_before": summary.before}
-        self.made.compact(f"{name}/summary", summary.text, None, boundary, timestamp=time)
+        after = self.recording.where[until] + 1
+        first_kept = self.recording.entries[after].id if after < len(self.recording.entries) else None
+        boundary = {"first_kept": first_kept, "tokens_before": summary.before}
+        self.recording.compact(f"{name}/summary", summary.text, None, boundary, timestamp=time)
 
     def make_session(self, document: Json, *, places: bool) -> Session:
-        """All of it; `places` where the requests are elements of the file. Raises `EmptySession`."""
+        """Build the session; `places` if the requests are elements of the file. Raises `EmptySession`."""
         fields = Fields(document)
         for number, raw in enumerate(fields.items("requests") or (), 1):
             self._take(place(number) if places else None, number, raw)
         if self.missing:
             calls = plural(self.missing, "call has", "calls have")
-            self.made.warnings.append(f"{calls} no result in the file: VS Code does not save all of them")
+            self.recording.warnings.append(
+                f"{calls} no result in the file: VS Code does not save all of them"
+            )
         version = fields.any("version")
-        return self.made.make_session(
+        return self.recording.make_session(
             id=fields.text("sessionId") or "",
             title=fields.text("customTitle"),
             created=iso_time(fields.number("creationDate")),
@@ -248,35 +270,35 @@ class _EditorChat:
 
 
 class ChatSummary(NamedTuple):
-    """What a summary says, and the tokens of the context before it; None where nothing tells."""
+    """The text of a summary, and the tokens of the context before it; None if unknown."""
 
     text: str
     before: Number | None
 
 
-def _read_summaries(told: Fields, rounds: list[Json]) -> dict[str, ChatSummary]:
-    """The summaries that a request holds, by the round up to which each counts."""
-    found: dict[str, ChatSummary] = {}
-    for raw in [told.any("summary"), *(told.items("summaries") or ())]:
-        each = Fields(raw)
-        number, text = each.text("toolCallRoundId"), each.text("text")
+def _read_summaries(metadata: Fields, rounds: list[Json]) -> dict[str, ChatSummary]:
+    """Return the summaries in a request, by the id of the last round that each one replaces."""
+    by_round: dict[str, ChatSummary] = {}
+    for raw in [metadata.any("summary"), *(metadata.items("summaries") or ())]:
+        summary = Fields(raw)
+        number, text = summary.text("toolCallRoundId"), summary.text("text")
         if number is not None and text is not None:
-            found[number] = ChatSummary(text, each.number("contextLengthBefore"))
+            by_round[number] = ChatSummary(text, summary.number("contextLengthBefore"))
     for each_round in rounds:
         number, text = each_round.get("id"), each_round.get("summary")
         if isinstance(number, str) and isinstance(text, str):
-            found.setdefault(number, ChatSummary(text, None))
-    return found
+            by_round.setdefault(number, ChatSummary(text, None))
+    return by_round
 
 
-def _read_shown(shown: Iterable[Any], *, after_calls: bool) -> list[Found]:
-    """What the screen showed of a reply; with `after_calls`, what it showed after the last call."""
-    found: list[Found] = []
+def _read_shown(shown: Iterable[Any], *, after_calls: bool) -> list[ParsedBlock]:
+    """Return the reply as shown on the screen; with `after_calls`, only the part after the last call."""
+    parsed_blocks: list[ParsedBlock] = []
     texts: list[str] = []
 
     def flush() -> None:
         if words := "".join(texts).strip():
-            found.append((Text(text=words), {}))
+            parsed_blocks.append((Text(text=words), {}))
         texts.clear()
 
     for raw in shown:
@@ -291,40 +313,40 @@ def _read_shown(shown: Iterable[Any], *, after_calls: bool) -> list[Found]:
             texts.append(value)
         elif kind == "toolInvocationSerialized" and after_calls:
             texts.clear()
-            found.clear()
+            parsed_blocks.clear()
         elif kind == "thinking" and isinstance(value, str) and not after_calls:
             flush()
-            found.append((Reasoning(text=value), {}))
+            parsed_blocks.append((Reasoning(text=value), {}))
         elif kind == "toolInvocationSerialized":
             flush()
-            found.append(_read_call(item, raw))
+            parsed_blocks.append(_read_call(item, raw))
     flush()
-    return found
+    return parsed_blocks
 
 
-def _read_call(item: Fields, raw: Any) -> Found:
-    """A call of a reply that was broken off: the screen alone tells it, and of its input what it showed."""
+def _read_call(item: Fields, raw: Any) -> ParsedBlock:
+    """Convert a call of an interrupted reply: only the screen shows it, with a part of its input."""
     call, tool = item.text("toolCallId"), item.text("toolId")
     if call is None or tool is None:
         return unknown(raw)
     return ToolCall(id=call, name=tool, input=item.object("toolSpecificData") or {}), item.rest
 
 
-def _read_usage(told: Json, replied: str) -> Usage | None:
-    """What the last call of a request took. A reply's own length tells nothing of the context it was for."""
-    if Fields(told).number("promptTokens") is None:
+def _read_usage(fields: Json, replied: str) -> Usage | None:
+    """Return the usage of a request's last call; None without the prompt's tokens."""
+    if Fields(fields).number("promptTokens") is None:
         return None
-    return read_inclusive(told, "promptTokens", replied)
+    return read_inclusive(fields, "promptTokens", replied)
 
 
-def _read_output(call: str, raw: Any, tool: str) -> Found:
-    """What a tool answered: text, or a list of parts with a `value`."""
+def _read_output(call: str, raw: Any, tool: str) -> ParsedBlock:
+    """Convert a tool's result: text, or a list of parts with a `value`."""
     content = raw.get("content") if isinstance(raw, dict) and isinstance(raw.get("content"), list) else raw
     parts = find_blocks(content, _read_value)
     return make_output(call, [block for block, _ in parts], lambda block: (block, {}), tool)
 
 
-def _read_value(raw: Any) -> Found:
+def _read_value(raw: Any) -> ParsedBlock:
     fields = Fields(raw)
     text = raw if isinstance(raw, str) else fields.text("value")
     return (Text(text=text), fields.rest) if text is not None else unknown(raw)

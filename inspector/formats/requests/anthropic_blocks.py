@@ -1,4 +1,4 @@
-"""Message content as Anthropic's API and Claude Code write it -> blocks and usage.
+"""Convert message content in the form of Anthropic's API and Claude Code to blocks and usage.
 
 Every block keeps its place. A block of unknown type, or one whose fields are not what its type promises,
 becomes an `Unknown` holding its JSON. Calls and results of tools that the provider runs itself keep the
@@ -29,13 +29,13 @@ from ...session.entries import MOST_TOKENS, Request, Terms, Usage
 from ..image_size import measure
 
 Names = dict[str, str]
-"""Tool name by call id, filled while calls are read and looked up while outputs are."""
+"""Tool name by call id, filled while calls are read and used while outputs are read."""
 
 
 def read_content(content: Any, names: Names) -> list[Block]:
-    """The blocks of a message's `content`: a string, a list of blocks, or nothing."""
+    """Convert a message's `content`: a string, a list of blocks, or nothing."""
     if type(content) is str:
-        return [_say(content)]
+        return [_make_text(content)]
     if content is None:
         return []
     if type(content) is not list:
@@ -44,9 +44,9 @@ def read_content(content: Any, names: Names) -> list[Block]:
 
 
 def read_block(raw: Any, names: Names) -> Block:
-    """One block."""
+    """Convert one block."""
     if type(raw) is not dict:
-        return _say(raw) if type(raw) is str else _unknown(raw)
+        return _make_text(raw) if type(raw) is str else _unknown(raw)
     kind = raw.get("type")
     read = _READERS.get(kind) if type(kind) is str else None
     if read is None:
@@ -58,15 +58,15 @@ def read_block(raw: Any, names: Names) -> Block:
 
 
 def read_usage(raw: Any) -> Usage | None:
-    """Tokens of the reply: of its last request, and of each where several are listed (CLAUDE §5.1)."""
+    """Return the usage of a reply's last request; if several are listed, of each (CLAUDE §5.1)."""
     if type(raw) is not dict:
         return None
     last: dict[str, Any] = raw
     requests: tuple[Request, ...] = ()
     iterations = raw.get("iterations")
     if type(iterations) is list and iterations:
-        listed = [each for each in iterations if type(each) is dict]
-        messages = [each for each in listed if each.get("type") in _ANSWERS]
+        listed = [usage_part for usage_part in iterations if type(usage_part) is dict]
+        messages = [usage_part for usage_part in listed if usage_part.get("type") in _ANSWERS]
         last = messages[-1] if messages else raw
         if len(messages) != 1 or len(listed) != 1:
             requests = tuple(map(_request, listed))
@@ -139,7 +139,7 @@ def _request(raw: dict[str, Any]) -> Request:
 
 
 def _written(raw: dict[str, Any]) -> tuple[Number, Number | None]:
-    """What a request wrote to the cache, and how much of it lives an hour: None where that is not told."""
+    """Return the tokens written to the cache, and those stored for an hour; None if that is unknown."""
     written, split = _tokens(raw.get("cache_creation_input_tokens")), raw.get("cache_creation")
     if type(split) is not dict or not (_MINUTES in split or _HOUR in split):
         return written, None
@@ -165,10 +165,10 @@ def _unknown(raw: Any) -> Unknown:
 
 def _text(raw: dict[str, Any], names: Names) -> Block | None:
     text = raw.get("text")
-    return _say(text) if type(text) is str else None
+    return _make_text(text) if type(text) is str else None
 
 
-def _say(text: str) -> Text:
+def _make_text(text: str) -> Text:
     return assemble(Text, {"kind": "text", "text": text})
 
 
@@ -238,7 +238,7 @@ def _tool_result(raw: dict[str, Any], names: Names) -> Block | None:
 
 def _read_parts(content: Any) -> tuple[Part, ...]:
     if type(content) is str:
-        return (_say(content),)
+        return (_make_text(content),)
     if content is None:
         return ()
     return tuple(map(_part, content if type(content) is list else [content]))
@@ -325,7 +325,7 @@ _READ_FIELDS: dict[str, tuple[str, ...]] = {
 
 
 def read_with_rest(raw: Any, names: Names) -> tuple[Block, dict[str, Any]]:
-    """One block, and what its JSON held besides."""
+    """Convert a block. Returns also the unread fields of its JSON."""
     block = read_block(raw, names)
     return block, {} if block.kind == "unknown" or not isinstance(raw, dict) else find_rest(raw)
 

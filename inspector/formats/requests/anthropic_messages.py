@@ -1,8 +1,8 @@
-"""Requests to Anthropic's Messages API, with or without the reply: `{model, system, tools, messages}`.
+"""Read requests to Anthropic's Messages API, with or without the reply: `{model, system, tools, messages}`.
 
-In go the bytes of a request body, of `{request, response}`, of `{body, response}` or of a bare list of
-messages; out comes a `Session`. Messages are named m1, m2, … in order, the reply is the last one.
-Sources: CLAUDE §5 (compaction blocks), §7 (roles and pairing), §13 (blocks).
+The input is a request body, `{request, response}`, `{body, response}` or a bare list of messages. Messages
+are named m1, m2, … in order; the reply is the last one. Sources: CLAUDE §5 (compaction blocks), §7 (roles and
+pairing), §13 (blocks).
 """
 
 from __future__ import annotations
@@ -34,22 +34,24 @@ FOREIGN = (
     *("tool_calls", "function_call", "tool_call_id", "parts", "toolCalls", "toolInvocations", "monotonicTs"),
     *("messageId", "parentId", "uuid"),
 )
-"""Fields of a message that say it is another system's."""
+"""Fields of messages of other systems."""
 
 
 def _judge(value: Any) -> str | None:
-    """None for messages of user, assistant and system whose content is text or Anthropic's blocks."""
+    """Return None for messages of these roles with text or Anthropic's blocks, else the reason."""
     body = _find_request(value)[0]
     messages = _find_messages(value)
     if isinstance(value, dict) and ({"messages", "sessionId", "version"} <= set(value) or is_cline(value)):
-        return "its messages stand in a session of Cline's"
+        return "its messages are in a Cline session"
     if is_task(value):
-        return "its messages are those of a task of Cline's or Roo Code's"
+        return "its messages are from a Cline or Roo Code task"
     around = value if isinstance(value, dict) else {}
     if "agent_type" in around:
-        return "it is the file of an agent, which its `agent_type` names"
-    if any(isinstance(each, dict) and "choices" in each for each in (around, around.get("response"))):
+        return "it is the file of an agent, because it has an `agent_type`"
+    if any(isinstance(holder, dict) and "choices" in holder for holder in (around, around.get("response"))):
         return "its `choices` are OpenAI's"
+    if isinstance(stats := around.get("stats"), dict) and "user_messages" in stats:
+        return "its statistics are DataClaw's"
     if messages is None:
         return "no list of messages in it, in its `request` or in its `body`"
     if not messages:
@@ -57,16 +59,20 @@ def _judge(value: Any) -> str | None:
     if (openai := find_openai(body, messages)) and request_log.judge(value) is None:
         return openai
     if isinstance(messages[0], dict) and messages[0].get("role") == "system":
-        return "its first message is a system prompt, which stands apart in a request to Anthropic"
-    for at, message in enumerate(messages, 1):
-        # The last one seen may have been cut short.
-        if (reason := _fault(message)) and (at < len(messages) or "has no role" not in reason or at == 1):
-            return f"message {at} {reason}"
+        return "its first message is a system prompt, which is a separate field in a request to Anthropic"
+    if any(isinstance(message, dict) and "tool_uses" in message for message in messages):
+        return "its messages have `tool_uses`, which are DataClaw's"
+    for number, message in enumerate(messages, 1):
+        # The last message of a beginning may be incomplete.
+        if (reason := _fault(message)) and (
+            number < len(messages) or "has no role" not in reason or number == 1
+        ):
+            return f"message {number} {reason}"
     return None
 
 
 def _fault(message: Any) -> str | None:
-    """Why this is no message of Anthropic's, or None."""
+    """Return why a value is not a message of Anthropic's API, or None."""
     if not isinstance(message, dict):
         return "is not an object"
     foreign = next((name for name in FOREIGN if name in message), None)
@@ -88,7 +94,7 @@ def _fault(message: Any) -> str | None:
 
 
 def _find_request(value: Any, levels: int = 3) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The request body, and what the objects around it hold besides."""
+    """Return the request body, and the other fields of the objects around it."""
     if isinstance(value, list):
         return {"messages": value}, {}
     if not isinstance(value, dict) or not levels:
@@ -110,7 +116,7 @@ def _find_messages(value: Any) -> list[Any] | None:
 
 
 def read(data: Data) -> Session:
-    """The whole request and its reply. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    """Read the request and its reply. Raises `ReadError`, or `EmptySession` if there are no messages."""
     body, around = _find_request(load(data))
     messages = body.get("messages")
     if not isinstance(messages, list):
@@ -188,9 +194,9 @@ def _read_message(
         fields.rest["error"] = refused.rest
     role = fields.text("role") or "unknown"
     content = fields.any("content")
-    told = fields.rest.get("usage")
-    openai = isinstance(told, dict) and bool({"prompt_tokens", "completion_tokens"} & set(told))
-    usage = read_chat_usage(told) if openai else read_usage(told)
+    raw_usage = fields.rest.get("usage")
+    openai = isinstance(raw_usage, dict) and bool({"prompt_tokens", "completion_tokens"} & set(raw_usage))
+    usage = read_chat_usage(raw_usage) if openai else read_usage(raw_usage)
     time = fields.text("timestamp")
     reply: dict[str, Any] = {
         "model": fields.text("model"),
@@ -199,17 +205,17 @@ def _read_message(
         "usage": usage,
     }
     runs = _split(content)
-    for at, (run, summary) in enumerate(runs, 1):
-        name = f"m{line}" if at == 1 else f"m{line}.{at}"
+    for number, (run, summary) in enumerate(runs, 1):
+        name = f"m{line}" if number == 1 else f"m{line}.{number}"
         shared: dict[str, Any] = {
             "id": name,
             "parent": parent,
-            "sources": (place(line),) if at == 1 else (),
+            "sources": (place(line),) if number == 1 else (),
             "timestamp": time,
         }
-        if at == len(runs):
+        if number == len(runs):
             shared |= reply | {"extra": fields.rest}
-        if summary is None and fields.rest.get("isSummary") is True and at == len(runs):
+        if summary is None and fields.rest.get("isSummary") is True and number == len(runs):
             yield _read_roo_summary(_read_run(run, role, shared, names))
         elif summary is None:
             yield _read_run(run, role, shared, names)
@@ -220,7 +226,7 @@ def _read_message(
 
 
 def _split(content: Any) -> list[tuple[Any, str | None]]:
-    """The content cut around its compaction blocks: (blocks, None) and (compaction block, its summary).
+    """Split the content at its compaction blocks: (blocks, None) and (compaction block, its summary).
 
     A compaction block without a summary is one that failed: the server ignores it (CLAUDE §5.1).
     """
@@ -249,18 +255,18 @@ def _read_compaction(
 
 
 def _read_roo_summary(entry: Entry) -> Entry:
-    """A summary that Roo Code wrote: the context begins with it (FORMATS §6).
+    """Convert a message to a summary by Roo Code, with which the context begins (FORMATS §6).
 
-    Where it is the model's, as it was at first, the request begins with the task, which is the first message.
+    If the model wrote it, as in the first versions, the request begins with the task, its first message.
     """
-    kept = ("m1",) if entry.role == "assistant" and entry.id != "m1" else ()
-    boundary = Boundary(summary=entry.text or None, kept=kept)
+    kept_ids = ("m1",) if entry.role == "assistant" and entry.id != "m1" else ()
+    boundary = Boundary(summary=entry.text or None, kept=kept_ids)
     return entry.model_copy(update={"kind": "compaction", "boundary": boundary, "meta": False})
 
 
 def _read_run(content: Any, role: str, shared: dict[str, Any], names: Names) -> Entry:
-    found = find_blocks(content, lambda raw: read_with_rest(raw, names))
-    blocks, more = gather(only_outputs(found) if role == "tool" else found)
+    parsed_blocks = find_blocks(content, lambda raw: read_with_rest(raw, names))
+    blocks, more = gather(only_outputs(parsed_blocks) if role == "tool" else parsed_blocks)
     if role == "user" and blocks and all(block.kind == "tool_output" for block in blocks):
         role = "tool"
     speech = judge(blocks) if role == "user" else TYPED
@@ -269,19 +275,19 @@ def _read_run(content: Any, role: str, shared: dict[str, Any], names: Names) -> 
 
 
 def _read_system(fields: Fields) -> tuple[Text | Image, ...]:
-    """The system prompt: one string, or blocks. What no block of it holds stays in the fields."""
+    """Return the system prompt: one string, or blocks. Unread fields of the blocks stay in `fields`."""
     raw = fields.any("system")
     blocks: list[Text | Image] = []
     rest: dict[str, Any] = {}
-    for at, (block, more) in enumerate(find_blocks(raw, lambda item: (read_block(item, {}), {}))):
-        item = raw[at] if isinstance(raw, list) else None
+    for index, (block, more) in enumerate(find_blocks(raw, lambda item: (read_block(item, {}), {}))):
+        item = raw[index] if isinstance(raw, list) else None
         if isinstance(block, Text | Image):
             blocks.append(block)
             more = find_rest(item) if isinstance(item, dict) else {}
         else:
             more = {"raw": item if isinstance(raw, list) else raw}
         if more:
-            rest[str(at)] = more
+            rest[str(index)] = more
     if rest:
         fields.rest["system"] = rest
     return tuple(blocks)
@@ -290,15 +296,15 @@ def _read_system(fields: Fields) -> tuple[Text | Image, ...]:
 def _read_tools(fields: Fields) -> Iterator[Tool]:
     """Yield the tool definitions. Those without a name, such as a set of server tools, remain in `fields`."""
     rest: dict[str, Any] = {}
-    for at, raw in enumerate(fields.items("tools") or ()):
+    for index, raw in enumerate(fields.items("tools") or ()):
         inner = Fields(raw)
         name = inner.text("name")
         if name is None:
-            rest[str(at)] = raw
+            rest[str(index)] = raw
             continue
         described, schema = inner.text("description") or "", inner.any("input_schema")
         if "cache_control" in inner.rest:
-            rest[str(at)] = {"cache_control": inner.any("cache_control")}
+            rest[str(index)] = {"cache_control": inner.any("cache_control")}
         yield Tool(name=name, description=described, input_schema=schema, provider_fields=inner.rest or None)
     if rest:
         fields.rest["tools"] = rest

@@ -10,11 +10,10 @@ from typing import Any
 
 from ...session.blocks import Document, Image, Reasoning, Text, ToolCall
 from ...session.json_text import stringify
-from ..json_document import Fields
-from ..json_document import Found as BlockAndRest
+from ..json_document import Fields, ParsedBlock
 from ..recording import make_output
 
-ReadPart = Callable[[Any], BlockAndRest]
+ReadPart = Callable[[Any], ParsedBlock]
 MARKS = frozenset(["cachePoint"])
 """Blocks without content for the model."""
 
@@ -27,7 +26,7 @@ def split_marks(content: Any) -> tuple[Any, list[Any]]:
     return [part for part in content if part not in marks] if marks else content, marks
 
 
-def read_block(fields: Fields, names: dict[str, str], read_part: ReadPart) -> BlockAndRest | None:
+def read_block(fields: Fields, names: dict[str, str], read_part: ReadPart) -> ParsedBlock | None:
     """Read an object without a type as a block. Return None if it is not a kind of block of Converse.
 
     `names` maps calls to the names of their tools; `read_part` reads the parts of an output.
@@ -44,7 +43,7 @@ def read_block(fields: Fields, names: dict[str, str], read_part: ReadPart) -> Bl
     return block, others | rest | inner.rest
 
 
-def _read_call(inner: Fields, names: dict[str, str], _: ReadPart) -> BlockAndRest | None:
+def _read_call(inner: Fields, names: dict[str, str], _: ReadPart) -> ParsedBlock | None:
     call, name = inner.text("toolUseId"), inner.text("name")
     if call is None or name is None:
         return None
@@ -52,7 +51,7 @@ def _read_call(inner: Fields, names: dict[str, str], _: ReadPart) -> BlockAndRes
     return ToolCall(id=call, name=name, input=inner.any("input")), {}
 
 
-def _read_result(inner: Fields, names: dict[str, str], read_part: ReadPart) -> BlockAndRest | None:
+def _read_result(inner: Fields, names: dict[str, str], read_part: ReadPart) -> ParsedBlock | None:
     call = inner.text("toolUseId")
     if call is None:
         return None
@@ -64,7 +63,7 @@ def _read_result(inner: Fields, names: dict[str, str], read_part: ReadPart) -> B
     return make_output(call, content, read_part, names.get(call), failed=failed)
 
 
-def _read_reasoning(inner: Fields, _: dict[str, str], __: ReadPart) -> BlockAndRest | None:
+def _read_reasoning(inner: Fields, _: dict[str, str], __: ReadPart) -> ParsedBlock | None:
     thought = Fields(inner.object("reasoningText"))
     text, sealed = thought.text("text"), thought.text("signature")
     hidden = inner.text("redactedContent")
@@ -73,13 +72,13 @@ def _read_reasoning(inner: Fields, _: dict[str, str], __: ReadPart) -> BlockAndR
     return Reasoning(text=text or "", encrypted=sealed or hidden), thought.rest
 
 
-def _read_image(inner: Fields, _: dict[str, str], __: ReadPart) -> BlockAndRest | None:
+def _read_image(inner: Fields, _: dict[str, str], __: ReadPart) -> ParsedBlock | None:
     data, link, _words = _take_source(inner)
     sort = inner.text("format")
     return Image(media_type=f"image/{sort}" if sort else None, data=data, url=link), {}
 
 
-def _read_document(inner: Fields, _: dict[str, str], __: ReadPart) -> BlockAndRest | None:
+def _read_document(inner: Fields, _: dict[str, str], __: ReadPart) -> ParsedBlock | None:
     data, link, words = _take_source(inner)
     sort, title = inner.text("format"), inner.text("name")
     return Document(media_type=sort, title=title, data=data, url=link, text=words or ""), {}
@@ -95,17 +94,17 @@ def _take_source(inner: Fields) -> tuple[str | None, str | None, str | None]:
     return data, link, words
 
 
-def _read_citations(inner: Fields, _: dict[str, str], __: ReadPart) -> BlockAndRest | None:
+def _read_citations(inner: Fields, _: dict[str, str], __: ReadPart) -> ParsedBlock | None:
     texts = [Fields(part).text("text") for part in inner.items("content") or ()]
     return Text(text="".join(text for text in texts if text)), {}
 
 
-def _read_guarded(inner: Fields, _: dict[str, str], __: ReadPart) -> BlockAndRest | None:
+def _read_guarded(inner: Fields, _: dict[str, str], __: ReadPart) -> ParsedBlock | None:
     text = Fields(inner.rest.get("text")).text("text")
     return None if text is None else (Text(text=text), {})
 
 
-_READERS: dict[str, Callable[[Fields, dict[str, str], ReadPart], BlockAndRest | None]] = {
+_READERS: dict[str, Callable[[Fields, dict[str, str], ReadPart], ParsedBlock | None]] = {
     "toolUse": _read_call,
     "toolResult": _read_result,
     "reasoningContent": _read_reasoning,

@@ -1,9 +1,9 @@
-"""The exports of Claude.ai and ChatGPT: a file with every conversation of a person.
+"""Read the exports of Claude.ai and ChatGPT: a file with all conversations of a person.
 
-In go the bytes, out comes a `Session` of one conversation. Source: FORMATS §14. A file of several is a
-container, and `parts.py` lists them; read as bytes, its first one that says anything is the session, and how
-many others there are is told. Neither export tells of tokens or of compactions. Claude.ai's messages may hang
-on each other; ChatGPT's always do, and the path to `current_node` is the context.
+Source: FORMATS §14. A file of several conversations is a container, which `parts.py` lists. Read as bytes,
+the session is the first conversation with messages, and a warning reports the number of others. The exports
+contain no tokens and no compactions. Claude.ai's messages may be linked to their parents; ChatGPT's always
+are, and the path to `current_node` is the context.
 """
 
 from __future__ import annotations
@@ -18,7 +18,17 @@ from ...session.json_text import dump_lossless
 from ...session.session import Session
 from ...text import plural
 from ..containers import StoredFile
-from ..json_document import FILE, Fields, Found, find_blocks, iso_time, load, place, sniff_document, unknown
+from ..json_document import (
+    FILE,
+    Fields,
+    ParsedBlock,
+    find_blocks,
+    iso_time,
+    load,
+    place,
+    sniff_document,
+    unknown,
+)
 from ..json_lines import BOM, Data, Reader
 from ..recording import Json, Recording, make_output
 from .anthropic_blocks import read_with_rest
@@ -26,13 +36,13 @@ from .anthropic_blocks import read_with_rest
 CLAUDE, CHATGPT = "claude-ai", "chatgpt"
 _FIELDS = {CLAUDE: ("uuid", "chat_messages"), CHATGPT: ("mapping",)}
 ROOT = "00000000-0000-4000-8000-000000000000"
-"""What Claude.ai names as the message before the first."""
+"""Claude.ai's parent id of the first message."""
 
 
 def _is_conversation(value: Any, format: str) -> bool:
     fields = Fields(value).rest
-    held = fields.get(_FIELDS[format][-1])
-    shaped = isinstance(held, list if format == CLAUDE else dict)
+    content = fields.get(_FIELDS[format][-1])
+    shaped = isinstance(content, list if format == CLAUDE else dict)
     return shaped and bool(set(fields) & ({"uuid"} if format == CLAUDE else {"current_node", "title"}))
 
 
@@ -40,7 +50,7 @@ def _judge(format: str, value: Any) -> str | None:
     first = value[0] if isinstance(value, list) and value else value
     if _is_conversation(first, format):
         return None
-    return f"it is no conversation with `{_FIELDS[format][-1]}`, nor a list of such"
+    return f"it is not a conversation with `{_FIELDS[format][-1]}`, nor a list of conversations"
 
 
 def _sniff(format: str, data: Data) -> str | None:
@@ -48,11 +58,11 @@ def _sniff(format: str, data: Data) -> str | None:
 
 
 def list_conversations(data: Data) -> list[StoredFile]:
-    """The conversations of an export: name, size, and what gives each alone; of other data none.
+    """Return the conversations of an export as stored files; empty for other data.
 
-    A name is the title, or the id where several are called the same or nothing.
+    A name is the title; if the title is empty or not unique, it is the id.
     """
-    # Only a list holds several; of most files the first bytes tell.
+    # Only a list contains several conversations; the first bytes of most files show that they are no list.
     if bytes(memoryview(data)[:64]).removeprefix(BOM).lstrip()[:1] not in (b"[", b""):
         return []
     if sniff_chatgpt(data) is not None and sniff_claude(data) is not None:
@@ -60,19 +70,23 @@ def list_conversations(data: Data) -> list[StoredFile]:
     try:
         document = load(data)
     except ReadError:
-        return []  # its beginning alone, or a broken file: its reader says why
+        return []  # truncated or broken: its reader reports the error
     if not isinstance(document, list) or len(document) < 2:
         return []
-    titles = [_find_title(each) for each in document]
-    found: list[StoredFile] = []
-    taken: set[str] = set()
-    for number, (each, title) in enumerate(zip(document, titles, strict=True), 1):
-        name = title if title and titles.count(title) == 1 else _find_id(each) or f"conversation {number}"
-        name = name if name not in taken else f"{name} ({number})"
-        taken.add(name)
-        raw = dump_lossless(each).encode("ascii")
-        found.append(StoredFile(name, len(raw), partial(bytes, raw)))
-    return found
+    titles = [_find_title(conversation) for conversation in document]
+    files: list[StoredFile] = []
+    used_names: set[str] = set()
+    for number, (conversation, title) in enumerate(zip(document, titles, strict=True), 1):
+        name = (
+            title
+            if title and titles.count(title) == 1
+            else _find_id(conversation) or f"conversation {number}"
+        )
+        name = name if name not in used_names else f"{name} ({number})"
+        used_names.add(name)
+        raw = dump_lossless(conversation).encode("ascii")
+        files.append(StoredFile(name, len(raw), partial(bytes, raw)))
+    return files
 
 
 def _find_title(raw: Any) -> str:
@@ -89,14 +103,14 @@ def _find_id(raw: Any) -> str:
 def _read(format: str, data: Data) -> Session:
     document = load(data)
     listed = document if isinstance(document, list) else [document]
-    conversations = [each for each in listed if _is_conversation(each, format)]
+    conversations = [conversation for conversation in listed if _is_conversation(conversation, format)]
     if not conversations:
         raise ReadError(FILE, detail="it holds no conversation")
     reader = _read_claude if format == CLAUDE else _read_chatgpt
     failed: EmptySession | None = None
-    for each in conversations:
+    for conversation in conversations:
         try:
-            session = reader(Fields(each))
+            session = reader(Fields(conversation))
         except EmptySession as error:
             failed = failed or error
             continue
@@ -109,7 +123,7 @@ def _read(format: str, data: Data) -> Session:
 
 
 def _read_claude(about: Fields) -> Session:
-    made = Recording(CLAUDE)
+    recording = Recording(CLAUDE)
     names: dict[str, str] = {}
     messages = about.items("chat_messages") or []
     ends: dict[str, str] = {}
@@ -117,31 +131,33 @@ def _read_claude(about: Fields) -> Session:
         source, fields = place(line), Fields(raw)
         sender = fields.text("sender")
         if not isinstance(raw, dict):
-            made.spoil(source, "a message that is not an object")
+            recording.spoil(source, "a message that is not an object")
             continue
         if sender not in ("human", "assistant"):
-            made.note(f"message of {sender}"[:60], source, known=False)
+            recording.note(f"message of {sender}"[:60], source, is_known=False)
             continue
         text = fields.text("text")
         content = fields.items("content") or []
-        found = find_blocks(content, lambda block: _read_claude_block(block, names)) if content else []
-        if not found and text:
-            found = [(Text(text=text), {})]
-        files: list[Found] = []
-        for each in fields.items("attachments") or ():
-            inner = Fields(each)
+        parsed_blocks = (
+            find_blocks(content, lambda block: _read_claude_block(block, names)) if content else []
+        )
+        if not parsed_blocks and text:
+            parsed_blocks = [(Text(text=text), {})]
+        files: list[ParsedBlock] = []
+        for attachment in fields.items("attachments") or ():
+            inner = Fields(attachment)
             title, words = inner.text("file_name"), inner.text("extracted_content")
             if words is None:
-                files.append(unknown(each))
+                files.append(unknown(attachment))
             else:
                 files.append((Document(title=title, text=words), inner.rest))
         parent = fields.text("parent_message_uuid")
-        begins = None if parent == ROOT else ends.get(parent or "", made.last)
+        begins = None if parent == ROOT else ends.get(parent or "", recording.last)
         name, role = fields.text("uuid") or f"m{line}", "user" if sender == "human" else "assistant"
         time = fields.text("created_at")
-        # What a tool answered stands in the reply that called it: each becomes a message of its own.
-        runs: list[tuple[str, list[Found]]] = []
-        for pair in [*found, *files] or [(Text(text=""), {})]:
+        # Results are stored in the reply that called the tool: each becomes a separate message.
+        runs: list[tuple[str, list[ParsedBlock]]] = []
+        for pair in [*parsed_blocks, *files] or [(Text(text=""), {})]:
             kind = "tool" if role == "assistant" and isinstance(pair[0], ToolOutput) else role
             if runs and runs[-1][0] == kind:
                 runs[-1][1].append(pair)
@@ -150,14 +166,20 @@ def _read_claude(about: Fields) -> Session:
         for number, (kind, pairs) in enumerate(runs):
             first = number == 0
             own: Json = {"meta": False} if kind == "user" else {}
-            entry = made.add(
-                name if first else f"{name}/{number + 1}", kind, pairs, source if first else None,
-                fields.rest if first else {}, timestamp=time, parent=begins if first else made.last, **own,
-            )  # fmt: skip
+            entry = recording.add(
+                name if first else f"{name}/{number + 1}",
+                kind,
+                pairs,
+                source if first else None,
+                fields.rest if first else {},
+                timestamp=time,
+                parent=begins if first else recording.last,
+                **own,
+            )
             ends[name] = entry.id
     current = ends.get(str(about.rest.get("current_leaf_message_uuid")))
     more: Json = {} if current is None else {"leaf": current}
-    return made.make_session(
+    return recording.make_session(
         **more,
         id=about.text("uuid") or "",
         title=about.text("name"),
@@ -168,8 +190,8 @@ def _read_claude(about: Fields) -> Session:
     )
 
 
-def _read_claude_block(raw: Any, names: dict[str, str]) -> Found:
-    """A block of Anthropic's, whose calls may have no id."""
+def _read_claude_block(raw: Any, names: dict[str, str]) -> ParsedBlock:
+    """Convert a block of Anthropic's API. Its calls may have no id."""
     if isinstance(raw, dict) and raw.get("type") == "tool_use" and not isinstance(raw.get("id"), str):
         raw = {**raw, "id": str(raw.get("name"))}
     if isinstance(raw, dict) and raw.get("type") == "tool_result":
@@ -182,14 +204,14 @@ def _read_claude_block(raw: Any, names: dict[str, str]) -> Found:
         )
         return block, rest | fields.rest
     if isinstance(raw, dict) and raw.get("type") == "thinking" and raw.get("thinking") == "":
-        # A thought that is hidden is told by what was shown of it.
-        shown = [Fields(each).text("summary") for each in Fields(raw).items("summaries") or ()]
+        # For hidden reasoning, the summaries are the text.
+        shown = [Fields(summary).text("summary") for summary in Fields(raw).items("summaries") or ()]
         raw = {**raw, "thinking": "\n".join(filter(None, shown))}
     return read_with_rest(raw, names)
 
 
 def _read_chatgpt(about: Fields) -> Session:
-    made = Recording(CHATGPT)
+    recording = Recording(CHATGPT)
     mapping = about.object("mapping") or {}
     system: list[Text] = []
     shown: dict[str, str | None] = {}
@@ -197,60 +219,62 @@ def _read_chatgpt(about: Fields) -> Session:
     for line, key in enumerate(order, 1):
         source, node = place(line), Fields(mapping[key])
         parent = node.text("parent")
-        # A node without a message stands for what it hangs on.
+        # A node without a message is skipped: its children get its parent.
         end = shown.get(parent) if parent is not None else None
         message = Fields(node.object("message"))
         shown[key] = end
         if not message.rest:
-            made.note("node without a message", source)
+            recording.note("node without a message", source)
             continue
         author = Fields(message.object("author"))
         role = author.text("role")
         content = Fields(message.object("content"))
         details = Fields(message.rest.get("metadata"))
-        found = _read_chatgpt_content(content)
+        parsed_blocks = _read_chatgpt_content(content)
         hidden = details.rest.get("is_visually_hidden_from_conversation") is True
-        words = any(block.kind != "text" or block.text for block, _ in found)
+        words = any(block.kind != "text" or block.text for block, _ in parsed_blocks)
         if role not in ("system", "user", "assistant", "tool"):
-            made.note(f"message of {role}"[:60], source, known=False)
+            recording.note(f"message of {role}"[:60], source, is_known=False)
             continue
         if role == "system" or not words:
-            system += [block for block, _ in found if isinstance(block, Text) and block.text]
-            made.note("system message" if role == "system" else "empty message", source)
+            system += [block for block, _ in parsed_blocks if isinstance(block, Text) and block.text]
+            recording.note("system message" if role == "system" else "empty message", source)
             continue
         more: Json = {"meta": hidden} if role == "user" else {}
         if role == "tool":
             tool = author.text("name")
-            text = "\n".join(block.text for block, _ in found if block.kind == "text")
-            rest = [block.model_dump() for block, _ in found if block.kind != "text"]
-            found = [make_output("", text, unknown, tool)]
+            text = "\n".join(block.text for block, _ in parsed_blocks if block.kind == "text")
+            rest = [block.model_dump() for block, _ in parsed_blocks if block.kind != "text"]
+            parsed_blocks = [make_output("", text, unknown, tool)]
             if rest:
                 message.rest["content"] = rest
         elif role == "assistant":
             more["model"] = details.text("model_slug")
         seconds = message.number("create_time")
-        entry = made.add(
-            key, role, found, source, message.rest, parent=end, **more,
+        entry = recording.add(
+            key, role, parsed_blocks, source, message.rest, parent=end, **more,
             timestamp=None if seconds is None else iso_time(seconds * 1000),
         )  # fmt: skip
         shown[key] = entry.id
     current = about.text("current_node")
     if current is not None and current not in shown:
-        made.warnings.append("the message that it ends with is not in the file; the last one counts as such")
+        recording.warnings.append(
+            "the message that it ends with is not in the file; the last one counts as such"
+        )
     created, updated = about.number("create_time"), about.number("update_time")
-    return made.make_session(
+    return recording.make_session(
         id=about.text("conversation_id") or about.text("id") or "",
         title=about.text("title"),
         created=None if created is None else iso_time(created * 1000),
         updated=None if updated is None else iso_time(updated * 1000),
         system=tuple(system),
-        leaf=shown.get(current or "") or made.last,
+        leaf=shown.get(current or "") or recording.last,
         extra=about.rest,
     )
 
 
 def _sort_nodes(mapping: Json) -> list[str]:
-    """All nodes, each after the one it hangs on; those in a circle stand at the end."""
+    """Return all nodes, each after its parent; nodes of a cycle come last."""
     below: dict[str | None, list[str]] = {}
     for key, raw in mapping.items():
         parent = Fields(raw).text("parent")
@@ -261,20 +285,22 @@ def _sort_nodes(mapping: Json) -> list[str]:
         key = todo.pop()
         order.append(key)
         todo += reversed(below.get(key, []))
-    seen = set(order)
-    return [*order, *(key for key in mapping if key not in seen)]
+    visited = set(order)
+    return [*order, *(key for key in mapping if key not in visited)]
 
 
-def _read_chatgpt_content(content: Fields) -> list[Found]:
+def _read_chatgpt_content(content: Fields) -> list[ParsedBlock]:
     kind = content.text("content_type")
     if kind == "thoughts":
-        thoughts = [Fields(each) for each in content.items("thoughts") or ()]
-        words = [told for each in thoughts if (told := each.text("content") or each.text("summary"))]
+        thoughts = [Fields(thought) for thought in content.items("thoughts") or ()]
+        words = [
+            words for thought in thoughts if (words := thought.text("content") or thought.text("summary"))
+        ]
         return [(Reasoning(text="\n".join(words)), content.rest)]
     if (parts := content.items("parts")) is not None:
         return find_blocks(parts, _read_chatgpt_part)
     if kind == "user_editable_context":
-        # What a person has told of themselves, and how they want to be answered.
+        # The user's profile and instructions.
         both = (content.text(key) for key in ("user_profile", "user_instructions"))
         about = "\n\n".join(filter(None, both))
         return [(Text(text=about), content.rest)] if about else []
@@ -285,8 +311,8 @@ def _read_chatgpt_content(content: Fields) -> list[Found]:
     return [unknown(content.rest, kind or "content")] if content.rest else []
 
 
-def _read_chatgpt_part(raw: Any) -> Found:
-    """Words, or a picture that the export names and does not hold."""
+def _read_chatgpt_part(raw: Any) -> ParsedBlock:
+    """Convert text, or a picture that is not in the export."""
     fields = Fields(raw)
     if isinstance(raw, str):
         return Text(text=raw), {}

@@ -1,7 +1,7 @@
-"""Messages as OpenAI's two interfaces, Anthropic's, LangChain and OpenTelemetry write them -> `ChatMessage`.
+"""Read messages of OpenAI's two APIs, Anthropic, LangChain and OpenTelemetry as `ChatMessage`s.
 
-A log of requests holds messages of any of these forms; each tells itself by its fields. Sources: FORMATS §9,
-§12, §13. What stands in fields that no form knows is kept beside the message.
+A log of requests may contain messages of all these forms; each is recognised by its fields. Sources: FORMATS
+§9, §12, §13. Unknown fields are stored with the message.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any
 from ...session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput
 from ...session.entries import Tool, Usage
 from ...session.json_text import stringify
-from ..json_document import Fields, Found, find_blocks, make_usage, unknown
-from ..recording import Json, make_output, parse_given, read_inclusive, take_time
+from ..json_document import Fields, ParsedBlock, find_blocks, make_usage, unknown
+from ..recording import Json, make_output, parse_arguments, read_inclusive, take_time
 from .anthropic_blocks import SERVER_CALLS, read_with_rest
 from .anthropic_blocks import read_usage as read_anthropic_usage
 from .bedrock_blocks import read_block, split_marks
 
-GIVEN = ("arguments", "input", "action", "operation", "code", "queries")
-"""What an item of a call has its input in."""
-ANSWERED = ("output", "outputs", "results", "error")
-"""What the item of a call has its output in, where the provider ran the tool."""
+INPUT_KEYS = ("arguments", "input", "action", "operation", "code", "queries")
+"""Fields that may contain the input of a call."""
+OUTPUT_KEYS = ("output", "outputs", "results", "error")
+"""Fields that may contain the output of a call, if the provider ran the tool."""
 ANSWERS = ("tool_call_id", "name", "tool_name")
-"""What a tool's message says which call it answers by."""
+"""Fields by which a tool's message names its call."""
 Names = dict[str, str]
 INSTRUCTIONS = ("system", "developer")
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
@@ -41,35 +41,35 @@ _WORDS = ("text", "input_text", "output_text", "summary_text", "reasoning_text",
 
 @dataclass
 class ChatMessage:
-    """One message: its role, its blocks with what their JSON held besides, and the rest of its fields."""
+    """A message: its role, its blocks with the unread fields of their JSON, and the other fields."""
 
     role: str
-    found: list[Found] = field(default_factory=list)
+    parsed_blocks: list[ParsedBlock] = field(default_factory=list)
     extra: Json = field(default_factory=dict)
 
     @cached_property
     def print(self) -> str:
-        """What it is known by when it is sent again: its words, calls and outputs, without reasoning."""
-        said: list[Any] = [self.role]
-        for block, _ in self.found:
+        """The content by which a repeated message is recognised: text, calls and outputs, no reasoning."""
+        content: list[Any] = [self.role]
+        for block, _ in self.parsed_blocks:
             if isinstance(block, ToolCall):
-                said.append(["call", block.name, block.input])
+                content.append(["call", block.name, block.input])
             elif isinstance(block, ToolOutput):
-                said.append(["output", block.call_id, block.text])
+                content.append(["output", block.call_id, block.text])
             elif isinstance(block, Image | Document):
-                said.append(["file", block.data or block.url or block.text])
+                content.append(["file", block.data or block.url or block.text])
             elif not isinstance(block, Reasoning) and block.text.strip():
-                said.append(block.text.strip())
-        return stringify(said)
+                content.append(block.text.strip())
+        return stringify(content)
 
     @property
     def text(self) -> str:
-        """Its words."""
-        return "\n".join(block.text for block, _ in self.found if block.kind == "text")
+        """The text of the message."""
+        return "\n".join(block.text for block, _ in self.parsed_blocks if block.kind == "text")
 
 
 def read_chat(items: Any, names: Names) -> list[ChatMessage]:
-    """The messages of a request or of a reply. Items of one reply that follow each other are one message."""
+    """Read the messages of a request or a reply. Consecutive items of one reply become one message."""
     if isinstance(items, str):
         return [ChatMessage("user", [(Text(text=items), {})])]
     messages: list[ChatMessage] = []
@@ -81,7 +81,7 @@ def read_chat(items: Any, names: Names) -> list[ChatMessage]:
             continue
         message, item = read_message(raw, names)
         if item and joins and messages and messages[-1].role == message.role == "assistant":
-            messages[-1].found += message.found
+            messages[-1].parsed_blocks += message.parsed_blocks
             messages[-1].extra |= message.extra
         else:
             messages.append(message)
@@ -90,7 +90,8 @@ def read_chat(items: Any, names: Names) -> list[ChatMessage]:
 
 
 def read_message(raw: Any, names: Names) -> tuple[ChatMessage, bool]:
-    """One message, and whether it is an item of OpenAI's Responses, of which several make a reply."""
+    """Read a message. Returns also whether it is an item of OpenAI's Responses API, several of which form a
+    reply."""
     if isinstance(raw, str):
         return ChatMessage("user", [(Text(text=raw), {})]), False
     if not isinstance(raw, dict):
@@ -114,57 +115,59 @@ def read_message(raw: Any, names: Names) -> tuple[ChatMessage, bool]:
             fields.rest |= {key: content, "marks": marks}
     if isinstance(parts := fields.rest.get("parts"), list):
         fields.any("parts")
-        found = [read_part(part, names) for part in parts]
+        parsed_blocks = [read_part(part, names) for part in parts]
     elif role == "tool" and (sender == "function" or any(name in fields.rest for name in ANSWERS)):
-        # Some name the tool alone, and their calls have no other name.
+        # Some messages name only the tool, and their calls have no other id.
         call = fields.text("tool_call_id") or fields.text("name") or fields.text("tool_name") or ""
-        # Inspect names the function, and tells an error beside the output.
+        # Inspect names the function, and stores an error next to the output.
         called = fields.rest.get("function")
         tool = names.get(call) or (called if isinstance(called, str) else None)
         failed = isinstance(fields.rest.get("error"), dict)
         output = fields.any("content")
-        found = [make_output(call, output, lambda part: read_part(part, names), tool, failed=failed)]
+        parsed_blocks = [make_output(call, output, lambda part: read_part(part, names), tool, failed=failed)]
     else:
-        found = _read_reasoning(fields)
-        found += find_blocks(fields.any("content"), lambda part: read_part(part, names))
+        parsed_blocks = _read_reasoning(fields)
+        parsed_blocks += find_blocks(fields.any("content"), lambda part: read_part(part, names))
         if (refusal := fields.text("refusal")) is not None:
-            found.append((Text(text=refusal), {"refusal": True}))
-    known = {block.id for block, _ in found if isinstance(block, ToolCall)}
-    found += [call for call in _read_calls(fields, names) if getattr(call[0], "id", None) not in known]
-    return ChatMessage(role, found, fields.rest), kind == "message" and "id" in raw
+            parsed_blocks.append((Text(text=refusal), {"refusal": True}))
+    call_ids = {block.id for block, _ in parsed_blocks if isinstance(block, ToolCall)}
+    parsed_blocks += [
+        call for call in _read_calls(fields, names) if getattr(call[0], "id", None) not in call_ids
+    ]
+    return ChatMessage(role, parsed_blocks, fields.rest), kind == "message" and "id" in raw
 
 
-def _read_reasoning(fields: Fields) -> list[Found]:
+def _read_reasoning(fields: Fields) -> list[ParsedBlock]:
     text = fields.text("reasoning_content") or fields.text("reasoning")
     return [(Reasoning(text=text), {})] if text else []
 
 
-def _read_calls(fields: Fields, names: Names) -> Iterable[Found]:
+def _read_calls(fields: Fields, names: Names) -> Iterable[ParsedBlock]:
     calls = fields.items("tool_calls") or []
     old = fields.object("function_call")
     for raw in [*calls, *([{"function": old}] if old is not None else [])]:
         inner = Fields(raw, "type")
-        # A call of a tool that takes plain text names it elsewhere.
+        # A call of a tool that takes plain text has its name in another field.
         function = Fields(inner.object("function") or inner.object("custom"))
         name = function.text("name") or inner.text("name") or inner.text("function")
         if name is None:
             yield unknown(raw)
             continue
-        given = next((function.any(key) for key in ("arguments", "input") if key in function.rest), None)
+        args = next((function.any(key) for key in ("arguments", "input") if key in function.rest), None)
         for key in ("args", "arguments", "input"):
-            if given is None and key in inner.rest:
-                given = inner.any(key)
+            if args is None and key in inner.rest:
+                args = inner.any(key)
         call = inner.text("id") or name
         names[call] = name
-        yield ToolCall(id=call, name=name, input=parse_given(given)), inner.rest | function.rest
+        yield ToolCall(id=call, name=name, input=parse_arguments(args)), inner.rest | function.rest
 
 
 def _read_item(kind: str, fields: Fields, names: Names) -> ChatMessage:
-    """An item of OpenAI's Responses."""
+    """Read an item of OpenAI's Responses API."""
     if kind.endswith("_output"):
         call = fields.text("call_id") or ""
         found_tools = "tools" in fields.rest and "output" not in fields.rest
-        # What a search for tools found is told to the model as it stands.
+        # The result of a tool search is sent to the model unchanged.
         output = stringify(fields.any("tools")) if found_tools else fields.any("output")
         block = make_output(call, output, lambda part: read_part(part, names), names.get(call))
         return ChatMessage("tool", [block], fields.rest)
@@ -184,21 +187,21 @@ def _read_item(kind: str, fields: Fields, names: Names) -> ChatMessage:
     if kind.endswith("_call"):
         call = fields.text("call_id") or fields.text("id") or ""
         name = fields.text("name") or kind.removesuffix("_call")
-        given = next((key for key in GIVEN if key in fields.rest), "")
+        input_key = next((key for key in INPUT_KEYS if key in fields.rest), "")
         names[call] = name
-        made = ToolCall(id=call, name=name, input=parse_given(fields.any(given)))
-        answered = next((key for key in ANSWERED if fields.rest.get(key)), None)
+        call_block = ToolCall(id=call, name=name, input=parse_arguments(fields.any(input_key)))
+        answered = next((key for key in OUTPUT_KEYS if fields.rest.get(key)), None)
         if answered is None:
-            return ChatMessage("assistant", [(made, fields.rest)])
+            return ChatMessage("assistant", [(call_block, fields.rest)])
         answer, failed = fields.any(answered), answered == "error"
-        told = answer if isinstance(answer, str) else stringify(answer)
-        output = make_output(call, told, lambda part: read_part(part, names), name, failed=failed)
-        return ChatMessage("assistant", [(made, fields.rest), output])
+        answer_content = answer if isinstance(answer, str) else stringify(answer)
+        output = make_output(call, answer_content, lambda part: read_part(part, names), name, failed=failed)
+        return ChatMessage("assistant", [(call_block, fields.rest), output])
     return ChatMessage("assistant", [unknown({"type": kind, **fields.rest})])
 
 
-def read_part(raw: Any, names: Names) -> Found:
-    """A part of a message's content, in the form of any of them."""
+def read_part(raw: Any, names: Names) -> ParsedBlock:
+    """Convert a part of a message's content, in any of the forms."""
     if isinstance(raw, str):
         return Text(text=raw), {}
     fields = Fields(raw)
@@ -218,8 +221,8 @@ def read_part(raw: Any, names: Names) -> Found:
     if kind == "reasoning" and (text := fields.text("content") or fields.text("text")) is not None:
         return Reasoning(text=text, encrypted=fields.text("encrypted_content")), fields.rest
     if kind in ("image_url", "input_image", "computer_screenshot"):
-        given = fields.any("image_url")
-        url = given.get("url") if isinstance(given, dict) else given
+        image = fields.any("image_url")
+        url = image.get("url") if isinstance(image, dict) else image
         if isinstance(url, str):
             head, comma, data = url.partition(";base64,")
             if comma:
@@ -230,14 +233,14 @@ def read_part(raw: Any, names: Names) -> Found:
     if kind == "tool_call" and (name := fields.text("name")) is not None:
         call = fields.text("id") or name
         names[call] = name
-        asked = fields.any("arguments") if "arguments" in fields.rest else fields.any("args")
-        return ToolCall(id=call, name=name, input=parse_given(asked)), fields.rest
+        args = fields.any("arguments") if "arguments" in fields.rest else fields.any("args")
+        return ToolCall(id=call, name=name, input=parse_arguments(args)), fields.rest
     if kind == "tool_call_response":
         call = fields.text("id") or ""
-        held = next((key for key in ("response", "result", "content") if key in fields.rest), "")
-        answer: Any = fields.any(held)
-        told = answer if isinstance(answer, str | list | None) else stringify(answer)
-        return make_output(call, told, lambda part: read_part(part, names), names.get(call))
+        answer_key = next((key for key in ("response", "result", "content") if key in fields.rest), "")
+        answer: Any = fields.any(answer_key)
+        answer_content = answer if isinstance(answer, str | list | None) else stringify(answer)
+        return make_output(call, answer_content, lambda part: read_part(part, names), names.get(call))
     if kind in ("input_audio", "input_file") or (kind == "file" and isinstance(raw.get("file"), dict)):
         return _read_file(kind, fields)
     if kind in ("blob", "uri", "file"):
@@ -251,7 +254,7 @@ def read_part(raw: Any, names: Names) -> Found:
     return unknown(raw)
 
 
-def _read_file(kind: str, fields: Fields) -> Found:
+def _read_file(kind: str, fields: Fields) -> ParsedBlock:
     """Read a recording or a file in an OpenAI message, with its data, URL or id."""
     inner = fields if kind == "input_file" else Fields(fields.object(kind))
     value = inner.text("file_data") or inner.text("data")
@@ -268,15 +271,15 @@ def _read_file(kind: str, fields: Fields) -> Found:
     return block, inner.rest if inner is fields else {**fields.rest, **inner.rest}
 
 
-def _read_sdk_part(call: str, kind: str, fields: Fields, names: Names) -> Found:
-    """A call, or what it was answered, as the AI SDK tells a trace of it."""
+def _read_sdk_part(call: str, kind: str, fields: Fields, names: Names) -> ParsedBlock:
+    """Convert a call or its result as the AI SDK writes it to a trace."""
     name = fields.text("toolName") or names.get(call) or ""
     names[call] = name
     keys = ("input", "args") if kind == "tool-call" else ("output", "result")
-    held = fields.any(next((key for key in keys if key in fields.rest), ""))
+    payload = fields.any(next((key for key in keys if key in fields.rest), ""))
     if kind == "tool-call":
-        return ToolCall(id=call, name=name, input=parse_given(held)), fields.rest
-    value = Fields(held).rest.get("value", held)
+        return ToolCall(id=call, name=name, input=parse_arguments(payload)), fields.rest
+    value = Fields(payload).rest.get("value", payload)
     answer = value if isinstance(value, str | list | None) else stringify(value)
     return make_output(call, answer, lambda part: read_part(part, names), name)
 
@@ -301,13 +304,13 @@ def read_chat_tools(raw: Any) -> tuple[Tool, ...]:
     return tuple(tools)
 
 
-def take_told(message: ChatMessage) -> Json:
-    """What a message tells of itself, as fields of an entry: its time, and of a reply its model and usage."""
-    told = Fields(message.extra)
-    more: Json = {"timestamp": take_time(told)}
+def take_entry_fields(message: ChatMessage) -> Json:
+    """Take the fields of an entry from a message: its time; for a reply also model and usage."""
+    fields = Fields(message.extra)
+    more: Json = {"timestamp": take_time(fields)}
     if message.role == "assistant":
-        more |= {"model": told.text("model"), "usage": read_chat_usage(told.rest.get("usage"))}
-    message.extra = told.rest
+        more |= {"model": fields.text("model"), "usage": read_chat_usage(fields.rest.get("usage"))}
+    message.extra = fields.rest
     return more
 
 
@@ -322,17 +325,17 @@ def read_chat_usage(raw: Any) -> Usage | None:
         return None
     if "prompt_tokens" in fields.rest or "completion_tokens" in fields.rest:
         details = Fields(fields.object("prompt_tokens_details"))
-        told = {**fields.rest, "cached": details.rest.get("cached_tokens")}
-        if not told["cached"]:
-            # A proxy may write the figure of Anthropic's cache beside OpenAI's.
-            told["cached"] = fields.rest.get("cache_read_input_tokens")
+        figures = {**fields.rest, "cached": details.rest.get("cached_tokens")}
+        if not figures["cached"]:
+            # A proxy may write Anthropic's cache figure next to OpenAI's fields.
+            figures["cached"] = fields.rest.get("cache_read_input_tokens")
         keys = ("cached", "cache_creation_input_tokens", "total_tokens")
-        return read_inclusive(told, "prompt_tokens", "completion_tokens", *keys)
+        return read_inclusive(figures, "prompt_tokens", "completion_tokens", *keys)
     if "input_tokens_details" in fields.rest or "total_tokens" in fields.rest:
         details = Fields(fields.object("input_tokens_details"))
         cached = details.rest.get("cached_tokens", details.rest.get("cache_read"))
-        told = {**fields.rest, "cached": cached, "written": details.rest.get("cache_creation")}
-        return read_inclusive(told, "input_tokens", "output_tokens", "cached", "written", "total_tokens")
+        figures = {**fields.rest, "cached": cached, "written": details.rest.get("cache_creation")}
+        return read_inclusive(figures, "input_tokens", "output_tokens", "cached", "written", "total_tokens")
     if "input_tokens" in fields.rest:
         return read_anthropic_usage(fields.rest)
     if "inputTokens" in fields.rest:

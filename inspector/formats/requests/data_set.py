@@ -1,10 +1,10 @@
-"""A row of a data set of conversations: what models are trained with, or what a benchmark wrote of a run.
+"""Read a row of a data set of conversations, such as training data or the results of a benchmark.
 
-In go the bytes of one row, out comes a `Session`; files of many rows are told apart by `document_lists`. The
-turns are a list, or the JSON of one in a text, below one of the names that data sets give it. A turn says
-`from` and `value` (ShareGPT, whose calls are the JSON of one and whose outputs name no call), or is a message
-of OpenAI's, or has its words in `text` (SWE-agent's runs of Nebius). What the row tells besides is kept.
-Sources: the page on data of LLaMA-Factory for ShareGPT; the data sets' own cards for the others.
+The input is one row; `document_lists` splits files of many rows. The turns are a list, or the JSON of a list
+in a string, under one of several field names. A turn has `from` and `value` (ShareGPT: calls are JSON text,
+and outputs name no call), or is a message of OpenAI's, or has its text in `text` (Nebius' runs of SWE-agent).
+Other fields of the row are stored. Sources: LLaMA-Factory's documentation of data for ShareGPT; the cards of
+the other data sets.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ...errors import ReadError
 from ...session.blocks import Text, ToolCall
 from ...session.garbage import paused_gc
 from ...session.session import Session
-from ..json_document import FILE, Fields, Found, load, only_outputs, place, sniff_document
+from ..json_document import FILE, Fields, ParsedBlock, load, only_outputs, place, sniff_document
 from ..json_lines import Data, Reader, decode
-from ..recording import Json, Recording, parse_given
-from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_tools, read_message, take_told
+from ..recording import Json, Recording, parse_arguments
+from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_tools, read_message, take_entry_fields
 from .open_calls import OpenCalls
 
 NAME = "data-set"
@@ -28,11 +28,11 @@ TURNS = (
     *("conversations", "conversation", "trajectory", "traj", "messages", "history", "chat", "turns"),
     *("dialog", "dialogue", "transcript", "chat_history"),
 )
-"""What data sets call the turns. A list of `messages` may be a request's, which is left to its readers."""
+"""Names of the field with the turns. A list of `messages` may be a request's, which other readers read."""
 OWN = ("human", "gpt", "ai", "model", "chatgpt", "bing", "bard", "observation", "function_call")
-"""The roles that no request's messages have."""
-ASKED = ("system", "developer", "user", "assistant", "tool", "function")
-"""Those that a request's messages have."""
+"""Roles that do not occur in messages of requests."""
+REQUEST_ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+"""Roles of messages of requests."""
 ROLES = {
     name: role
     for role, names in {
@@ -47,14 +47,14 @@ ROLES = {
     }.items()
     for name in names
 }
-"""Whose words a turn holds, by what ShareGPT's rows and others call it."""
+"""The role of a turn by its name in ShareGPT and other data sets."""
 
 
 def judge_row(value: Any) -> str | None:
-    """None for an object with a list of turns, each with a role that data sets know."""
+    """Return None for an object with a list of turns with known roles, else the reason."""
     if not isinstance(value, dict):
         return "not a JSON object"
-    if _is_asked(value):
+    if _has_request_messages(value):
         return "it has the messages of a request"
     if {"sessionId", "uuid", "steps", "working_dir", "resourceSpans"} & set(value) or (
         {"trajectory", "history"} <= set(value)
@@ -62,16 +62,16 @@ def judge_row(value: Any) -> str | None:
         return "it is a harness's own file"
     turns = _find_turns(value)[1]
     if not turns:
-        return "it has no list of turns under a name that data sets give it"
-    looked = turns[:-1] or turns  # the last one seen may have been cut short
-    return None if all(_name_role(turn) in ROLES for turn in looked) else "a turn has no role that is known"
+        return "it has no list of turns under one of the usual names"
+    examined = turns[:-1] or turns  # the last turn may be incomplete
+    return None if all(_name_role(turn) in ROLES for turn in examined) else "the role of a turn is unknown"
 
 
-def _is_asked(row: Json) -> bool:
-    """Whether messages stand in it that its other readers know: lists beside them are not what was said."""
+def _has_request_messages(row: Json) -> bool:
+    """Return whether a row has messages that other readers know; then other lists are ignored."""
     messages = _list(row.get("messages"))
-    looked = messages[:-1] or messages  # the last one seen may have been cut short
-    return bool(looked) and all(Fields(each).rest.get("role") in ASKED for each in looked)
+    examined = messages[:-1] or messages  # the last message may be incomplete
+    return bool(examined) and all(Fields(message).rest.get("role") in REQUEST_ROLES for message in examined)
 
 
 def _find_turns(row: Json) -> tuple[str, list[Any]]:
@@ -95,30 +95,30 @@ def _list(value: Any) -> list[Any]:
 
 def _name_role(turn: Any) -> str:
     fields = Fields(turn).rest
-    told = fields.get("from", fields.get("role"))
+    label = fields.get("from", fields.get("role"))
     shaped = bool({"value", "content", "text", "tool_calls"} & fields.keys())
-    return told.lower() if isinstance(told, str) and shaped else ""
+    return label.lower() if isinstance(label, str) and shaped else ""
 
 
 @paused_gc()
 def read(data: Data) -> Session:
-    """The conversation of one row. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    """Read the conversation of one row. Raises `ReadError`, or `EmptySession` if there are no messages."""
     row = load(data)
     name, turns = _find_turns(row) if isinstance(row, dict) else ("", [])
     if not turns:
         raise ReadError(FILE, detail=judge_row(row) or "it holds no turns")
-    made = Recording(NAME)
+    recording = Recording(NAME)
     about = Fields(row, name)
-    reading = _Turns(made)
+    reading = _Turns(recording)
     if prompt := about.text("system"):
         reading.system.append(Text(text=prompt))
     for number, turn in enumerate(turns, 1):
         reading.take(number, turn)
-    known = next((k for key in ("id", "conversation_id", "instance_id") if (k := about.text(key))), "")
-    told = about.rest.get("tools")
-    tools = parse_given(told) if isinstance(told, str) else told
-    return made.make_session(
-        id=known,
+    row_id = next((k for key in ("id", "conversation_id", "instance_id") if (k := about.text(key))), "")
+    raw_tools = about.rest.get("tools")
+    tools = parse_arguments(raw_tools) if isinstance(raw_tools, str) else raw_tools
+    return recording.make_session(
+        id=row_id,
         model=about.text("model"),
         system=tuple(reading.system),
         tools=read_chat_tools(tools if isinstance(tools, list) else []),
@@ -127,38 +127,40 @@ def read(data: Data) -> Session:
 
 
 class _Turns:
-    """Turn after turn. `open` are calls without an answer, `rest` what the system's turns told besides."""
+    """State while a row is read turn by turn. `open` are calls without output, `rest` unread fields."""
 
-    def __init__(self, made: Recording) -> None:
-        self.made = made
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
         self.names: Names = {}
         self.open = OpenCalls()
         self.system: list[Text] = []
         self.rest: Json = {}
 
     def take(self, number: int, turn: Any) -> None:
-        """One turn: a message, an instruction at the beginning, or what is none of ours."""
+        """Read one turn: a message, an instruction at the beginning, or an unknown turn."""
         source = place(number)
         if not isinstance(turn, dict):
-            self.made.spoil(source, "a turn that is not an object")
+            self.recording.spoil(source, "a turn that is not an object")
             return
         role = ROLES.get(_name_role(turn))
         if role is None:
-            self.made.note("turn of no known role", source, known=False)
+            self.recording.note("turn of no known role", source, is_known=False)
             return
         message = self._read(role, turn)
-        written = all(block.kind == "text" for block, _ in message.found)
-        if role == "system" and written and not self.made.entries:
-            # Nebius' runs have its words beside an empty text.
+        written = all(block.kind == "text" for block, _ in message.parsed_blocks)
+        if role == "system" and written and not self.recording.entries:
+            # Nebius' runs store its text next to an empty text.
             fields = Fields(message.extra)
             words = message.text or fields.text("system_prompt")
             self.rest |= fields.rest
             self.system += [Text(text=words)] if words else []
-            self.made.note("system prompt", source)
+            self.recording.note("system prompt", source)
             return
-        more: Json = ({"meta": True} if message.role in INSTRUCTIONS else {}) | take_told(message)
-        said = "user" if message.role in INSTRUCTIONS else message.role
-        entry = self.made.add(f"m{number}", said, message.found, source, message.extra, **more)
+        more: Json = ({"meta": True} if message.role in INSTRUCTIONS else {}) | take_entry_fields(message)
+        entry_role = "user" if message.role in INSTRUCTIONS else message.role
+        entry = self.recording.add(
+            f"m{number}", entry_role, message.parsed_blocks, source, message.extra, **more
+        )
         for block in entry.blocks:
             if isinstance(block, ToolCall):
                 self.open.add(block)
@@ -175,15 +177,15 @@ class _Turns:
             fields.rest["role"] = role
         message, _ = read_message(fields.rest, self.names)
         if message.role == "tool":
-            message.found = [self.open.answer(pair) for pair in only_outputs(message.found)]
+            message.parsed_blocks = [self.open.answer(pair) for pair in only_outputs(message.parsed_blocks)]
         return message
 
-    def _read_calls(self, fields: Fields) -> Iterator[Found]:
-        """A call that is told as the JSON of one, or of several."""
+    def _read_calls(self, fields: Fields) -> Iterator[ParsedBlock]:
+        """Yield the calls of a turn, which are written as JSON."""
         key = "value" if "value" in fields.rest else "content"
         words = fields.any(key)
-        told = parse_given(words)
-        calls = told if isinstance(told, list) else [told]
+        value = parse_arguments(words)
+        calls = value if isinstance(value, list) else [value]
         if not all(isinstance(Fields(call).rest.get("name"), str) for call in calls):
             yield Text(text=words if isinstance(words, str) else ""), {}
             return
@@ -192,7 +194,7 @@ class _Turns:
             name = inner.text("name") or ""
             number = inner.text("id") or f"call-{len(self.names) + 1}"
             self.names[number] = name
-            yield ToolCall(id=number, name=name, input=parse_given(inner.any("arguments"))), inner.rest
+            yield ToolCall(id=number, name=name, input=parse_arguments(inner.any("arguments"))), inner.rest
 
 
 READER = Reader(NAME, "Conversation of a data set", partial(sniff_document, judge=judge_row), read)

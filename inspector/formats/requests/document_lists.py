@@ -1,7 +1,8 @@
-"""Files of many sessions that are whole documents, one a line or in one JSON list -> each of them alone.
+"""Split files of many sessions that are whole documents, one per line or in one JSON list.
 
-So data sets and benchmarks keep conversations and trajectories. Whole requests in a row are another thing:
-one of them begins with what was said up to the one before, and `request_log` makes one session of them all.
+Data sets and benchmarks store conversations and trajectories in this way. A list of whole requests is
+different: each request begins with the messages of the one before, and `request_log` reads them as one
+session.
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ NAMES = (
     *("trajectory_id", "traj_id", "session_id", "conversation_id", "instance_id", "custom_id"),
     *("id", "uuid", "task_id", "title", "name"),
 )
-"""What a row is called by."""
+"""Fields with the name of a row."""
 LONGEST = 200
-"""So many characters of that are its name."""
+"""Maximum number of characters of a name."""
 BESIDE = frozenset(
     [
         *("request", "response", "response_body", "choices", "output", "completion", "usage", "input"),
         *("run_type", "trace_id", "traceId", "agent_type", "sessionId", "uuid", "role", "info", "trajectory"),
     ]
 )
-"""Fields that say that messages are those of one request, or of a harness's file."""
+"""Fields that show that messages belong to one request or to a harness's file."""
 
 
 def name_list(data: Data) -> str:
-    """What kind of list its beginning shows; "" for what is none.
+    """Return the kind of list that the beginning shows; "" if it is not a list of documents.
 
     >>> talk = b'{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]}'
     >>> name_list(talk + b"\\n" + talk.replace(b"Hi", b"Hey")), name_list(talk)
@@ -56,23 +57,23 @@ def name_list(data: Data) -> str:
 
 
 def list_documents(data: Data) -> tuple[str, list[StoredFile]] | None:
-    """The kind, and each document: its name, its size, what gives it; None for data that is no list."""
+    """Return the kind and the documents as stored files; None if the data is not a list of documents."""
     kind = name_list(data)
     if not kind:
         return None
     rows = list(_split(data))
     values = [value for value, _ in rows]
     if kind == TALKS and not _are_talks([value for value in values if value is not None]):
-        return None  # further down they go on from each other
+        return None  # later rows continue each other
     word = "item" if _is_list(data) else "line"
     names = [_find_name(value) for value in values]
     named = Counter(names)
-    found: list[StoredFile] = []
+    files: list[StoredFile] = []
     for number, ((_, raw), name) in enumerate(zip(rows, names, strict=True), 1):
         alone = name and named[name] == 1
         called = name if alone else f"{name} ({word} {number})" if name else f"{word} {number}"
-        found.append(StoredFile(called, len(raw), partial(bytes, raw)))
-    return kind, found
+        files.append(StoredFile(called, len(raw), partial(bytes, raw)))
+    return kind, files
 
 
 def _is_list(data: Data) -> bool:
@@ -80,7 +81,7 @@ def _is_list(data: Data) -> bool:
 
 
 def _peek(data: Data) -> tuple[bool, list[Any]]:
-    """Whether it is a JSON list, and the first of its rows; the last may be cut short in a long list."""
+    """Return whether the data is a JSON list, and its first rows, except an incomplete one."""
     if not _is_list(data):
         return False, first_rows(data)
     whole = len(memoryview(data)) <= HEAD
@@ -90,7 +91,7 @@ def _peek(data: Data) -> tuple[bool, list[Any]]:
 
 
 def _split(data: Data) -> Iterator[tuple[Any, bytes]]:
-    """Each row with its bytes; one that cannot be read is None."""
+    """Yield each row with its bytes; None for an unreadable row."""
     if _is_list(data):
         for value in load(data):
             yield value, dump_lossless(value).encode("ascii")
@@ -104,9 +105,9 @@ def _split(data: Data) -> Iterator[tuple[Any, bytes]]:
 
 
 def _are_talks(rows: Sequence[Any]) -> bool:
-    """Whether these are conversations, each to its end, of which hardly one goes on from another.
+    """Return whether rows are complete conversations that rarely continue each other.
 
-    What the system said does not tell: it may hold the time, and be another in each request of one session.
+    System messages are ignored: they may contain the time and differ in each request of a session.
     """
     before: dict[str, list[Any]] = {}
     ends = grown = 0
@@ -116,14 +117,14 @@ def _are_talks(rows: Sequence[Any]) -> bool:
             continue
         if messages is None:
             return False
-        said = list(dropwhile(lambda each: Fields(each).rest.get("role") in INSTRUCTIONS, messages))
-        first = Fields(said[0]).rest.get("content") if said else ""
+        turns = list(dropwhile(lambda turn: Fields(turn).rest.get("role") in INSTRUCTIONS, messages))
+        first = Fields(turns[0]).rest.get("content") if turns else ""
         key = first if isinstance(first, str) else dump_lossless(first)
         earlier = before.get(key, [])
-        grown += bool(earlier) and said[: len(earlier)] == earlier
+        grown += bool(earlier) and turns[: len(earlier)] == earlier
         ends += isinstance(messages[-1], dict) and messages[-1].get("role") == "assistant"
-        before[key] = said
-    # In a large data set some begin as another does, or stand there twice.
+        before[key] = turns
+    # In a large data set some conversations have the same beginning or occur twice.
     return ends * 2 > len(rows) and grown * 10 <= len(rows)
 
 
@@ -138,6 +139,6 @@ def _find_messages(row: Any) -> list[Any] | None:
 
 
 def _find_name(row: Any) -> str:
-    held: Json = row if isinstance(row, dict) else {}
-    named = (held[key] for key in NAMES if isinstance(held.get(key), str | int) and held[key] != "")
+    fields: Json = row if isinstance(row, dict) else {}
+    named = (fields[key] for key in NAMES if isinstance(fields.get(key), str | int) and fields[key] != "")
     return str(next(named, ""))[:LONGEST]

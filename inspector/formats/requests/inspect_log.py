@@ -1,9 +1,9 @@
-"""Inspect's logs, as JSON or `.eval` archives: a sample is a session, its model calls are whole requests.
+"""Read Inspect's logs, JSON or `.eval` archives: a sample is a session, its model calls are whole requests.
 
-In go the bytes, out comes a `Session` of the first sample; how many others there are is told. Source: FORMATS
-§10. The `messages` of a sample are only its last state, so it is read from its model events, as `prefix.py`
-tells; a compaction event between two of them says that the second begins anew. Figures of tokens count each
-token once.
+Source: FORMATS §10. The session is the first sample; a warning reports the number of others. The `messages`
+of a sample are only its last state, so the model events are read as requests and joined by `prefix.py`. A
+compaction event between two of them means that the second begins with a new context. Token figures are
+disjoint.
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ NAME = "inspect"
 HEADERS = ("header.json", "_journal/start.json")
 
 
-def repack(data: Data, at: int = 0) -> Data:
-    """An `.eval` archive as the JSON log of one of its samples, else the data. Raises `ReadError`."""
+def repack(data: Data, index: int = 0) -> Data:
+    """Convert an `.eval` archive to the JSON log of one of its samples; else return the data.
+
+    Raises `ReadError`.
+    """
     archive = open_zip(data)
     if archive is None:
         return data
@@ -44,7 +47,7 @@ def repack(data: Data, at: int = 0) -> Data:
         if header is None or not samples:
             return data
         try:
-            about, sample = (decode(read_entry(archive, item, data)) for item in (header, samples[at]))
+            about, sample = (decode(read_entry(archive, item, data)) for item in (header, samples[index]))
         except ValueError as error:
             raise ReadError(FILE, detail=f"its archive holds broken JSON: {error}") from None
     log = (
@@ -62,10 +65,7 @@ def _find_samples(archive: ZipFile) -> tuple[ZipInfo | None, list[ZipInfo]]:
 
 
 def list_samples(data: Data) -> list[StoredFile]:
-    """The samples of an `.eval` archive or of a log of several; of other data none.
-
-    Of each its name, its size, and what gives the log of it alone.
-    """
+    """Return the samples of an `.eval` archive or of a log with several, as stored files; else empty."""
     archive = open_zip(data)
     if archive is None:
         return [] if sniff_document(data, _judge) is not None else _list_written(load(data))
@@ -74,25 +74,25 @@ def list_samples(data: Data) -> list[StoredFile]:
     if header is None:
         return []
     return [
-        StoredFile(item.filename.removeprefix("samples/"), item.file_size, partial(repack, data, at))
-        for at, item in enumerate(samples)
+        StoredFile(item.filename.removeprefix("samples/"), item.file_size, partial(repack, data, index))
+        for index, item in enumerate(samples)
     ]
 
 
 def _list_written(log: Any) -> list[StoredFile]:
-    """The samples of a log in JSON, called as an archive would call them; none of one that holds one."""
+    """Return the samples of a JSON log, named as in an archive; empty if there is only one."""
     samples = Fields(log).items("samples") or []
-    told = [each for each in samples if isinstance(each, dict)] if len(samples) > 1 else []
-    found: list[StoredFile] = []
-    for each in told:
-        written = dump_lossless({**log, "samples": [each]}).encode("ascii")
-        name = f"{each.get('id')}_epoch_{each.get('epoch')}.json"
-        found.append(StoredFile(name, len(written), partial(bytes, written)))
-    return found
+    sample_list = [sample for sample in samples if isinstance(sample, dict)] if len(samples) > 1 else []
+    files: list[StoredFile] = []
+    for sample in sample_list:
+        written = dump_lossless({**log, "samples": [sample]}).encode("ascii")
+        name = f"{sample.get('id')}_epoch_{sample.get('epoch')}.json"
+        files.append(StoredFile(name, len(written), partial(bytes, written)))
+    return files
 
 
 def _judge(value: Any) -> str | None:
-    """None for an object with `eval` and samples."""
+    """Return None for an object with `eval` and samples, else the reason."""
     if not isinstance(value, dict):
         return "not a JSON object"
     if not isinstance(value.get("eval"), dict) or "version" not in value:
@@ -102,33 +102,36 @@ def _judge(value: Any) -> str | None:
 
 @paused_gc()
 def read(data: Data) -> Session:
-    """The first sample. Raises `ReadError`, or `EmptySession` when nobody says anything in it."""
+    """Read the first sample. Raises `ReadError`, or `EmptySession` if it contains no messages."""
     document = load(data)
     samples = document.get("samples") if isinstance(document, dict) else None
     first = (
-        next((each for each in samples if isinstance(each, dict)), None)
-        if isinstance(samples, list)
-        else None
+        next((row for row in samples if isinstance(row, dict)), None) if isinstance(samples, list) else None
     )
     if first is None or not isinstance(samples, list):
         raise ReadError(FILE, detail="it holds no sample of an Inspect log")
-    made = Recording(NAME)
-    told = document.get("other_samples")
-    others = len(samples) - 1 + (told if isinstance(told, int) else 0)
+    recording = Recording(NAME)
+    other_count = document.get("other_samples")
+    others = len(samples) - 1 + (other_count if isinstance(other_count, int) else 0)
     sample = Fields(first)
     name = f"{sample.rest.get('id')} (epoch {sample.rest.get('epoch')})"
     if others:
         more = plural(others, "other sample is", "other samples are")
-        made.warnings.append(f"this is sample {name:.60}; {more} in the file and not read")
-    requests = _read_events(made, sample)
+        recording.warnings.append(f"this is sample {name:.60}; {more} in the file and not read")
+    requests = _read_events(recording, sample)
     about = Fields(document.get("eval"))
     return join_requests(
-        NAME, requests, made, id=sample.text("uuid") or name, title=about.text("task"), extra={"sample": name}
+        NAME,
+        requests,
+        recording,
+        id=sample.text("uuid") or name,
+        title=about.text("task"),
+        extra={"sample": name},
     )
 
 
-def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
-    """The requests of a sample's model events; where it has none, its messages as one."""
+def _read_events(recording: Recording, sample: Fields) -> list[WholeRequest]:
+    """Return the requests of a sample's model events; without events, its messages as one request."""
     attached = {
         **Fields(Fields(sample.rest.get("transcript")).rest.get("content")).rest,
         **Fields(sample.rest.get("attachments")).rest,
@@ -136,10 +139,10 @@ def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
     names: Names = {}
     pool = _Pool(sample, attached, names)
     requests: list[WholeRequest] = []
-    compactions: dict[str, tuple[Source, Json]] = {}  # by the call that they stand in
+    compactions: dict[str, tuple[Source, Json]] = {}  # by the tool call in which they occurred
     around = Surroundings()
     sent: list[ChatMessage] = []
-    sent_within: dict[str, list[ChatMessage]] = {}  # what a tool's own calls sent last, as those beside it
+    sent_within: dict[str, list[ChatMessage]] = {}  # the messages sent last, by the surrounding tool call
     events = sample.items("events") or Fields(sample.rest.get("transcript")).items("events") or []
     for line, raw, within in _flatten(events):
         source, event = place(line), Fields(raw)
@@ -147,7 +150,7 @@ def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
         call = around.take(event.rest, kind) or within
         if kind == "model":
             sent = sent_within[call] = pool.find_input(event, sent_within.get(call, sent))
-            at, compaction = compactions.pop(call, (None, None))
+            compaction_source, compaction = compactions.pop(call, (None, None))
             output = Fields(event.object("output"))
             # For a cached reply, Inspect repeats the usage of the original call. No request was sent.
             cached = event.rest.get("cache") == "read"
@@ -169,26 +172,26 @@ def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
                     key=call,
                     apart=call != "",
                     compaction=compaction,
-                    compacted_at=at,
+                    compacted_at=compaction_source,
                     extra={"cache": "read"} if cached else {},
                 )
             )
             continue
         if kind == "compaction":
-            told = {
+            fields = {
                 "trigger": event.text("type"),
                 "tokens_before": event.number("tokens_before"),
                 "tokens_after": event.number("tokens_after"),
             }
             if call in compactions:
-                made.note(kind, compactions[call][0])
-            compactions[call] = source, told
+                recording.note(kind, compactions[call][0])
+            compactions[call] = source, fields
             continue
-        made.note(kind or "event without a kind", source, known=kind is not None)
-    for at, _ in compactions.values():
-        made.note("compaction", at)
+        recording.note(kind or "event without a kind", source, is_known=kind is not None)
+    for compaction_source, _ in compactions.values():
+        recording.note("compaction", compaction_source)
     if not requests:
-        # The last message is the reply whose output the sample has; of those before no usage is told.
+        # The last message is the reply with the sample's output; earlier replies have no usage.
         messages = [open_message(message, attached) for message in sample.items("messages") or ()]
         output = Fields(sample.rest.get("output"))
         ends = bool(messages) and Fields(messages[-1]).rest.get("role") == "assistant"
@@ -205,10 +208,10 @@ def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
 
 
 def _flatten(events: list[Any], within: str = "", line: int = 0) -> Iterator[tuple[int, Any, str]]:
-    """Each event with its place and the event that it stands in, "" for none.
+    """Yield each event with its index and the path of the events around it, "" for none.
 
-    Older logs keep what a tool or a part of the task did inside the event that tells of it; such events have
-    its place.
+    In older logs, the event of a tool or of a part of the task contains the events within it. These get the
+    index of the outer event.
     """
     for number, raw in enumerate(events, 1):
         place_ = line or number
@@ -219,7 +222,7 @@ def _flatten(events: list[Any], within: str = "", line: int = 0) -> Iterator[tup
 
 
 class _Pool:
-    """What was sent: in an event itself, or in the sample's pool, whose messages are each read once."""
+    """The sent messages: in an event, or in the sample's pool, whose messages are read once."""
 
     def __init__(self, sample: Fields, attached: Json, names: Names) -> None:
         pool = sample.rest.get("message_pool")
@@ -230,7 +233,7 @@ class _Pool:
         self._attached, self._names = attached, names
 
     def find_input(self, event: Fields, before: list[ChatMessage]) -> list[ChatMessage]:
-        """The messages of a call; of one that only tells what came since, behind those `before`."""
+        """Return the messages of a call. If it records only new ones, they are appended to `before`."""
         own = read_chat(
             [open_message(raw, self._attached) for raw in event.items("input") or ()], self._names
         )
@@ -239,26 +242,26 @@ class _Pool:
         for pair in event.items("input_refs") or ():
             if isinstance(pair, list) and len(pair) == 2 and all(type(number) is int for number in pair):
                 begin, end = max(pair[0], 0), min(pair[1], len(self._raw))
-                own += [each for at in range(begin, end) for each in self._take(at)]
+                own += [message for index in range(begin, end) for message in self._take(index)]
         return own
 
-    def _take(self, at: int) -> list[ChatMessage]:
-        if at not in self._read:
-            self._read[at] = read_chat([open_message(self._raw[at], self._attached)], self._names)
-        return self._read[at]
+    def _take(self, index: int) -> list[ChatMessage]:
+        if index not in self._read:
+            self._read[index] = read_chat([open_message(self._raw[index], self._attached)], self._names)
+        return self._read[index]
 
 
 def _read_usage(raw: Any) -> Usage | None:
     fields = Fields(raw)
-    given, output = fields.number("input_tokens"), fields.number("output_tokens")
-    if given is None and output is None:
+    prompt, output = fields.number("input_tokens"), fields.number("output_tokens")
+    if prompt is None and output is None:
         return None
     read = fields.number("input_tokens_cache_read") or 0
     written = fields.number("input_tokens_cache_write") or 0
     total = fields.number("total_tokens")
-    if read + written and total == (given or 0) + (output or 0):
-        given = max((given or 0) - read - written, 0)  # the older logs of some providers hold it in the input
-    return Usage(input=given or 0, output=output or 0, cache_read=read, cache_write=written, total=total)
+    if read + written and total == (prompt or 0) + (output or 0):
+        prompt = max((prompt or 0) - read - written, 0)  # in older logs some inputs include cached tokens
+    return Usage(input=prompt or 0, output=output or 0, cache_read=read, cache_write=written, total=total)
 
 
 READER = Reader(NAME, "Inspect log", partial(sniff_document, judge=_judge), read)

@@ -1,7 +1,6 @@
-"""What stands inside an event of an Inspect log: texts kept elsewhere, parts of messages, whose call it is.
+"""Read the parts of an Inspect event: attachments, message parts, and the spans around it.
 
-Source: FORMATS §10. The parts of Inspect's messages are put into the words of the interfaces that
-`chat_messages.py` reads.
+Source: FORMATS §10. Parts of Inspect's messages are converted to forms that `chat_messages.py` reads.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ from ..json_document import Fields
 from ..recording import Json
 
 POINTERS = ("attachment://", "tc://")
-"""How a text begins that stands elsewhere; the second in logs of 2024."""
+"""Prefixes of texts that refer to an attachment; the second occurs in logs of 2024."""
 APART = ("tool", "scorer", "scorers", "branch", "subtask")
-"""A request in a span of these is a sub-agent's, a judge's, or of a way that was left."""
+"""Types of spans whose requests are a sub-agent's, a judge's, or of an abandoned branch."""
 MEDIA = ("audio", "video", "document")
 
 
 def open_message(value: Any, attached: Json) -> Any:
-    """A message with its attachments in place, in the words of OpenAI's messages."""
+    """Insert the attachments of a message, and convert it to OpenAI's form."""
     if isinstance(value, str):
         for pointer in POINTERS:
             if value.startswith(pointer):
@@ -36,7 +35,7 @@ def open_message(value: Any, attached: Json) -> Any:
 
 
 def _split_part(part: Any) -> list[Any]:
-    """A part of a message; the call of a tool that the provider ran and its output are two."""
+    """Convert a part of a message. A call of a tool that the provider ran is split from its output."""
     if not isinstance(part, dict):
         return [part]
     kind = part.get("type")
@@ -48,8 +47,8 @@ def _split_part(part: Any) -> list[Any]:
     if kind == "tool_use" and "arguments" in part:
         call = {key: item for key, item in part.items() if key not in ("result", "error")}
         answer = part.get("error") or part.get("result")
-        given = {"type": "tool_call_response", "id": part.get("id"), "result": answer}
-        return [{**call, "type": "tool_call"}, *([given] if answer else [])]
+        result = {"type": "tool_call_response", "id": part.get("id"), "result": answer}
+        return [{**call, "type": "tool_call"}, *([result] if answer else [])]
     if kind in MEDIA and isinstance(part.get(kind), str):
         return [_open_file(part, kind)]
     inner = Fields(Fields(part.get("data")).rest.get("compaction_metadata")).rest if kind == "data" else {}
@@ -61,7 +60,7 @@ def _split_part(part: Any) -> list[Any]:
 
 
 def _open_reasoning(part: Json) -> Json:
-    """What is said of the reasoning is its text; the reasoning itself may be sealed."""
+    """Convert reasoning: its summary is the text, because the reasoning itself may be encrypted."""
     rest = {key: item for key, item in part.items() if key not in ("reasoning", "summary")}
     summary = part.get("summary") if isinstance(part.get("summary"), str) else ""
     if part.get("redacted") is True:
@@ -78,14 +77,14 @@ def _open_file(part: Json, kind: str) -> Json:
 
 
 class Surroundings:
-    """The spans and steps that events stand in, as they begin and end."""
+    """The open spans and steps around events."""
 
     def __init__(self) -> None:
-        self._spans: dict[str, str] = {}  # the call that a span stands in, "" for none
+        self._spans: dict[str, str] = {}  # the tool call around each span, "" for none
         self._steps: list[str] = []
 
     def take(self, event: Json, kind: str | None) -> str:
-        """The call or the judging that an event stands in, "" where it is the session's own."""
+        """Return the tool call or "scorer" around an event, "" if it belongs to the session itself."""
         if kind == "span_begin" and isinstance(event.get("id"), str):
             within = self._spans.get(str(event.get("parent_id")), "")
             self._spans[event["id"]] = event["id"] if event.get("type") in APART else within

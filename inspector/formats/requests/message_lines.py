@@ -1,11 +1,10 @@
-"""A conversation as bare messages, one a line, as scripts and small harnesses write it.
+"""Read a conversation of bare messages, one per line, as scripts and small harnesses write it.
 
-In go the lines, out comes a `Session`. A line is a message of OpenAI's or of Anthropic's shape, often with a
-`timestamp`, an `id`, a `model` or the `usage` of the reply, or an item of OpenAI's Responses, of which
-several make a reply. Some write the role as the `type`, and Cursor's agent the message within a `message`. A
-first line may be a header. No mark tells who wrote it, so the reader takes a file only where every line that
-it looks at is such a message, and none carries a field that is known to be a harness's own. Nothing in it
-tells of a compaction. Sources: FORMATS §8, §9.
+Sources: FORMATS §8, §9. A line is a message in OpenAI's or Anthropic's form, often with `timestamp`, `id`,
+`model` or the `usage` of the reply, or an item of OpenAI's Responses API, several of which form a reply. Some
+harnesses write the role as `type`, and Cursor's agent puts the message into `message`. The first line may be
+a header. These files carry no mark of their writer, so a file is recognised only if all examined lines are
+such messages and none has a field of a known harness. Compactions are not recorded.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from ...session.blocks import ToolCall, ToolOutput
 from ...session.entries import Source
 from ...session.session import Session
 from ...text import plural
-from ..json_document import Fields, Found, gather, only_outputs
+from ..json_document import Fields, ParsedBlock, gather, only_outputs
 from ..json_lines import Data, Reader, read_lines
 from ..known_kinds import name_row
 from ..recording import Json, JsonRows, Recording, first_rows, take_time
@@ -26,39 +25,39 @@ from .open_calls import OpenCalls
 NAME = "message-lines"
 ROLES = ("system", "developer", "user", "assistant", "tool", "function", "human", "ai", "model")
 SPEAKERS = {"system": "system", "user": "user", "assistant": "assistant", "tool_result": "tool"}
-"""What some write as the `type` of a row with a `content`, and the role that it is."""
+"""Values of `type` in rows with a `content`, and the role that they mean."""
 ITEMS = ("reasoning", "function_call", "custom_tool_call")
 OUTPUTS = ("function_call_output", "function_call_result", "custom_tool_call_output")
-"""Items of OpenAI's Responses, which stand among the messages: pieces of a reply, and what tools answered."""
+"""Items of OpenAI's Responses API between the messages: pieces of a reply, and results of tools."""
 OTHERS = frozenset(
     ("parts", "parentId", "parent_id", "parentUuid", "monotonicTs", "message_type", "event", "kind")
 )
-"""Fields of a row that say it is another system's, or that its rows make a tree."""
+"""Fields of rows of other systems, or of rows that form a tree."""
 NAMED = frozenset(["uuid", "session_id", "sessionId", "id", "content"])
-"""Fields of a row around a message that say that it is a harness's own."""
+"""Fields next to a message that show that a harness wrote the row."""
 
 
 def sniff(data: Data) -> str | None:
-    """None for two lines or more of which each is a message; the first one may be a header."""
+    """Return None for two or more lines that are messages (the first may be a header), else the reason."""
     rows = first_rows(data)
     if len(rows) < 2:
         return "it has no two lines that are JSON objects"
     header = _shape(rows[0]) is None and "role" not in rows[0]
     if header and ("messages" in rows[0] or len(rows) < 3):
-        return "its first line is no message"
+        return "its first line is not a message"
     for number, row in enumerate(rows[header:], 1 + header):
         if (reason := _fault(row)) is not None:
             return f"line {number} {reason}"
     if not any("role" in row or row.get("type") in SPEAKERS for row in rows[header:]):
         return "none of its lines is a message"
     if all(row.get("role", row.get("type")) in INSTRUCTIONS for row in rows[header:]):
-        return "nobody speaks in its first lines but the system"
-    known = next((name for row in rows if not _is_wrapped(row) and (name := name_row(row))), "")
-    return f"it is {known}" if known else None
+        return "its first lines contain only system messages"
+    kind = next((name for row in rows if not _is_wrapped(row) and (name := name_row(row))), "")
+    return f"it is {kind}" if kind else None
 
 
 def _shape(row: Json) -> Json | None:
-    """The message, or the item of one, that a row is; None for another row."""
+    """Return the message, or the item of a message, in a row; None for other rows."""
     kind = row.get("type")
     if _is_wrapped(row):
         rest = {key: value for key, value in row.items() if key not in ("type", "role", "message")}
@@ -75,16 +74,18 @@ def _shape(row: Json) -> Json | None:
 
 
 def _is_wrapped(row: Json) -> bool:
-    """Whether a message stands within its row, as Cursor's agent writes it, and nothing names the row."""
+    """Return whether a row without other marks contains a message, as Cursor's agent writes it."""
     inner = row.get("message")
-    spoken = row.get("role", row.get("type")) in ("user", "assistant")
-    # A row of Claude Code's has a type, and at least a time where it was cut down.
+    has_speaker = row.get("role", row.get("type")) in ("user", "assistant")
+    # Rows of Claude Code have a type, and even reduced ones have a time.
     claude = "role" not in row and isinstance(row.get("timestamp"), str)
-    return spoken and isinstance(inner, dict) and "content" in inner and not claude and not NAMED & set(row)
+    return (
+        has_speaker and isinstance(inner, dict) and "content" in inner and not claude and not NAMED & set(row)
+    )
 
 
 def _call_by_line(message: Json, line: int) -> Json:
-    """A message whose calls have names of their own: Cursor's agent gives them none."""
+    """Add ids to the calls of a message: Cursor's agent writes none."""
     content = message.get("content")
     if not isinstance(content, list):
         return message
@@ -96,7 +97,7 @@ def _call_by_line(message: Json, line: int) -> Json:
 
 
 def _fault(row: Json) -> str | None:
-    """Why a row is no message, or None."""
+    """Return why a row is not a message, or None."""
     foreign = (OTHERS | (frozenset() if _is_wrapped(row) else {"message"})) & set(row)
     if foreign:
         return f"has a field `{min(foreign)}`, which is another system's"
@@ -104,8 +105,8 @@ def _fault(row: Json) -> str | None:
     if message is None:
         return f"has the role {row['role']!r:.40}" if "role" in row else "has no role"
     content = message.get("content")
-    told = {"tool_calls", "function_call", "refusal", "reasoning_content"} & set(row)
-    if content is None and "role" in message and not told:
+    other_content = {"tool_calls", "function_call", "refusal", "reasoning_content"} & set(row)
+    if content is None and "role" in message and not other_content:
         return "has no content"
     if content is not None and not isinstance(content, str | list):
         return "has a content that is neither text nor a list"
@@ -113,25 +114,25 @@ def _fault(row: Json) -> str | None:
 
 
 class MessageLines(JsonRows):
-    """The rows as they come; the session is made of all of them, and made again when more follow."""
+    """The rows of a file. The session is built from all of them, again each time rows were added."""
 
     def make_session(self) -> Session:
-        """The session of these rows. Raises `EmptySession` when nobody says anything in them."""
-        made = Recording(NAME)
-        made.corrupt = list(self.corrupt)
-        conversation = _Conversation(made)
+        """Build the session. Raises `EmptySession` if there are no messages."""
+        recording = Recording(NAME)
+        recording.corrupt = list(self.corrupt)
+        conversation = _Conversation(recording)
         for source, row in self.rows:
             conversation.take(source, row)
         conversation.close()
-        conversation.tell_silent()
+        conversation.warn_of_missing_outputs()
         if all(row.keys() == {"role", "message"} for _, row in self.rows):
             conversation.about["extra"]["harness"] = "Cursor"
-        return made.make_session(**conversation.about)
+        return recording.make_session(**conversation.about)
 
 
 @dataclass
-class _Taken:
-    """A message with the rows that it stands in: items that follow each other are one reply."""
+class _Pending:
+    """A message with its rows: consecutive items form one reply."""
 
     message: ChatMessage
     sources: list[Source]
@@ -140,53 +141,56 @@ class _Taken:
 
 
 class _Conversation:
-    """Message after message. `open` are calls without an answer, `told` the replies by their id.
+    """State while messages are read one by one.
 
-    `shared` are ids that others than replies have too: they name the conversation, and no reply.
+    Attributes:
+        open: Calls without output.
+        replies: The entries of replies by id.
+        shared: Ids that also occur in other messages: they name the conversation, not a reply.
     """
 
-    def __init__(self, made: Recording) -> None:
-        self.made = made
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
         self.names: Names = {}
         self.open = OpenCalls()
-        self.told: dict[str, str] = {}
+        self.replies: dict[str, str] = {}
         self.shared: set[str] = set()
-        self.last: _Taken | None = None
+        self.last: _Pending | None = None
         self.about: Json = {"system": (), "extra": {}}
 
     def take(self, source: Source, row: Json) -> None:
-        """One row: a message, an item of one, the header, or a row that nobody knows."""
+        """Read one row: a message, an item of one, the header, or an unknown row."""
         shaped = _shape(row)
         if shaped is None:
             header = source.line == 1 and "role" not in row
             if header:
                 self.about["extra"]["header"] = row
-            self.made.note("header" if header else _name(row), source, known=header)
+            self.recording.note("header" if header else _name(row), source, is_known=header)
             return
         message, _ = read_message(_call_by_line(shaped, source.line), self.names)
         fields = Fields(message.extra)
-        begins = self.last is None and not self.made.entries
-        shown = all(block.kind in ("text", "image") for block, _ in message.found)
+        begins = self.last is None and not self.recording.entries
+        shown = all(block.kind in ("text", "image") for block, _ in message.parsed_blocks)
         if message.role in INSTRUCTIONS and begins and shown and not self.about["system"]:
-            # The prompt that the conversation begins with.
-            self.about["system"], rest = gather(message.found)
+            # The system prompt of the conversation.
+            self.about["system"], rest = gather(message.parsed_blocks)
             self.about["extra"]["system"] = fields.rest | rest
-            self.made.note("system prompt", source)
+            self.recording.note("system prompt", source)
             return
         item, last = "role" not in shaped, self.last
-        # What was thought begins a reply, unless the one before is nothing but items so far.
+        # Reasoning begins a new reply, unless the current reply consists only of items so far.
         goes_on = last is not None and (last.item or (item and shaped["type"] != "reasoning"))
         if last is not None and goes_on and last.message.role == message.role == "assistant":
-            last.message.found += message.found
+            last.message.parsed_blocks += message.parsed_blocks
             last.sources.append(source)
             last.fields = Fields(last.fields.rest | fields.rest)
             last.item = item
             return
         self.close()
-        self.last = _Taken(message, [source], fields, item)
+        self.last = _Pending(message, [source], fields, item)
 
     def close(self) -> None:
-        """Add the message that was taken last."""
+        """Add the pending message."""
         last, self.last = self.last, None
         if last is None:
             return
@@ -197,15 +201,17 @@ class _Conversation:
         if role in INSTRUCTIONS:
             role, more = "user", {"meta": True}
         if role == "tool":
-            message.found = [self.open.answer(pair) for pair in only_outputs(message.found)]
+            message.parsed_blocks = [self.open.answer(pair) for pair in only_outputs(message.parsed_blocks)]
         if role == "assistant":
-            message.found = [self._name_itself(pair, last.sources[0]) for pair in message.found]
+            message.parsed_blocks = [
+                self._name_itself(pair, last.sources[0]) for pair in message.parsed_blocks
+            ]
             model = fields.text("model") or fields.text("model_id")
             more = {"model": model, "stop_reason": _take_reason(fields)}
-        entry = self.made.add(
+        entry = self.recording.add(
             name or f"line-{last.sources[0].line}",
             role,
-            message.found,
+            message.parsed_blocks,
             last.sources[0],
             fields.rest,
             timestamp=take_time(fields),
@@ -213,29 +219,29 @@ class _Conversation:
             **more,
         )
         for source in last.sources[1:]:
-            self.made.also(entry.id, source)
+            self.recording.also(entry.id, source)
         for block in entry.blocks:
             if isinstance(block, ToolCall):
                 self.open.add(block)
         if name is not None and role != "assistant":
             self.shared.add(name)
         if usage is not None and name is not None and name not in self.shared:
-            # A reply in several lines tells on each of them what it took.
-            before = self.told.get(name)
+            # A reply of several lines repeats its usage on each of them.
+            before = self.replies.get(name)
             if before is not None:
-                self.made.change(before, usage=None)
-            self.told[name] = entry.id
+                self.recording.change(before, usage=None)
+            self.replies[name] = entry.id
 
-    def tell_silent(self) -> None:
-        """Say so where the file holds calls and no output at all."""
-        blocks = [block for entry in self.made.entries for block in entry.blocks]
+    def warn_of_missing_outputs(self) -> None:
+        """Add a warning if the file contains calls but no output."""
+        blocks = [block for entry in self.recording.entries for block in entry.blocks]
         calls = sum(isinstance(block, ToolCall) for block in blocks)
         if calls and not any(isinstance(block, ToolOutput) for block in blocks):
             count = plural(calls, "call", "calls")
-            self.made.warnings.append(f"what {count} of tools gave back is not in the file")
+            self.recording.warnings.append(f"the results of {count} of tools are not in the file")
 
-    def _name_itself(self, pair: Found, source: Source) -> Found:
-        """A call that has no name of its own is called by its line."""
+    def _name_itself(self, pair: ParsedBlock, source: Source) -> ParsedBlock:
+        """Name a call without an id by its line."""
         block, rest = pair
         if not isinstance(block, ToolCall) or block.id:
             return pair
@@ -246,8 +252,8 @@ class _Conversation:
 
 def _name(row: Json) -> str:
     for key in ("type", "role"):
-        if isinstance(told := row.get(key), str):
-            return f"row of {key} {told}"[:60]
+        if isinstance(label := row.get(key), str):
+            return f"row of {key} {label}"[:60]
     return "row without a role"
 
 

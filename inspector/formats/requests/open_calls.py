@@ -1,29 +1,29 @@
-"""Calls that wait for what their tools answer -> the call of an output that names its tool alone, or none."""
+"""Find the call of an output that names only its tool, or nothing."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 
 from ...session.blocks import ToolCall, ToolOutput
-from ..json_document import Found
+from ..json_document import ParsedBlock
 
 
 class OpenCalls:
-    """The calls without an output, in the order in which they were made: all, and those of each tool."""
+    """The calls without an output, in order: all of them, and those of each tool."""
 
     def __init__(self) -> None:
-        # Of a plain dict the first key is found more slowly the more of them were taken out before it.
+        # In a plain dict, finding the first key gets slower with each key that was removed before it.
         self.tools: OrderedDict[str, str] = OrderedDict()
         self.of_tool: dict[str, OrderedDict[str, None]] = {}
 
     def add(self, call: ToolCall) -> None:
-        """A call was made."""
+        """Add a call."""
         self._close(call.id)
         self.tools[call.id] = call.name
         self.of_tool.setdefault(call.name, OrderedDict())[call.id] = None
 
-    def answer(self, pair: Found) -> Found:
-        """An output with the call that it answers: where it names none, the first of its tool, or of all.
+    def answer(self, pair: ParsedBlock) -> ParsedBlock:
+        """Return an output with the id of its call; without one, the first open call of its tool, or of all.
 
         >>> calls = OpenCalls()
         >>> for call, tool in (("1", "Read"), ("2", "Bash")):

@@ -1,8 +1,8 @@
-"""pydantic-ai's messages, as its own adapter writes them: requests and responses, each with parts.
+"""Read pydantic-ai's messages as its own adapter writes them: requests and responses, each with parts.
 
-In go the bytes, out comes a `Session`. Source: FORMATS §12. A part `compaction` in a response is the
-provider's, and the window begins with it; in a request it is the harness's, and replaces what stood before.
-One without content is sealed: nobody but its provider can read it. Usage counts what the cache gave as input.
+Source: FORMATS §12. A part `compaction` in a response is the provider's; the context begins with it. In a
+request it is the harness's and replaces the earlier messages. Without content it is encrypted: only the
+provider can read it. The input includes cached tokens.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ...session.entries import Source, Usage
 from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
-from ..json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document, unknown
+from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, place, sniff_document, unknown
 from ..json_lines import Data, Reader
-from ..recording import Json, Recording, make_output, parse_given, read_inclusive
+from ..recording import Json, Recording, make_output, parse_arguments, read_inclusive
 
 NAME = "pydantic-ai"
 KINDS = ("request", "response")
@@ -27,7 +27,7 @@ OLD = ("request_tokens", "response_tokens")
 
 
 def _judge(value: Any) -> str | None:
-    """None for a list of requests and responses whose parts tell their `part_kind`."""
+    """Return None for a list of requests and responses whose parts have a `part_kind`, else the reason."""
     if not isinstance(value, list):
         return "not a JSON list"
     for raw in value[:8]:
@@ -35,12 +35,12 @@ def _judge(value: Any) -> str | None:
         if message.rest.get("kind") in KINDS:
             if any("part_kind" in Fields(part).rest for part in message.items("parts") or ()):
                 return None
-    return "none of its first messages is a request or a response with parts of pydantic-ai's"
+    return "none of its first messages is a request or a response with pydantic-ai's parts"
 
 
 @paused_gc()
 def read(data: Data) -> Session:
-    """All messages. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    """Read all messages. Raises `ReadError`, or `EmptySession` if there are none."""
     messages = load(data)
     if not isinstance(messages, list):
         raise ReadError(FILE, detail="it is not a JSON list")
@@ -51,64 +51,66 @@ def read(data: Data) -> Session:
 
 
 class _AgentMessages:
-    """What has been read, message after message."""
+    """State while messages are read one by one."""
 
     def __init__(self) -> None:
-        self.made = Recording(NAME)
+        self.recording = Recording(NAME)
         self.system: list[Text] = []
         self.instructions: str | None = None
         self.names: dict[str, str] = {}
         self.about: Json = {}
 
     def take(self, source: Source, raw: Any) -> None:
-        """One request or response."""
+        """Read one request or response."""
         if not isinstance(raw, dict):
-            self.made.spoil(source, "a message that is not an object")
+            self.recording.spoil(source, "a message that is not an object")
             return
         fields = Fields(raw)
         kind, parts = fields.text("kind"), fields.items("parts")
         if kind not in KINDS or parts is None:
-            self.made.note(f"message of kind {kind}"[:60], source, known=False)
+            self.recording.note(f"message of kind {kind}"[:60], source, is_known=False)
             return
-        first = len(self.made.entries)
+        first = len(self.recording.entries)
         self.about |= {key: value for key in ("run_id", "conversation_id") if (value := fields.any(key))}
         time = fields.text("timestamp")
         if time is None:
             time = next((stamp for part in parts if (stamp := Fields(part).text("timestamp"))), None)
-        self.made.times += [time] if time else []
+        self.recording.times += [time] if time else []
         if kind == "request":
             self._take_request(f"m{source.line}", fields, parts, time)
         else:
             self._take_response(f"m{source.line}", fields, parts, time)
-        if len(self.made.entries) > first:
-            added = self.made.entries[first]
-            self.made.change(added.id, sources=(source,), extra=added.extra | fields.rest)
+        if len(self.recording.entries) > first:
+            added = self.recording.entries[first]
+            self.recording.change(added.id, sources=(source,), extra=added.extra | fields.rest)
         else:
-            self.made.note("system prompt" if kind == "request" else "empty response", source)
+            self.recording.note("system prompt" if kind == "request" else "empty response", source)
 
     def _take_request(self, name: str, fields: Fields, parts: list[Any], time: str | None) -> None:
-        told = fields.text("instructions")
-        self.instructions = told if told is not None else self.instructions
-        runs: list[tuple[str, list[Found]]] = []
+        instructions = fields.text("instructions")
+        self.instructions = instructions if instructions is not None else self.instructions
+        runs: list[tuple[str, list[ParsedBlock]]] = []
         for raw in parts:
-            role, found = self._read_asked(raw)
-            if role == "system" and not self.made.entries and not runs:
-                self.system += [block for block, _ in found if isinstance(block, Text)]
+            role, parsed_blocks = self._read_request_part(raw)
+            if role == "system" and not self.recording.entries and not runs:
+                self.system += [block for block, _ in parsed_blocks if isinstance(block, Text)]
                 continue
             if runs and runs[-1][0] == role and role != "compaction":
-                runs[-1][1].extend(found)
+                runs[-1][1].extend(parsed_blocks)
             else:
-                runs.append((role, found))
-        for at, (role, found) in enumerate(runs):
-            own = f"{name}/{at + 1}" if at else name
+                runs.append((role, parsed_blocks))
+        for index, (role, parsed_blocks) in enumerate(runs):
+            own = f"{name}/{index + 1}" if index else name
             if role == "compaction":
-                self._compact(own, found, time)
+                self._compact(own, parsed_blocks, time)
                 continue
             more: Json = {"meta": role != "user"} if role != "tool" else {}
-            self.made.add(own, "tool" if role == "tool" else "user", found, None, {}, timestamp=time, **more)
+            self.recording.add(
+                own, "tool" if role == "tool" else "user", parsed_blocks, None, {}, timestamp=time, **more
+            )
 
-    def _read_asked(self, raw: Any) -> tuple[str, list[Found]]:
-        """A part of a request, and whose it is."""
+    def _read_request_part(self, raw: Any) -> tuple[str, list[ParsedBlock]]:
+        """Convert a part of a request. Returns its role and its blocks."""
         fields = Fields(raw)
         kind = fields.text("part_kind")
         fields.any("timestamp")
@@ -122,41 +124,40 @@ class _AgentMessages:
             block, rest = make_output(call, words, unknown, tool or self.names.get(call), failed=failed)
             return "tool", [(block, rest | fields.rest)]
         if kind in ("user-prompt", "system-prompt", "retry-prompt", "instruction"):
-            given = fields.any("content")
-            found = find_blocks(given, _read_content)
-            if found and fields.rest:
-                found[0] = found[0][0], found[0][1] | fields.rest
-            return {"user-prompt": "user", "system-prompt": "system"}.get(kind, "harness"), found
+            parsed_blocks = find_blocks(fields.any("content"), _read_content)
+            if parsed_blocks and fields.rest:
+                parsed_blocks[0] = parsed_blocks[0][0], parsed_blocks[0][1] | fields.rest
+            return {"user-prompt": "user", "system-prompt": "system"}.get(kind, "harness"), parsed_blocks
         return "harness", [unknown(raw, kind or "")]
 
     def _take_response(self, name: str, fields: Fields, parts: list[Any], time: str | None) -> None:
         usage = _read_usage(fields.rest.get("usage"))
         model, provider = fields.text("model_name"), fields.text("provider_name")
         stop = fields.text("finish_reason")
-        found: list[Found] = []
+        parsed_blocks: list[ParsedBlock] = []
         number = 0
         ends = 0
         for raw in [*parts, None]:
             compacts = isinstance(raw, dict) and raw.get("part_kind") == "compaction"
             if raw is not None and not compacts:
-                found.append(self._read_said(raw))
+                parsed_blocks.append(self._read_response_part(raw))
                 continue
-            if found or (raw is None and not number and parts):
+            if parsed_blocks or (raw is None and not number and parts):
                 own = f"{name}/{number + 1}" if number else name
-                self.made.add(
-                    own, "assistant", found, None, {}, timestamp=time, model=model, provider=provider
+                self.recording.add(
+                    own, "assistant", parsed_blocks, None, {}, timestamp=time, model=model, provider=provider
                 )
-                found, number, ends = [], number + 1, len(self.made.entries)
+                parsed_blocks, number, ends = [], number + 1, len(self.recording.entries)
             if compacts:
                 own = f"{name}/{number + 1}" if number else name
                 inner = Fields(raw, "part_kind")
                 self._compact(own, [_read_compaction(inner)], time)
-                number, ends = number + 1, len(self.made.entries)
+                number, ends = number + 1, len(self.recording.entries)
         if ends:
-            self.made.change(self.made.entries[ends - 1].id, usage=usage, stop_reason=stop)
+            self.recording.change(self.recording.entries[ends - 1].id, usage=usage, stop_reason=stop)
 
-    def _read_said(self, raw: Any) -> Found:
-        """A part of a response."""
+    def _read_response_part(self, raw: Any) -> ParsedBlock:
+        """Convert a part of a response."""
         fields = Fields(raw)
         kind = fields.text("part_kind")
         if kind == "text" and (text := fields.text("content")) is not None:
@@ -166,38 +167,38 @@ class _AgentMessages:
         if kind in ("tool-call", "builtin-tool-call") and (tool := fields.text("tool_name")) is not None:
             call = fields.text("tool_call_id") or tool
             self.names[call] = tool
-            return ToolCall(id=call, name=tool, input=parse_given(fields.any("args"))), fields.rest
+            return ToolCall(id=call, name=tool, input=parse_arguments(fields.any("args"))), fields.rest
         if kind == "builtin-tool-return":
             call, content = fields.text("tool_call_id") or "", fields.any("content")
             words = content if isinstance(content, str) or content is None else stringify(content)
             block, rest = make_output(call, words, unknown, fields.text("tool_name"))
             return block, rest | fields.rest
-        if kind == "file" and (held := _read_binary(fields.rest.get("content"))) is not None:
-            return held[0], held[1]
+        if kind == "file" and (binary := _read_binary(fields.rest.get("content"))) is not None:
+            return binary[0], binary[1]
         return unknown(raw, kind or "")
 
-    def _compact(self, name: str, found: list[Found], time: str | None) -> None:
-        sealed = not any(block.text for block, _ in found if isinstance(block, Text))
+    def _compact(self, name: str, parsed_blocks: list[ParsedBlock], time: str | None) -> None:
+        sealed = not any(block.text for block, _ in parsed_blocks if isinstance(block, Text))
         boundary: Json = {"extra": {"unreadable": True}} if sealed else {}
-        self.made.compact(name, None, None, boundary, found=found, timestamp=time)
+        self.recording.compact(name, None, None, boundary, parsed_blocks=parsed_blocks, timestamp=time)
 
     def make_session(self) -> Session:
-        """All of it. Raises `EmptySession` when nobody says anything."""
-        told = [Text(text=self.instructions)] if self.instructions else []
-        return self.made.make_session(
+        """Build the session. Raises `EmptySession` if there are no messages."""
+        instructions = [Text(text=self.instructions)] if self.instructions else []
+        return self.recording.make_session(
             id=str(self.about.get("conversation_id") or self.about.get("run_id") or ""),
-            system=(*self.system, *told),
+            system=(*self.system, *instructions),
             extra=self.about,
         )
 
 
-def _read_compaction(fields: Fields) -> Found:
+def _read_compaction(fields: Fields) -> ParsedBlock:
     text = fields.text("content")
     return (Text(text=text), fields.rest) if text is not None else (Reasoning(), fields.rest)
 
 
-def _read_content(raw: Any) -> Found:
-    """A part of a prompt: text, an address, or a file itself."""
+def _read_content(raw: Any) -> ParsedBlock:
+    """Convert a part of a prompt: text, a URL, or a file."""
     if isinstance(raw, str):
         return Text(text=raw), {}
     fields = Fields(raw)
@@ -212,7 +213,7 @@ def _read_content(raw: Any) -> Found:
     return _read_binary(raw) or unknown(raw)
 
 
-def _read_binary(raw: Any) -> Found | None:
+def _read_binary(raw: Any) -> ParsedBlock | None:
     fields = Fields(raw)
     if fields.rest.get("kind") != "binary" or not isinstance(fields.rest.get("data"), str):
         return None
@@ -224,11 +225,11 @@ def _read_binary(raw: Any) -> Found | None:
 
 def _read_usage(raw: Any) -> Usage | None:
     if set(OLD) & set(Fields(raw).rest):
-        # Providers' own names of what the cache gave and took.
+        # The names of cache figures in providers' own usage.
         details = Fields(Fields(raw).rest.get("details"))
         cached = details.number("cached_tokens") or details.number("cache_read_input_tokens")
-        told = {**raw, "cached": cached, "written": details.number("cache_creation_input_tokens")}
-        return read_inclusive(told, *OLD, "cached", "written")
+        figures = {**raw, "cached": cached, "written": details.number("cache_creation_input_tokens")}
+        return read_inclusive(figures, *OLD, "cached", "written")
     usage = read_inclusive(raw, *USED)
     return usage if usage is not None and (usage.prompt or usage.output) else None
 

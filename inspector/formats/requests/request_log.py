@@ -1,9 +1,8 @@
-"""Logs of whole requests: OpenAI's Chat Completions and Responses, alone or many, and Anthropic's, many.
+"""Read logs of whole requests: OpenAI's Chat Completions and Responses, one or many, and Anthropic's, many.
 
-In go the bytes of one request with its reply, of a list of them, of lines of them, or of a bare list of
-OpenAI's messages; out comes a `Session`. Sources: FORMATS §9, §13. How several requests become one session
-is told in `prefix.py`. A request that names a `previous_response_id` is put behind that reply, where it is
-there; else the session begins in the middle, and says so.
+Sources: FORMATS §9, §13. The input is a request with its reply, a list or lines of them, or a bare list of
+OpenAI's messages. `prefix.py` joins several requests to one session. A request with a `previous_response_id`
+follows that reply if it is in the file; otherwise the session begins in the middle, with a warning.
 """
 
 from __future__ import annotations
@@ -39,22 +38,22 @@ OTHERS = frozenset(
         *("metrics", "ts"),
     ]
 )
-"""Fields of a message that say it is another system's."""
+"""Fields of messages that belong to other systems."""
 CONVERSE = frozenset(["modelId", "inferenceConfig", "toolConfig"])
 """Fields of a request to Bedrock's Converse API."""
 KEYS = ("session_id", "conversation_id", "thread_id", "conversation")
 TASKS = ("traj_id", "trajectory_id", "instance_id", "custom_id")
-"""What names a row's task in data sets and batches: rows of two tasks are two conversations."""
+"""Fields with the task of a row in data sets and batches. Rows of two tasks are two conversations."""
 
 
 def sniff(data: Data) -> str | None:
-    """None for a request of OpenAI's, a list or lines of requests, and a list of OpenAI's messages."""
+    """Return None for a request to OpenAI, a list or lines of requests, or a list of OpenAI's messages."""
     reason = sniff_document(data, judge)
     if reason is None or "several" not in reason:
         return reason
     rows = first_rows(data)
     if len(rows) < 2 or not all(_is_request(row) for row in rows):
-        return "its lines are no requests with messages"
+        return "its lines are not requests with messages"
     return None
 
 
@@ -123,9 +122,13 @@ def _fault(message: Any) -> str | None:
 
 
 def _unwrap(value: Json, levels: int = 3) -> tuple[Json, Json]:
-    """The body of a request, and what the objects around it hold besides."""
+    """Return the body of a request, and the other fields of the objects around it."""
     if isinstance(value.get("messages"), list) or isinstance(value.get("input"), str | list):
         return value, {}
+    if value.get("object") == "list" and isinstance(items := value.get("data"), list):
+        # The items of a conversation or a response, as OpenAI's API lists them.
+        rest = {key: item for key, item in value.items() if key != "data"}
+        return ({"input": _order(items)} if items else {}), rest
     for name in WRAPPERS if levels else ():
         inner = value.get(name)
         if isinstance(inner, str) and inner.lstrip()[:1] == "{":
@@ -140,6 +143,23 @@ def _unwrap(value: Json, levels: int = 3) -> tuple[Json, Json]:
     return {}, {}
 
 
+def _order(items: list[Any]) -> list[Any]:
+    """The items, the oldest first: the API lists the newest first unless it is asked not to."""
+    places: dict[Any, int] = {}
+    for place_, item in enumerate(items):
+        fields = Fields(item).rest
+        call = fields.get("call_id")
+        if call is None:
+            continue
+        if str(fields.get("type")).endswith("_output"):
+            if call not in places:
+                return items[::-1]
+        else:
+            places[call] = place_
+    roles = [Fields(item).rest.get("role") for item in items]
+    return items[::-1] if not places and roles[0] == "assistant" and roles[-1] != "assistant" else items
+
+
 def _is_request(value: Any) -> bool:
     if not isinstance(value, dict) or {"sessionId", "projectHash", "trajectory", "uuid", "role"} & set(value):
         return False
@@ -147,16 +167,17 @@ def _is_request(value: Any) -> bool:
     spans = kind.isupper() or (kind in SPANS and {"start_time", "input"} <= set(value))
     traced = bool({"trace_id", "traceId"} & set(value)) and spans
     if {"run_type", "span_attributes"} & set(value) or traced:
-        return False  # a tracing system's: `traces.py` knows which of them is a request
+        return False  # of a tracing system: `traces.py` finds the requests among them
     body, _ = _unwrap(value)
     messages = body.get("messages")
     if isinstance(messages, list):
         return bool(messages) and not any(_fault(message) for message in messages[:-1] or messages)
-    given = body.get("input")
-    if isinstance(given, str):
+    prompt = body.get("input")
+    if isinstance(prompt, str):
         return "model" in body
-    return isinstance(given, list) and all(
-        isinstance(item, dict) and (item.get("role") in ROLES or _is_item(item.get("type"))) for item in given
+    return isinstance(prompt, list) and all(
+        isinstance(item, dict) and (item.get("role") in ROLES or _is_item(item.get("type")))
+        for item in prompt
     )
 
 
@@ -166,21 +187,23 @@ def _is_item(kind: Any) -> bool:
 
 @paused_gc()
 def read(data: Data) -> Session:
-    """The session of all requests. Raises `ReadError`, or `EmptySession` when nobody says anything."""
-    made = Recording(NAME)
-    log = _RequestLog(made)
-    for source, value in _find_values(data, made):
+    """Read the session of all requests. Raises `ReadError`, or `EmptySession` if there are no messages."""
+    recording = Recording(NAME)
+    log = _RequestLog(recording)
+    for source, value in _find_values(data, recording):
         log.take(source, value)
-    if not log.requests and not made.notes:
+    if not log.requests and not recording.notes:
         raise ReadError(FILE, detail="it holds no request")
     if log.middle:
-        count = plural(log.middle, "request goes", "requests go")
-        made.warnings.append(f"{count} on from a reply that is not here: what stood before it is missing")
-    return join_requests(NAME, log.requests, made)
+        count = plural(log.middle, "request continues", "requests continue")
+        recording.warnings.append(
+            f"{count} after a reply that is not in the file: earlier messages are missing"
+        )
+    return join_requests(NAME, log.requests, recording)
 
 
-def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:
-    """The requests of a document or of lines, each with its place; a list of messages is one request."""
+def _find_values(data: Data, recording: Recording) -> Iterator[tuple[Source, Any]]:
+    """Yield the requests of a document or of lines with their sources; a list of messages is one request."""
     if len(first_rows(data, 2)) < 2 or sniff_document(data, judge) is None:
         document = _unpack_har(load(data))
         if isinstance(document, list) and not any(isinstance(item, dict) for item in document):
@@ -188,38 +211,40 @@ def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:
         calls = isinstance(document, list) and any("request" in Fields(item).rest for item in document)
         if isinstance(document, list) and not calls and not all(map(_is_request, document)):
             document = {"messages": document}
-            made.warnings.append(
+            recording.warnings.append(
                 "it is a bare list of messages: read as OpenAI's, it may be another system's"
             )
         for line, value in enumerate(document if isinstance(document, list) else [document], 1):
             yield place(line), value
         return
-    yield from iter_values(data, made.corrupt)
+    yield from iter_values(data, recording.corrupt)
 
 
 class _RequestLog:
-    """The requests of a log as they come. `replies` are the histories up to each reply, by its id."""
+    """The requests of a log. `replies` are the messages up to and including each reply, by response id."""
 
-    def __init__(self, made: Recording) -> None:
-        self.made = made
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
         self.names: Names = {}
         self.requests: list[WholeRequest] = []
         self.replies: dict[str, list[ChatMessage]] = {}
         self.middle = 0
 
     def take(self, source: Source, value: Any) -> None:
-        """One request with its reply."""
+        """Read one request with its reply."""
         body, around = _unwrap(value) if isinstance(value, dict) else ({}, {})
         if not body:
             if isinstance(value, dict):
-                self.made.note(str(value.get("type") or "row that is no request"), source, known=False)
+                self.recording.note(
+                    str(value.get("type") or "row that is no request"), source, is_known=False
+                )
             else:
-                self.made.spoil(source, "not a JSON object")
+                self.recording.spoil(source, "not a JSON object")
             return
         fields = Fields(body)
         messages = read_chat(fields.any("messages"), self.names) + read_chat(fields.any("input"), self.names)
-        told = Fields(around)
-        reply, answer = self._take_reply(fields, told)
+        around_fields = Fields(around)
+        reply, answer = self._take_reply(fields, around_fields)
         before = fields.text("previous_response_id")
         if before in self.replies:
             messages = [*self.replies[before], *messages]
@@ -228,8 +253,10 @@ class _RequestLog:
         number = answer.text("id")
         if number is not None:
             self.replies[number] = [*messages, *reply]
-        usage = next((u for u in (answer, told, fields) if isinstance(u.rest.get("usage"), dict)), answer)
-        keys = (told.rest.get(key, fields.rest.get(key)) for key in KEYS + TASKS)
+        usage = next(
+            (u for u in (answer, around_fields, fields) if isinstance(u.rest.get("usage"), dict)), answer
+        )
+        keys = (around_fields.rest.get(key, fields.rest.get(key)) for key in KEYS + TASKS)
         system = [fields.any(key) for key in ("system", "instructions")]
         self.requests.append(
             WholeRequest(
@@ -238,17 +265,17 @@ class _RequestLog:
                 reply,
                 usage=read_chat_usage(usage.rest.get("usage")),
                 model=answer.text("model") or fields.text("model") or fields.text("modelId"),
-                system=[m for given in system if given for m in _read_system(given, self.names)],
+                system=[m for prompt in system if prompt for m in _read_system(prompt, self.names)],
                 tools=read_chat_tools(fields.any("tools") or Fields(fields.any("toolConfig")).any("tools")),
-                time=_read_time(told) or _read_time(fields) or _read_time(answer),
+                time=_read_time(around_fields) or _read_time(fields) or _read_time(answer),
                 key=next((key for key in keys if isinstance(key, str)), ""),
-                extra={"request": fields.rest | told.rest | answer.rest},
+                extra={"request": fields.rest | around_fields.rest | answer.rest},
             )
         )
 
-    def _take_reply(self, fields: Fields, told: Fields) -> tuple[list[ChatMessage], Fields]:
-        """The messages of the reply, from beside the request or from within it, and the rest of it."""
-        for holder in (told, fields):
+    def _take_reply(self, fields: Fields, around: Fields) -> tuple[list[ChatMessage], Fields]:
+        """Take the reply from inside the request or next to it. Returns its messages and its other fields."""
+        for holder in (around, fields):
             for name in REPLIES:
                 raw = holder.rest.get(name)
                 if isinstance(raw, str) and (streamed := read_streamed(raw)) is not None:
@@ -259,7 +286,7 @@ class _RequestLog:
                     return self._read_reply(answer), answer
                 if name == "output" and isinstance(raw, list):
                     return read_chat(holder.any(name), self.names), holder
-        return self._read_reply(fields if "choices" in fields.rest else told), fields
+        return self._read_reply(fields if "choices" in fields.rest else around), fields
 
     def _read_reply(self, answer: Fields) -> list[ChatMessage]:
         if isinstance(choices := answer.rest.get("choices"), list):
@@ -280,22 +307,22 @@ class _RequestLog:
 
 
 def _unpack_har(value: Any) -> Any:
-    """An HTTP archive's requests with their responses; anything else as it is."""
+    """Return the requests of an HTTP archive with their responses; other values are returned unchanged."""
     entries = Fields(Fields(value).rest.get("log")).rest.get("entries")
     if not isinstance(entries, list):
         return value
     return [
         {
-            "request": Fields(Fields(each).rest.get("request")).rest.get("postData"),
-            "response": Fields(Fields(each).rest.get("response")).rest.get("content"),
-            "timestamp": Fields(each).rest.get("startedDateTime"),
+            "request": Fields(Fields(entry).rest.get("request")).rest.get("postData"),
+            "response": Fields(Fields(entry).rest.get("response")).rest.get("content"),
+            "timestamp": Fields(entry).rest.get("startedDateTime"),
         }
-        for each in entries
+        for entry in entries
     ]
 
 
-def _read_system(given: Any, names: Names) -> list[ChatMessage]:
-    return read_chat([{"role": "system", "content": given}], names)
+def _read_system(prompt: Any, names: Names) -> list[ChatMessage]:
+    return read_chat([{"role": "system", "content": prompt}], names)
 
 
 def _read_time(fields: Fields) -> str | None:

@@ -1,8 +1,8 @@
-"""Inspect Scout's databases of transcripts, a table in Parquet: bytes -> an Inspect log per row.
+"""Read Inspect Scout's databases of transcripts, which are Parquet tables: one Inspect log per row.
 
-In go the bytes of one of its files, out comes what the reader of Inspect's logs takes for each transcript.
-Source: FORMATS §10. A table is told by the names of its columns, which stand readable at its end, so a file
-of another table is refused without a library; to read one takes pyarrow, which is an extra.
+The output is the input of the reader of Inspect logs. Source: FORMATS §10. A table is recognised by the names
+of its columns, which are readable at its end, so that other tables are refused without a library. Reading one
+requires pyarrow, an optional dependency.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ..json_lines import Data, decode
 
 MAGIC = b"PAR1"
 KIND = "an Inspect Scout database"
-ID, HELD = "transcript_id", ("messages", "events", "events_data")
+ID, CONTENT_COLUMNS = "transcript_id", ("messages", "events", "events_data")
 ABOUT = ("source_type", "source_id", "source_uri", "date", "agent", "model", "task_set", "task_id")
 _MOST_FOOTER = 1 << 24
 _BROKEN = (ValueError, OSError, KeyError, IndexError, TypeError, NotImplementedError)
 
 
 def is_scout(data: Data) -> bool:
-    """Whether a table's columns are those of transcripts; of a beginning alone, whether it may be one."""
+    """Return whether a table has the columns of transcripts. For a beginning alone: whether it may be one."""
     view = memoryview(data)
     if len(view) < 12 or bytes(view[:4]) != MAGIC:
         return False
@@ -34,27 +34,27 @@ def is_scout(data: Data) -> bool:
         return True
     size = int.from_bytes(view[-8:-4], "little")
     footer = bytes(view[-8 - min(size, _MOST_FOOTER, len(view) - 8) : -8])
-    return ID.encode() in footer and any(name.encode() in footer for name in HELD[:2])
+    return ID.encode() in footer and any(name.encode() in footer for name in CONTENT_COLUMNS[:2])
 
 
 def list_transcripts(data: Data) -> list[StoredFile]:
-    """The transcripts of a table: name, size, and what gives the log of each; of other data none.
+    """Return the transcripts of a table as stored files; empty for other data.
 
-    Raises `ReadError` where it is too large, broken, or pyarrow is not installed.
+    Raises `ReadError` if it is too large or broken, or if pyarrow is not installed.
     """
     if not is_scout(data):
         return []
     try:
         table = _open(data)
         columns = table.schema_arrow.names
-        held = [name for name in HELD if name in columns]
-        rows = table.read([ID, *held]).to_pydict()
+        columns_held = [name for name in CONTENT_COLUMNS if name in columns]
+        rows = table.read([ID, *columns_held]).to_pydict()
     except _BROKEN as error:
         raise ReadError(FILE, detail=f"it is {KIND} that cannot be read: {error}"[:200]) from None
-    sizes = [sum(_measure(rows[name][at]) for name in held) for at in range(len(rows[ID]))]
+    sizes = [sum(_measure(rows[name][index]) for name in columns_held) for index in range(len(rows[ID]))]
     return [
-        StoredFile(str(name), size, partial(_read, data, at))
-        for at, (name, size) in enumerate(zip(rows[ID], sizes, strict=True))
+        StoredFile(str(name), size, partial(_read, data, index))
+        for index, (name, size) in enumerate(zip(rows[ID], sizes, strict=True))
     ]
 
 
@@ -66,7 +66,7 @@ def _open(data: Data) -> Any:
         raise ReadError(FILE, detail=detail) from None
     view = memoryview(data)
     table = parquet.ParquetFile(arrow.BufferReader(arrow.py_buffer(view)))
-    groups = (table.metadata.row_group(at) for at in range(table.metadata.num_row_groups))
+    groups = (table.metadata.row_group(index) for index in range(table.metadata.num_row_groups))
     size = sum(group.total_byte_size for group in groups)
     if size > LARGEST or (size > FREE and size > RATIO * len(view)):
         limit = f"{LARGEST >> 20:,} MiB" if size > LARGEST else f"{RATIO} times its size"
@@ -78,26 +78,26 @@ def _measure(value: Any) -> int:
     return len(value) if isinstance(value, str | bytes) else 0
 
 
-def _read(data: Data, at: int) -> Data:
-    """The transcript of a row as a log of one sample."""
+def _read(data: Data, index: int) -> Data:
+    """Return the transcript of a row as a log of one sample."""
     try:
         table = _open(data)
-        wanted = {ID, "task_repeat", *HELD, *ABOUT}
-        columns = [name for name in table.schema_arrow.names if name in wanted]
-        row = table.read(columns).slice(at, 1).to_pylist()[0]
-        held = {name: _decode(row.get(name)) for name in HELD}
+        needed = {ID, "task_repeat", *CONTENT_COLUMNS, *ABOUT}
+        columns = [name for name in table.schema_arrow.names if name in needed]
+        row = table.read(columns).slice(index, 1).to_pylist()[0]
+        cells = {name: _decode(row.get(name)) for name in CONTENT_COLUMNS}
     except _BROKEN as error:
         raise ReadError(FILE, detail=f"a row of it cannot be read: {error}"[:200]) from None
     about = {name: str(row[name]) for name in ABOUT if row.get(name) is not None}
     sample = {"id": about.get("task_id") or str(row[ID]), "epoch": row.get("task_repeat") or 1}
-    sample |= {"uuid": str(row[ID])} | {name: value for name, value in held.items() if value is not None}
+    sample |= {"uuid": str(row[ID])} | {name: value for name, value in cells.items() if value is not None}
     title = about.get("task_set") or about.get("source_id")
     log = {"version": 2, "eval": about | ({"task": title} if title else {}), "samples": [sample]}
     return dump_lossless(log).encode("ascii")
 
 
 def _decode(value: Any) -> Any:
-    """What a cell holds: JSON as a text. Raises `ValueError` for a text that is none."""
+    """Decode a cell with JSON text. Raises `ValueError` if the text is not JSON."""
     if not isinstance(value, str):
         return value
     return decode(value.encode("utf-8", "surrogatepass")) if value else None

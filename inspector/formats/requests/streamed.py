@@ -1,8 +1,8 @@
-"""A reply as it was streamed -> the whole reply, as the same interface gives it where nothing is streamed.
+"""Join a streamed reply to the whole reply that the same API returns without streaming.
 
-In goes the text of server-sent events that a proxy kept, of Anthropic's Messages or of OpenAI's two
-interfaces, out comes a JSON object; None for other text. What a stream that broke off did not bring is not
-there.
+The input is the text of server-sent events as a proxy stored it: Anthropic's Messages API or OpenAI's two
+APIs. The output is a JSON object; None for other text. A stream that was interrupted gives an incomplete
+reply.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any
 
 from ..json_document import Fields
 from ..json_lines import decode
-from ..recording import Json, parse_given
+from ..recording import Json, parse_arguments
 
 DONE = "[DONE]"
 BODIES = ("body", "body_raw", "text")
 
 
 def read_streamed(text: str) -> Json | None:
-    """The reply that the events of `text` make, or the JSON object that `text` is; None for neither.
+    """Return the reply that the events in `text` form, or `text` parsed as a JSON object; None for neither.
 
     >>> read_streamed('data: {"choices": [{"delta": {"content": "Hi"}}]}\\n\\ndata: [DONE]\\n')
     {'choices': [{'message': {'role': 'assistant', 'content': 'Hi'}}]}
@@ -37,7 +37,7 @@ def read_streamed(text: str) -> Json | None:
 
 
 def find_body(response: Json) -> Json:
-    """The body of a response: an object, or text as it was streamed; else the response itself."""
+    """Return the body of a response, an object or streamed text; else the response itself."""
     for name in BODIES:
         inner = response.get(name)
         if isinstance(inner, str):
@@ -65,28 +65,28 @@ def _find_events(text: str) -> Iterator[Json]:
 def _join_anthropic(events: list[Json]) -> Json:
     message: Json = {}
     blocks: dict[int, Json] = {}
-    given: dict[int, str] = {}
+    inputs: dict[int, str] = {}
     for event in events:
-        kind, at = event.get("type"), event.get("index")
+        kind, index = event.get("type"), event.get("index")
         if kind == "message_start":
             message = dict(Fields(event.get("message")).rest)
         elif kind == "message_delta":
             message |= Fields(event.get("delta")).rest
             message["usage"] = Fields(message.get("usage")).rest | Fields(event.get("usage")).rest
-        elif kind == "content_block_start" and isinstance(at, int):
-            blocks[at] = dict(Fields(event.get("content_block")).rest)
-        elif kind == "content_block_delta" and isinstance(at, int):
+        elif kind == "content_block_start" and isinstance(index, int):
+            blocks[index] = dict(Fields(event.get("content_block")).rest)
+        elif kind == "content_block_delta" and isinstance(index, int):
             delta = Fields(event.get("delta")).rest
             if isinstance(part := delta.get("partial_json"), str):
-                given[at] = given.get(at, "") + part
+                inputs[index] = inputs.get(index, "") + part
                 continue
             for name in ("text", "thinking", "signature"):
                 if isinstance(part := delta.get(name), str):
-                    block = blocks.setdefault(at, {"type": "text"})
+                    block = blocks.setdefault(index, {"type": "text"})
                     block[name] = str(block.get(name) or "") + part
-    for at, words in given.items():
-        blocks.setdefault(at, {"type": "tool_use"})["input"] = parse_given(words)
-    return {**message, "content": [blocks[at] for at in sorted(blocks)]}
+    for index, words in inputs.items():
+        blocks.setdefault(index, {"type": "tool_use"})["input"] = parse_arguments(words)
+    return {**message, "content": [blocks[index] for index in sorted(blocks)]}
 
 
 def _join_chunks(events: list[Json]) -> Json:
@@ -96,21 +96,23 @@ def _join_chunks(events: list[Json]) -> Json:
     for event in events:
         about |= {key: event[key] for key in ("id", "model", "usage") if event.get(key) is not None}
         for choice in Fields(event).items("choices") or ():
-            told = Fields(choice).rest
-            if told.get("index") not in (None, 0):
+            choice_fields = Fields(choice).rest
+            if choice_fields.get("index") not in (None, 0):
                 continue
-            delta = Fields(told.get("delta")).rest
+            delta = Fields(choice_fields.get("delta")).rest
             for name in ("content", "reasoning_content", "refusal"):
                 if isinstance(part := delta.get(name), str):
                     message[name] = str(message.get(name) or "") + part
             for raw in Fields(delta).items("tool_calls") or ():
                 fields = Fields(raw)
-                at = fields.rest.get("index")
-                known = calls.setdefault(at if isinstance(at, int) else 0, {"name": "", "arguments": ""})
-                known["id"] = fields.text("id") or known.get("id")
+                index = fields.rest.get("index")
+                joined = calls.setdefault(
+                    index if isinstance(index, int) else 0, {"name": "", "arguments": ""}
+                )
+                joined["id"] = fields.text("id") or joined.get("id")
                 function = Fields(fields.rest.get("function")).rest
                 for name in ("name", "arguments"):
-                    known[name] += function[name] if isinstance(function.get(name), str) else ""
+                    joined[name] += function[name] if isinstance(function.get(name), str) else ""
     if calls:
         message["tool_calls"] = [
             {"id": call["id"], "function": {"name": call["name"], "arguments": call["arguments"]}}

@@ -1,8 +1,8 @@
-"""Whole requests and the conversations they are of: which of those that are known goes a request on with.
+"""Assign whole requests to conversations.
 
-The one it shares most messages with, of those under its name; else one whose last reply its first messages
-repeat. Requests of many conversations come in one log, so that what a conversation holds is looked up and
-no two are laid beside each other.
+A request continues the conversation with the same name with which it shares most messages; otherwise one
+with a last reply that its first messages repeat. A log may contain requests of many conversations, so
+conversations are found by lookups and never compared in pairs.
 """
 
 from __future__ import annotations
@@ -17,16 +17,20 @@ from ..recording import Json
 from .chat_messages import ChatMessage
 
 TELLING = 40
-"""So many characters of a reply, found again in the next request, tell that it was written for that one."""
+"""Minimum number of characters of a reply that identify it in the next request."""
 
 
 @dataclass
 class WholeRequest:
-    """A request as it was sent, with its reply. `key` names its conversation, "" where nothing does.
+    """A request as it was sent, with its reply.
 
-    Where it is `loose` it names what ran together, as a trace does, and not what was said to one another.
-    One `apart` is known not to be the session's own, but a sub-agent's or a judge's. `compaction` are fields
-    of a boundary where the log tells, at `compacted_at`, that the history was compacted before it.
+    Attributes:
+        key: Name of the conversation, or "".
+        loose: Whether the name belongs to a trace, which may contain several conversations.
+        apart: Whether the request is known to be a sub-agent's or a judge's.
+        compaction: Fields of a boundary, if the log records a compaction before the request.
+        compacted_at: The record of that compaction.
+        flagged: Whether the request says that its conversation was compacted.
     """
 
     source: Source | None
@@ -43,20 +47,25 @@ class WholeRequest:
     apart: bool = False
     compaction: Json | None = None
     compacted_at: Source | None = None
+    flagged: bool = False
     extra: Json = field(default_factory=dict)
 
     @property
     def instructions(self) -> str:
-        """The words of its system prompt."""
+        """The text of the system prompt."""
         return "\n".join(message.text for message in self.system)
 
 
 @dataclass
 class Thread:
-    """A conversation: what the next request is expected to begin with, by its prints and entries.
+    """A conversation.
 
-    `prints`, `whole`, `system` and `words` are what it is looked up by: the prints of its line, all of them
-    as one number, the words of its last system prompt and those of its last reply.
+    Attributes:
+        line: The prints and entries of the messages with which the next request should begin.
+        prints: The prints of the line.
+        whole: One number for all prints of the line.
+        system: The text of the last system prompt.
+        words: The text of the last reply, if it is long enough to identify it.
     """
 
     number: int
@@ -74,31 +83,31 @@ class Thread:
 
 
 class Threads:
-    """The conversations of a log, each found by what it holds."""
+    """The conversations of a log, with indices to find them by content."""
 
     def __init__(self) -> None:
         self.all: list[Thread] = []
         self._named: dict[str, list[Thread]] = {}
-        self._holding: dict[tuple[str, str], set[int]] = {}  # by a name and a print, their numbers
+        self._holding: dict[tuple[str, str], set[int]] = {}  # numbers by conversation name and print
         self._whole: dict[int, set[int]] = {}
-        self._replied: dict[str, dict[str, set[int]]] = {}  # by a name and how their last reply begins
+        self._replied: dict[str, dict[str, set[int]]] = {}  # numbers by name and beginning of the last reply
 
-    def find(self, request: WholeRequest, prints: Sequence[str], said: Sequence[ChatMessage]) -> Thread:
-        """The conversation that a request goes on with, a new one where there is none."""
+    def find(self, request: WholeRequest, prints: Sequence[str], messages: Sequence[ChatMessage]) -> Thread:
+        """Return the conversation that a request continues, or a new one."""
         shared = Counter(
             number for print_ in prints for number in self._holding.get((request.key, print_), ())
         )
         near = {
             number: (count_equal(self.all[number].line, prints), count) for number, count in shared.items()
         }
-        for thread in self._find_begun(prints) if request.loose else ():
+        for thread in self._find_extended(prints) if request.loose else ():
             near[thread.number] = len(thread.line), sum(print_ in thread.prints for print_ in prints)
         if near:
             return self.all[max(near, key=lambda number: (near[number], number))]
         now = request.instructions
         named = (request.key != "" and not request.loose) or request.compaction is not None
         latest = reversed(self._named.get(request.key, ()))
-        for thread in latest if named else self._find_summed_up(request.key, said):
+        for thread in latest if named else self._find_summarised(request.key, messages):
             if not _is_other(thread.system, now):
                 return thread
         thread = Thread(len(self.all), request.key, request.loose, request.apart)
@@ -107,7 +116,7 @@ class Threads:
         return thread
 
     def keep(self, thread: Thread, request: WholeRequest) -> None:
-        """Take down what a conversation holds now that this request is a part of it."""
+        """Update the indices of a conversation after a request was added to it."""
         number, now = thread.number, frozenset(print_ for print_, _ in thread.line)
         for print_ in thread.prints - now:
             _discard(self._holding, (thread.key, print_), number)
@@ -126,42 +135,44 @@ class Threads:
         thread.prints, thread.system, thread.last = now, request.instructions, request
         thread.requests += 1
 
-    def _find_begun(self, prints: Sequence[str]) -> Iterator[Thread]:
-        """Those under any name whose whole line these prints begin with; of equal ones the latest."""
+    def _find_extended(self, prints: Sequence[str]) -> Iterator[Thread]:
+        """Yield conversations of any name whose whole line these prints begin with; if equal, the latest."""
         for length, whole in enumerate(_number_all(prints)):
             if length > 1 and whole in self._whole:
                 thread = self.all[max(self._whole[whole])]
                 if len(thread.line) == count_equal(thread.line, prints) == length:
                     yield thread
 
-    def _find_summed_up(self, key: str, said: Sequence[ChatMessage]) -> Iterator[Thread]:
-        """Those whose last reply the first messages repeat, as a summary is put into the next request."""
+    def _find_summarised(self, key: str, messages: Sequence[ChatMessage]) -> Iterator[Thread]:
+        """Yield conversations whose last reply is repeated in the first messages, as a summary is."""
         replied = self._replied.get(key, {})
-        texts = [message.text for message in said[:2]] if replied else []
-        pieces = {text[at : at + TELLING] for text in texts for at in range(len(text) - TELLING + 1)}
-        found = {number for piece in pieces & replied.keys() for number in replied[piece]}
-        for number in sorted(found, reverse=True):
+        texts = [message.text for message in messages[:2]] if replied else []
+        pieces = {
+            text[offset : offset + TELLING] for text in texts for offset in range(len(text) - TELLING + 1)
+        }
+        numbers = {number for piece in pieces & replied.keys() for number in replied[piece]}
+        for number in sorted(numbers, reverse=True):
             if any(self.all[number].words in text for text in texts):
                 yield self.all[number]
 
 
 def count_equal(line: Sequence[tuple[str, str]], prints: Sequence[str]) -> int:
-    """How many prints a line begins with."""
-    for count, ((told, _), print_) in enumerate(zip(line, prints, strict=False)):
-        if told != print_:
+    """Return how many of the prints the line begins with."""
+    for count, ((line_print, _), print_) in enumerate(zip(line, prints, strict=False)):
+        if line_print != print_:
             return count
     return min(len(line), len(prints))
 
 
-def _discard(held: dict[Any, set[int]], key: Any, number: int) -> None:
-    numbers = held.get(key, set())
+def _discard(index: dict[Any, set[int]], key: Any, number: int) -> None:
+    numbers = index.get(key, set())
     numbers.discard(number)
     if not numbers:
-        held.pop(key, None)
+        index.pop(key, None)
 
 
 def _number_all(prints: Iterable[str]) -> Iterator[int]:
-    """A number for each beginning of a line, the empty one first: lines that are equal have the same."""
+    """Yield a number for each prefix of a line, the empty one first. Equal prefixes have equal numbers."""
     number = 0
     yield number
     for print_ in prints:
@@ -170,7 +181,7 @@ def _number_all(prints: Iterable[str]) -> Iterator[int]:
 
 
 def _is_other(before: str, now: str) -> bool:
-    """Whether two system prompts are those of two agents: a date or a list that changed makes no other."""
+    """Return whether two system prompts are of different agents. A changed date or list is no difference."""
     if not before or not now:
         return False
     start = _count_same(before, now)
@@ -178,12 +189,12 @@ def _is_other(before: str, now: str) -> bool:
     return start + end < min(len(before), len(now)) * 2 / 3
 
 
-def _count_same(one: str, other: str) -> int:
-    """How many characters two texts begin with in common."""
-    same, most = 0, min(len(one), len(other))
+def _count_same(text: str, other: str) -> int:
+    """Return the length of the common prefix of two texts."""
+    same, most = 0, min(len(text), len(other))
     while same < most:
         middle = (same + most + 1) // 2
-        if one[same:middle] == other[same:middle]:
+        if text[same:middle] == other[same:middle]:
             same = middle
         else:
             most = middle - 1

@@ -1,4 +1,4 @@
-"""What readers of traces share: the conversation of a span, its time, and the messages of its bodies."""
+"""Read parts of traces: a span's conversation and time, and the messages of its bodies. Shared by readers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRACE = ("trace_id", "traceId")
 
 
 def open_value(value: Any) -> Any:
-    """A value that may be written as JSON in a string."""
+    """Decode a value if it is JSON in a string; other values are returned unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
         try:
             return decode(value.encode("utf-8", "surrogatepass"))
@@ -28,7 +28,7 @@ def open_value(value: Any) -> Any:
 
 
 def find_order(span: Json) -> str:
-    """A text by which spans of one system sort in time."""
+    """Return a text by which the spans of one system are sorted by time."""
     for name in ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime", "start_timestamp"):
         value = span.get(name)
         if isinstance(value, int | str) and str(value).isdigit():
@@ -45,37 +45,36 @@ def read_time(span: Json) -> str | None:
     return order.replace(" ", "T") or None
 
 
-def find_key(told: Json, span: Json, names: Sequence[str] = (*CONVERSATIONS, *TRACE)) -> str:
-    """The conversation that a span names, or its trace."""
-    keys = (holder.get(key) for key in names for holder in (told, span))
+def find_key(attributes: Json, span: Json, names: Sequence[str] = (*CONVERSATIONS, *TRACE)) -> str:
+    """Return the conversation that a span names, or its trace."""
+    keys = (holder.get(key) for key in names for holder in (attributes, span))
     return next((key for key in keys if isinstance(key, str) and key), "")
 
 
-def is_loose(told: Json, span: Json) -> bool:
-    """Whether nothing but its trace tells which conversation a span belongs to."""
-    return not find_key(told, span, CONVERSATIONS)
+def is_loose(attributes: Json, span: Json) -> bool:
+    """Return whether a span names only its trace, and not its conversation."""
+    return not find_key(attributes, span, CONVERSATIONS)
 
 
 def find_instructions(*bodies: Any) -> Any:
-    """What a request, or the reply that repeats it, holds as instructions beside its messages."""
-    held = (Fields(body).rest.get(name) for body in bodies for name in ("system", "instructions"))
-    return next((value for value in held if value), None)
+    """Return the instructions next to the messages of a request, or of the reply that repeats it."""
+    values = (Fields(body).rest.get(name) for body in bodies for name in ("system", "instructions"))
+    return next((value for value in values if value), None)
 
 
-def read_system(given: Any, names: Names) -> list[ChatMessage]:
-    if isinstance(given, list):
-        return read_chat([{"role": "system", "parts": given}], names)
-    return read_chat([{"role": "system", "content": given}], names) if isinstance(given, str) else []
+def read_system(content: Any, names: Names) -> list[ChatMessage]:
+    if isinstance(content, list):
+        return read_chat([{"role": "system", "parts": content}], names)
+    return read_chat([{"role": "system", "content": content}], names) if isinstance(content, str) else []
 
 
 def list_dicts(value: Any) -> list[Json]:
-    """The objects of a list; none where it is no list."""
+    """Return the objects of a list; empty if the value is not a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def read_body(value: Any, names: Names, role: str = "assistant") -> list[ChatMessage]:
-    """The messages of a request's or a reply's JSON, wherever they stand in it. Words that name no speaker
-    are those of `role`."""
+    """Read the messages in the JSON of a request or a reply. Text without a role gets the role `role`."""
     if isinstance(value, list):
         return read_chat(value, names)
     if isinstance(value, str):
@@ -86,10 +85,10 @@ def read_body(value: Any, names: Names, role: str = "assistant") -> list[ChatMes
         if isinstance(value.get(name), list):
             return read_chat(value[name], names)
     if isinstance(prompts := value.get("prompts"), list):
-        return read_chat([{"role": role, "content": each} for each in prompts[:1]], names)
+        return read_chat([{"role": role, "content": prompt} for prompt in prompts[:1]], names)
     if isinstance(choices := value.get("choices"), list):
-        told = [choice["message"] for choice in list_dicts(choices)[:1] if "message" in choice]
-        return read_chat(told, names)
+        messages = [choice["message"] for choice in list_dicts(choices)[:1] if "message" in choice]
+        return read_chat(messages, names)
     if isinstance(generations := value.get("generations"), list):
         first = generations[0] if generations else None
         chosen = Fields(first[0] if isinstance(first, list) and first else first).rest

@@ -1,8 +1,8 @@
-"""Runs of LangSmith's, observations of Langfuse's, Braintrust's and Opik's spans -> the requests they hold.
+"""Read whole requests from LangSmith's runs, Langfuse's observations, and spans of Braintrust and Opik.
 
-All keep the whole request and the reply as the SDK wrote them: messages in a list or as a text, tools beside
-them or with the parameters of the call, tokens and costs in fields of their own, whose names changed. What
-Braintrust and Opik call the prompt's tokens holds what the cache gave and took, as their SDKs' own tests say.
+All of them store the request and the reply as the SDK wrote them: messages as a list or as text, tools next
+to them or in the parameters of the call, tokens and costs in fields whose names changed over time. In
+Braintrust and Opik, the prompt's tokens include cached tokens, as the tests of their SDKs show.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from .trace_parts import (
 
 _READ = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "prompt_details.cache_read")
 _WRITTEN = ("cache_creation_input_tokens", "input_cache_creation", "prompt_details.cache_write")
-"""What SDKs call in Langfuse what the cache gave and took."""
+"""Names of cache figures that SDKs write to Langfuse."""
 _SENT = ("input", "promptTokens", "prompt_tokens", "inputTokens", "input_tokens", "inputUsage")
-_SAID = ("output", "completionTokens", "completion_tokens", "outputTokens", "output_tokens", "outputUsage")
+_REPLIED = ("output", "completionTokens", "completion_tokens", "outputTokens", "output_tokens", "outputUsage")
 _SUMS = ("total", "totalTokens", "total_tokens", "totalUsage")
-"""What versions of its interface, and SDKs, call the same figures."""
+"""Names of the same figures in different versions of Langfuse's API and in SDKs."""
 
 
 def read_run(run: Json, names: Names) -> WholeRequest | None:
-    """A run of LangSmith's: of a model, with the whole request."""
+    """Build the request of a LangSmith run of a model; None for other runs."""
     if run.get("run_type") != "llm":
         return None
     sent = read_body(open_value(run.get("inputs")), names, "user")
     if not sent:
         return None
     extra = Fields(run.get("extra")).rest
-    about, asked = (Fields(extra.get(name)).rest for name in ("metadata", "invocation_params"))
-    models = (about.get("ls_model_name"), asked.get("model"), asked.get("model_name"))
+    about, params = (Fields(extra.get(name)).rest for name in ("metadata", "invocation_params"))
+    models = (about.get("ls_model_name"), params.get("model"), params.get("model_name"))
     reply = read_body(open_value(run.get("outputs")), names)
-    # Its `session_id` is the project, in which all conversations are.
+    # `session_id` names the project, which contains all conversations.
     place = {key: value for key, value in run.items() if key != "session_id"}
     sums = {key: run[key] for key in ("prompt_tokens", "completion_tokens") if run.get(key)}
     return WholeRequest(
@@ -55,7 +55,7 @@ def read_run(run: Json, names: Names) -> WholeRequest | None:
         reply,
         usage=add_cost(_read_reply_usage(reply, sums, run), run.get("total_cost")),
         model=next((model for model in models if isinstance(model, str)), None),
-        tools=read_chat_tools(asked.get("tools")),
+        tools=read_chat_tools(params.get("tools")),
         time=read_time(run),
         key=find_key(about, place),
         loose=is_loose(about, place),
@@ -79,33 +79,33 @@ def read_money(value: Any) -> float | None:
 
 
 def _read_reply_usage(reply: list[ChatMessage], sums: Json, run: Json) -> Usage | None:
-    """A run's usage: what the reply says, which tells the cache's apart, else the sums of the run."""
+    """Return the usage of a run: from the reply, which lists cached tokens, else the totals of the run."""
     metadata = Fields(Fields(run.get("extra")).rest.get("metadata")).rest
     holders = (Fields(open_value(run.get("outputs"))).rest, metadata, *(message.extra for message in reply))
     used = next((u for holder in holders if isinstance(u := holder.get("usage_metadata"), dict)), None)
     if used is None:
         body = Fields(open_value(run.get("outputs")))
-        said = Fields(body.rest.get("llm_output")).rest.get("token_usage", body.rest.get("usage"))
-        return read_chat_usage(sums or said)
+        stated = Fields(body.rest.get("llm_output")).rest.get("token_usage", body.rest.get("usage"))
+        return read_chat_usage(sums or stated)
     details = Fields(used.get("input_token_details")).rest
-    told = {**used, "read": details.get("cache_read"), "written": details.get("cache_creation")}
-    return read_inclusive(told, "input_tokens", "output_tokens", "read", "written", "total_tokens")
+    figures = {**used, "read": details.get("cache_read"), "written": details.get("cache_creation")}
+    return read_inclusive(figures, "input_tokens", "output_tokens", "read", "written", "total_tokens")
 
 
 def read_observation(item: Json, names: Names) -> WholeRequest | None:
-    """An observation of Langfuse's: a generation, with the whole request."""
+    """Build the request of a Langfuse generation; None for other observations."""
     if item.get("type") != "GENERATION":
         return None
     bodies = [open_value(item.get(name)) for name in ("input", "output")]
     sent = read_body(bodies[0], names, "user")
     if not sent:
         return None
-    told = next((tools for body in bodies if (tools := Fields(body).rest.get("tools"))), None)
+    request_tools = next((tools for body in bodies if (tools := Fields(body).rest.get("tools"))), None)
     holders = (item.get("usage_details"), item.get("usageDetails"), item.get("usage"), item)
-    usage = next((found for held in holders if (found := _read_figures(Fields(held)))), None)
+    usage = next((figures for holder in holders if (figures := _read_figures(Fields(holder)))), None)
     costs = (Fields(item.get(name)).rest.get("total") for name in ("cost_details", "costDetails"))
     cost = next(
-        (each for each in (*costs, item.get("calculatedTotalCost"), item.get("totalCost")) if each), None
+        (value for value in (*costs, item.get("calculatedTotalCost"), item.get("totalCost")) if value), None
     )
     usage = add_cost(usage, cost)
     model = item.get("model") or item.get("providedModelName")
@@ -116,7 +116,7 @@ def read_observation(item: Json, names: Names) -> WholeRequest | None:
         usage=usage,
         model=model if isinstance(model, str) else None,
         system=read_system(find_instructions(*bodies), names),
-        tools=read_chat_tools(told),
+        tools=read_chat_tools(request_tools),
         time=read_time(item),
         key=find_key({}, item),
         loose=is_loose({}, item),
@@ -143,15 +143,15 @@ _LOGGED: dict[str, dict[str, tuple[str, ...]]] = {
             "original_usage.input_tokens_details.cached_tokens",
         ),
         "written": ("original_usage.cache_creation_input_tokens",),
-        # Its older versions told of Anthropic's prompts without the cache's.
+        # Older versions recorded Anthropic's prompts without cached tokens.
         "fresh": ("original_usage.input_tokens",),
     },
 }
-"""What the two call the figures of a call. `fresh` is what Anthropic itself told, beside its cache's."""
+"""Names of the figures of a call. `fresh` is Anthropic's own input figure, without cached tokens."""
 
 
 def lay_logged(span: Json, system: str) -> Json:
-    """A span of Braintrust's or Opik's with its trace and time under the names that others give them."""
+    """Convert a span of Braintrust or Opik: trace and time get the field names of other systems."""
     if system == "opik":
         return {**span, "system": system}
     began = Fields(span.get("metrics")).number("start")
@@ -161,19 +161,21 @@ def lay_logged(span: Json, system: str) -> Json:
 
 
 def read_logged(span: Json, names: Names) -> WholeRequest | None:
-    """A span of Braintrust's or Opik's: of a model, with the whole request."""
+    """Build the request of a Braintrust or Opik span of a model; None for other spans."""
     system = span["system"]
     kind = span.get("type") if system == "opik" else Fields(span.get("span_attributes")).rest.get("type")
     sent = read_body(open_value(span.get("input")), names, "user") if kind == "llm" else []
     if not sent:
         return None
     answer = open_value(span.get("output"))
-    chosen = [each["message"] for each in list_dicts(answer)[:1] if isinstance(each.get("message"), dict)]
+    chosen = [
+        choice["message"] for choice in list_dicts(answer)[:1] if isinstance(choice.get("message"), dict)
+    ]
     about = Fields(span.get("metadata")).rest
     used = Fields(span.get("usage" if system == "opik" else "metrics"))
     money = span.get("total_estimated_cost", used.rest.get("estimated_cost"))
     models = (span.get("model"), about.get("model"))
-    asked = Fields(open_value(span.get("input"))).rest
+    request = Fields(open_value(span.get("input"))).rest
     provider = span.get("provider", about.get("provider"))
     return WholeRequest(
         None,
@@ -182,8 +184,8 @@ def read_logged(span: Json, names: Names) -> WholeRequest | None:
         usage=add_cost(_read_logged_usage(used, _LOGGED[system]), money),
         model=next((model for model in models if isinstance(model, str)), None),
         provider=provider if isinstance(provider, str) else None,
-        system=read_system(find_instructions(asked), names),
-        tools=read_chat_tools(asked.get("tools") or about.get("tools")),
+        system=read_system(find_instructions(request), names),
+        tools=read_chat_tools(request.get("tools") or about.get("tools")),
         time=read_time(span),
         key=find_key(about, span),
         loose=is_loose(about, span),
@@ -192,29 +194,29 @@ def read_logged(span: Json, names: Names) -> WholeRequest | None:
 
 
 def _read_logged_usage(used: Fields, keys: dict[str, tuple[str, ...]]) -> Usage | None:
-    given, output, total, fresh = (
+    prompt, output, total, fresh = (
         _find_figure(used, keys[name]) for name in ("sent", "said", "total", "fresh")
     )
-    if given is None and output is None:
+    if prompt is None and output is None:
         return None
     cached, stored = (_find_figure(used, keys[name]) or 0 for name in ("read", "written"))
-    rest = fresh if fresh is not None and fresh == given else max((given or 0) - cached - stored, 0)
+    rest = fresh if fresh is not None and fresh == prompt else max((prompt or 0) - cached - stored, 0)
     return Usage(input=rest, output=output or 0, cache_read=cached, cache_write=stored, total=total)
 
 
 def _read_figures(used: Fields) -> Usage | None:
-    """Usage, under any of the names it has had; None where there is none."""
-    given, output, total = (_find_figure(used, names) for names in (_SENT, _SAID, _SUMS))
-    if given is None and output is None:
+    """Return the usage, under any of its names, or None."""
+    prompt, output, total = (_find_figure(used, names) for names in (_SENT, _REPLIED, _SUMS))
+    if prompt is None and output is None:
         return None
     cached, stored = (_find_figure(used, names) or 0 for names in (_READ, _WRITTEN))
-    # Whether the input holds what the cache gave is the SDK's choice: the total tells.
-    apart = total is not None and (given or 0) + cached + stored + (output or 0) <= total
-    fresh = (given or 0) if apart else max((given or 0) - cached - stored, 0)
+    # Whether the input includes cached tokens depends on the SDK; the total shows it.
+    is_disjoint = total is not None and (prompt or 0) + cached + stored + (output or 0) <= total
+    fresh = (prompt or 0) if is_disjoint else max((prompt or 0) - cached - stored, 0)
     return Usage(input=fresh, output=output or 0, cache_read=cached, cache_write=stored, total=total)
 
 
 def _find_figure(used: Fields, names: tuple[str, ...]) -> Number | None:
-    """The first of these that tells anything; 0 where they are told and nothing."""
-    told = [number for name in names if (number := used.number(name)) is not None]
-    return next(filter(None, told), told[0] if told else None)
+    """Return the first of these figures that is not 0; 0 if all are 0, None if there are none."""
+    figures = [number for name in names if (number := used.number(name)) is not None]
+    return next(filter(None, figures), figures[0] if figures else None)

@@ -40,7 +40,7 @@ from .trace_vendors import add_cost, lay_logged, read_logged, read_money, read_o
 NAME = "traces"
 DETAILS = ("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions")
 WHOLE = (*DETAILS, "gen_ai.tool.definitions")
-"""Attributes that are lists of objects, as JSON in a text or as they are."""
+"""Attributes with lists of objects, as JSON text or as objects."""
 NESTED = ("llm", "openinference", "gen_ai", "session", "tool")
 OPERATION = "gen_ai.operation.name"
 CALLS = ("chat", "text_completion", "generate_content", "completion", "responses", "message", "messages")
@@ -68,17 +68,17 @@ _SDK = ("inputTokens", "outputTokens", "cachedInputTokens")
 _SDK_OLDER = (("inputTokens", "promptTokens"), ("outputTokens", "completionTokens"))
 _INFERENCE = ("prompt", "completion", "prompt_details.cache_read", "prompt_details.cache_write", "total")
 OBSERVATIONS = ("SPAN", "EVENT", "GENERATION", "AGENT", "TOOL", "CHAIN", "RETRIEVER")
-"""Types of Langfuse's that are known where nothing was put in."""
+"""Types of Langfuse observations that may have no input."""
 OPIK = ("general", "tool", "llm", "guardrail")
-"""Types of Opik's."""
+"""Types of Opik's spans."""
 PAGES = ("traces", "data", "runs", "spans", "observations", "events", "content")
-"""Where the page of an interface's answer has its list."""
+"""Fields of an API response that may contain its list."""
 _WORD = re.compile(r"\S")
 _NUMBER = re.compile(r"\.(\d+)(?:\.|$)")
 
 
 def sniff(data: Data) -> str | None:
-    """None for spans, runs or observations of a tracing system, in a document or in lines."""
+    """Return None for spans, runs or observations of a tracing system, in a document or in lines."""
     reason = sniff_document(data, _judge)
     if reason is None or "several" not in reason:
         return reason
@@ -86,23 +86,23 @@ def sniff(data: Data) -> str | None:
     first = next((row for row in rows if not _is_metric(row)), None)
     if not rows:
         first = next(_find_printed(cut_head(data)), None)
-    return None if _judge(first) is None else "its lines are no spans, runs or observations"
+    return None if _judge(first) is None else "its lines are not spans, runs or observations"
 
 
 def _is_metric(row: Any) -> bool:
-    """Whether a row tells a measure, as a file of all that OpenTelemetry sends holds between the spans."""
+    """Return whether a row is a metric. A file of all OpenTelemetry data has such rows between the spans."""
     return isinstance(row, dict) and (
         row.get("type") == "metric" or isinstance(row.get("resourceMetrics"), list)
     )
 
 
 def _find_printed(data: Data) -> Iterator[Any]:
-    """Values one after the other over several lines, as OpenTelemetry prints spans; a broken one is None."""
+    """Yield values printed over several lines, as OpenTelemetry prints spans; None for a broken value."""
     text = bytes(data).decode("utf-8-sig", "replace")
-    decoder, at = JSONDecoder(), 0
-    while found := _WORD.search(text, at):
+    decoder, offset = JSONDecoder(), 0
+    while match := _WORD.search(text, offset):
         try:
-            value, at = decoder.raw_decode(text, found.start())
+            value, offset = decoder.raw_decode(text, match.start())
         except (ValueError, RecursionError):
             yield None
             return
@@ -110,15 +110,15 @@ def _find_printed(data: Data) -> Iterator[Any]:
 
 
 def _judge(value: Any) -> str | None:
-    held = _unpack(value)
-    first = held[0] if isinstance(held, list) and held else held
+    document = _unpack(value)
+    first = document[0] if isinstance(document, list) and document else document
     return (
         None if isinstance(first, dict) and _name_system(first) else "it holds no spans, runs or observations"
     )
 
 
 def _unpack(value: Any) -> Any:
-    """What a page of an interface's answer holds in its list."""
+    """Return the list in a page of an API response; other values are returned unchanged."""
     for name in PAGES if isinstance(value, dict) and not _name_system(value) else ():
         if isinstance(value.get(name), list) and value[name]:
             return value[name]
@@ -126,7 +126,7 @@ def _unpack(value: Any) -> Any:
 
 
 def _name_system(value: Json) -> str:
-    """What system wrote an object; "" for none that is known."""
+    """Return the system that wrote an object; "" if it is unknown."""
     if isinstance(value.get("resourceSpans"), list):
         return "otlp"
     if "scopeSpans" in Fields(_first(value.get("batches"))).rest:
@@ -148,8 +148,8 @@ def _name_system(value: Json) -> str:
     if isinstance(kind, str) and ("input" in value or kind in OBSERVATIONS):
         return "langfuse" if kind.isupper() else ""
     if isinstance(value.get("observations"), list) and value["observations"]:
-        told = Fields(value["observations"][0]).rest
-        return "langfuse-trace" if {"input", "type"} & set(told) else ""
+        observation = Fields(value["observations"][0]).rest
+        return "langfuse-trace" if {"input", "type"} & set(observation) else ""
     if isinstance(value.get("traceID"), str) and "operationName" in Fields(_first(value.get("spans"))).rest:
         return "jaeger"
     if "context.span_id" in value and any(key.startswith("attributes.") for key in value):
@@ -163,22 +163,22 @@ def _name_system(value: Json) -> str:
 @paused_gc()
 def read(data: Data) -> Session:
     """Read the session of all calls. Raises `ReadError`, or `EmptySession` if no call has messages."""
-    made = Recording(NAME)
+    recording = Recording(NAME)
     names: Names = {}
     requests: list[tuple[str, WholeRequest, str, str, bool]] = []
     nesting = _Nesting()
     count = 0
-    for source, value in _find_values(data, made):
+    for source, value in _find_values(data, recording):
         count += 1
         if not isinstance(value, dict):
-            made.spoil(source, "not a JSON object")
+            recording.spoil(source, "not a JSON object")
             continue
         spans = list(_find_spans(value))
         if not spans:
             is_metric = _is_metric(value)
-            made.note("metric" if is_metric else "row without a span", source, known=is_metric)
-        for at, span in enumerate(spans):
-            where = source if not at else None
+            recording.note("metric" if is_metric else "row without a span", source, is_known=is_metric)
+        for index, span in enumerate(spans):
+            where = source if not index else None
             request = _read_span(span, names)
             attributes = Fields(span.get("attributes")).rest
             is_call = request is not None and _is_call(attributes)
@@ -188,7 +188,7 @@ def read(data: Data) -> Session:
                 trace = find_key(attributes, span, TRACE)
                 requests.append((find_order(span), request, _name_span(span), trace, is_call))
             elif where is not None:
-                made.note(str(span.get("name") or "span"), where)
+                recording.note(str(span.get("name") or "span"), where)
     if not count:
         raise ReadError(FILE, detail="it holds no span")
     outer = nesting.find_outer()
@@ -199,9 +199,9 @@ def read(data: Data) -> Session:
             calls.append(request)
         elif request.source is not None:
             # The calls of an agent contain its task, its answer and the usage.
-            made.note(str(request.extra.get("span") or "span"), request.source)
+            recording.note(str(request.extra.get("span") or "span"), request.source)
     keys = {request.key for request in calls}
-    return join_requests(NAME, calls, made, id=min(keys, default=""))
+    return join_requests(NAME, calls, recording, id=min(keys, default=""))
 
 
 def _is_call(attributes: Json) -> bool:
@@ -253,7 +253,7 @@ class _Nesting:
         return outer
 
 
-def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:
+def _find_values(data: Data, recording: Recording) -> Iterator[tuple[Source, Any]]:
     if "several" in (sniff_document(data, _judge) or "") and not first_rows(data):
         for line, value in enumerate(_find_printed(data), 1):
             yield place(line), value
@@ -263,11 +263,11 @@ def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:
         for line, value in enumerate(document if isinstance(document, list) else [document], 1):
             yield place(line), value
         return
-    yield from iter_values(data, made.corrupt)
+    yield from iter_values(data, recording.corrupt)
 
 
 def _find_spans(value: Any) -> Iterator[Json]:
-    """The spans in an object, each with its attributes as a flat object."""
+    """Yield the spans in an object, each with its attributes as a flat object."""
     if not isinstance(value, dict):
         return
     system = _name_system(value)
@@ -283,12 +283,12 @@ def _find_spans(value: Any) -> Iterator[Json]:
     elif system == "mlflow":
         about = Fields(value["info"].get("trace_metadata")).rest
         for span in list_dicts(value["data"]["spans"]):
-            told = {k: open_value(v) for k, v in Fields(span.get("attributes")).rest.items()}
-            yield {**span, "attributes": {**about, **told}}
+            span_attributes = {k: open_value(v) for k, v in Fields(span.get("attributes")).rest.items()}
+            yield {**span, "attributes": {**about, **span_attributes}}
     elif system == "langfuse-trace":
-        for each in list_dicts(value["observations"]):
+        for observation in list_dicts(value["observations"]):
             holder = Fields(value.get("trace")).rest or value
-            yield {**each, "sessionId": holder.get("sessionId"), "system": "langfuse"}
+            yield {**observation, "sessionId": holder.get("sessionId"), "system": "langfuse"}
     elif system == "langsmith":
         below = list_dicts(value.get("child_runs"))
         yield {**{key: item for key, item in value.items() if key != "child_runs"}, "system": system}
@@ -303,12 +303,17 @@ def _find_spans(value: Any) -> Iterator[Json]:
         yield {**value, "system": system}
     elif system == "jaeger":
         for span in list_dicts(value["spans"]):
-            told = {str(tag.get("key")): tag.get("value") for tag in list_dicts(span.get("tags"))}
+            span_attributes = {str(tag.get("key")): tag.get("value") for tag in list_dicts(span.get("tags"))}
             began = span.get("startTime")
             more = {"startTimeUnixNano": began * 1000} if isinstance(began, int) else {}
-            yield {"name": span.get("operationName"), "traceId": span["traceID"], "attributes": told, **more}
+            yield {
+                "name": span.get("operationName"),
+                "traceId": span["traceID"],
+                "attributes": span_attributes,
+                **more,
+            }
     elif system == "table":
-        # A row of a table of spans, whose columns are named by their places in a span.
+        # A row of a table of spans; its columns are named by the path in a span.
         flat = {k.removeprefix("attributes."): v for k, v in value.items() if k.startswith("attributes.")}
         yield {**value, "trace_id": value.get("context.trace_id"), "attributes": _lay_flat(flat)}
     elif system == "span":
@@ -322,7 +327,7 @@ def _first(value: Any) -> Any:
 
 
 def _lay_flat(attributes: Json, head: str = "") -> Json:
-    """Attributes of OpenInference that stand nested, under the flat keys that stand for them."""
+    """Flatten nested attributes of OpenInference to their dotted keys."""
     flat: Json = {}
     for key, value in attributes.items():
         name = f"{head}{key}"
@@ -331,15 +336,15 @@ def _lay_flat(attributes: Json, head: str = "") -> Json:
         elif name.startswith(NESTED) and isinstance(value, dict):
             flat |= _lay_flat(value, f"{name}.")
         elif name.startswith(NESTED) and isinstance(value, list) and value and isinstance(value[0], dict):
-            for at, item in enumerate(list_dicts(value)):
-                flat |= _lay_flat(item, f"{name}.{at}.")
+            for index, item in enumerate(list_dicts(value)):
+                flat |= _lay_flat(item, f"{name}.{index}.")
         elif value is not None:
             flat[name] = value
     return flat
 
 
 def _flatten(attributes: Any) -> Json:
-    """OTLP's list of keys and typed values as an object."""
+    """Convert OTLP's list of keys and typed values to an object."""
     return {
         str(item["key"]): _read_value(item.get("value")) for item in list_dicts(attributes) if "key" in item
     }
@@ -366,7 +371,7 @@ def _read_value(value: Any) -> Any:
 
 
 def _read_span(span: Json, names: Names) -> WholeRequest | None:
-    """The request that a span holds; None for one that holds no messages."""
+    """Build the request of a span; None if the span has no messages."""
     system = span.get("system")
     if system == "langsmith":
         return read_run(span, names)
@@ -377,7 +382,7 @@ def _read_span(span: Json, names: Names) -> WholeRequest | None:
     attributes = Fields(span.get("attributes")).rest
     events = [*list_dicts(span.get("events")), *_find_listed(attributes)]
     for event in events:
-        # The newest spans may tell their messages in an event of details.
+        # The newest spans may store their messages in an event with details.
         about = Fields(event.get("attributes")).rest
         attributes = {**{key: item for key, item in about.items() if key in DETAILS}, **attributes}
     sent, reply = _find_messages(attributes, events, names)
@@ -410,55 +415,58 @@ def _read_span(span: Json, names: Names) -> WholeRequest | None:
         time=read_time(span),
         key=f"{find_key(attributes, span)}{f'/{agent}' if agent else ''}",
         loose=is_loose(attributes, span),
+        flagged=attributes.get("gen_ai.conversation.compacted") is True,
         extra={"span": span.get("name")},
     )
 
 
-def _find_listed(told: Json) -> list[Json]:
-    """Events that a span has as a list in an attribute, as pydantic-ai's instrumentation wrote them."""
-    listed = list_dicts(open_value(told.get("events")))
-    return [{"name": each.get("event.name"), "attributes": each} for each in listed if "event.name" in each]
+def _find_listed(attributes: Json) -> list[Json]:
+    """Return the events in a span's attribute, as pydantic-ai's instrumentation wrote them."""
+    listed = list_dicts(open_value(attributes.get("events")))
+    return [
+        {"name": event.get("event.name"), "attributes": event} for event in listed if "event.name" in event
+    ]
 
 
 def _find_messages(
-    told: Json, events: list[Json], names: Names
+    attributes: Json, events: list[Json], names: Names
 ) -> tuple[list[ChatMessage], list[ChatMessage]]:
-    """What was sent and what was replied, in whichever of the encodings a span has."""
+    """Return the sent messages and the reply, in any of the encodings of a span."""
     for sent, reply in (
         ("gen_ai.input.messages", "gen_ai.output.messages"),
         ("mlflow.spanInputs", "mlflow.spanOutputs"),
     ):
-        if sent in told:
-            asked = read_body(open_value(told[sent]), names, "user")
-            return asked, read_body(open_value(told.get(reply)), names)
-    if any(key.startswith("llm.input_messages") for key in told):
-        lists = (_unflatten(told, f"llm.{kind}_messages.") for kind in ("input", "output"))
-        given, answered = ([_read_inference(item) for item in items] for items in lists)
-        return read_chat(given, names), read_chat(answered, names)
-    if any(key.startswith("gen_ai.prompt.") for key in told):
-        lists = (_unflatten(told, f"gen_ai.{kind}.") for kind in ("prompt", "completion"))
-        given, answered = ([_nest(item) for item in items] for items in lists)
-        return read_chat(given, names), read_chat(answered, names)
-    if isinstance(prompt := open_value(told.get("ai.prompt.messages")), list):
-        calls = list_dicts(open_value(told.get("ai.response.toolCalls")))
-        said = told.get("ai.response.text")
+        if sent in attributes:
+            request = read_body(open_value(attributes[sent]), names, "user")
+            return request, read_body(open_value(attributes.get(reply)), names)
+    if any(key.startswith("llm.input_messages") for key in attributes):
+        lists = (_unflatten(attributes, f"llm.{kind}_messages.") for kind in ("input", "output"))
+        prompts, answered = ([_read_inference(item) for item in items] for items in lists)
+        return read_chat(prompts, names), read_chat(answered, names)
+    if any(key.startswith("gen_ai.prompt.") for key in attributes):
+        lists = (_unflatten(attributes, f"gen_ai.{kind}.") for kind in ("prompt", "completion"))
+        prompts, answered = ([_nest(item) for item in items] for items in lists)
+        return read_chat(prompts, names), read_chat(answered, names)
+    if isinstance(prompt := open_value(attributes.get("ai.prompt.messages")), list):
+        calls = list_dicts(open_value(attributes.get("ai.response.toolCalls")))
+        reply_text = attributes.get("ai.response.text")
         parts = [{"type": "tool-call", **call} for call in calls]
-        words = [{"type": "text", "text": said}] if isinstance(said, str) and said else []
+        words = [{"type": "text", "text": reply_text}] if isinstance(reply_text, str) and reply_text else []
         reply_ = [{"role": "assistant", "content": [*words, *parts]}] if words or parts else []
         return read_chat(prompt, names), read_chat(reply_, names)
-    if told.get("openinference.span.kind") == "LLM" and "input.value" in told:
-        whole, answer = (open_value(told.get(key)) for key in ("input.value", "output.value"))
+    if attributes.get("openinference.span.kind") == "LLM" and "input.value" in attributes:
+        whole, answer = (open_value(attributes.get(key)) for key in ("input.value", "output.value"))
         return read_body(whole, names, "user"), read_body(answer, names)
-    given, answered = [], []
+    prompts, answered = [], []
     for event in events:
         name, about = str(event.get("name")), Fields(event.get("attributes")).rest
-        if isinstance(held := open_value(about.get("gen_ai.event.content")), dict):
-            about = {**about, **held}
+        if isinstance(event_content := open_value(about.get("gen_ai.event.content")), dict):
+            about = {**about, **event_content}
         elif name in ("gen_ai.content.prompt", "gen_ai.content.completion"):
             words = open_value(about.get("gen_ai.prompt", about.get("gen_ai.completion")))
             role = "user" if name.endswith("prompt") else "assistant"
             listed: list[Any] = words if isinstance(words, list) else [{"role": role, "content": words}]
-            (given if role == "user" else answered).extend(m for m in listed if isinstance(m, dict))
+            (prompts if role == "user" else answered).extend(m for m in listed if isinstance(m, dict))
             continue
         if name == "gen_ai.choice":
             message = open_value(about.get("message", about.get("content")))
@@ -469,26 +477,26 @@ def _find_messages(
             role = name.removeprefix("gen_ai.").removesuffix(".message")
             if role == "tool" and "tool_call_id" not in about and "id" in about:
                 about = {**about, "tool_call_id": about["id"]}
-            given.append(
+            prompts.append(
                 {"role": role, **{key: open_value(item) for key, item in about.items() if "." not in key}}
             )
     for message in answered:
         message.setdefault("role", "assistant")
-    return read_chat(given, names), read_chat(answered, names)
+    return read_chat(prompts, names), read_chat(answered, names)
 
 
-def _unflatten(told: Json, head: str) -> list[Json]:
-    """Attributes `head.0.x`, `head.1.y` … as a list of objects with the keys after the number."""
-    found: dict[int, Json] = {}
-    for key, value in told.items():
+def _unflatten(attributes: Json, head: str) -> list[Json]:
+    """Convert attributes `head.0.x`, `head.1.y` … to a list of objects with the keys after the number."""
+    items: dict[int, Json] = {}
+    for key, value in attributes.items():
         match = _NUMBER.match(key, len(head) - 1) if key.startswith(head) else None
         if match is not None and len(match[1]) < 7:
-            found.setdefault(int(match[1]), {})[key[match.end() :]] = value
-    return [found[number] for number in sorted(found)]
+            items.setdefault(int(match[1]), {})[key[match.end() :]] = value
+    return [items[number] for number in sorted(items)]
 
 
 def _nest(flat: Json) -> Json:
-    """An older message of flat keys: its calls are an object each."""
+    """Convert an older message with flat keys; each of its calls becomes an object."""
     calls = [
         {"id": call.get("id"), "name": call.get("name"), "arguments": call.get("arguments")}
         for call in _unflatten({f"tool_calls.{k.removeprefix('tool_calls.')}": v for k, v in flat.items()
@@ -501,10 +509,10 @@ def _nest(flat: Json) -> Json:
 
 
 def _read_inference(flat: Json) -> Json:
-    """A message of OpenInference's flat keys, all of which begin with `message.`."""
-    told = {key.removeprefix("message."): value for key, value in flat.items()}
-    message: Json = {key: told[key] for key in ("role", "content", "tool_call_id") if key in told}
-    contents = _unflatten(told, "contents.")
+    """Convert a message of OpenInference with flat keys, all of which begin with `message.`."""
+    fields = {key.removeprefix("message."): value for key, value in flat.items()}
+    message: Json = {key: fields[key] for key in ("role", "content", "tool_call_id") if key in fields}
+    contents = _unflatten(fields, "contents.")
     if contents and "content" not in message:
         parts = [{k.removeprefix("message_content."): v for k, v in part.items()} for part in contents]
         message["content"] = [
@@ -519,7 +527,7 @@ def _read_inference(flat: Json) -> Json:
             "name": call.get("tool_call.function.name"),
             "arguments": call.get("tool_call.function.arguments"),
         }
-        for call in _unflatten(told, "tool_calls.")
+        for call in _unflatten(fields, "tool_calls.")
     ]
     return {**message, "tool_calls": calls} if calls else message
 
@@ -545,7 +553,7 @@ def _read_usage(attributes: Json) -> Usage | None:
         return read_inclusive({**older, **attributes}, *(f"ai.usage.{key}" for key in _SDK))
     used = open_value(attributes.get("mlflow.chat.tokenUsage"))
     if not isinstance(used, dict):
-        # Before version 3 only the reply itself tells.
+        # Before version 3 only the reply contains the usage.
         return read_chat_usage(Fields(open_value(attributes.get("mlflow.spanOutputs"))).rest.get("usage"))
     keys_ = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     return read_inclusive(used, *keys_, "total_tokens")

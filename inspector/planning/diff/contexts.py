@@ -10,7 +10,9 @@ from typing import Any, ClassVar
 from ...errors import PatchError, expect
 from ...mixins import Printable
 from ...text import plural, printed
+from ..assemble import build_context, live_context
 from ..context import Context, Piece
+from ..plan import Plan
 from .runs import (
     KINDS,
     SIGNS,
@@ -24,8 +26,8 @@ from .runs import (
 )
 
 HEAD = ("system", "tools", "provided", "head_tokens", "model", "outside")
-"""Fields of a context that stand before its pieces."""
-CROSSED = "A summary stands between them: the same history may give another one, and other turns after it."
+"""Fields of a context that come before its pieces."""
+CROSSED = "There is a summary between them: another run may write another summary and continue differently."
 RUN_LIMIT = 8
 """Lines that a printed diff gives to adjacent rows of one kind."""
 
@@ -69,7 +71,7 @@ Row = Keep | Change | Insert | Remove
 
 @dataclass(frozen=True, slots=True)
 class HeadChange:
-    """A change in what is resent with every request: `field` is one of HEAD."""
+    """A change in a part that every request repeats: `field` is one of HEAD."""
 
     field: str
     before: Any
@@ -78,7 +80,7 @@ class HeadChange:
 
 @dataclass(frozen=True, repr=False)
 class Diff(Printable):
-    """What became of a context. `tokens_before` and `tokens_after` count everything, the heads too.
+    """The differences of two contexts. `tokens_before` and `tokens_after` count everything, the heads too.
 
     >>> from inspector import count_tokens, live_context, read_session
     >>> session = read_session([{"role": "user", "content": "Name a prime."},
@@ -109,7 +111,7 @@ class Diff(Printable):
 
     @property
     def crosses_summary(self) -> bool:
-        """Whether a summary stands on either side: what comes after it was not given by the history alone."""
+        """Whether either context has a summary: later messages do not follow from the history alone."""
         return any(piece.summary for row in self.rows for piece in _pieces(row))
 
     def runs(self) -> tuple[DiffRun[Row], ...]:
@@ -117,7 +119,7 @@ class Diff(Printable):
         return find_runs(self.rows)
 
     def summary_rows(self, around: int = 0) -> tuple[Row | DiffRun[Row], ...]:
-        """The rows, each unchanged run folded into one `DiffRun`, but for `around` rows next to a change."""
+        """Return the rows. Unchanged runs become one `DiffRun`, except `around` rows next to a change."""
         return fold_runs(self.rows, around)
 
     def __len__(self) -> int:
@@ -128,13 +130,18 @@ class Diff(Printable):
         return "\n".join(_table(self))
 
 
-def diff_contexts(before: Context, after: Context) -> Diff:
-    """Align two contexts by origin: O(n log n) in their pieces.
+def diff_plan(plan: Plan) -> Diff:
+    """Compare the context before a plan with the planned one: `Plan.diff`."""
+    return diff_contexts(live_context(plan.session, plan.ledger), build_context(plan.session, plan))
 
-    Pieces with the same origin refs belong together, the first of `after` with the first of `before` and
-    so on where an origin repeats. Of those that changed places, a longest run in order stays aligned; the
-    others are removed and inserted. A summary has the origins of all it stands for, so it is an insert,
-    unless `before` holds a summary of exactly the same.
+
+def diff_contexts(before: Context, after: Context) -> Diff:
+    """Align two contexts by origin. Takes O(n log n) for n pieces.
+
+    Pieces with the same origin refs belong together. If an origin repeats, they are paired in order. Of
+    pieces that were moved, a longest ordered run stays aligned; the others are removed and inserted. A
+    summary has the origins of all summarised blocks, so it is an insert, unless `before` has a summary of
+    exactly the same blocks.
 
     >>> from inspector.session.blocks import BlockRef, Text
     >>> piece = lambda i, text: Piece(Text(text=text), "user", i, (BlockRef(f"e{i}", 0),), "verbatim", 9)
@@ -162,9 +169,9 @@ def diff_contexts(before: Context, after: Context) -> Diff:
 
 
 def patch_context(before: Context, diff: Diff) -> Context:
-    """The second context of `diff`, made from the first; `PatchError` if `before` is not the first.
+    """Apply a diff: return its second context. Raises `PatchError` if `before` is not its first context.
 
-    What the head did not change is taken from `before` as it is.
+    Unchanged parts of the head are copied from `before`.
 
     >>> from inspector import count_tokens, live_context, read_session
     >>> session = read_session([{"role": "user", "content": "Name a prime."},
@@ -204,18 +211,18 @@ def _align(old: Sequence[Piece], new: Sequence[Piece]) -> list[tuple[int, int]]:
 
 
 def _key(piece: Piece) -> Hashable:
-    # Without an origin only its words can tell that a piece was there before.
+    # A piece without an origin is recognised by its text.
     return piece.origin or (piece.role, piece.block.kind, piece.block.text)
 
 
-def _is_unchanged(one: Piece, other: Piece) -> bool:
-    return one is other or _equal(replace(one, message=other.message), other)
+def _is_unchanged(first: Piece, other: Piece) -> bool:
+    return first is other or _equal(replace(first, message=other.message), other)
 
 
-def _equal(one: Any, other: Any) -> bool:
+def _equal(first: Any, other: Any) -> bool:
     """Equality that a tool's input nested deeper than Python recurses cannot break: that is unequal."""
     try:
-        return one is other or bool(one == other)
+        return first is other or bool(first == other)
     except RecursionError:
         return False
 

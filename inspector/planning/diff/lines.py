@@ -31,7 +31,7 @@ class TextDiff(Printable):
     exact: bool = True
 
     def summary_rows(self, around: int = 2) -> tuple[DiffLine | DiffRun[DiffLine], ...]:
-        """The lines, unchanged runs folded, but for `around` lines next to a change."""
+        """Return the lines with folded unchanged runs, except `around` lines next to a change."""
         return fold_runs(self.rows, around)
 
     @printed
@@ -50,11 +50,11 @@ class TextDiff(Printable):
 
 
 def diff_text(before: str, after: str) -> TextDiff:
-    r"""The lines of two texts, aligned. A line ends at "\n" alone, so joining the lines gives the texts back.
+    r"""Align the lines of two texts. Only "\n" ends a line, so joining the lines restores the texts.
 
-    What both texts begin and end with is set aside, then lines that stand once in each text are aligned,
-    and what lies between those is searched by difflib. A stretch whose search could take more steps than
-    are left of WORK_LIMIT is given whole, removed then inserted, and `exact` is False.
+    First the common beginning and end are matched, then lines that occur once in each text; difflib searches
+    the lines between them. If that search could exceed the remaining steps of WORK_LIMIT, the lines are
+    removed and inserted as a whole, and `exact` is False.
 
     >>> [(line.kind, line.text) for line in diff_text("a\nb\nc", "a\nc").rows]
     [('keep', 'a'), ('remove', 'b'), ('keep', 'c')]
@@ -76,15 +76,15 @@ def diff_text(before: str, after: str) -> TextDiff:
 def _align(old: Sequence[str], new: Sequence[str]) -> tuple[list[tuple[int, int]], bool]:
     """Pairs of equal lines, ascending on both sides, and whether all stretches were searched."""
     pairs: list[tuple[int, int]] = []
-    left = WORK_LIMIT
+    work_left = WORK_LIMIT
     exact = True
     i = j = 0
     for stop, its in [*_anchors(old, new), (len(old), len(new))]:
         work = _work(old[i:stop], new[j:its])
-        if work > left:
+        if work > work_left:
             exact = False
         elif work:
-            left -= work
+            work_left -= work
             blocks = SequenceMatcher(None, old[i:stop], new[j:its], autojunk=False).get_matching_blocks()
             pairs += [(i + a + k, j + b + k) for a, b, size in blocks for k in range(size)]
         if stop < len(old):
@@ -94,7 +94,7 @@ def _align(old: Sequence[str], new: Sequence[str]) -> tuple[list[tuple[int, int]
 
 
 def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Lines that stand once in each text, as long as they stand in the same order."""
+    """Lines that occur once in each text, as long as they are in the same order."""
     here, there = Counter(old), Counter(new)
     once = {line: j for j, line in enumerate(new) if here[line] == there[line] == 1}
     pairs = [(i, once[line]) for i, line in enumerate(old) if line in once]
@@ -108,9 +108,9 @@ def _work(old: Sequence[str], new: Sequence[str]) -> int:
     return (len(old) + matches) * min(matches, len(old), len(new))
 
 
-def count_common(one: Sequence[str], other: Sequence[str]) -> int:
+def count_common(first: Sequence[str], other: Sequence[str]) -> int:
     """How many lines, or words, both begin with."""
-    for index, (item, its) in enumerate(zip(one, other, strict=False)):
+    for index, (item, its) in enumerate(zip(first, other, strict=False)):
         if item != its:
             return index
-    return min(len(one), len(other))
+    return min(len(first), len(other))

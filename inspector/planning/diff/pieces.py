@@ -1,4 +1,4 @@
-"""Two texts -> their pieces: what both have, what is gone, what is new. For showing a shortened block."""
+"""Two texts -> their pieces: common, removed and added text. Used to show a shortened block."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MOST_CHARS = 100_000
 MOST_WORK = 60_000
 """Pairs of words that are compared within changed lines, some hundredths of a second."""
 ALIKE = 0.3
-"""Lines with less in common (share of the words' length) are told as gone and new, whole."""
+"""Lines with less in common (share of the words' length) are removed and added as a whole."""
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 
 
 def find_pieces(before: str, after: str) -> list[Piece] | None:
-    r"""What two texts have in common, in their order; None where either is longer than MOST_CHARS.
+    r"""Return the pieces of two texts in their order; None if either is longer than MOST_CHARS.
 
     The pieces that are not new give `before`, those that are not gone give `after`, exactly.
 

@@ -50,7 +50,7 @@ def find_runs(rows: Iterable[R]) -> tuple[DiffRun[R], ...]:
 
 
 def fold_runs(rows: Sequence[R], around: int = 0) -> tuple[R | DiffRun[R], ...]:
-    """Rows as they are, unchanged runs folded; `around` unchanged rows stay beside each change."""
+    """The rows with unchanged runs folded, except for `around` unchanged rows next to each change."""
     folded: list[R | DiffRun[R]] = []
     for run in find_runs(rows):
         lead = around if run.first else 0
@@ -68,16 +68,16 @@ def fold_runs(rows: Sequence[R], around: int = 0) -> tuple[R | DiffRun[R], ...]:
 def weave_pairs(
     old: int, new: int, pairs: Iterable[tuple[int, int]]
 ) -> Iterator[tuple[int, int] | tuple[int, None] | tuple[None, int]]:
-    """Every index of both sides once: (i, j) for a pair, (i, None) and (None, j) for what stands between.
+    """Every index of both sides once: (i, j) for a pair, (i, None) and (None, j) between pairs.
 
     `old` and `new` are lengths; `pairs` ascend on both sides.
     """
     i = j = 0
-    for left, right in pairs:
-        yield from ((at, None) for at in range(i, left))
+    for old_index, right in pairs:
+        yield from ((at, None) for at in range(i, old_index))
         yield from ((None, at) for at in range(j, right))
-        yield left, right
-        i, j = left + 1, right + 1
+        yield old_index, right
+        i, j = old_index + 1, right + 1
     yield from ((at, None) for at in range(i, old))
     yield from ((None, at) for at in range(j, new))
 

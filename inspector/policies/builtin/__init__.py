@@ -1,1 +1,1 @@
-"""The published systems, one policy a file; `registry.py` beside this folder lists them."""
+"""The policies of published systems, one per module; `policies/registry.py` lists them."""

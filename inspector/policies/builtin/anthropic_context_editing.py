@@ -1,9 +1,9 @@
 """The provider's own context editing and compaction, with the documented defaults (CLAUDE §4, §5.1).
 
-Earlier thinking is cleared as the model does by default, tool uses but for the 3 newest once a request
-exceeds 100,000 input tokens, and a conversation over 150,000 is summarised by the provider.
-`context_management(policy, model)` says the same in a request. Not documented, and chosen here: the three
-look at one and the same request, and summarising goes before clearing.
+Earlier thinking is cleared as the model does by default. If a request exceeds 100,000 input tokens, all tool
+uses except the 3 newest are cleared; above 150,000 the provider summarises the conversation.
+`context_management(policy, model)` returns the field of a request for this. Two choices are not documented:
+all three see the same request, and summarising precedes clearing.
 """
 
 from __future__ import annotations

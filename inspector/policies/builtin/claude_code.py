@@ -1,60 +1,45 @@
-"""Claude Code's compaction pipeline as an analysis of it tells: a budget, then Snip, Micro, Auto, Collapse.
+"""Claude Code as the program does it: the newest reply stays behind the summary, files are attached again.
 
-Source: seed 002, CLAUDE §1. Satisfies S2-1 to S2-9, S2-13 to S2-16, S2-19, S2-20, S2-46 to S2-50; the
-states and the breaker are the harness' (S2-24 to S2-45).
+Source: Claude Code 2.1.332, run offline against a service of ours; no source was read (`python -m
+tests.conformance harnesses PATH`). It keeps free what a reply may have, at most 20,000 tokens, and 13,000
+more (`trigger.reserve_tokens`); with CLAUDE_CODE_MAX_OUTPUT_TOKENS=8000 that is 21,000. With
+CLAUDE_AUTOCOMPACT_PCT_OVERRIDE it is `trigger.ratio` of the window less 20,000.
+CLAUDE_CODE_AUTO_COMPACT_WINDOW is `trigger.budget`.
 
-What the seed leaves open, and the choice made here: how many turns Snip keeps (10) and Collapse leaves
-unfolded (4); Micro's size (30,000 characters, what Claude Code shows of a command's output) and the budget
-(50,000, from when on it writes a result to a file, both CLAUDE §2.5); when the stages stop (at 80 % of the
-window, where the state is normal again, but never before Auto has asked for its summary, S2-43); failures
-that open the breaker (3, changelog 2.1.76). Gates are the rules' own switches: Snip's is
-`drop-oldest-turns.enabled` (HISTORY_SNIP), Reactive's is the harness' `harness.recover` (REACTIVE_COMPACT),
-automatic compaction's `harness.mode`. Calls are blocked above 98 % without it; `harness.block` 0.95 is the
-other reading (K8).
+`/rewind`, "summarize from here", is `keep-root.messages` up to the chosen prompt, with
+`summarise-all.replies` 0 and `re-attach.enabled` false; "up to here" is a cut at the chosen prompt.
+
+Not reproduced: the attachments that a file records no text of (tools, agents, the environment); with nothing
+kept they precede the summary there. CLAUDE.md is part of what is resent.
 """
 
 from __future__ import annotations
 
 from ..harness import Harness
-from ..policy import Policy, Stage
-from ..rules.collapse import Collapse
-from ..rules.drop_oldest_turns import DropOldestTurns
+from ..policy import Policy
+from ..rules.keep_root import KeepRoot
 from ..rules.keep_system import KeepSystem
-from ..rules.spill_outputs import SpillOutputs
+from ..rules.re_attach import ReAttach
 from ..rules.summarise_all import SummariseAll
-from ..rules.truncate_outputs import TruncateOutputs
-from ..trigger import Target, Trigger
+from ..trigger import Trigger
 
 CLAUDE_CODE = Policy(
     name="claude-code",
-    title="Claude Code pipeline",
-    source="seed 002, the compaction pipeline; figures of code.claude.com and the changelog (CLAUDE §1, §2)",
-    trigger=Trigger(ratio=0.95, strict=True, measure="assembled", check="request"),
-    target=Target(ratio=0.8),
-    harness=Harness(
-        mode="auto",
-        warn=0.8,
-        require=0.95,
-        block=0.98,
-        strict=True,
-        breaker=3,
-        reset=False,
-        dialect="claude-code",
+    title="Claude Code",
+    version="2.1.332",
+    source="Claude Code 2.1.332, run against a loopback service: window - 20,000 - 13,000",
+    trigger=Trigger(
+        reserve_tokens=33_000,
+        at_least=True,
+        measure="assembled",
+        check="request",
+        never_for=("claude-sonnet-4-5", "claude-haiku-4-5"),
     ),
-    stages=(
-        Stage(name="budget", rules=("spill-outputs",)),
-        Stage(name="snip", rules=("drop-oldest-turns",), reasons=("auto",)),
-        Stage(name="micro", rules=("truncate-outputs",), reasons=("auto",)),
-        Stage(name="auto", rules=("summarise-all",), reasons=("auto", "manual"), always=True),
-        Stage(name="collapse", rules=("collapse",), reasons=("auto",)),
-        Stage(name="reactive", rules=("summarise-all",), reasons=("overflow",)),
-    ),
+    harness=Harness(retries=2, reset=False, dialect="claude-code"),
     rules=(
         KeepSystem(),
-        SpillOutputs(),
-        DropOldestTurns(),
-        TruncateOutputs(),
-        SummariseAll(),
-        Collapse(),
+        KeepRoot(enabled=False),
+        ReAttach(),
+        SummariseAll(replies=1, refused_replies=2, behind=True),
     ),
 )

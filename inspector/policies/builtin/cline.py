@@ -1,19 +1,22 @@
-"""Cline's agentic strategy: the newest messages stay, never less than the newest prompt; the rest is
-summarised.
+"""Cline's two strategies. Agentic: the newest messages stay, never less than the newest prompt, the rest is
+summarised. Basic asks no model: the user's words and the newest answers stay, the rest is named in notices.
 
 Source: @cline/core 0.0.86 (Apache-2.0), run on the messages of golden vectors (`python -m tests.conformance
-harnesses PATH`). The window is what Cline calls the input limit; 128,000 counts where nothing tells it. It
-is off there unless `compaction.enabled` is set.
+harnesses PATH`). The window is what Cline calls the input limit, or 128,000 if it is unknown. Cline compacts
+only if `compaction.enabled` is set.
 
-Not reproduced: the basic strategy, which calls no model, merges prompts and names dropped work in a
-notice, and which stands in when the summariser fails or the provider refuses; the real tokens of the last
-request, which hold the estimate up; the smaller target of models with a short output.
+Basic stands in there when the summariser fails or the provider refuses; then half of the request may remain
+(`keep-prompts.amount`). What survived it is never cut again (`keep-prompts.frozen`). Not reproduced: adjacent
+prompts are merged; notices are left out where they do not fit, and prompts are shortened where they alone are
+more than the target; the real tokens of the last request, which hold the estimate up; the smaller target,
+half of the input limit, of models with a short output (`keep-prompts.amount`).
 """
 
 from __future__ import annotations
 
 from ..harness import Harness
 from ..policy import Policy
+from ..rules.keep_prompts import KeepPrompts
 from ..rules.keep_recent_share import KeepRecentShare
 from ..rules.keep_system import KeepSystem
 from ..rules.summarise_older import SummariseOlder
@@ -39,4 +42,14 @@ CLINE = Policy(
         ),
         SummariseOlder(split_turns=False, limited=False),
     ),
+)
+
+CLINE_BASIC = Policy(
+    name="cline-basic",
+    title="Cline, basic",
+    version="0.0.86",
+    source="@cline/core 0.0.86, basic: 0.7 of the trigger stays, at 0.9 of the input limit (Apache-2.0)",
+    trigger=CLINE.trigger,
+    harness=Harness(retries=0, reset=False),
+    rules=(KeepSystem(), KeepPrompts()),
 )

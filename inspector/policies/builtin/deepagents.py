@@ -5,9 +5,10 @@ Source: deepagents 0.7.32 with langchain 1.5.2 (MIT), run on the messages of gol
 tests.conformance harnesses PATH`). A model without a profile is compacted at 170,000 tokens, 0.85 of the
 200,000 that count as its window here, and keeps 6 messages (`keep-recent-share.amount`).
 
-Not reproduced: the history and its pictures go to files that the summary names; after a refusal long
-outputs go to files too, of which 4,000 characters stay here; that the system prompt and tools alone may
-fire it; the tool that the model may call. Messages are never removed there, only left out of requests.
+Not reproduced: the history and its pictures are written to files that the summary names; after a refusal
+long outputs are written to files too (here 4,000 characters of them stay); the trigger may fire because of
+the system prompt and tools alone; the tool that the model may call. Messages are only left out of requests
+there, never removed.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 Held to golden vectors of the real functions (`python -m tests.conformance flue`). Source: FLUE §2-8, §10-11.
 Satisfies S4-26 to S4-31 and S4-36 to S4-49.
 
-Known defects, kept: tool outputs at the very end that fill the budget leave the walk stuck (FLUE §6), so that
-a larger budget can keep less, the one exception to S4-73; a cut right after a turn's first message loses the
-summary before (FLUE §10.3); a good reply whose input exceeds the window is taken for an overflow and deleted
-(FLUE §11). `enabled: false` also ends overflow recovery, against S4-74: its one switch is for both. A policy
+Known defects are reproduced: tool outputs at the very end that fill the budget stop the walk (FLUE §6), so a
+larger budget can keep less, which is the only exception to S4-73; a cut right after a turn's first message
+loses the previous summary (FLUE §10.3); a complete reply is treated as an overflow and deleted if its input
+exceeds the window (FLUE §11). `enabled: false` also disables overflow recovery, against S4-74. A policy
 with two has `harness.one_switch` off.
 """
 

@@ -2,8 +2,8 @@
 
 Held to golden vectors of the real functions: the same plans as the pin's in every case, its defects included.
 Satisfies S4-29, S4-30, S4-37 to S4-41, S4-71 and S4-74: switching the trigger off leaves overflow recovery
-on, and a /compact exists. 2.0.3 still deletes a good reply whose input exceeds the window and asks again;
-2.1.0 keeps it and retries only what stopped in error, as with `harness.silent_overflow` off.
+on, and a /compact exists. 2.0.3 still deletes a complete reply if its input exceeds the window, and repeats
+the request; 2.1.0 keeps it and retries only after errors, as with `harness.silent_overflow` off.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 Source: google-gemini/gemini-cli at 02b2885cb824fecd2f9ed666aa6c7e397fc26384, chatCompressionService.ts with
 tokenCalculation.ts and fileUtils.ts (Apache-2.0), read and not run; PEERS §1.
 
-A result that is not smaller is discarded, and so is an empty snapshot. Not reproduced: the second pass, in
-which the summariser checks its own snapshot; the model's message of thanks after it; the lower limit of shown
-characters when the window is nearly full; and the fallback after a failed summary, which shortens outputs.
-Messages are measured as JSON in Gemini's format, whatever the session's format.
+A result that is not smaller is discarded, and so is an empty snapshot. Not reproduced: the second pass (the
+summariser checks its own snapshot); the model's message of thanks after it; the lower limit of shown
+characters if the window is nearly full; and the fallback after a failed summary, which shortens outputs.
+Messages of every format are measured as JSON in Gemini's format.
 """
 
 from __future__ import annotations

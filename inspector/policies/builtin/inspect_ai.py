@@ -3,15 +3,15 @@
 Source: inspect_ai 0.3.285 (MIT); PEERS §1. `tests/policies/test_peers.py` runs the real ones on the same
 messages and compares what they keep.
 
-Said differently here: reasoning of a running tool loop stays (the real edit drops it; `loop` of
-`keep-newest-reasoning` switches that); a trim keeps an earlier summary, which Inspect counts among the
-messages and trims first; an output shorter than its placeholder stays.
+Differences: reasoning of a running tool loop stays (the real edit drops it; see `loop` of
+`keep-newest-reasoning`); a trim keeps an earlier summary, which Inspect counts among the messages and trims
+first; an output shorter than its placeholder stays.
 
-Not reproduced: a second and third pass where the first leaves too much, after which Inspect raises an error
-(a plan here just does not fit); the warning to save memory first, and emptied calls of a memory tool;
-`keep_tool_inputs=False`, which puts a text in the place of both halves; tool uses of the provider's side;
-citations; messages that Inspect marks as a sample's input, for which the beginning up to the first user's
-message stands.
+Not reproduced: a second and third pass if the first leaves too much, after which Inspect raises an error
+(here the plan does not fit); the warning to save memory first, and emptied calls of a memory tool;
+`keep_tool_inputs=False`, which replaces a call and its output by a text; tool uses on the provider's side;
+citations; messages that Inspect marks as a sample's input (here: everything up to the first message of the
+user).
 """
 
 from __future__ import annotations

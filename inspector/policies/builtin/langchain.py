@@ -2,19 +2,19 @@
 
 Source: langchain 1.5.2 and langchain-core 1.8.4 (MIT), run on the messages of golden vectors (`python -m
 tests.conformance harnesses PATH`). `tests/policies/test_peers.py` runs the ones that are installed on the
-same messages and compares what they keep. The middleware has no trigger of its own: that of deepagents
-stands here. A list of triggers is `trigger.also`, a dict of them `trigger.also` with `trigger.join` "all",
-each at its threshold too.
+same messages and compares what they keep. The middleware has no trigger of its own; the policy uses the
+trigger of deepagents. A list of triggers is `trigger.also`, a dict of them `trigger.also` with `trigger.join`
+"all", each with its own threshold.
 
-Said differently here: pairs stay whole where the real cut leaves an output without its call (the published
-default of trim_messages; issue 38352 of the middleware). Where trim_messages finds no user's words within
-its tokens and keeps no message at all, the last turn stays. An output shorter than its placeholder stays.
+Differences: pairs stay whole, but the real cut may leave an output without its call (the published default
+of trim_messages; issue 38352 of the middleware). If trim_messages finds no message of the user within its
+tokens it keeps nothing; here the last turn stays. An output shorter than its placeholder stays.
 
-Not reproduced: LangChain's own estimate scaled by usage and with 3.3 characters a token for Claude, for which
-the ledger's counter stands (`trigger.measure` and `keep-recent-share.measure` "langchain" is the estimate
-unscaled); that the summariser is shown only the last 4,000 tokens of what it writes up, and after a
-refusal its two ends. `clear_at_least` is `drop-old-outputs.enough`: the clearing stops as soon as enough
-is gone.
+Not reproduced: LangChain's estimate scaled by usage and with 3.3 characters per token for Claude; the
+ledger's counter is used instead (`trigger.measure` and `keep-recent-share.measure` "langchain" select the
+unscaled estimate). The summariser of LangChain reads only the last 4,000 tokens of the messages, and after a
+refusal their beginning and end. `clear_at_least` is `drop-old-outputs.enough`: clearing stops as soon as
+enough tokens are gone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Tiered compaction of mini-claude-code at 60a3bef (June 2026): shrink, then snip, then drop the middle.
 
-Two policies: `mini-claude-code-compat` does what the published functions return to the letter, and is held to
-golden vectors of them (`python -m tests.conformance tiered`); `mini-claude-code` does the same without the
-defects listed in TIERED §11. Source: TIERED §2-5.
+Two policies: `mini-claude-code-compat` reproduces the published functions exactly and is tested against their
+golden vectors (`python -m tests.conformance tiered`); `mini-claude-code` does the same without the defects
+listed in TIERED §11. Source: TIERED §2-5.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ HARNESS = Harness(
     dialect="mini-claude-code",
 )
 
-# Half of the budget by itself; after a refusal 70 % of the context, or of the budget where that is less.
+# Half of the budget by itself; after a refusal 70 % of the context, or of the budget if that is less.
 TARGET = Target(ratio=0.5, recovery=0.7)
 
 
 def _trigger(measure: str) -> Trigger:
-    given = {"budget": BUDGET, "ratio": 0.75, "strict": True, "measure": measure, "check": "outputs"}
-    return Trigger.model_validate(given)
+    settings = {"budget": BUDGET, "ratio": 0.75, "strict": True, "measure": measure, "check": "outputs"}
+    return Trigger.model_validate(settings)
 
 
 MINI_CLAUDE_CODE = Policy(
@@ -46,7 +46,7 @@ MINI_CLAUDE_CODE = Policy(
     title="mini-claude-code (June 2026)",
     version="60a3bef",
     source=SOURCE,
-    # What the estimate leaves out is counted: calls, system prompt and tools (TIERED §11 h).
+    # Calls, system prompt and tools are counted, although the estimate leaves them out (TIERED §11 h).
     trigger=_trigger("assembled"),
     target=TARGET,
     harness=HARNESS,

@@ -2,12 +2,11 @@
 itself.
 
 Source: openai-agents 0.24.0 (MIT), run on the messages of golden vectors (`python -m tests.conformance
-harnesses PATH`). What the service writes is encrypted; that it keeps the user's messages is what its
-answers show.
+harnesses PATH`). The service's summary is encrypted; its responses show that it keeps the user's messages.
 
-Not reproduced: that a compaction is put off while a tool's output is still to be sent; that a history which
-cannot be restored is an error before the call. Server-side, the windows that the package knows by the
-names of models are those that a session tells.
+Not reproduced: a compaction is delayed while a tool's output is not sent yet; a history that cannot be
+restored is an error before the call. The package looks up windows by the name of the model; here the window
+is the session's.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 Source: opencode-ai 1.18.33, the real program run on the sessions of golden vectors (`python -m
 tests.conformance harnesses PATH`). `compaction.prune` is `drop-old-outputs.enabled`; it is off there too.
 
-opencode keeps free what the model states as its longest output, or 20,000 tokens of a stated input limit
-(`trigger.reserve_tokens`); 20,000 stands here, since a session tells neither. Not reproduced: the summary
-is the assistant's answer to a short fixed question there, and the prompt that was refused is said again.
+opencode reserves the longest output of the model, or 20,000 tokens of an input limit, if the model's data
+contain it (`trigger.reserve_tokens`). A session contains neither, so 20,000 is used. Not reproduced: in
+opencode the summary is the assistant's answer to a short fixed question, and a refused prompt is sent again.
 """
 
 from __future__ import annotations

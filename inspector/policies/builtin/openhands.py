@@ -1,14 +1,14 @@
 """OpenHands' condenser: the first two events and the newest half stay, between them a summary.
 
 Source: openhands-sdk 1.58.0, LLMSummarizingCondenser (MIT); PEERS §1. `tests/policies/test_peers.py` runs the
-real one on the same events and compares what it forgets, where the package can be installed (Python >= 3.12).
+real one on the same events and compares what it forgets, if the package can be installed (Python >= 3.12).
 
-Said differently here: a message is one unit, so a user's words in the same record as outputs go with them.
-What triggers is counted in messages, and calls made side by side are one; the rule itself counts events.
+Differences: a message is one unit, so the user's text is removed together with outputs in the same record.
+The trigger counts messages, and parallel calls as one; the rule itself counts events.
 
-Not reproduced: litellm's token counts, for which the ledger's counter stands; retries of the full reset with
-shorter events (5 of x 0.8). The default agent's condenser has other figures: `condense-middle.events` 80,
-`condense-middle.first` 4.
+Not reproduced: litellm's token counts (the ledger's counter is used); retries of the full reset with shorter
+events (5 times, factor 0.8). The condenser of the default agent has other settings:
+`condense-middle.events` 80, `condense-middle.first` 4.
 """
 
 from __future__ import annotations

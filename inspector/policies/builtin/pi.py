@@ -1,13 +1,13 @@
 """pi's compaction at 1.5.2, and the settings that make it 0.73.1 or 0.58.3. Source: FLUE §13.2-3.
 
-Held to golden vectors of the real functions. Satisfies S4-26 to S4-30 and S4-36 to S4-49 by its own
-estimate, and mends what Flue's pin gets wrong: the walk that outputs at the very end leave stuck, the
-summary that is lost where only a turn's beginning is written up, usage that is zero or stale. A good reply
-whose input exceeds the window is kept: pi compacts after it and asks nothing again (`harness.recover` is
-for failures).
+Tested against golden vectors of the real functions. Satisfies S4-26 to S4-30 and S4-36 to S4-49 with its own
+estimate, and fixes faults of the pinned Flue: outputs at the very end no longer stop the walk, the summary is
+not lost if only the beginning of a turn is summarised, and zero or stale usage is ignored. A complete reply
+is kept even if its input exceeds the window: pi compacts after it and does not repeat the request
+(`harness.recover` is for failures, and for an empty reply that was cut off in a full window).
 
-Not shown in a plan and so not here: retries by the provider's own rules, cache writes, hooks, models'
-overrides. pi has no guard for an unknown window; a trigger here never fires in one.
+Not reproduced, because a plan does not show it: the provider's retries, cache writes, hooks, overrides of
+models. pi does not check for an unknown window; here a trigger never fires without one.
 """
 
 from __future__ import annotations

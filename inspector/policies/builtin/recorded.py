@@ -1,7 +1,7 @@
-"""What the file records: its own compaction, as a policy like the others.
+"""The compaction that the file itself records, as a policy like the others.
 
-Where it cuts and what it writes stands in the file, so it is no row of the list of policies: it plans only
-the moment right before a recorded compaction (`planning/as_recorded.py`).
+The file determines its cut and its summary, so the policy is not in the list of policies. It plans only the
+point in time right before a recorded compaction (`planning/as_recorded.py`).
 """
 
 from __future__ import annotations

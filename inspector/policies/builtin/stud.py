@@ -1,12 +1,15 @@
-"""The stud-cli wiki's compaction, as its two pages tell it and as one that holds wherever they agree.
+"""The compaction of the stud-cli wiki: a policy for each of its two pages, and one that satisfies both.
 
 `STUD_WIKI`: Compaction and Memory, contractVersion 1.1.0: core compacts by itself at 80 % of the window.
 Satisfies S0-1, S0-4, S0-12, S0-16 to S0-24, S0-29 to S0-44, S0-75 to S0-78.
 `STUD_WARNING`: Compaction Warning: warns at 80 %, refuses at 95 %, and only the user starts the tool.
 Satisfies S1-4, S1-30, S1-35 to S1-37. `STUD_MERGED`: asks at 80 %, refuses at 95 % (STUD §12).
-`STUD_DETERMINISTIC`: the first in its deterministic mode.
+`STUD_DETERMINISTIC`: `STUD_WIKI` in its deterministic mode.
 
-The wiki leaves open how the recent window of the warning page is sized; two turns are its tool's default.
+A state machine may put a compaction off. The wiki says both that it may force one and that it does not, so
+`harness.machine` "force" is a choice.
+
+The wiki does not define the size of the recent window on the warning page; two turns are the tool's default.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ STUD_WIKI = Policy(
     source=_SOURCE,
     contract=CONTRACT,
     trigger=AT_80,
-    harness=Harness(mode="auto", engine="core", fatal=True, growth=2, reset=False, dialect="stud-wiki"),
+    harness=Harness(
+        mode="auto", engine="core", machine="defer", fatal=True, growth=2, reset=False, dialect="stud-wiki"
+    ),
     mode="summarise",
     rules=core_rules(4),
 )
@@ -49,6 +54,7 @@ STUD_MERGED = Policy(
     harness=Harness(
         mode="ask",
         engine="core",
+        machine="defer",
         warn=0.8,
         require=0.95,
         recover=False,

@@ -21,14 +21,17 @@ from . import (
     collapse,
     condense_middle,
     dedupe_reads,
+    drop_groups,
     drop_last_replies,
     drop_middle,
     drop_older,
     drop_oldest_turns,
     drop_reasoning,
+    fold_calls,
     keep_listed,
     keep_newest_reasoning,
     keep_pairs,
+    keep_prompts,
     keep_recent_messages,
     keep_recent_share,
     keep_recent_tokens,
@@ -38,6 +41,7 @@ from . import (
     keep_user_words,
     point_large_outputs,
     prune_parts,
+    re_attach,
     shorten_inputs,
     shorten_user_words,
     snip_everything,
@@ -74,6 +78,10 @@ RULES: tuple[type[Rule], ...] = (
     clear_tool_outputs.DropOldOutputs,
     dedupe_reads.DedupeReads,
     prune_parts.PruneParts,
+    fold_calls.FoldCalls,
+    drop_groups.DropGroups,
+    re_attach.ReAttach,
+    keep_prompts.KeepPrompts,
     shorten_inputs.ShortenInputs,
     spill_outputs.SpillOutputs,
     drop_oldest_turns.DropOldestTurns,
@@ -87,15 +95,15 @@ RULES: tuple[type[Rule], ...] = (
 
 
 RESERVED = ("trigger", "target", "harness", "conduct")
-"""What else has settings in a policy, and so no rule may be called; "conduct" is what the harness was called
-before 0.2."""
+"""Names of other groups of settings in a policy, which no rule may have. Before 0.2 the harness was called
+"conduct"."""
 GROUP = "inspector.rules"
 _own: dict[str, type[Rule]] = {}
 
 
 @cache
 def _from_packages() -> tuple[type[Rule], ...]:
-    """What other packages bring; a package that cannot be loaded, or brings no rule, is left out."""
+    """The rules of other packages; a package that cannot be loaded, or has no rule, is left out."""
     rules = []
     for point in entry_points(group=GROUP):
         try:
@@ -106,7 +114,7 @@ def _from_packages() -> tuple[type[Rule], ...]:
 
 
 def list_rules() -> tuple[type[Rule], ...]:
-    """Every kind of rule: the built-in ones, those of other packages, and those of one's own.
+    """Every kind of rule: the built-in ones, those of other packages, and the user's own.
 
     >>> [kind_of(rule) for rule in list_rules()][:3]
     ['keep-system', 'keep-recent-turns', 'keep-recent-tokens']
@@ -129,10 +137,10 @@ def kind_of(rule: type[Rule]) -> str:
 
 
 def add_rule(rule: type[Rule]) -> None:
-    """Make a kind of rule known for as long as this process runs; its own earlier form is replaced.
+    """Register a kind of rule for this process; it replaces an earlier version of itself.
 
-    Raises `PolicyError` for what is no subclass of `Rule` that decides, for the name of a built-in kind, and
-    for one that no setting could name.
+    Raises `PolicyError` if the class is not a subclass of `Rule` with a `decide` method, or if its name is
+    that of a built-in kind or cannot be the name of a setting.
 
     >>> from typing import Literal
     >>> class KeepLastTurns(find_rule("keep-recent-turns")):
@@ -169,7 +177,7 @@ def check_kind(kind: Any) -> None:
 
 
 def find_rule(kind: str) -> type[Rule]:
-    """The class of that kind. Raises `PolicyError` when there is none.
+    """Return the rule class of that kind. Raises `PolicyError` if it does not exist.
 
     >>> find_rule("keep-recent-turns")(turns=2).sentence
     'keep the last 2 turns as they are'

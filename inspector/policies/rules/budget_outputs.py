@@ -26,9 +26,10 @@ _SHORTENED: Memo[Mapping[int, Block]] = Memo(8)
 
 
 class BudgetOutputs(Rule):
-    """Outputs are added up from the newest back; one that goes beyond the budget becomes a pointer.
+    """Sum up outputs from the newest back; an output beyond the budget becomes a pointer.
 
-    What is short enough to be shown whole stays. What became of an output counts against the budget too.
+    An output that is short enough to be shown whole stays. Pointers and shortened outputs count against the
+    budget too.
     """
 
     title: ClassVar[str] = "Budget for outputs"
@@ -65,7 +66,7 @@ class BudgetOutputs(Rule):
         return out
 
     def _show(self, output: ToolOutput) -> str | None:
-        """What stands in an output's place; None when it is short enough to be shown whole."""
+        """The replacement of an output; None if it is short enough to be shown whole."""
         text = output.text
         size = utf16_length(text)
         if size <= self.characters:

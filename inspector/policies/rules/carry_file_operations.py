@@ -18,29 +18,30 @@ from ..table import Appendix, Decision, Table, find_start
 
 OPERATIONS = {"read": "read", "write": "written", "edit": "edited"}
 """Tool names that count, exactly so spelt, and what they do to the file in their `path` (FLUE §8)."""
-_SEEN = {"read": "read", "created": "written", "edited": "edited", "deleted": "edited"}
-"""What a call does to a file, as facts know it, and the list it goes to; files only listed go to none."""
+_OPERATION_NAMES = {"read": "read", "created": "written", "edited": "edited", "deleted": "edited"}
+"""The list for each operation of a call on a file, as facts name it; files only listed go to none."""
 
 
 class CarryFileOperations(Rule):
-    """Two lists are added to the summary: files only read, and files written or edited.
+    """Add two lists to the summary: files that were only read, and files that were written or edited.
 
-    Only tools named read, write and edit with a `path` argument are seen; failed calls count; the lists
-    of the compaction before are carried on (FLUE §8). With `every_tool` the lists hold what any tool is known
-    to do, whatever its arguments are called, and what shell commands read and write; no published system does
-    that. Paths then stand relative to the working directory.
+    Only tools named read, write and edit with a `path` argument are recognised; failed calls count; the lists
+    of the previous compaction are carried over (FLUE §8). With `every_tool` the lists include the files of
+    all known tools and of shell commands, with paths relative to the working directory; no published system
+    does that.
     """
 
     title: ClassVar[str] = "Carry file operations"
     phrase: ClassVar[str] = "the summary lists the files read and modified"
     source: ClassVar[str] = "Flue dbaa9eff and pi, file operations (FLUE §8)"
+    removes: ClassVar[bool] = False
 
     kind: Literal["carry-file-operations"] = "carry-file-operations"
     nested: bool = Field(
-        False, description="Also calls that a tool made itself, as its output records them (pi 1.5.2)"
+        False, description="Include calls made inside a tool, as its output records them (pi 1.5.2)"
     )
     every_tool: bool = Field(
-        False, description="Also files that other tools, other arguments and shell commands name (our own)"
+        False, description="Include files named by other tools, other arguments and shell commands (our own)"
     )
 
     def decide(self, table: Table) -> Decision:
@@ -100,9 +101,10 @@ def collect(table: Table, place: int) -> FileOperations:
 
 
 def _events(table: Table) -> list[Event]:
-    """(live position, operation, path) in order; what a recorded compaction carried stands at its summary."""
+    """Yield (live position, operation, path) in order; a recorded compaction's lists are at its summary."""
     nested, every, start = _settings(table)
-    return _EVENTS.of(table.moment, lambda: _find_events(table, nested, every, start), nested, every, start)
+    key = (nested, every, start, table.since)
+    return _EVENTS.of(table.moment, lambda: _find_events(table, nested, every, start), *key)
 
 
 def _settings(table: Table) -> tuple[bool, bool, int]:
@@ -115,7 +117,8 @@ def _settings(table: Table) -> tuple[bool, bool, int]:
 def _find_events(table: Table, nested: bool, every: bool, start: int) -> list[Event]:
     entries, live = table.session.entries, table.live
     events: list[Event] = []
-    boundary = entries[live.entries[0]].boundary if live.summary == 0 else None
+    # An earlier summary that stays keeps its lists.
+    boundary = entries[live.entries[0]].boundary if live.summary == 0 and not table.since else None
     if boundary is not None:
         events += [(0, "read", path) for path in boundary.files_read]
         events += [(0, "edited", path) for path in boundary.files_modified]
@@ -138,34 +141,34 @@ def _find_events(table: Table, nested: bool, every: bool, start: int) -> list[Ev
     return events
 
 
-def _operation(position: int, name: Any, given: Any) -> list[Event]:
+def _operation(position: int, name: Any, arguments: Any) -> list[Event]:
     operation = OPERATIONS.get(name) if isinstance(name, str) else None
-    if operation is None or not isinstance(given, dict):
+    if operation is None or not isinstance(arguments, dict):
         return []
-    path = given.get("path")
+    path = arguments.get("path")
     return [(position, operation, path)] if path and isinstance(path, str) else []
 
 
-def _known_operations(cwd: str | None, position: int, name: Any, given: Any) -> list[Event]:
+def _known_operations(cwd: str | None, position: int, name: Any, arguments: Any) -> list[Event]:
     if not isinstance(name, str):
         return []
-    call = ToolCall(id="", name=name, input=given)
+    call = ToolCall(id="", name=name, input=arguments)
     named = read_call(call, call.text, cwd)
     return [
-        (position, _SEEN[one.operation], one.form)
-        for one in named
-        if one.kind == "file" and one.operation in _SEEN
+        (position, _OPERATION_NAMES[item.operation], item.form)
+        for item in named
+        if item.kind == "file" and item.operation in _OPERATION_NAMES
     ]
 
 
-def _nested_calls(told: Any) -> list[dict[str, Any]]:
-    calls = told.get("calls") if isinstance(told, dict) else None
+def _nested_calls(nested: Any) -> list[dict[str, Any]]:
+    calls = nested.get("calls") if isinstance(nested, dict) else None
     return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
 
 
 def _price(table: Table) -> Ints:
     """int32[n+1]: tokens of the two lists at every place, counted line by line."""
-    return _LIST_TOKENS.of(table.moment, lambda: _count_lists(table), *_settings(table))
+    return _LIST_TOKENS.of(table.moment, lambda: _count_lists(table), *_settings(table), table.since)
 
 
 def _count_lists(table: Table) -> Ints:

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from ...session.blocks import KINDS
-from ...tokens.models import find_class, model_of
+from ...tokens.models import find_class, is_of_another, model_of, refuse_context_editing
 from ..base_rule import Rule
 from ..part import LARGE
 from ..table import CLEARED, Claim, Decision, Rewrite, Table
@@ -17,11 +17,11 @@ REASONING = KINDS.index("reasoning")
 
 
 class ClearThinking(Rule):
-    """Thinking of all but the last turns that have any is cleared in the request, by the provider.
+    """Let the provider clear the thinking of all but the last turns with thinking from the request.
 
-    How many turns keep it depends on the model where nothing is set: the last one on models that strip
-    earlier thinking, all on those that retain it. Only what is sent changes: history keeps every word, and
-    no binding of thinking to its prefix breaks.
+    By default the model decides how many turns keep it: one on models that strip earlier thinking, all on
+    models that retain it. Only the request changes: the history stays complete, and the signatures of
+    thinking remain valid.
     """
 
     title: ClassVar[str] = "Clear thinking in the request"
@@ -31,7 +31,8 @@ class ClearThinking(Rule):
 
     kind: Literal["clear-thinking"] = "clear-thinking"
     keep: Annotated[int, Field(ge=1, le=LARGE)] | Literal["all"] | None = Field(
-        None, description="Turns, the last with thinking, that keep it; all, or none set: as the model does"
+        None,
+        description="Number of last turns with thinking that keep it, or all; by default as the model does",
     )
 
     @property
@@ -44,11 +45,13 @@ class ClearThinking(Rule):
         return default_keep(model) if self.keep is None else self.keep
 
     def rests(self, tokens: int, model: str | None) -> bool:
-        """Where all thinking stays."""
-        return not isinstance(self._keeps(model), int)
+        """Whether all thinking stays."""
+        return is_of_another(model) or not isinstance(self._keeps(model), int)
 
     def decide(self, table: Table) -> Decision:
         """Claim the thinking of earlier turns, on both sides of the cut."""
+        if why := refuse_context_editing(table.session):
+            return Decision(why=why, notes=(why,))
         keep = self._keeps(model_of(table.session))
         if not isinstance(keep, int):
             return Decision()
@@ -61,7 +64,7 @@ class ClearThinking(Rule):
 
 
 def default_keep(model: str | None) -> int | Literal["all"] | None:
-    """Turns whose thinking a model keeps by default; None where no default is published (CLAUDE §4).
+    """Return how many turns keep their thinking by default; None if no default is published (CLAUDE §4).
 
     >>> default_keep("claude-haiku-4-5"), default_keep("claude-opus-4-6"), default_keep("gpt-5.5")
     (1, 'all', None)

@@ -13,34 +13,38 @@ from pydantic import Field
 
 from ...session.blocks import Block, Text, ToolCall, ToolOutput
 from ...session.tree import ASSISTANT, Bools
-from ...text import plural
+from ...text import join_words, plural
 from ...tokens.memo import Memo
+from ...tokens.models import is_of_another, refuse_context_editing
 from ..base_rule import Rule
 from ..part import LARGE
 from ..shorten import TOOL_OUTPUT, from_tools, output_lengths
-from ..table import CLEARED, Claim, Decision, Rewrite, Table
+from ..table import CLEARED, TRUNCATED, Claim, Decision, Rewrite, Table
 
 _STUB_TOKENS: Memo[int] = Memo()
 
 STUB = "[tool output left out]"
-"""What stands for an output that is cleared here; the provider's wording is not documented (CLAUDE §4)."""
+"""The text in place of a cleared output; the provider's wording is not documented (CLAUDE §4)."""
+
+
+CONDENSED = "[tool output condensed by a model"
 
 
 class Clearing(Rule):
-    """What both kinds can be told."""
+    """The common settings of both kinds."""
 
     exclude_tools: tuple[str, ...] = Field((), description="Tools whose outputs are never cleared")
     clear_inputs: bool | tuple[str, ...] = Field(
         False, description="Whether the inputs of cleared calls are emptied too, or of which tools"
     )
     clear_at_least: int | None = Field(
-        None, ge=0, le=LARGE, description="Tokens that must go; when fewer can, nothing is cleared"
+        None, ge=0, le=LARGE, description="Minimum tokens to clear; otherwise nothing is cleared"
     )
     trigger_tokens: int | None = Field(
-        None, ge=0, le=LARGE, description="Clears only a context of more tokens; none clears always"
+        None, ge=0, le=LARGE, description="Minimum tokens of the context; none always clears"
     )
     trigger_uses: int | None = Field(
-        None, ge=0, le=LARGE, description="Clears only after more tool uses; none clears always"
+        None, ge=0, le=LARGE, description="Minimum number of tool uses; none always clears"
     )
 
     def rests(self, tokens: int, model: str | None) -> bool:
@@ -74,38 +78,63 @@ class ClearToolOutputs(Clearing):
     wire: ClassVar[bool] = True
 
     kind: Literal["clear-tool-outputs"] = "clear-tool-outputs"
-    keep: int = Field(3, ge=0, le=LARGE, description="Tool uses, the newest, whose outputs stay")
+    keep: int = Field(3, ge=0, le=LARGE, description="Number of newest tool uses that keep their outputs")
 
     def decide(self, table: Table) -> Decision:
         """Claim them on both sides of the cut."""
+        if why := refuse_context_editing(table.session):
+            return Decision(why=why, notes=(why,))
         return _clear(self, table)
+
+    def rests(self, tokens: int, model: str | None) -> bool:
+        return is_of_another(model) or super().rests(tokens, model)
 
 
 class DropOldOutputs(Clearing):
-    """Tool outputs before the cut leave a stub, or with `keep` those of all but so many newest tool uses.
+    """Replace tool outputs before the cut by a stub; with `keep`, all except those of the newest tool uses.
 
-    Calls stay, everything else does: nothing is summarised and nothing left to chance (S0-75).
+    Everything else stays. Nothing is summarised, so the result is deterministic (S0-75).
     """
 
     title: ClassVar[str] = "Drop old tool outputs"
-    phrase: ClassVar[str] = "tool outputs before the cut leave a stub"
+    phrase: ClassVar[str] = "tool outputs before the cut are replaced by a stub"
     source: ClassVar[str] = "stud-cli wiki, Compaction and Memory 1.1.0, deterministic mode (S0-75)"
 
     kind: Literal["drop-old-outputs"] = "drop-old-outputs"
     keep: int | None = Field(
-        None, ge=0, le=LARGE, description="Tool uses, the newest, whose outputs stay wherever the cut is"
+        None,
+        ge=0,
+        le=LARGE,
+        description="Number of newest tool uses that keep their outputs, before or after the cut",
     )
     keep_tokens: int | None = Field(
-        None, ge=0, le=LARGE, description="Tokens of outputs, the newest, that stay, by characters / 4"
+        None, ge=0, le=LARGE, description="Tokens of newest outputs to keep, by characters / 4"
     )
-    turns: int = Field(0, ge=0, le=LARGE, description="User messages, the newest, from which on outputs stay")
+    turns: int = Field(
+        0, ge=0, le=LARGE, description="Number of newest user messages; outputs after them stay"
+    )
+    keep_steps: int | None = Field(
+        None,
+        ge=0,
+        le=LARGE,
+        description="Messages with results, the newest, that stay; then only results without an error go",
+    )
+    errors: bool = Field(False, description="With newest messages that stay, results with an error go too")
+    share: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Oldest first, no more goes once only so much of the window is filled, by characters / 4",
+    )
+    longer: int = Field(0, ge=0, le=LARGE, description="Only outputs of more tokens, by characters / 4, go")
+    condense: bool = Field(False, description="A model writes each output up; a mark stands for that")
     enough: int | None = Field(
         None,
         ge=0,
         le=LARGE,
         description="Tokens after which, oldest first, no more is cleared; none clears all",
     )
-    only_longer: bool = Field(True, description="An output that is no longer than the stub stays")
+    only_longer: bool = Field(True, description="Keep outputs that are not longer than the stub")
     nearest_call: bool = Field(
         False, description="Only outputs of calls in the assistant's message right before them are cleared"
     )
@@ -113,22 +142,31 @@ class DropOldOutputs(Clearing):
     @property
     def template(self) -> str:
         exceptions = []
-        if self.keep is not None:
-            exceptions.append("of the {keep} newest tool uses")
+        by = "a model's summary of each" if self.condense else "a stub"
+        if self.keep:
+            exceptions.append("those of the {keep} newest tool uses")
+        if self.keep_steps is not None:
+            newest = "the newest step" if self.keep_steps == 1 else "the {keep_steps} newest steps"
+            exceptions.append(f"{'' if self.errors else 'errors and '}those of {newest}")
+        if self.longer:
+            exceptions.append("those of at most {longer} tokens")
         if self.keep_tokens is not None:
-            exceptions.append("the newest with {keep_tokens} tokens")
+            exceptions.append("the newest ones within {keep_tokens} tokens")
         if self.turns:
-            exceptions.append("from the {turns} newest user messages on")
-        if not exceptions:
-            return self.phrase + self.once
-        if len(exceptions) == 1 and self.keep is not None:
-            return "outputs of all but the {keep} newest tool uses leave a stub" + self.once
-        return f"tool outputs leave a stub, except those {' and those '.join(exceptions)}" + self.once
+            exceptions.append("those since the newest {turns} user messages")
+        until = "" if self.share is None else ", oldest first, until at most {share} of the window is filled"
+        if len(exceptions) == 1 and self.keep:
+            what = f"outputs of all but the {{keep}} newest tool uses are replaced by {by}"
+        else:
+            what = f"tool outputs{'' if self.everywhere else ' before the cut'} are replaced by {by}"
+            what += f", except {join_words(exceptions)}" if exceptions else ""
+        return what + until + self.once
 
     @property
     def everywhere(self) -> bool:
         """Whether it says itself which outputs are old, wherever the cut is."""
-        return self.keep is not None or self.keep_tokens is not None or self.turns > 0
+        amounts = (self.keep, self.keep_tokens, self.keep_steps)
+        return self.turns > 0 or any(amount is not None for amount in amounts)
 
     def decide(self, table: Table) -> Decision:
         """Claim them before the cut, or with `keep` on both sides."""
@@ -137,8 +175,7 @@ class DropOldOutputs(Clearing):
 
 def _clear(rule: ClearToolOutputs | DropOldOutputs, table: Table) -> Decision:
     """Claim the outputs that may go, and the calls whose inputs go with them."""
-    why = _not_yet(rule, table)
-    if why:
+    if why := _not_yet(rule, table):
         return Decision(why=why)
     outputs = _find_outputs(rule, table)
     if isinstance(rule, DropOldOutputs):
@@ -151,6 +188,8 @@ def _clear(rule: ClearToolOutputs | DropOldOutputs, table: Table) -> Decision:
             some = plural(gain, "token")
             return Decision(why=f"{some} could be cleared, fewer than the {least:,} that must go.")
     claim = Claim(rows, CLEARED, rewrite=Rewrite(empty, key=("clear-tool-outputs",)))
+    if getattr(rule, "condense", False):
+        claim = Claim(rows, TRUNCATED, rewrite=Rewrite(condense, key=("condense-outputs",)))
     everywhere = not isinstance(rule, DropOldOutputs) or rule.everywhere
     return Decision(older=claim, kept=claim if everywhere else None)
 
@@ -164,8 +203,18 @@ def empty(block: Block, row: int) -> Block:
     return block
 
 
+def condense(block: Block, row: int) -> Block:
+    """An output as a model wrote it up: a mark with its length, as what it wrote is not known."""
+    if not isinstance(block, ToolOutput) or block.text.startswith(CONDENSED):
+        return block
+    text = f"{CONDENSED}: {len(block.text):,} characters]"
+    return block.model_copy(update={"parts": (Text(text=text),)})
+
+
 def _not_yet(rule: Clearing, table: Table) -> str:
-    """Why the rule's own trigger is not reached; empty when it is, or when there is none."""
+    """Why the rule's own trigger is not reached; empty if it is reached or missing."""
+    if isinstance(rule, DropOldOutputs) and rule.share is not None and not table.trigger.base(table.window):
+        return "The model's window is not known, so no share of it is."
     if rule.trigger_tokens is not None:
         beyond = table.moment.beyond
         size = beyond + int(table.tokens.sum())
@@ -200,6 +249,10 @@ def _limit(rule: DropOldOutputs, table: Table, rows: Bools) -> Bools:
         nearest = np.maximum.accumulate(speaks) if len(live) else speaks
         calls = table.calls
         rows = rows & (calls >= 0) & (live.position[calls] == nearest[live.position])
+    if rule.keep_steps is not None:
+        rows = rows & _find_old(rule.keep_steps, table, errors=rule.errors)
+    if rule.longer:
+        rows = rows & (output_lengths(table) > 4 * rule.longer)
     if rule.turns:
         opens = np.flatnonzero(table.live.opens)
         first = int(opens[-rule.turns]) if len(opens) >= rule.turns else 0
@@ -207,6 +260,8 @@ def _limit(rule: DropOldOutputs, table: Table, rows: Bools) -> Bools:
     if rule.keep_tokens is not None:
         sizes = np.where(rows, -(-output_lengths(table) // 4), 0).astype(np.int64)
         rows = rows & (np.cumsum(sizes[::-1])[::-1] > rule.keep_tokens)
+    if rule.share is not None:
+        rows = _limit_by_window(rule.share, table, rows)
     if rule.enough is None:
         return rows
     candidates = np.flatnonzero(rows)
@@ -214,6 +269,31 @@ def _limit(rule: DropOldOutputs, table: Table, rows: Bools) -> Bools:
     gone = np.cumsum(table.tokens[candidates] - stubs)
     out = np.zeros(len(rows), bool)
     out[candidates[: int(np.searchsorted(gone, rule.enough, "left")) + 1]] = True
+    return out
+
+
+def _limit_by_window(share: float, table: Table, rows: Bools) -> Bools:
+    """Those of `rows`, the oldest first, that go before so much of the window is left filled."""
+    lengths = output_lengths(table)
+    size = float(table.moment.fractions("haystack").sum())
+    out = np.zeros(len(rows), bool)
+    for row in np.flatnonzero(rows).tolist():
+        if size <= share * table.trigger.base(table.window):
+            break
+        out[row], size = True, size - (int(lengths[row]) - len(STUB)) / 4
+    return out
+
+
+def _find_old(keep: int, table: Table, *, errors: bool) -> Bools:
+    """bool[m]: outputs of all but the newest messages with results; those of one step are one message."""
+    live, out = table.live, np.zeros(len(table.kind), bool)
+    outputs = np.flatnonzero(table.kind == TOOL_OUTPUT)
+    calls = table.calls[outputs]
+    steps = np.where(calls >= 0, live.position[calls], live.position[outputs])
+    older = np.unique(steps)[: len(np.unique(steps)) - keep]
+    for row in outputs[np.isin(steps, older)].tolist():
+        block = table.block(row)
+        out[row] = isinstance(block, ToolOutput) and (errors or not block.is_error)
     return out
 
 
@@ -230,5 +310,7 @@ def _find_inputs(rule: Clearing, table: Table, outputs: Bools) -> Bools:
 
 def _gain(table: Table, rows: Bools) -> int:
     """Tokens that go when these rows are emptied."""
-    left = table.ledger.count_blocks([empty(table.block(row), row) for row in np.flatnonzero(rows).tolist()])
-    return int(table.tokens[rows].sum()) - int(left.sum())
+    emptied = table.ledger.count_blocks(
+        [empty(table.block(row), row) for row in np.flatnonzero(rows).tolist()]
+    )
+    return int(table.tokens[rows].sum()) - int(emptied.sum())

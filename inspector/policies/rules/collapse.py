@@ -16,22 +16,23 @@ from ..table import DROPPED, TRUNCATED, Claim, Decision, Rewrite, Table
 
 
 class Collapse(Rule):
-    """Every turn before the last `turns` is a segment: what was said and what tools gave is folded to its
-    first `shown` characters, reasoning is folded away. Calls stay.
+    """Fold every turn before the last `turns`: text and outputs to their first `shown` characters, reasoning
+    to nothing. Calls stay.
 
-    It is a view made when a request is read. The segments are a ledger of their own (`Plan.segments`);
-    without it, or with a turn in `expanded`, the originals stand again.
+    This is a view of the request. `Plan.segments` lists the folded turns; without it, or if a turn is in
+    `expanded`, the originals are sent again.
     """
 
     title: ClassVar[str] = "Collapse older turns"
     phrase: ClassVar[str] = "turns before the last {turns} are folded to {shown} characters a block"
     source: ClassVar[str] = (
-        "seed 002, Context Collapse (S2-7, S2-19, S2-20); how much is kept is not told there"
+        "seed 002, Context Collapse (S2-7, S2-19, S2-20); without a size for the kept part, and without the "
+        "size above which it folds: the target of 80 % is a choice made here"
     )
     projection: ClassVar[bool] = True
 
     kind: Literal["collapse"] = "collapse"
-    turns: int = Field(4, ge=1, le=LARGE, description="Whole turns that stay unfolded")
+    turns: int = Field(4, ge=1, le=LARGE, description="Number of whole turns that stay unfolded")
     shown: int = Field(200, ge=0, le=LARGE, description="Characters shown of a folded block")
     expanded: tuple[int, ...] = Field((), description="Turns, counted from 1, that are unfolded")
 
@@ -69,7 +70,7 @@ def find_folded(rule: Collapse, table: Table) -> Bools:
 
 
 def fold(block: Block, shown: int) -> Block:
-    """A block as it looks folded: shorter, or left alone where that is no gain."""
+    """The folded form of a block: shorter, or unchanged if nothing is gained."""
     if isinstance(block, Text | ToolOutput):
         text = block.text
         short = f"{text[:shown].rstrip()} [… folded: {len(text):,} characters]"
@@ -86,7 +87,7 @@ def find_segments(table: Table, folded: Bools) -> tuple[CollapsedSegment, ...]:
     turn = live.turn[live.position[rows]]
     out = []
     numbers, first = np.unique(turn, return_index=True)
-    for number, mine in zip(numbers.tolist(), np.split(rows, first[1:]), strict=False):
-        refs = tuple(table.session.live_refs(mine))
-        out.append(CollapsedSegment(number + 1, refs, int(table.tokens[mine].sum())))
+    for number, turn_rows in zip(numbers.tolist(), np.split(rows, first[1:]), strict=False):
+        refs = tuple(table.session.live_refs(turn_rows))
+        out.append(CollapsedSegment(number + 1, refs, int(table.tokens[turn_rows].sum())))
     return tuple(out)

@@ -18,12 +18,12 @@ from ..table import VERBATIM, Claim, Decision, Summary, Table
 
 
 class CondenseMiddle(Rule):
-    """A range of events is condensed so that about half of what triggered it is left.
+    """Condense a range of events so that about half of the measure that triggered it remains.
 
-    An event is a message, one call or one output; the system prompt is the first. A range begins and ends
-    only where no call is parted from its output and no loop that reasoning opens is broken: a place inside
-    moves on to the next. Fewer events than `progress` of them all are not worth it. Where no range is found
-    though the request could not be sent, everything after the system prompt is condensed.
+    An event is a message, one call or one output; the system prompt is the first. A range neither separates
+    a call from its output nor breaks a loop that begins with reasoning: its ends move to the next valid
+    place. A range with less than the share `progress` of all events is not condensed. If there is no range
+    and the request could not be sent, everything after the system prompt is condensed.
     """
 
     title: ClassVar[str] = "Condense the middle"
@@ -41,10 +41,12 @@ class CondenseMiddle(Rule):
     first: int = Field(
         2, ge=0, le=LARGE, description="Events at the beginning that stay, the system prompt one"
     )
-    progress: float = Field(0.1, ge=0, le=1, description="Share of the events that must go, or nothing does")
+    progress: float = Field(
+        0.1, ge=0, le=1, description="Minimum share of events to remove; otherwise nothing is removed"
+    )
 
     def decide(self, table: Table) -> Decision:
-        """Propose the end of the range; what stands before its beginning stays verbatim."""
+        """Propose the end of the range; blocks before its beginning stay verbatim."""
         events = count_events(table)
         n = len(table.live)
         first = events.next(max(self.first, int(bool(table.session.system))))
@@ -68,7 +70,7 @@ class CondenseMiddle(Rule):
 
 
 class Events(NamedTuple):
-    """int64[n+1]: events before each place, the system prompt among them; bool[n+1] where a range may end."""
+    """int64[n+1]: events before each place, with the system prompt; bool[n+1]: ends of valid ranges."""
 
     before: Longs
     valid: Bools
@@ -78,19 +80,19 @@ class Events(NamedTuple):
         return int(self.before[-1])
 
     def next(self, event: int) -> int | None:
-        """The first valid place with so many events before it."""
+        """The first valid place with enough events before it."""
         places = np.flatnonzero(self.valid & (self.before >= event))
         return int(places[0]) if len(places) else None
 
 
 def count_events(table: Table) -> Events:
-    """Events of the live view. A call that nobody answers is none, and so is an answer to no call."""
+    """Events of the live view. Calls without results and results without calls are not events."""
     live = table.live
     n = len(live)
     paired = np.bincount(live.position[live.pairs.ravel()], minlength=n)
     lone = np.bincount(live.position[live.lone], minlength=n)
     blocks = np.diff(live.start)
-    # A user's words beside outputs are a message of their own, what the model says beside calls is none.
+    # The user's words next to outputs are a separate message; the model's words next to calls are not.
     aside = (live.role == USER) & (blocks > paired + lone)
     events = np.where(paired > 0, paired + aside, blocks > lone)
     before = np.zeros(n + 1, np.int64)
@@ -110,7 +112,7 @@ def _find_valid(table: Table, paired: NDArray[np.integer[Any]]) -> Bools:
     reasons = np.zeros(n, bool)
     reasons[live.position[table.kind == REASONING]] = True
     opens, busy = acts & reasons, paired > 0
-    # Where the last entry that opens a loop stands after the last one that has nothing to do with tools.
+    # True if the last entry that opens a loop is after the last one without tool calls or outputs.
     positions = np.arange(n)
     opened = np.maximum.accumulate(np.where(opens, positions, -1))
     idle = np.maximum.accumulate(np.where(~busy, positions, -1))
@@ -136,6 +138,6 @@ def _find_tail(rule: CondenseMiddle, table: Table, events: Events) -> tuple[int 
         base = int(tokens[min(start, len(tokens) - 1)])
         if not rule.first:
             base -= table.ledger.head_tokens
-        past = np.flatnonzero(tokens - base > total - limit // 2)
-        sizes.append(events.total - int(events.before[past[0]]) if len(past) else 0)
+        beyond = np.flatnonzero(tokens - base > total - limit // 2)
+        sizes.append(events.total - int(events.before[beyond[0]]) if len(beyond) else 0)
     return (min(sizes), must) if sizes else (None, must)

@@ -1,4 +1,4 @@
-"""Drop last replies: what the model said last is left out, so that the context ends with somebody else."""
+"""Drop last replies: leave out the model's last messages, so that the context ends with another role."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ TEXT, DOCUMENT = KINDS.index("text"), KINDS.index("document")
 
 
 class DropLastReplies(Rule):
-    """The assistant's messages at the very end go: some providers take no request that ends with one.
+    """Drop the assistant's messages at the end: some providers reject a request that ends with one.
 
-    They stay where nobody else said anything, since a request needs a message.
+    They stay if there are no other messages, because a request needs at least one.
     """
 
     title: ClassVar[str] = "Drop last replies"
@@ -35,7 +35,7 @@ class DropLastReplies(Rule):
         return "at most {most} of the assistant's messages at the very end are left out"
 
     def decide(self, table: Table) -> Decision:
-        """Claim the blocks of the last messages where they are the assistant's."""
+        """Claim the blocks of the last messages if they are the assistant's."""
         n = len(table.live)
         others = np.flatnonzero(table.live.role != ASSISTANT)
         first = int(others[-1]) + 1 if len(others) else 0

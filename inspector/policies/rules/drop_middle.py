@@ -1,36 +1,32 @@
-"""Drop the middle: between the first messages and the last, everything goes, and a notice says so."""
+"""Drop the middle: remove everything between the first and the last messages, and add a notice."""
 
 from __future__ import annotations
 
-import re
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
-from ...session.entries import Entry
-from ...session.tree import ROLES, Bools
+from ...session.tree import SYSTEM, Bools
 from ..base_rule import Rule
+from ..notices import is_notice, write_notice
 from ..part import LARGE
 from ..shorten import Form
 from ..table import DROPPED, Claim, Decision, Notice, Table
 
-SYSTEM = ROLES.index("system")
-_NOTICE = re.compile(r"\[context compacted: \d+ messages omitted, about \d+ estimated tokens removed\]")
-
 
 class DropMiddle(Rule):
-    """Messages between the first `first` and the last `last` are dropped; a notice counts them.
+    """Drop the messages between the first `first` and the last `last`; a notice counts them.
 
-    Where a number is not set, the policy's rule that keeps a root or recent messages says how many, and
-    without one it is 1 and 6. The fixed form keeps more where the middle's borders would part a call from its
-    output. The compat form parts them; in an automatic compaction the other rules' numbers go before its own,
-    if there are more messages than they keep; and when nothing is kept at the end it says everything twice
-    (TIERED §3 step 2, §4).
+    A number that is not set is the number of the policy's rule that keeps a root or recent messages, else 1
+    and 6. The fixed form keeps more messages instead of separating a call from its output. The compat form
+    separates them; in an automatic compaction it prefers the numbers of the other rules to its own, if there
+    are more messages than these keep; and if nothing is kept at the end it repeats everything (TIERED §3
+    step 2, §4).
     """
 
     title: ClassVar[str] = "Drop the middle"
-    phrase: ClassVar[str] = "drop what stands between the first {first} and the last {last} messages"
+    phrase: ClassVar[str] = "drop the messages between the first {first} and the last {last}"
     source: ClassVar[str] = "mini-claude-code 60a3bef, legacy compaction (TIERED §4)"
     cuts: ClassVar[bool] = True
     last_resort: ClassVar[bool] = True
@@ -45,23 +41,35 @@ class DropMiddle(Rule):
         le=LARGE,
         description="Messages kept at the end; none: as many as keep-recent-messages, or 6",
     )
-    form: Form = Field("fixed", description="Pairs stay whole, or exactly as published")
+    form: Form = Field("fixed", description="Keep pairs whole, or exactly as published")
 
     @property
     def template(self) -> str:
         if self.first is None and self.last is None:
-            return "the middle is dropped, between what the other rules keep"
+            return "drop the middle, between the messages that other rules keep"
         of = " messages" if self.last is None else ""
-        first = "what the other rules keep" if self.first is None else f"the first {{first}}{of}"
-        last = "what the other rules keep" if self.last is None else "the last {last} messages"
-        more = "" if self.form == "fixed" else "; automatically, between what the other rules keep"
-        return f"drop what stands between {first} and {last}{more}"
+        first = (
+            "the messages that other rules keep at the beginning"
+            if self.first is None
+            else f"the first {{first}}{of}"
+        )
+        last = (
+            "the messages that other rules keep at the end"
+            if self.last is None
+            else "the last {last} messages"
+        )
+        more = (
+            ""
+            if self.form == "fixed"
+            else "; in automatic compactions between the messages that other rules keep"
+        )
+        return f"drop everything between {first} and {last}{more}"
 
     def decide(self, table: Table) -> Decision:
         """Claim the middle, and propose its end as the cut."""
         compat, n = self.form == "compat", len(table.live)
         windows = find_windows(self, table)
-        nothing = Decision(why="No messages stand between the first and the last.", unpaired=compat)
+        nothing = Decision(why="There are no messages between the first and the last.", unpaired=compat)
         if n <= sum(windows):
             return nothing
         begin, end = windows.first, n - windows.last
@@ -96,9 +104,9 @@ class Windows(NamedTuple):
 
 
 def find_windows(rule: DropMiddle, table: Table) -> Windows:
-    """The rule's own windows, or those of the policy's other rules.
+    """Return the rule's own windows, or the windows of the policy's other rules.
 
-    What the root keeps is never counted as dropped.
+    Messages that the root keeps never count as dropped.
     """
     own = Windows(
         FIRST if rule.first is None else rule.first,
@@ -114,21 +122,11 @@ def find_windows(rule: DropMiddle, table: Table) -> Windows:
     return Windows(first, others.last if rule.last is None else rule.last)
 
 
-def write_notice(messages: int, tokens: int) -> str:
-    """The notice's words (TIERED §4)."""
-    return f"[context compacted: {messages} messages omitted, about {tokens} estimated tokens removed]"
-
-
-def is_notice(entry: Entry) -> bool:
-    """Whether an entry says nothing but such a notice."""
-    return len(entry.blocks) == 1 and _NOTICE.fullmatch(entry.blocks[0].text) is not None
-
-
 def _mend_borders(table: Table, begin: int, end: int) -> tuple[int, int] | None:
-    """The smaller middle whose borders part no call from its output; None when nothing is left of it."""
+    """Return the largest part of the middle that separates no call from its output, or None."""
     whole = table.cuts.legal.copy()
     before = np.flatnonzero(whole[: end + 1])
-    # Nothing that stands before the beginning can be parted from it.
+    # No pair can be split between the beginning and the blocks before it.
     whole[table.start] = True
     after = np.flatnonzero(whole[begin:]) + begin
     if not (len(before) and len(after)) or after[0] >= before[-1]:

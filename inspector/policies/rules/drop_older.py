@@ -1,13 +1,16 @@
-"""Drop older: what stands before the cut goes, and nothing takes its place."""
+"""Drop older: remove everything before the cut without a replacement."""
 
 from __future__ import annotations
 
 from typing import ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
+from ...session.tree import SYSTEM
 from ..base_rule import Rule
-from ..table import DROPPED, Claim, Decision, Table
+from ..notices import write_notice
+from ..table import DROPPED, Claim, Decision, Notice, Table
 
 
 class DropOlder(Rule):
@@ -21,7 +24,13 @@ class DropOlder(Rule):
     takes: ClassVar[bool] = True
 
     kind: Literal["drop-older"] = "drop-older"
+    notice: bool = Field(False, description="A message at the cut says how much was left out")
 
     def decide(self, table: Table) -> Decision:
         """Claim every older block."""
-        return Decision(older=Claim(np.ones(len(table.tokens), bool), DROPPED))
+        claim = Claim(np.ones(len(table.tokens), bool), DROPPED)
+        if not self.notice:
+            return Decision(older=claim)
+        root = max(getattr(table.sibling("keep-root"), "messages", 0), table.start)
+        entries = (table.live.role != SYSTEM) & (np.arange(len(table.live)) >= root)
+        return Decision(older=claim, notice=Notice("user", entries, write_notice))

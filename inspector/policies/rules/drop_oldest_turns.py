@@ -14,28 +14,30 @@ from ..table import DROPPED, Claim, Decision, Table
 
 
 class DropOldestTurns(Rule):
-    """Turns before the last `turns` are left out of what is sent.
+    """Leave the turns before the last `turns` out of the request.
 
-    It is a view made when a request is read: the stored messages stay as they are, and so they stand in the
-    manifest (`stored_context`). An earlier summary is no turn and stays.
+    This is a view of the request: the stored messages stay as they are, and the manifest lists them
+    (`stored_context`). An earlier summary is not a turn and stays.
     """
 
     title: ClassVar[str] = "Drop oldest turns"
     phrase: ClassVar[str] = "nothing before the last {turns} turns is sent"
-    source: ClassVar[str] = "seed 002, Snip (S2-3, S2-13, S2-14); how many turns is not told there"
+    source: ClassVar[str] = "seed 002, Snip (S2-3, S2-13, S2-14); without a number of turns"
     projection: ClassVar[bool] = True
     cuts: ClassVar[bool] = True
 
     kind: Literal["drop-oldest-turns"] = "drop-oldest-turns"
-    turns: int = Field(10, ge=1, le=LARGE, description="Whole turns sent, the current one among them")
+    turns: int = Field(
+        10, ge=1, le=LARGE, description="Number of whole turns to send, including the current one"
+    )
 
     def decide(self, table: Table) -> Decision:
-        """Propose the place where the N-th last turn begins, and claim what is older."""
+        """Propose the beginning of the N-th last turn, and claim older blocks."""
         live = table.live
         opens = np.flatnonzero(live.opens)
         if self.turns >= len(opens):
-            held = plural(len(opens), "turn")
-            return Decision(why=f"There is nothing to drop: the context holds {held}.")
+            turns = plural(len(opens), "turn")
+            return Decision(why=f"There is nothing to drop: the context holds {turns}.")
         places = opens[: len(opens) - self.turns + 1]
         legal = places[table.cuts.legal[places]]
         if not len(legal):
@@ -43,6 +45,9 @@ class DropOldestTurns(Rule):
         place = int(legal[-1])
         rows = live.position >= table.start
         if table.sibling("summarise-all") is not None:
-            # Where another rule cuts further on, the window still begins where it begins.
+            # A later cut of another rule does not change the beginning of the window.
             rows &= live.position < place
         return Decision(cut=place, older=Claim(rows, DROPPED))
+
+    def is_needed(self, characters: int, turns: int) -> bool:
+        return turns > 0

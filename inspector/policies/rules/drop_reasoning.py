@@ -1,4 +1,4 @@
-"""Drop reasoning: what the model thought before the cut goes, what it said and called stays."""
+"""Drop reasoning: remove the model's reasoning before the cut; its text and calls stay."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ REASONING, TOOL_CALL = KINDS.index("reasoning"), KINDS.index("tool_call")
 
 
 class DropReasoning(Rule):
-    """Reasoning before the cut is dropped, or only what was declared disposable: that of steps which call
-    certain tools, or of certain stages of a state machine.
+    """Drop reasoning before the cut: all of it, or only the reasoning of steps that call certain tools, or
+    of certain stages of a state machine.
 
-    A message of nothing else goes with it, so that none stands empty. The last turn keeps its reasoning: a
-    provider wants that of a running loop back complete (CLAUDE §8).
+    A message that has only reasoning is dropped with it, so no message is empty. The last turn keeps its
+    reasoning: a provider requires the complete reasoning of a running loop (CLAUDE §8).
     """
 
     title: ClassVar[str] = "Drop reasoning"

@@ -1,4 +1,4 @@
-"""Keep listed: what a recorded compaction names as kept stays, wherever it stands."""
+"""Keep listed: the entries that a recorded compaction lists as kept stay, on either side of the cut."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ..table import VERBATIM, Claim, Decision, Table
 
 
 class KeepListed(Rule):
-    """The entries that the compaction right after this moment lists as kept stay as they are.
+    """Keep the entries that the compaction right after this point in time lists as kept.
 
-    Codex lists a person's messages and the harness's, and drops the calls and outputs between them. Where the
-    file lists none, or no compaction follows, nothing is claimed.
+    Codex lists the messages of the user and of the harness, and drops the calls and outputs between them. If
+    the file lists no entries, or no compaction follows, the rule claims nothing.
     """
 
     title: ClassVar[str] = "Keep what the file lists"
-    phrase: ClassVar[str] = "what the file lists as kept stays as it is"
+    phrase: ClassVar[str] = "keep the entries that the file lists as kept"
     source: ClassVar[str] = (
-        "the file itself: what its compaction names as kept (Codex: `replacement_history`)"
+        "the file itself: the entries that its compaction names as kept (Codex: `replacement_history`)"
     )
     locked: ClassVar[bool] = True
 

@@ -1,4 +1,4 @@
-"""Keep the newest reasoning: what the model thought stays in its last messages only, wherever the cut is."""
+"""Keep the newest reasoning: it stays only in the model's last messages, independent of the cut."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import KINDS
 from ...session.tree import ASSISTANT
 from ..base_rule import Rule
+from ..open_loop import REASONING, find_open_loop
 from ..part import LARGE
 from ..table import DROPPED, Claim, Decision, Table
-
-TEXT, REASONING, TOOL_OUTPUT = (KINDS.index(kind) for kind in ("text", "reasoning", "tool_output"))
 
 
 class KeepNewestReasoning(Rule):
@@ -24,9 +22,11 @@ class KeepNewestReasoning(Rule):
     source: ClassVar[str] = "inspect_ai 0.3.285, CompactionEdit, keep_thinking_turns (PEERS §1)"
 
     kind: Literal["keep-newest-reasoning"] = "keep-newest-reasoning"
-    replies: int = Field(1, ge=0, le=LARGE, description="Messages of the assistant that keep their reasoning")
+    replies: int = Field(
+        1, ge=0, le=LARGE, description="Number of the assistant's messages that keep their reasoning"
+    )
     loop: bool = Field(
-        True, description="A tool loop still running keeps all of it, as some providers want it back whole"
+        True, description="Keep all reasoning of a running tool loop, as some providers require"
     )
 
     def decide(self, table: Table) -> Decision:
@@ -36,29 +36,6 @@ class KeepNewestReasoning(Rule):
         if self.replies > len(replies):
             first = 0
         if self.loop:
-            first = min(first, _find_loop(table))
+            first = min(first, find_open_loop(table))
         claim = Claim((table.kind == REASONING) & (table.live.position < first), DROPPED)
         return Decision(older=claim, kept=claim)
-
-
-def _find_loop(table: Table) -> int:
-    """The live position where the loop begins that the context ends in; n when it ends in none.
-
-    Neighbours of one side are one message to a provider, and one that answers a call goes on with the loop.
-    """
-    live = table.live
-    n = len(live)
-    answering = np.bincount(live.position[table.kind == TOOL_OUTPUT], minlength=n) > 0
-    said = np.bincount(live.position[(table.kind != TEXT) | (table.tokens > 0)], minlength=n) > 0
-    first, answers, heard = n, False, False
-    for position in range(n - 1, -1, -1):
-        if not said[position]:
-            continue
-        if live.role[position] == ASSISTANT:
-            if not answers:
-                break
-            first, heard = position, False
-        else:
-            answers = bool(answering[position]) or (heard and answers)
-            heard = True
-    return first

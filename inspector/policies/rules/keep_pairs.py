@@ -12,10 +12,10 @@ from ..table import Decision, Table
 
 
 class KeepPairs(Rule):
-    """A call and its output share one fate, as a provider wants it.
+    """Give a call and its output the same fate, as providers require.
 
-    Every plan does so, with this rule or without. The compat form does not: what other rules drop takes
-    nothing with it, a published defect for policies that reproduce one (TIERED §4).
+    Every plan does this, also without the rule. The compat form does not: if other rules drop a call, its
+    output stays. This reproduces a published defect (TIERED §4).
     """
 
     title: ClassVar[str] = "Keep pairs"
@@ -24,7 +24,7 @@ class KeepPairs(Rule):
     locked: ClassVar[bool] = True
 
     kind: Literal["keep-pairs"] = "keep-pairs"
-    form: Form = Field("fixed", description="Together, or left as they fall exactly as published")
+    form: Form = Field("fixed", description="Keep pairs together, or treat them exactly as published")
 
     @property
     def template(self) -> str:

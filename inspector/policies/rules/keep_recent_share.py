@@ -1,7 +1,7 @@
-"""Keep a recent share: the end of the history stays, by messages, characters or tokens; the cut snaps.
+"""Keep the end of the history, measured in messages, characters or tokens; the cut snaps.
 
-The same walk serves LangChain, Inspect and Gemini CLI. They differ in what they measure, in whether the
-amount is a ceiling or a floor, and in where the cut may stand.
+LangChain, Inspect and Gemini CLI use the same walk. They differ in the measure, in whether the amount is a
+maximum or a minimum, and in the valid positions of the cut.
 """
 
 from __future__ import annotations
@@ -21,30 +21,35 @@ from ...tokens.memo import Memo
 from ...tokens.rows import SECTIONS
 from ..base_rule import Rule
 from ..part import LARGE
+from ..shorten import from_tools
 from ..table import VERBATIM, Claim, Decision, Table
 
-ESTIMATES = ("langchain", "ai-sdk", "cline", "deepseek")
-"""Measures that are a published estimate of whole messages."""
+ESTIMATES = ("langchain", "ai-sdk", "cline", "deepseek", "agno", "joined", "said")
+"""Measures that weigh whole messages: published estimates, and ways to count them."""
 
-Snap = Literal["none", "call", "words", "turn", "forwards", "backwards"]
+Snap = Literal["none", "call", "words", "words-or-call", "turn", "forwards", "backwards"]
 
+_UNITS = dict.fromkeys(("messages", "joined", "said"), "messages") | {"characters": "characters"}
+"""The unit of a measure; tokens for all others."""
 _SNAPS: dict[str, str] = {
     "none": "exactly there",
     "call": "with the call of its first output",
-    "words": "from the next words of a user on",
+    "words": "at the user's next message",
+    "words-or-call": "at the user's next message, else at the next call",
     "turn": "at the next turn",
-    "forwards": "at the next legal cut",
-    "backwards": "at the legal cut before",
+    "forwards": "at the next valid cut",
+    "backwards": "at the valid cut before it",
 }
 
 
 class KeepRecentShare(Rule):
-    """The cut falls where the last `share`, or the last `amount`, begins; then it snaps.
+    """Cut at the beginning of the last `share`, or of the last `amount`; then apply `snap`.
 
     `none` cuts there. `call` goes back from a tool's output to the message that called for it, or forward
-    past outputs nobody called for. `words` goes on to a user's words, and keeps nothing when none follow.
+    past outputs nobody called for. `words` goes on to a user's words, and keeps nothing when none follow;
+    `words-or-call` goes on to the next call then.
     `turn` does so too, but where none follow it keeps nothing only after a finished reply, else it goes back
-    to the last turn. `forwards` and `backwards` look for a legal cut.
+    to the last turn. `forwards` and `backwards` look for a valid cut.
     """
 
     title: ClassVar[str] = "Keep a recent share"
@@ -52,37 +57,57 @@ class KeepRecentShare(Rule):
         "LangChain 1.4.7 and langchain-core 1.7.2; inspect_ai 0.3.285; Gemini CLI 02b2885c (PEERS §1)"
     )
     cuts: ClassVar[bool] = True
+    removes: ClassVar[bool] = False
 
     kind: Literal["keep-recent-share"] = "keep-recent-share"
     share: float = Field(0.3, ge=0, le=1, description="Share kept after the cut")
     amount: int | None = Field(None, ge=0, le=LARGE, description="A fixed amount kept instead of the share")
-    measure: Literal["messages", "characters", "tokens", "langchain", "ai-sdk", "cline", "deepseek"] = Field(
+    measure: Literal[
+        "messages",
+        "joined",
+        "said",
+        "characters",
+        "tokens",
+        "agno",
+        "langchain",
+        "ai-sdk",
+        "cline",
+        "deepseek",
+    ] = Field(
         "tokens",
         description="What is added up: messages, characters of their JSON, counted tokens or an estimate of "
         "them",
     )
     of: Literal["history", "window", "threshold"] = Field(
         "history",
-        description="What the share is a share of; of the window and of the trigger's threshold it is "
+        description="The whole that the share refers to; the window and the trigger's threshold are "
         "counted in tokens",
     )
-    lowest: int | None = Field(None, ge=0, le=LARGE, description="The share is never less than that")
-    highest: int | None = Field(None, ge=0, le=LARGE, description="The share is never more than that")
+    lowest: int | None = Field(None, ge=0, le=LARGE, description="Minimum of the share, in tokens")
+    highest: int | None = Field(None, ge=0, le=LARGE, description="Maximum of the share, in tokens")
     turns: int | None = Field(
-        None, ge=0, le=LARGE, description="At most so many turns are kept; none set: any"
+        None, ge=0, le=LARGE, description="Maximum number of turns to keep; no limit by default"
     )
     newest_prompt: bool = Field(
-        False, description="The user's newest message is kept, unless nothing is before it"
+        False, description="Keep the user's newest message, unless it is the first one"
+    )
+    newest_turn: bool = Field(
+        False, description="The newest turn is kept whole, even if nothing is before it; not with 0 turns"
+    )
+    drop: int = Field(0, ge=0, le=LARGE, description="At least so much is before the cut, if more remains")
+    awaited: tuple[str, ...] | None = Field(
+        None,
+        description="Open calls at the end are awaited, and those of these tools anywhere: the cut is never "
+        "after one",
+    )
+    outweigh: bool = Field(
+        False, description="Nothing is cut while less would go than the last summary is long"
     )
     not_all: bool = Field(False, description="Where everything would be kept, nothing is")
     least: bool = Field(False, description="Keep at least that much, otherwise at most")
-    keep_last: bool = Field(
-        True, description="The last message is kept even when it alone is more than the amount"
-    )
-    snap: Snap = Field("forwards", description="Where the cut may stand")
-    empty: bool = Field(
-        True, description="Nothing at all may be kept; otherwise the last turn is, however large"
-    )
+    keep_last: bool = Field(True, description="Keep the last message even if it exceeds the amount")
+    snap: Snap = Field("forwards", description="Allowed positions of the cut")
+    empty: bool = Field(True, description="Allow keeping nothing; otherwise the last turn is always kept")
     first_words: bool = Field(
         False,
         description="The beginning, up to the first user's message or a recorded summary, stays and is not "
@@ -92,13 +117,22 @@ class KeepRecentShare(Rule):
 
     @property
     def template(self) -> str:
-        bound = "at least " if self.least else "at most "
-        how = f"as it is, cut {_SNAPS[self.snap]}"
-        if self.amount is not None:
-            return f"keep {bound}the last {{amount}} {{measure}} {how}"
-        wholes = {"window": "tokens of the window", "threshold": "tokens of the trigger's threshold"}
-        whole = wholes.get(self.of, "{measure}")
-        return f"keep {bound}the last {{share}} of all {whole} {how}"
+        unit, bound = _UNITS.get(self.measure, "tokens"), "at least" if self.least else "at most"
+        if self.amount == 0 or self.turns == 0:
+            kept = "keep the last message as it is" if self.keep_last else "keep nothing"
+        elif self.amount is not None:
+            kept = f"keep {bound} the last {{amount}} {unit} as they are"
+        elif self.of == "history":
+            kept = f"keep {bound} the last {{share}} of all {unit} as they are"
+        else:
+            whole = "window" if self.of == "window" else "trigger's threshold"
+            kept = f"keep the newest messages as they are, {bound} {{share}} of the {whole}"
+        limits = ["at most {turns} turns"] if self.turns and self.amount != 0 else []
+        whole_turn = self.newest_turn and (self.turns != 0 or not self.keep_last)
+        always = ["the whole newest turn"] if whole_turn else []
+        always += ["the newest prompt"] if self.newest_prompt else []
+        limits += [f"and always {' and '.join(always)}"] if always else []
+        return ", ".join((kept, *limits, f"cut {_SNAPS[self.snap]}"))
 
     def decide(self, table: Table) -> Decision:
         """Propose the place; the beginning that is not counted stays verbatim."""
@@ -113,10 +147,11 @@ class KeepRecentShare(Rule):
         before = walk.total * (1 - self.share) if amount < 0 else walk.total - amount
         if self.amount is None:
             if self.lowest is not None and walk.total <= self.lowest and not self.not_all:
-                why = "There is nothing to compact: all of it is less than what always stays."
+                why = "There is nothing to compact: the whole context is within the amount to keep."
                 return Decision(why=why, older=spare, kept=spare)
             before = min(before, walk.total - (self.lowest or 0))
             before = before if self.highest is None else max(before, walk.total - self.highest)
+        before = max(before, min(self.drop, walk.total))
         # A call keeps all its results, so a limit between two of them lies before the first.
         inside = self.snap == "call" and self.measure == "messages"
         place = walk.place(before, self.least or inside)
@@ -129,6 +164,11 @@ class KeepRecentShare(Rule):
         if self.not_all and place <= max(table.start, first):
             place = n
         place = _snap(self.snap, table, place, first)
+        if self.turns == 0 and self.keep_last:
+            place = _with_call(table, max(n - 1, 0))
+        elif self.newest_turn:
+            opens = np.flatnonzero(table.live.opens)
+            place = min(place, int(opens[-1]) if len(opens) else 0)
         if self.newest_prompt:
             opens = np.flatnonzero(table.live.opens)
             prompt = int(opens[-1]) if len(opens) else 0
@@ -136,10 +176,36 @@ class KeepRecentShare(Rule):
         if not self.empty and not any(_says(table, position) for position in range(max(place, 0), n)):
             words = np.flatnonzero(_speaking(table))[::-1].tolist()
             place = next((position for position in words if _says(table, position)), first)
+        place = _before_awaited(self, table, place)
+        if self.outweigh and _is_less_than_summary(table, place):
+            why = "What could go is shorter than the last summary."
+            return Decision(why=why, older=spare, kept=spare)
         if place <= max(table.start, first):
-            what = "nothing is left before it" if place >= 0 else "no cut is legal there"
+            what = "nothing is left before it" if place >= 0 else "no cut is valid there"
             return Decision(why=f"There is nothing to compact: {what}.", older=spare, kept=spare)
         return Decision(cut=place, older=spare, kept=spare)
+
+
+def _before_awaited(rule: KeepRecentShare, table: Table, place: int) -> int:
+    """The place, or the last legal one before an open call of a tool that is awaited."""
+    if rule.awaited is None:
+        return place
+    live = table.live
+    open_calls = np.isin(np.arange(len(table.kind)), live.pending)
+    last = live.position == len(live) - 1
+    waiting = live.position[open_calls & (last | from_tools(table, open_calls, rule.awaited))]
+    if not len(waiting) or place <= waiting.min():
+        return place
+    legal = np.flatnonzero(table.cuts.legal[: int(waiting.min()) + 1])
+    return int(legal[-1]) if len(legal) else -1
+
+
+def _is_less_than_summary(table: Table, place: int) -> bool:
+    """Whether the context begins with a summary, and what stands between it and the place is no longer."""
+    if not table.start:
+        return False
+    sizes = table.weights("chars4_utf16")
+    return int(sizes[table.start : max(place, table.start)].sum()) < int(sizes[: table.start].sum())
 
 
 class ShareWalk(NamedTuple):
@@ -161,12 +227,15 @@ class ShareWalk(NamedTuple):
 
 
 def _amount(rule: KeepRecentShare, table: Table) -> int | None:
-    """The fixed amount to keep, -1 where a share of the history is asked for, None where nothing tells."""
+    """The fixed amount to keep, -1 if a share of the history is set, None if it is unknown."""
     if rule.amount is None and rule.of == "history":
         return -1
     if rule.amount is None:
         whole = table.trigger.threshold(table.window) if rule.of == "threshold" else table.window
-        if not table.trigger.base(table.window) or whole <= 0:
+        known = (
+            table.trigger.knows(table.window) if rule.of == "threshold" else table.trigger.base(table.window)
+        )
+        if not known or whole <= 0:
             return None
         amount = max(int(whole * rule.share), 1)
     else:
@@ -194,7 +263,7 @@ def _add_up(rule: KeepRecentShare, table: Table, first: int) -> Longs:
 
 
 def _messages(table: Table) -> Longs:
-    """int64[n]: messages of an entry, as these libraries have them: a result is one, and words beside it.
+    """int64[n]: messages per entry, as these libraries count them: one per result, and one for the text.
 
     A request to Anthropic has all results of a step in one message.
     """
@@ -219,7 +288,7 @@ def _speaking(table: Table) -> Bools:
 
 
 def _says(table: Table, position: int) -> bool:
-    """Whether anything of an entry is sent: what is blank is not."""
+    """Return whether an entry has content that is sent; blank text is not."""
     blocks = table.session.entries[table.live.entries[position]].blocks
     return any(
         not isinstance(block, Text | Document) or bool(block.text.strip() or getattr(block, "data", None))
@@ -233,15 +302,18 @@ def _after_first_words(table: Table) -> int:
 
 
 def _snap(snap: Snap, table: Table, place: int, first: int) -> int:
-    """Where the cut stands for a wanted place; -1 where there is no such place."""
+    """Return the cut for a requested place, or -1."""
     n = len(table.live)
     if snap == "call":
         return _with_call(table, place)
-    if snap in ("words", "turn"):
+    if snap in ("words", "words-or-call", "turn"):
         words = np.flatnonzero(_speaking(table))
         after = words[words >= place]
         if len(after):
             return int(after[0])
+        if snap == "words-or-call":
+            calls = np.flatnonzero(_calls(table)[place:])
+            return place + int(calls[0]) if len(calls) else -1
         finished = n > 0 and table.live.role[-1] == ASSISTANT and not _calls(table)[-1]
         if snap == "words" or finished:
             return n
@@ -263,15 +335,15 @@ def _calls(table: Table) -> Bools:
 
 
 def _with_call(table: Table, place: int) -> int:
-    """Back to the message whose call an output of the run at `place` answers, else past the run."""
+    """Move back to the message with the call of an output in the run at `place`, else past the run."""
     answering = _answering(table)
     if place >= len(answering) or not answering[place]:
         return place
     others = np.flatnonzero(~answering[place:])
     end = place + int(others[0]) if len(others) else len(answering)
     calls, outputs = table.live.position[table.live.pairs].T
-    mine = calls[(outputs >= place) & (outputs < end) & (calls < place)]
-    return int(mine.max()) if len(mine) else end
+    own_calls = calls[(outputs >= place) & (outputs < end) & (calls < place)]
+    return int(own_calls.max()) if len(own_calls) else end
 
 
 class Shortens(Protocol):

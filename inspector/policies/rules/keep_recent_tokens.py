@@ -1,7 +1,7 @@
-"""Keep recent tokens: Flue's walk back from the end, to the first message that fills the budget.
+"""Keep recent tokens: walk back from the end to the first message that fills the budget, as Flue does.
 
-As set by default it is Flue's at its pinned commit, quirks and all. Each knob is a place where a version of
-pi walks otherwise, so that what one of them got wrong can be shown beside what another mended.
+The defaults reproduce Flue at its pinned commit, including its quirks. Each setting is a difference in some
+version of pi, so a fault of one version can be compared with its fix in another.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from ..trigger import Measured, TailWeight, measure_usage
 
 
 class KeepRecentTokens(Rule):
-    """The cut falls where the messages after it add up to about `tokens`, by the system's own estimate."""
+    """Cut so that the messages after it add up to about `tokens`, by the system's own estimate."""
 
     title: ClassVar[str] = "Keep recent tokens"
     phrase: ClassVar[str] = "keep about the last {tokens} tokens as they are"
     source: ClassVar[str] = "Flue dbaa9eff and pi 0.58.3 to 1.5.2, find cut point (FLUE §6, §13)"
     cuts: ClassVar[bool] = True
+    removes: ClassVar[bool] = False
 
     kind: Literal["keep-recent-tokens"] = "keep-recent-tokens"
     tokens: Number = Field(
@@ -41,18 +42,18 @@ class KeepRecentTokens(Rule):
         allow_inf_nan=False,
     )
     estimate: Estimate = Field(
-        "flue", description="Whose estimate: pi weighs bare summaries, and since 1.5.2 users' pictures"
+        "flue", description="The estimate; pi counts bare summaries, and pictures since 1.5.2"
     )
     fresh_usage: bool = Field(
-        False, description="Do not believe usage that is zero or older than the last compaction (pi 1.5.2)"
+        False, description="Ignore usage that is zero or older than the last compaction (pi 1.5.2)"
     )
-    skip_empty: bool = Field(False, description="Walk past messages that weigh nothing (pi 1.5.2)")
+    skip_empty: bool = Field(False, description="Skip messages of zero tokens (pi 1.5.2)")
     fallback: Literal["first", "last"] = Field(
         "first",
         description="Outputs at the very end that fill the budget alone: cut at the first place, so that "
         "nothing is compacted, or at the last one before them (pi 1.5.2)",
     )
-    summaries: bool = Field(False, description="A branch's summary may open what is kept (pi)")
+    summaries: bool = Field(False, description="The kept part may begin with the summary of a branch (pi)")
     step_back: bool = Field(
         False, description="Move the cut back over branch summaries and the harness' own words (pi 0.73.1)"
     )
@@ -61,21 +62,23 @@ class KeepRecentTokens(Rule):
         description="Begin with what the compaction before kept, or only after that compaction, which loses "
         "what it kept (pi 0.58.3)",
     )
-    again: bool = Field(True, description="Compact even if nothing was said since the last compaction (Flue)")
+    again: bool = Field(
+        True, description="Compact even without new messages since the last compaction (Flue)"
+    )
     always: bool = Field(False, description="Compact even if the cut leaves nothing to summarise (pi 0.73.1)")
 
     def decide(self, table: Table) -> Decision:
-        """Propose the walk's place, unless nothing stands before it or it is no message (FLUE §7.3, §9.2)."""
+        """Propose the walk's place, unless it is the start or not a message (FLUE §7.3, §9.2)."""
         start, n = find_start(table, self), len(table.live)
         lost = None
         if start > table.start:
             position = table.live.position
             lost = Claim((position >= table.start) & (position < start), DROPPED)
         if not n or (table.live.summary == 0 and not self.again and since_compaction(table.session) >= n):
-            return Decision(why="Nothing was said since the last compaction.", older=lost)
+            return Decision(why="There are no messages since the last compaction.", older=lost)
         walk = walk_back(table, self.tokens, self)
         if walk.first_kept <= start and not self.always:
-            why = "There is nothing to compact: the walk back ended where the context begins."
+            why = "There is nothing to compact: the budget covers the whole context."
             return Decision(why=why, older=lost)
         entry = table.session.entries[table.live.entries[walk.first_kept]] if walk.first_kept < n else None
         if entry is not None and entry.kind != "message" and not self.summaries:
@@ -91,10 +94,10 @@ _PLACES: Memo[Ints] = Memo()
 
 
 class TokenWalk(NamedTuple):
-    """Where the walk ended: the first entry kept, and the start of the turn it splits (-1: none).
+    """The end of the walk: the first entry kept, and the start of the turn that it splits (-1: none).
 
-    Both are one where pi 0.73.1 cuts at a shell command or a summary: it calls that a split turn of which
-    nothing stands before the cut.
+    Both are equal if pi 0.73.1 cuts at a shell command or a summary: it calls that a split turn with nothing
+    before the cut.
     """
 
     first_kept: int
@@ -102,9 +105,9 @@ class TokenWalk(NamedTuple):
 
 
 def valid_places(table: Table, first: int | None = None) -> Ints:
-    """Live positions where a cut may stand: user and assistant messages from `start` on (FLUE §6.1).
+    """Return the valid positions of a cut: user and assistant messages from `start` on (FLUE §6.1).
 
-    What pi counts besides (shell commands, summaries, the harness' words) is read as a user's message.
+    Shell commands, summaries and messages of the harness, which pi also counts, are user messages here.
     """
     start, role = table.start if first is None else first, table.live.role
 
@@ -115,8 +118,9 @@ def valid_places(table: Table, first: int | None = None) -> Ints:
 
 
 def walk_back(table: Table, budget: Number, how: KeepRecentTokens = PIN) -> TokenWalk:
-    """The walk (FLUE §6), quirks kept: a cut moves forward from a tool's output; outputs at the very end that
-    fill the budget alone leave Flue's stuck; without any valid place it stays where the context begins."""
+    """Walk back as Flue does (FLUE §6), with its quirks: a cut moves forward from a tool's output; if outputs
+    at the very end fill the budget, the walk does not move; without a valid position the cut is at the
+    beginning of the context."""
     start, n = find_start(table, how), len(table.live)
     valid = valid_places(table, start)
     if not len(valid):
@@ -138,7 +142,7 @@ def walk_back(table: Table, budget: Number, how: KeepRecentTokens = PIN) -> Toke
 
 
 def _step_back(table: Table, cut: int, start: int) -> int:
-    """Back over what is no message, but not over the last compaction."""
+    """Move back over entries that are not messages, but not over the last compaction."""
     entries, live = table.session.entries, table.live
     barrier = since_compaction(table.session)
     while cut > start and cut != barrier and not is_message(entries[live.entries[cut - 1]]):
@@ -156,6 +160,12 @@ def _tail(
         return TailWeight(table.session, lambda entry: weigh(entry, estimate))
 
     return _TAILS.of(table.moment, make, estimate, weigh)
+
+
+def find_walk(table: Table) -> KeepRecentTokens:
+    """The rule by which a policy walks back, which says how it reads usage; others read it as Flue does."""
+    walk = table.sibling("keep-recent-tokens")
+    return walk if isinstance(walk, KeepRecentTokens) else PIN
 
 
 def measure_context(table: Table, how: KeepRecentTokens = PIN) -> Measured:

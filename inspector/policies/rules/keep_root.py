@@ -1,4 +1,4 @@
-"""Keep root: the first messages, where the task is set, stay verbatim."""
+"""Keep root: the first messages, which set the task, stay verbatim."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ class KeepRoot(Rule):
     phrase: ClassVar[str] = "keep the first {messages} messages as they are"
     source: ClassVar[str] = "mini-claude-code 60a3bef, root task (TIERED §3)"
     keeps: ClassVar[bool] = True
+    removes: ClassVar[bool] = False
 
     kind: Literal["keep-root"] = "keep-root"
     messages: int = Field(

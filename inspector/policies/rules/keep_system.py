@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from ...session.tree import ROLES
+import numpy as np
+from pydantic import Field
+
+from ...session.tree import SYSTEM
 from ..base_rule import Rule
 from ..table import VERBATIM, Claim, Decision, Table
 
@@ -18,6 +21,7 @@ class KeepSystem(Rule):
     locked: ClassVar[bool] = True
 
     kind: Literal["keep-system"] = "keep-system"
+    leading: bool = Field(False, description="Only system messages before all others stay")
 
     def rests(self, tokens: int, model: str | None) -> bool:
         """It keeps, and changes nothing."""
@@ -26,6 +30,8 @@ class KeepSystem(Rule):
     def decide(self, table: Table) -> Decision:
         """Claim the blocks of system messages inside the conversation, on both sides."""
         live = table.live
-        rows = (live.role == ROLES.index("system"))[live.position]
-        claim = Claim(rows, VERBATIM)
+        entries = live.role == SYSTEM
+        if self.leading:
+            entries = np.logical_and.accumulate(entries)
+        claim = Claim(entries[live.position], VERBATIM)
         return Decision(older=claim, kept=claim)

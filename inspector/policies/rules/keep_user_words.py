@@ -1,4 +1,4 @@
-"""Keep the user's words: the newest messages of the user stay, everything else goes into the summary."""
+"""Keep the newest messages of the user and summarise everything else."""
 
 from __future__ import annotations
 
@@ -21,44 +21,45 @@ class KeptWords(NamedTuple):
 
     whole: Bools
     beyond: tuple[int, ...]
-    left: int
+    tokens_left: int
 
 
 class KeepUserWords(Rule):
-    """The cut stands at the end. The user's messages stay, newest first, until `tokens` are spent.
+    """Cut at the end. The user's messages stay, newest first, until `tokens` are spent.
 
-    Pictures and what the harness said in the user's name go, and so does the message that would go beyond
-    (`shorten-user-words` keeps its two ends). The summary stands after what stays.
+    Pictures and the harness's messages in the user's name are removed, and so is the message that would
+    exceed the limit (`shorten-user-words` keeps its two ends). The summary comes after the kept messages.
     """
 
     title: ClassVar[str] = "Keep the user's words"
     phrase: ClassVar[str] = "keep the user's newest words as they are, up to {tokens} tokens"
     source: ClassVar[str] = "Codex CLI 0100b103, compact.rs (PEERS §1)"
     cuts: ClassVar[bool] = True
+    removes: ClassVar[bool] = False
     keeps: ClassVar[bool] = True
 
     kind: Literal["keep-user-words"] = "keep-user-words"
     tokens: int = Field(
-        20_000, ge=0, le=LARGE, description="Tokens of the user's words that stay, by bytes / 4"
+        20_000, ge=0, le=LARGE, description="Tokens of the user's messages to keep, by bytes / 4"
     )
 
     def find_words(self, table: Table) -> KeptWords:
         """Walk back over the user's messages while there are tokens left."""
         live = table.live
-        whole, left = np.zeros(len(table.tokens), bool), self.tokens
+        whole, tokens_left = np.zeros(len(table.tokens), bool), self.tokens
         text = table.kind == KINDS.index("text")
         for position in np.flatnonzero(live.opens)[::-1].tolist():
-            if left == 0:
+            if tokens_left == 0:
                 break
             first, end = int(live.start[position]), int(live.start[position + 1])
             rows = [row for row in range(first, end) if text[row]]
             size = sum(len(table.block(row).text.encode("utf-8", "surrogatepass")) for row in rows)
             tokens = -(-size // BYTES_PER_TOKEN)
-            if tokens > left:
-                return KeptWords(whole, tuple(rows), left)
+            if tokens > tokens_left:
+                return KeptWords(whole, tuple(rows), tokens_left)
             whole[rows] = True
-            left -= tokens
-        return KeptWords(whole, (), left)
+            tokens_left -= tokens
+        return KeptWords(whole, (), tokens_left)
 
     def decide(self, table: Table) -> Decision:
         """Propose the end, and claim the words that stay there."""

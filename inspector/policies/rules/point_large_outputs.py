@@ -1,4 +1,4 @@
-"""Point at large outputs: a long tool output becomes a line that says whose it was and where it is."""
+"""Point at large outputs: replace a long tool output by a line that names its call and its position."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ TOOL_OUTPUT = KINDS.index("tool_output")
 
 
 class PointLargeOutputs(Rule):
-    """Tool outputs longer than `characters` before the cut are replaced by a pointer, each judged alone.
+    """Replace each tool output before the cut that is longer than `characters` by a pointer.
 
-    Call and output stay paired, and the status stays. An output that names no call is text and is left to
-    other rules. The fixed form points only where that is shorter, and never at a pointer.
+    The call and the status stay. An output without a call is text and is left to other rules. The fixed form
+    replaces an output only if the pointer is shorter, and never replaces a pointer.
     """
 
     title: ClassVar[str] = "Point at large outputs"
@@ -30,9 +30,9 @@ class PointLargeOutputs(Rule):
     source: ClassVar[str] = "mini-claude-code 60a3bef, pointers (TIERED §3.1)"
 
     kind: Literal["point-large-outputs"] = "point-large-outputs"
-    characters: int = Field(600, ge=0, le=LARGE, description="UTF-16 units an output may have")
+    characters: int = Field(600, ge=0, le=LARGE, description="Maximum UTF-16 units of an output")
     recent: bool = Field(
-        False, description="After the cut too, where the model has answered the output already"
+        False, description="Also after the cut, if the model has already answered the output"
     )
     form: Form = Field("fixed", description="Without the published defects, or exactly as published")
 
@@ -47,19 +47,19 @@ class PointLargeOutputs(Rule):
         def make(block: Block, row: int) -> Block:
             if not isinstance(block, ToolOutput) or not block.call_id:
                 return block
-            # As published, the latest call of that id names the output, whichever it answers.
+            # As published, the latest call of that id names the output, even if it answers another one.
             compat = self.form == "compat"
             call = find_calls(table).get(block.call_id) if compat else call_of(table, block, row)
             return point_at(block, call, self.form)
 
         rewrite = Rewrite(make, ("point-large-outputs", self.form, table.session.leaf))
-        kept = Claim(rows & _answered(table), POINTER, rewrite=rewrite) if self.recent else None
-        return Decision(older=Claim(rows, POINTER, rewrite=rewrite), kept=kept)
+        kept_claim = Claim(rows & _answered(table), POINTER, rewrite=rewrite) if self.recent else None
+        return Decision(older=Claim(rows, POINTER, rewrite=rewrite), kept=kept_claim)
 
 
 def _answered(table: Table) -> Bools:
     """Blocks after which the assistant spoke again: it has seen them once."""
-    spoken = np.flatnonzero(table.live.role == ASSISTANT)
-    last = int(spoken[-1]) if len(spoken) else 0
+    assistant_positions = np.flatnonzero(table.live.role == ASSISTANT)
+    last = int(assistant_positions[-1]) if len(assistant_positions) else 0
     answered: Bools = table.live.position < last
     return answered

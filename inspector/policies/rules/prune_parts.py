@@ -31,10 +31,10 @@ class PrunedCalls(Value):
 
 
 class PruneParts(Rule):
-    """Calls and results go by the id of the call: one that occurs in the newest messages stays everywhere.
+    """Remove calls and their results by the id of the call; an id in the newest messages stays everywhere.
 
-    Each item of `calls` is applied on its own, over the messages as they were. Reasoning that led to nothing
-    but parts that went goes too. A message of which nothing is left is not sent. It needs no cut.
+    Each item of `calls` is applied separately to the original messages. Reasoning is removed if everything
+    after it in its step was removed. Empty messages are not sent. The rule needs no cut.
     """
 
     title: ClassVar[str] = "Prune parts"
@@ -45,10 +45,10 @@ class PruneParts(Rule):
         None,
         ge=0,
         le=LARGE,
-        description="Messages, the newest, that keep their reasoning; none set keeps all",
+        description="Number of newest messages that keep their reasoning; all by default",
     )
     calls: tuple[PrunedCalls, ...] = Field(
-        (), description="Calls that go with their results: by tool, except in the newest messages"
+        (), description="Calls to remove with their results, by tool, except in the newest messages"
     )
     unit: Literal["messages", "steps"] = Field(
         "messages",

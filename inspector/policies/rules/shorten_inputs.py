@@ -19,36 +19,37 @@ TOOL_CALL = KINDS.index("tool_call")
 
 
 class ShortenInputs(Rule):
-    """A text of more than `limit` characters in the input of a call keeps its first `preview` ones.
+    """Shorten texts of more than `limit` characters in the input of a call to their first `preview`.
 
-    Only calls of these `tools` before the newest messages are touched, and only from so many messages on.
-    It is done before every request, and before anything else a compaction does.
+    This applies to calls of `tools` before the newest messages, in contexts with a minimum number of
+    messages. It runs before every request, and before the other steps of a compaction.
     """
 
     title: ClassVar[str] = "Shorten inputs of calls"
     phrase: ClassVar[str] = (
-        "texts of more than {limit} characters in calls before the newest {newest} messages go"
+        "inputs of calls before the newest {newest} messages keep the first {preview} of a text of more than "
+        "{limit} characters"
     )
     source: ClassVar[str] = "deepagents 0.7.32, truncate_args_settings"
     early: ClassVar[bool] = True
 
     kind: Literal["shorten-inputs"] = "shorten-inputs"
-    limit: int = Field(2_000, ge=0, le=LARGE, description="Characters that one text of an input may have")
-    preview: int = Field(20, ge=0, le=LARGE, description="Characters kept of a longer one")
+    limit: int = Field(2_000, ge=0, le=LARGE, description="Maximum characters of one text of an input")
+    preview: int = Field(20, ge=0, le=LARGE, description="Characters to keep of a longer text")
     tools: tuple[str, ...] = Field(
-        ("write_file", "edit_file"), description="Tools whose calls are shortened; none named are all"
+        ("write_file", "edit_file"), description="Tools with calls to shorten; all by default"
     )
-    newest: int = Field(20, ge=0, le=LARGE, description="Messages, the newest, whose calls stay")
-    trigger_messages: int = Field(
-        20, ge=0, le=LARGE, description="Shortens only a context of so many messages"
-    )
+    newest: int = Field(20, ge=0, le=LARGE, description="Number of newest messages that keep their calls")
+    trigger_messages: int = Field(20, ge=0, le=LARGE, description="Minimum number of messages in the context")
 
     def decide(self, table: Table) -> Decision:
         """Claim the calls with a long text, wherever the cut is."""
         n = len(table.live)
         if n < self.trigger_messages:
             some = plural(n, "message is", "messages are")
-            return Decision(why=f"{some} fewer than the {self.trigger_messages:,} from which inputs shorten.")
+            return Decision(
+                why=f"{some} fewer than the {self.trigger_messages:,} at which inputs are shortened."
+            )
         rows: Bools = (table.kind == TOOL_CALL) & (table.live.position < n - self.newest)
         if self.tools:
             rows = from_tools(table, rows, self.tools)
@@ -56,8 +57,8 @@ class ShortenInputs(Rule):
         def make(block: Block, row: int) -> Block:
             if not isinstance(block, ToolCall) or not isinstance(block.input, dict):
                 return block
-            given = {name: self._shorten(value) for name, value in block.input.items()}
-            return block if given == block.input else block.model_copy(update={"input": given})
+            inputs = {name: self._shorten(value) for name, value in block.input.items()}
+            return block if inputs == block.input else block.model_copy(update={"input": inputs})
 
         claim = Claim(
             np.asarray(rows), TRUNCATED, rewrite=Rewrite(make, (self.kind, self.limit, self.preview))

@@ -30,7 +30,7 @@ class ShortenUserWords(Rule):
         words = cast("FindsWords", sibling).find_words(table)
         rows = np.zeros(len(table.tokens), bool)
         rows[list(words.beyond)] = True
-        text = cut_middle("".join(table.block(row).text for row in words.beyond), words.left)
+        text = cut_middle("".join(table.block(row).text for row in words.beyond), words.tokens_left)
 
         def make(block: Block, row: int) -> Block | None:
             return Text(text=text) if row == words.beyond[0] else None
@@ -44,7 +44,7 @@ class KeptWordsLike(Protocol):
     @property
     def beyond(self) -> tuple[int, ...]: ...
     @property
-    def left(self) -> int: ...
+    def tokens_left(self) -> int: ...
 
 
 class FindsWords(Protocol):

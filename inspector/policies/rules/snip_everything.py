@@ -18,9 +18,10 @@ TEXTS = [KINDS.index("text"), KINDS.index("tool_output")]
 
 
 class SnipEverything(Rule):
-    """Text and tool outputs longer than `characters` keep a head and a tail, wherever they stand.
+    """Shorten text and tool outputs of more than `characters` to a head and a tail, in the whole context.
 
-    A pointer stays as it is. The compat form cuts that too, and what an earlier stage has cut once more.
+    A pointer stays as it is. The compat form shortens pointers too, and shortens again what an earlier stage
+    has shortened.
     """
 
     title: ClassVar[str] = "Snip everything"
@@ -29,13 +30,13 @@ class SnipEverything(Rule):
     last_resort: ClassVar[bool] = True
 
     kind: Literal["snip-everything"] = "snip-everything"
-    characters: int = Field(2000, ge=0, le=LARGE, description="UTF-16 units a text or output may have")
+    characters: int = Field(2000, ge=0, le=LARGE, description="Maximum UTF-16 units of a text or output")
     form: Form = Field("fixed", description="Without the published defects, or exactly as published")
 
     def decide(self, table: Table) -> Decision:
         """Claim long texts and outputs on both sides, with what is left of each."""
         compat = self.form == "compat"
-        # What an earlier stage made of a block may be longer than the block was.
+        # A block that an earlier stage rewrote may be longer than the original.
         rows = np.isin(table.kind, TEXTS) if compat else text_lengths(table) > self.characters
         rows = rows & (table.live.position >= table.start)
         if compat:

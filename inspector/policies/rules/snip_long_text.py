@@ -1,4 +1,4 @@
-"""Snip long text: what was said before the cut keeps its beginning and its end."""
+"""Snip long text: messages before the cut keep their beginning and end."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 
 
 class SnipLongText(Rule):
-    """Words longer than `characters` before the cut keep a head and a tail, whoever said them.
+    """Shorten text of more than `characters` before the cut to a head and a tail, from every speaker.
 
-    Tool outputs are not words, except one that names no call. The fixed form leaves at most `characters`.
+    Tool outputs are not text, except outputs without a call. The fixed form leaves at most `characters`.
     """
 
     title: ClassVar[str] = "Snip long text"
@@ -24,7 +24,7 @@ class SnipLongText(Rule):
     source: ClassVar[str] = "mini-claude-code 60a3bef, snip (TIERED §3.2)"
 
     kind: Literal["snip-long-text"] = "snip-long-text"
-    characters: int = Field(2000, ge=0, le=LARGE, description="UTF-16 units a text may have")
+    characters: int = Field(2000, ge=0, le=LARGE, description="Maximum UTF-16 units of a text")
     form: Form = Field("fixed", description="Without the published defects, or exactly as published")
 
     def decide(self, table: Table) -> Decision:

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from ...session.blocks import Block, BlockRef, ToolOutput
 from ...session.tree import Bools
+from ...text import plural
 from ..base_rule import Rule
 from ..part import LARGE
 from ..shorten import TOOL_OUTPUT, from_tools, output_lengths, replace_text
@@ -18,12 +19,12 @@ from ..table import POINTER, Claim, Decision, Rewrite, Table
 
 
 class SpillOutputs(Rule):
-    """The outputs of one message may have `budget` characters together; beyond that the largest are kept
-    in files, and a path and the beginning stand in their place.
+    """Limit the outputs of one message to `budget` characters: write the largest to files, and replace them
+    by a path and their beginning.
 
-    One message is what answers one reply of the model, however many records the file makes of it. Outputs
-    of exempt tools are neither touched nor counted. It is done before every request, and before anything
-    else a compaction does (S2-48).
+    One message holds all outputs for one reply of the model, even if they are several records in the file.
+    Outputs of exempt tools are neither changed nor counted. The rule runs before every request, and before
+    the other steps of a compaction (S2-48).
     """
 
     title: ClassVar[str] = "Spill outputs to files"
@@ -37,12 +38,12 @@ class SpillOutputs(Rule):
     names_files: ClassVar[bool] = True
 
     kind: Literal["spill-outputs"] = "spill-outputs"
-    budget: int = Field(50_000, ge=0, le=LARGE, description="Characters that a message's outputs may have")
+    budget: int = Field(50_000, ge=0, le=LARGE, description="Maximum characters of a message's outputs")
     preview: int = Field(2_000, ge=0, le=LARGE, description="Characters shown of an output in a file")
     exempt_tools: tuple[str, ...] = Field(
         ("Read", "FileRead"), description="Tools whose outputs always stay and do not count"
     )
-    folder: str = Field("tool-results", description="Where the files are")
+    folder: str = Field("tool-results", description="Folder for the files")
 
     def decide(self, table: Table) -> Decision:
         """Claim the outputs that go to files, wherever the cut is."""
@@ -51,10 +52,24 @@ class SpillOutputs(Rule):
             return replace_text(block, _point(self, block)) if isinstance(block, ToolOutput) else block
 
         rewrite = Rewrite(make, ("spill", self.folder, self.preview))
-        claim = Claim(find_spilled(self, table), POINTER, rewrite=rewrite)
-        return Decision(older=claim, kept=claim)
+        rows, above = _find_spilled(self, table)
+        claim = Claim(rows, POINTER, rewrite=rewrite)
+        notes: tuple[str, ...] = ()
+        if above:
+            where = plural(len(above), "message remains", "messages remain up to")
+            sentence = (
+                f"{where} {max(above):,} characters above the budget of {self.budget:,}: an output in a file "
+                f"keeps its beginning here, and one of at most {self._least:,} characters goes to no file."
+            )
+            notes = (sentence,)
+        return Decision(older=claim, kept=claim, notes=notes)
 
-    def is_needed(self, characters: int) -> bool:
+    @property
+    def _least(self) -> int:
+        """The most characters of an output that is not worth a file."""
+        return self.preview + len(self.folder) + _WORTH
+
+    def is_needed(self, characters: int, turns: int) -> bool:
         return characters > self.budget
 
 
@@ -63,7 +78,7 @@ _WORTH = 256
 
 
 class Spill(NamedTuple):
-    """An output to be written to a file: what it is, where to, all of its text and the hash of that."""
+    """An output to be written to a file: its block, the path, its whole text and the hash of that."""
 
     ref: BlockRef
     call_id: str
@@ -74,6 +89,12 @@ class Spill(NamedTuple):
 
 def find_spilled(rule: SpillOutputs, table: Table) -> Bools:
     """bool[m]: outputs that go to files: of each message over the budget the largest, until it is under."""
+    return _find_spilled(rule, table)[0]
+
+
+def _find_spilled(rule: SpillOutputs, table: Table) -> tuple[Bools, list[int]]:
+    """The same, and by how many characters each message is still over the budget."""
+    above: list[int] = []
     rows, lengths = np.zeros(len(table.tokens), bool), output_lengths(table)
     step = table.live.step[table.live.position]
     heavy = np.bincount(step, lengths) > rule.budget
@@ -81,20 +102,22 @@ def find_spilled(rule: SpillOutputs, table: Table) -> Bools:
     eligible &= ~from_tools(table, eligible, rule.exempt_tools)
     candidates = np.flatnonzero(eligible)
     _, first = np.unique(step[candidates], return_index=True)
-    for mine in np.split(candidates, first[1:]):
-        total = int(lengths[mine].sum())
-        for row in mine[np.argsort(-lengths[mine], kind="stable")].tolist():
+    for step_rows in np.split(candidates, first[1:]):
+        total = int(lengths[step_rows].sum())
+        for row in step_rows[np.argsort(-lengths[step_rows], kind="stable")].tolist():
             block = table.block(row)
-            if total <= rule.budget or lengths[row] <= rule.preview + len(rule.folder) + _WORTH:
+            if total <= rule.budget or lengths[row] <= rule._least:
                 break
             if isinstance(block, ToolOutput):
                 rows[row] = True
                 total -= int(lengths[row]) - len(_point(rule, block))
-    return rows
+        if total > rule.budget:
+            above.append(total - rule.budget)
+    return rows, above
 
 
 def find_spills(rule: SpillOutputs, table: Table) -> tuple[Spill, ...]:
-    """What has to be written to files for this context; writing them is for a door."""
+    """Return the outputs to be written to files for this context. The caller writes them."""
     out = []
     rows = np.flatnonzero(find_spilled(rule, table))
     for row, ref in zip(rows.tolist(), table.session.live_refs(rows), strict=True):

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from ...session.tree import ASSISTANT
 from ...text import plural
 from ..base_rule import Rule
 from ..part import LARGE
@@ -14,11 +15,10 @@ from ..table import SUMMARISED, Claim, Decision, Summary, Table
 
 
 class SummariseAll(Rule):
-    """The cut falls at the end, or where the last place before it is legal; everything older becomes one
-    summary by a model call of its own.
+    """Cut at the last valid cut point, and summarise everything older in a separate model call.
 
-    With `by` the provider it is the provider's own compaction, asked for in the request. `above` is a
-    threshold of the rule's own; the user's /compact and a refused request pass it.
+    If `by` is "provider", the request asks for the provider's own compaction. `above` is a threshold of this
+    rule; /compact by the user and a refused request ignore it.
     """
 
     title: ClassVar[str] = "Summarise all"
@@ -30,9 +30,18 @@ class SummariseAll(Rule):
     takes: ClassVar[bool] = True
 
     kind: Literal["summarise-all"] = "summarise-all"
-    max_tokens: int = Field(16_000, ge=0, le=LARGE, description="Tokens that the summary may have")
+    max_tokens: int = Field(16_000, ge=0, le=LARGE, description="Maximum tokens of the summary")
     above: int | None = Field(
-        None, ge=0, le=LARGE, description="Summarises only a context of more tokens; none always does"
+        None, ge=0, le=LARGE, description="Minimum tokens of the context; none always summarises"
+    )
+    replies: int = Field(
+        0,
+        ge=0,
+        le=LARGE,
+        description="Messages of the assistant, the newest, that stay with all that follows them",
+    )
+    refused_replies: int | None = Field(
+        None, ge=0, le=LARGE, description="The same after a refusal; none set: as many"
     )
     behind: bool = Field(False, description="The summary follows what stays before the cut, if anything does")
     by: Literal["harness", "provider"] = Field("harness", description="Who writes the summary")
@@ -43,8 +52,12 @@ class SummariseAll(Rule):
 
     @property
     def template(self) -> str:
-        said = "the provider summarises the whole conversation" if self.by_provider else self.phrase
-        return said if self.above is None else f"{said} once it holds more than {{above}} tokens"
+        description = "the provider summarises the whole conversation" if self.by_provider else self.phrase
+        if self.replies:
+            description += ", except the newest {replies} messages of the assistant and what follows"
+        return (
+            description if self.above is None else f"{description} once it holds more than {{above}} tokens"
+        )
 
     def decide(self, table: Table) -> Decision:
         """Propose the last place there is, and claim everything before it."""
@@ -58,6 +71,12 @@ class SummariseAll(Rule):
         if not len(legal):
             return Decision(why="There is nothing to summarise.")
         cut = int(legal[-1])
+        count = self.replies if self.refused_replies is None or table.reason != "overflow" else None
+        if replies := self.refused_replies if count is None else count:
+            speaking = np.flatnonzero(table.live.role == ASSISTANT)
+            before = legal[legal <= speaking[-replies]] if len(speaking) > replies else legal[:0]
+            # What only the first exchange would be is not kept.
+            cut = int(before[-1]) if len(before) else cut
         return Decision(
             cut=cut,
             older=Claim(np.ones(len(table.tokens), bool), SUMMARISED),

@@ -1,4 +1,4 @@
-"""Summarise older: what stands before the cut is written up once, a split turn's beginning apart."""
+"""Summarise older: summarise everything before the cut, a split turn's beginning separately."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from ...session.blocks import REASONING
+from ...session.tree import Bools
 from ..base_rule import Rule
+from ..groups import find_groups, measure_entries
 from ..part import LARGE
-from ..table import SUMMARISED, Claim, Decision, Effort, Summary, Table
+from ..table import DROPPED, SUMMARISED, Claim, Decision, Effort, Summary, Table
 
 
 class SummariseOlder(Rule):
-    """Everything before the cut becomes one summary, written by the session's own model.
+    """Replace everything before the cut by one summary from the session's own model.
 
-    A summary may be `share` of the trigger's reserve long, a split turn's beginning `prefix_share` of it,
-    neither more than `cap` tokens (FLUE §10.3: 16,384 gives 13,107 and 8,192). The knobs after that are what
-    pi's versions do otherwise (FLUE §13.2-3). With `per` turn a model is asked once for each older turn, the
-    split one's beginning like any other, and each answer is a message of its own, also in what is recorded.
+    The summary may have `share` of the trigger's reserved tokens, the beginning of a split turn
+    `prefix_share`, each at most `cap` tokens (FLUE §10.3: 16,384 gives 13,107 and 8,192). A trigger by a
+    share of the window reserves at most the rest of the window. The other settings
+    are differences of pi's versions (FLUE §13.2-3). With `per` "turn" there is one model call and one
+    message for each older turn, including the beginning of a split turn, also in the recorded compaction.
     """
 
     title: ClassVar[str] = "Summarise older"
@@ -36,7 +40,7 @@ class SummariseOlder(Rule):
         0.8, ge=0, le=100, description="Length of the summary, as a share of the trigger's reserve"
     )
     prefix_share: float = Field(0.5, ge=0, le=100, description="The same for the beginning of a split turn")
-    cap: int = Field(16_000, ge=0, description="Tokens that no summary may exceed")
+    cap: int = Field(16_000, ge=0, description="Maximum tokens of every summary")
     limited: bool = Field(
         True, description="Ask for that length; otherwise only the model's own limit counts"
     )
@@ -57,6 +61,17 @@ class SummariseOlder(Rule):
         False, description="A reply that was cut off or calls a tool counts as a failure, not as a summary"
     )
 
+    behind: bool = Field(False, description="The summary follows what stays before the cut, if anything does")
+    shown: int | None = Field(
+        None,
+        ge=0,
+        le=LARGE,
+        description="Tokens that the summariser is shown, the oldest first; what does not fit stays as it is",
+    )
+    supersede: bool = Field(
+        True, description="An earlier summary is summarised too; otherwise it stays before the new one"
+    )
+
     @property
     def template(self) -> str:
         if self.per == "turn":
@@ -64,13 +79,20 @@ class SummariseOlder(Rule):
         return self.phrase
 
     def decide(self, table: Table) -> Decision:
-        """Claim every older block."""
-        reserve = table.trigger.reserve_tokens
+        """Claim every older block. Reasoning that the summariser is not shown is dropped."""
+        reserve = table.trigger.reserved(table.window)
         shares = self.share, self.prefix_share
         limit, prefix = (min(math.floor(s * reserve), self.cap) if self.limited else LARGE for s in shares)
+        rows, at = np.ones(len(table.tokens), bool), len(table.live) if self.behind else 0
+        if not self.supersede and table.start:
+            rows, at = table.live.position >= table.start, table.start
+        if self.shown is not None:
+            rows, at = _find_fitting(table, self.shown)
+        shown = rows if self.thinking else rows & (table.kind != REASONING)
         return Decision(
-            older=Claim(np.ones(len(table.tokens), bool), SUMMARISED),
+            older=(Claim(shown, SUMMARISED), Claim(rows, DROPPED)),
             summary=Summary(
+                at=at,
                 max_tokens=limit,
                 prefix_max_tokens=prefix,
                 split_turns=self.split_turns,
@@ -83,3 +105,25 @@ class SummariseOlder(Rule):
                 strict=self.strict,
             ),
         )
+
+
+def _find_fitting(table: Table, limit: int) -> tuple[Bools, int]:
+    """bool[m]: the oldest messages that fit together in the limit; and the position of the first of them.
+
+    Calls stay with their results. What is too large for the limit at the beginning is passed over.
+    """
+    groups = find_groups(table)
+    sizes = measure_entries(table, "agent-framework")
+    chosen, room, first = np.zeros(len(table.live), bool), float(limit), 0
+    for group in dict.fromkeys(groups[table.since :].tolist()):
+        members = groups == group
+        size = float(sizes[members].sum())
+        if size > room:
+            if chosen.any():
+                break
+            continue
+        if not chosen.any():
+            first = int(members.argmax())
+        chosen |= members
+        room -= size
+    return chosen[table.live.position], first

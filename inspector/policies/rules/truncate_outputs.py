@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -17,14 +18,15 @@ from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 
 Form = Literal["head", "head+tail"]
 DECISIONS = "truncated"
-"""Where a boundary holds the calls whose outputs a compaction truncated, each with the limit."""
+"""The key of a boundary for the calls whose outputs a compaction truncated, each with the limit."""
 
 
 class TruncateOutputs(Rule):
-    """Every tool output longer than `limit` is shortened to it; nothing else is touched.
+    """Shorten every tool output that is longer than `limit`.
 
-    A decision is made once for a call: the limit that was in force then stays in force for it (S2-16). A
-    compaction writes it down in its boundary, where later ones read it; `decided` adds to what is written.
+    The limit of a call is decided once and does not change later (S2-16). A compaction records it in its
+    boundary for later compactions; `decided` adds more. If a format cannot record it, truncated outputs are
+    recognised by their mark.
     """
 
     title: ClassVar[str] = "Truncate outputs"
@@ -35,17 +37,20 @@ class TruncateOutputs(Rule):
     )
 
     kind: Literal["truncate-outputs"] = "truncate-outputs"
-    limit: int = Field(30_000, ge=0, le=LARGE, description="Characters of text that one output may have")
-    form: Form = Field("head", description="What is kept of a longer one")
+    limit: int = Field(30_000, ge=0, le=LARGE, description="Maximum characters of text in one output")
+    form: Form = Field("head", description="The part of a longer output to keep")
     preview: int | None = Field(
         None,
         ge=0,
         le=LARGE,
-        description="Characters kept of a longer one, and no picture; none keeps the limit",
+        description="Characters to keep of a longer output, without its pictures; the limit by default",
     )
-    tail: int = Field(0, ge=0, le=LARGE, description="With a preview, characters of the end kept besides")
-    turns: int = Field(0, ge=0, le=LARGE, description="User messages, the newest, from which on outputs stay")
+    tail: int = Field(0, ge=0, le=LARGE, description="With a preview, characters to keep at the end")
+    turns: int = Field(
+        0, ge=0, le=LARGE, description="Number of newest user messages; outputs after them stay"
+    )
     trailing: bool = Field(False, description="Only outputs that no other message follows")
+    oldest: bool = Field(False, description="Only outputs of the oldest message that holds any")
     tools: tuple[str, ...] = Field((), description="Tools whose outputs are shortened; none named are all")
     decided: dict[str, int] = Field(
         {}, description="Calls whose output was truncated before, and the limit it was truncated to"
@@ -62,8 +67,10 @@ class TruncateOutputs(Rule):
                 else "tool outputs of more than {limit} characters keep the first {preview}"
             )
         )
-        clause = f"{clause} at the end" if self.trailing else clause
-        return f"{clause}, before the newest {{turns}} user messages" if self.turns else clause
+        where = " at the end of the context" if self.trailing else ""
+        where += " of the oldest message with any" if self.oldest else ""
+        where += " before the newest {turns} user messages" if self.turns else ""
+        return clause.replace(" characters keep", f" characters{where} keep", 1)
 
     def decisions(self, table: Table) -> dict[str, int]:
         """The limits that were in force for the outputs of calls when they were truncated."""
@@ -77,6 +84,10 @@ class TruncateOutputs(Rule):
         if self.trailing:
             others = np.bincount(table.live.position[table.kind != TOOL_OUTPUT], minlength=len(table.live))
             rows &= table.live.position > max(np.flatnonzero(others), default=-1)
+        if self.oldest:
+            outputs = np.flatnonzero(table.kind == TOOL_OUTPUT).astype(np.int32)
+            # All results of one step are one message.
+            rows[outputs[~_of_first_step(table, outputs)]] = False
         if self.tools:
             rows = from_tools(table, rows, self.tools)
         key = ("truncate", self.limit, self.form, self.preview, self.tail, tuple(sorted(decided.items())))
@@ -96,11 +107,21 @@ class TruncateOutputs(Rule):
         claim = Claim(rows, TRUNCATED, rewrite=Rewrite(make, key))
         return Decision(older=claim, kept=claim)
 
+    def is_needed(self, characters: int, turns: int) -> bool:
+        return characters > min([self.limit, *self.decided.values()])
+
+
+def _of_first_step(table: Table, outputs: Ints) -> Bools:
+    """Whether each of these outputs answers a call of the same message as the first."""
+    calls = table.calls[outputs]
+    positions = np.where(calls >= 0, table.live.position[calls], -1 - table.live.position[outputs])
+    return np.asarray(positions == positions[:1])
+
 
 def shorten(text: str, limit: int, form: Form = "head") -> str:
-    """A text cut to `limit` characters, what is left out said in its place; as it is where that is no gain.
+    """Shorten a text to `limit` characters, with a note about the omission; unchanged if that is not shorter.
 
-    Cut between code points, never inside one.
+    Cuts only between code points.
 
     >>> shorten("a" * 60, 40, "head+tail")
     'aaaaa\\n[… 50 characters left out …]\\naaaaa'
@@ -114,7 +135,7 @@ def shorten(text: str, limit: int, form: Form = "head") -> str:
 
 
 def _find_recent(table: Table, turns: int) -> int:
-    """The live position from which on outputs stay: that of the newest user messages' first, 0 with fewer."""
+    """The live position from which on outputs stay: the first of the newest user messages, 0 with fewer."""
     opens = np.flatnonzero(table.live.opens)
     if not turns:
         return len(table.live)
@@ -131,33 +152,46 @@ _LONGEST_MARK = 48
 """Characters that a mark is never longer than: what was cut to a mark alone is not cut again."""
 
 
-def _mark(left: int) -> str:
-    return f"\n[… {left:,} characters left out …]\n"
+def _mark(omitted: int) -> str:
+    return f"\n[… {omitted:,} characters left out …]\n"
+
+
+_MARK = re.compile(r"\n\[… [1-9][\d,]* characters left out …\]\n")
+
+
+def is_shortened(text: str) -> bool:
+    """Return whether `shorten` made a text: its mark is at the end, or in the middle.
+
+    >>> [is_shortened(shorten("a" * 90, 60, form)) for form in ("head", "head+tail")]
+    [True, True]
+    """
+    tails = ((match.start(), len(text) - match.end()) for match in _MARK.finditer(text))
+    return any(tail == 0 or head - tail in (0, 1) for head, tail in tails)
 
 
 def read_decisions(session: Session) -> dict[str, int]:
     """The limits that compactions on the path to the leaf have truncated the outputs of calls to."""
-    found: dict[str, int] = {}
+    limits: dict[str, int] = {}
     written = {*np.flatnonzero(session.tree.sort == COMPACTION).tolist()}
     for i in session.path if written else ():
         if i not in written:
             continue
         boundary = session.entries[i].boundary
-        told = boundary.extra.get(DECISIONS) if boundary is not None else None
-        if isinstance(told, dict):
-            found |= {call: limit for call, limit in told.items() if type(limit) is int}
-    return found
+        recorded = boundary.extra.get(DECISIONS) if boundary is not None else None
+        if isinstance(recorded, dict):
+            limits |= {call: limit for call, limit in recorded.items() if type(limit) is int}
+    return limits
 
 
 def remember_decisions(rule: TruncateOutputs, table: Table, rows: Bools) -> dict[str, int]:
     """The limits that outputs at these live rows were truncated to, by their calls: what is written down for
     the iterations to come (`read_decisions`)."""
-    decided, found = rule.decisions(table), {}
+    decided, limits = rule.decisions(table), {}
     for row in np.flatnonzero(rows).tolist():
         block = table.block(row)
         if isinstance(block, ToolOutput):
-            found[block.call_id] = decided.get(block.call_id, rule.limit)
-    return found
+            limits[block.call_id] = decided.get(block.call_id, rule.limit)
+    return limits
 
 
 def _find_rows(rule: TruncateOutputs, table: Table, decided: dict[str, int]) -> Ints:
@@ -173,4 +207,10 @@ def _find_rows(rule: TruncateOutputs, table: Table, decided: dict[str, int]) -> 
             block = table.block(row)
             if isinstance(block, ToolOutput):
                 limits[row] = decided.get(block.call_id, rule.limit)
-    return np.flatnonzero(lengths > limits).astype(np.int32)
+    rows = np.flatnonzero(lengths > limits).astype(np.int32)
+    if rule.preview is not None:
+        return rows
+    again = [
+        row for row in rows.tolist() if limits[row] == rule.limit and is_shortened(table.block(row).text)
+    ]
+    return rows[~np.isin(rows, again)]

@@ -1,1 +1,1 @@
-"""What a tool call does: its arguments, its paths, the files a shell command touches (`shell.py`)."""
+"""Read tool calls: their arguments, their paths, and the files that a shell command uses (`shell.py`)."""

@@ -1,6 +1,6 @@
-"""Tool calls as facts: which files, commands, todos and addresses their arguments name.
+"""Find facts in tool calls: the files, commands, todos and URLs in their arguments.
 
-Tools differ in how they call their arguments, so those are looked up in tables too.
+Tools name their arguments differently, so the names are looked up in tables too.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _COMMAND_KEYS = names("command cmd commands script CommandLine command_line")
 _TODO_KEYS = names("todos plan items tasks todoList todo_list task_list todoItems")
 _TODO_TEXTS = ("content", "step", "subject", "title", "text", "description", "task")
 _PATCH_KEYS = names("input patch patch_text patchText patchContent")
-# Arguments that list or wrap what other tools are given one by one: an edit's files, a server's own tool.
+# Arguments that list or wrap arguments of other tools: an edit's files, a server's own tool.
 _NESTED = names("operations replacements edits changes requests reads arguments args parameters tool_input")
-_MOST = 1000  # things one call may list; each is looked up in its text
+_MOST = 1000  # maximum number of items of one call; each is searched for in its text
 DONE = frozenset({"completed", "complete", "done", "resolved", "cancelled", "canceled", "deleted"})
 _PATCH = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.{1,400})$", re.MULTILINE)
 _PATCHED = {"Add File": "created", "Update File": "edited", "Delete File": "deleted", "Move to": "created"}
@@ -43,52 +43,50 @@ class Named(NamedTuple):
 
 
 def read_call(call: ToolCall, text: str, cwd: str | None) -> list[Named]:
-    """Every fact the call's arguments name. `text` is `call.text`: places are places in it."""
-    given = call.input
-    if isinstance(given, str):
-        return _patched(given, text, cwd)
-    return _read(call.name, given, text, cwd) if isinstance(given, dict) else []
+    """Return every fact in the call's arguments. `text` is `call.text`, to which the positions refer."""
+    args = call.input
+    if isinstance(args, str):
+        return _patched(args, text, cwd)
+    return _read(call.name, args, text, cwd) if isinstance(args, dict) else []
 
 
-def _read(name: str, given: dict[str, Any], text: str, cwd: str | None, deep: bool = True) -> list[Named]:
-    found: list[Named] = []
-    base = next((given[key] for key in ("workdir", "cwd", "Cwd") if isinstance(given.get(key), str)), None)
+def _read(name: str, args: dict[str, Any], text: str, cwd: str | None, deep: bool = True) -> list[Named]:
+    facts: list[Named] = []
+    base = next((args[key] for key in ("workdir", "cwd", "Cwd") if isinstance(args.get(key), str)), None)
     base = canonical_path(base, None, cwd) if base else cwd
     shell = is_shell(name)
-    operation = operation_of(name, given)
-    for key, value in given.items():
+    operation = operation_of(name, args)
+    for key, value in args.items():
         if key in _COMMAND_KEYS and (shell or operation is None):
             for command in _commands(key, value):
-                found += _commanded(command, text, cwd, base)
+                facts += _commanded(command, text, cwd, base)
         elif key in PATH_KEYS:
             done = "deleted" if key in FROM else "created" if key in TO else operation
             for path in _paths(value):
                 if done == "listed" and SUFFIX.search(path):
-                    done = "read"  # to search one file is to read in it
+                    done = "read"  # searching in a single file counts as reading it
                 if _may_be_path(path, done):
-                    found += _one("file", canonical_path(path, cwd, base), path, text, key, done)
+                    facts += _locate_fact("file", canonical_path(path, cwd, base), path, text, key, done)
         elif key == "url" and isinstance(value, str):
-            found += _one("url", value, value, text, key, None)
+            facts += _locate_fact("url", value, value, text, key, None)
         elif key in _TODO_KEYS:
             if isinstance(value, str):
-                found += _boxes(value, text, key)
+                facts += _boxes(value, text, key)
             elif "todo" in key.lower() or re.search("(?i)todo|task|plan", name):
-                found += _todos(value, text)
+                facts += _todos(value, text)
         elif key in _PATCH_KEYS and isinstance(value, str):
-            found += _patched(value, text, cwd)
+            facts += _patched(value, text, cwd)
         elif key in _NESTED and deep:
-            inner = next(
-                (given[key] for key in ("tool_name", "tool") if isinstance(given.get(key), str)), name
-            )
+            inner = next((args[key] for key in ("tool_name", "tool") if isinstance(args.get(key), str)), name)
             for item in (value if isinstance(value, list) else [value])[:_MOST]:
-                found += _read(inner, item, text, cwd, False) if isinstance(item, dict) else []
+                facts += _read(inner, item, text, cwd, False) if isinstance(item, dict) else []
     if bare_name(name) in ("taskcreate", "taskupdate"):
-        found += _todos([given], text)
-    return found
+        facts += _todos([args], text)
+    return facts
 
 
 def _commands(key: str, value: Any) -> Iterator[str | list[str]]:
-    """The commands of an argument: a string, the words of one command, or several commands."""
+    """Yield the commands of an argument: a string, the words of one command, or several commands."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
@@ -143,19 +141,21 @@ def _commanded(command: str | list[str], text: str, cwd: str | None, base: str |
 
 
 def _worded(words: list[str], text: str, cwd: str | None, base: str | None) -> list[Named]:
-    """A command given word by word, as a program gets it: its place is that of the list."""
+    """Read a command that is a list of words. Its position is that of the list."""
     quoted = stringify(words)
     at = text.find(quoted)
     command = shlex.join(words[:_MOST])
     if at < 0 or not fold(command):
         return []
-    found = [Named("command", core_command(command), at + 1, at + len(quoted) - 1, "ran")]
-    for one in read_command(command, base):
-        start = text.find(stringify(one.path), at)
+    facts = [Named("command", core_command(command), at + 1, at + len(quoted) - 1, "ran")]
+    for file in read_command(command, base):
+        start = text.find(stringify(file.path), at)
         if start >= 0:
-            form = canonical_path(one.path, cwd, one.base or base)
-            found.append(Named("file", form, start + 1, start + len(stringify(one.path)) - 1, one.operation))
-    return found + [one for word in words if "\n" in word for one in _patched(word, text, cwd, base)]
+            form = canonical_path(file.path, cwd, file.base or base)
+            facts.append(
+                Named("file", form, start + 1, start + len(stringify(file.path)) - 1, file.operation)
+            )
+    return facts + [file for word in words if "\n" in word for file in _patched(word, text, cwd, base)]
 
 
 def _patched(patch: str, text: str, cwd: str | None, base: str | None = None) -> list[Named]:
@@ -173,13 +173,13 @@ def _patched(patch: str, text: str, cwd: str | None, base: str | None = None) ->
 
 
 def _todos(items: Any, text: str) -> list[Named]:
-    found: list[Named] = []
+    facts: list[Named] = []
     for item in items[:_MOST] if isinstance(items, list) else ():
         if isinstance(item, dict) and str(item.get("status", "")).lower() not in DONE:
-            said = next((item[key] for key in _TODO_TEXTS if isinstance(item.get(key), str)), "")
-            if said.strip():
-                found += _one("todo", fold(said), said, text, "content", None)
-    return found
+            todo_text = next((item[key] for key in _TODO_TEXTS if isinstance(item.get(key), str)), "")
+            if todo_text.strip():
+                facts += _locate_fact("todo", fold(todo_text), todo_text, text, "content", None)
+    return facts
 
 
 def _boxes(value: str, text: str, key: str) -> list[Named]:
@@ -194,7 +194,7 @@ def _boxes(value: str, text: str, key: str) -> list[Named]:
     ]
 
 
-def _one(kind: str, form: str, value: str, text: str, key: str, operation: str | None) -> list[Named]:
+def _locate_fact(kind: str, form: str, value: str, text: str, key: str, operation: str | None) -> list[Named]:
     at = locate(text, key, value)
     if at is None or not form:
         return []

@@ -1,4 +1,4 @@
-"""File paths: how one is written in its canonical form.
+"""File paths in canonical form.
 
 The canonical form of a path inside the session's working directory is relative to it, with forward
 slashes; any other path is absolute. So `/home/ann/app/src/a.py`, `./src/a.py` and `src/a.py:12` are one
@@ -12,11 +12,11 @@ import re
 from functools import lru_cache
 
 LONGEST = 400
-"""Characters of the longest form that is kept, of any kind of fact."""
+"""Maximum number of characters of a fact's form."""
 
 
 def names(text: str) -> frozenset[str]:
-    """The words of a line, as a set: how tables of names are written down."""
+    """Return the words of a line as a set: the notation for tables of names."""
     return frozenset(text.split())
 
 
@@ -26,13 +26,13 @@ _LINE = re.compile(r"(?::\d+){1,2}(?:-\d+)?:?$|#L?\d+(?:-L?\d+)?$")
 
 
 def find_home(cwd: str | None) -> str | None:
-    """The home directory a working directory lies in, by the usual layouts; None when it does not tell."""
+    """Return the home directory that contains a working directory, by the usual layouts; None if unknown."""
     match = _HOME.match((cwd or "").replace("\\", "/"))
     return match.group() if match else None
 
 
 def canonical_path(path: str, cwd: str | None = None, base: str | None = None) -> str:
-    """The one way to write a path: relative inside `cwd`, else absolute, always with forward slashes.
+    """Return the canonical form of a path: relative inside `cwd`, else absolute, with forward slashes.
 
     `base` is the directory that relative paths start from, when it is not `cwd`. A line number after the
     path is left off. `~` is opened when `cwd` lies in a home directory.

@@ -1,7 +1,8 @@
-"""The core of a shell command: what is run, without how its output is cut, kept or waited for.
+"""Find the core of a shell command: the program, without how its output is cut, stored or awaited.
 
-`cd /app && go test ./... 2>&1 | tail -5` is `go test ./...`: whoever names the command later names that. Read
-like a shell would split it, and never run. Which programs only move, speak or filter is a choice of ours.
+`cd /app && go test ./... 2>&1 | tail -5` becomes `go test ./...`, which is how users refer to it later. The
+command is split like in a shell and never run. The list of programs that only change folders, print or filter
+is our own.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _CONTROL = names("for while until if case function select { ( [[ do then else")
 _SPECIAL = re.compile(r"[|;&<>\n#]|^\s*(?:time|timeout|cd)\s")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _SUBCOMMAND = re.compile(r"[A-Za-z][\w:-]*$")
-# Programs that say little without the word after their own, and the words after which one more is needed.
+# Programs whose name says little without the next word, and the words after which one more is needed.
 _WITH_SUBCOMMAND = names(
     "git go gh glab npm pnpm yarn bun npx bunx uv uvx poetry pipx pip pip3 cargo docker docker-compose "
     "podman kubectl helm terraform make mise just task brew apt apt-get bundle rake composer dotnet gradle "
@@ -30,7 +31,7 @@ _TWICE = names("run exec tool stack pr issue repo api compose image container wo
 
 
 def core_command(command: str) -> str:
-    """The form of a command: its core on one line, at most 400 characters; all of it where it has none.
+    """Return the form of a command: its core on one line, at most 400 characters; if empty, the command.
 
     >>> core_command("cd /app && CI=1 go test ./... 2>&1 | tail -5; echo done")
     'CI=1 go test ./...'
@@ -42,7 +43,7 @@ def core_command(command: str) -> str:
 
 
 def split_core(form: str) -> tuple[str, ...]:
-    """The commands of a core, one after another.
+    """Return the commands of a core, in order.
 
     >>> split_core("npm run lint && npm test")
     ('npm run lint', 'npm test')
@@ -52,7 +53,7 @@ def split_core(form: str) -> tuple[str, ...]:
 
 
 def name_command(clause: str) -> str:
-    """What a command is called for short, its program and subcommand; empty where that says too little.
+    """Return the short name of a command, its program and subcommand; empty if that is too general.
 
     >>> name_command("CI=1 go test ./..."), name_command("npm run build -- -w"), name_command("grep -rn x .")
     ('go test', 'npm run build', '')
@@ -60,18 +61,18 @@ def name_command(clause: str) -> str:
     words = [word for word in clause.split() if not _ASSIGNED.match(word)]
     if len(words) < 2 or words[0] not in _WITH_SUBCOMMAND:
         return ""
-    said = [words[0]]
+    name_words = [words[0]]
     for word in words[1:4]:
         if not _SUBCOMMAND.match(word):
             break
-        said.append(word)
+        name_words.append(word)
         if word not in _TWICE:
             break
-    return " ".join(said) if len(said) > 1 else ""
+    return " ".join(name_words) if len(name_words) > 1 else ""
 
 
 def drop_options(clause: str) -> str:
-    """A command without the options that end it; empty where it has none, or is nothing but a program then.
+    """Return a command without its final options; empty if it has none, or only the program would remain.
 
     >>> drop_options("pytest tests/test_a.py -q -x"), drop_options("ls -la"), drop_options("make test")
     ('pytest tests/test_a.py', '', '')
@@ -84,7 +85,7 @@ def drop_options(clause: str) -> str:
 
 
 def _split(command: str) -> list[str]:
-    """The pipelines of a command that do something, and what joins them, by turns."""
+    """Return the significant pipelines of a command and the operators between them, alternately."""
     out: list[str] = []
     pipeline: list[tuple[int, int, list[Word]]] = []
     joined, last = "", 0
@@ -105,7 +106,7 @@ def _split(command: str) -> list[str]:
             pipeline = [(start, end, words)]
         last = end
         if "<<" in command[end : end + 200].split("\n", 1)[0]:
-            # The body of a here-document is what is run.
+            # The body of a here-document is the program.
             _close(command, out, [(start, len(command), words)], joined)
             return out
     _close(command, out, pipeline, joined)
@@ -113,7 +114,7 @@ def _split(command: str) -> list[str]:
 
 
 def _close(command: str, out: list[str], pipeline: list[tuple[int, int, list[Word]]], joined: str) -> None:
-    """Put a pipeline behind the others, if it is more than a setting."""
+    """Append a pipeline to the others, unless it is only a setting."""
     pieces = [(start, end, _unwrap(words)) for start, end, words in pipeline]
     pieces = [piece for piece in pieces if piece[2]]
     while len(pieces) > 1 and pieces[-1][2][0].text in _FILTERS:
@@ -127,7 +128,7 @@ def _close(command: str, out: list[str], pipeline: list[tuple[int, int, list[Wor
 
 
 def _unwrap(words: list[Word]) -> list[Word]:
-    """A command without `time`, `timeout 60` and variables that are set alone."""
+    """Return a command without `time`, `timeout 60` and variables that are only set."""
     while words and words[0].text in ("time", "timeout", "gtimeout"):
         waits = words[0].text != "time"
         words = words[1:]
@@ -137,7 +138,7 @@ def _unwrap(words: list[Word]) -> list[Word]:
 
 
 def _outer(command: str, word: Word) -> tuple[int, int]:
-    """Where a word stands with the quotes around it."""
+    """Return the span of a word including its quotes."""
     before, after = command[word.start - 1 : word.start], command[word.end : word.end + 1]
     quoted = word.start > 0 and before == after and before in ("'", '"')
     return (word.start - 1, word.end + 1) if quoted else (word.start, word.end)

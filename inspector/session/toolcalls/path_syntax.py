@@ -1,4 +1,4 @@
-"""What a path looks like: suffixes, well-known names, and the shapes that only resemble one.
+"""The syntax of paths: suffixes, well-known names, and shapes that only resemble paths.
 
 A token is a run of path characters, as `pathfinder` cuts it out of a text.
 """
@@ -43,7 +43,7 @@ BARE = re.compile(
     rf"\.(?:(?:{'|'.join(sorted(_SUFFIXES))})(?![\w(/\\]|\.\w)|(?:{'|'.join(sorted(_TICKED))})(?=`)"
     rf"|(?:mod|sum|lock|work)(?![\w(/\\.])|(?:{_DOTTED})(?![\w(/\\]))"
 )
-"""Where the suffix of a name without a slash may stand."""
+"""The valid positions of a suffix in a name without a slash."""
 SUFFIX = re.compile(rf"\.(?:{'|'.join(sorted(_SUFFIXES | _AFTER_SLASH))})$", re.IGNORECASE)
 _PLAIN = re.compile(rf"\.(?:{'|'.join(sorted(_SUFFIXES))})(?![\w(/\\]|\.\w)")
 _TICKED_NAME = re.compile(rf"[\w-]+(?:\.[\w-]+)*\.(?:{'|'.join(sorted(_TICKED))})$")
@@ -57,7 +57,7 @@ ROOTS = names(
     "home Users usr etc tmp var opt root workspace workspaces mnt srv private proc bin lib sbin "
     "Library Applications Volumes testbed path src repo project"
 )
-"""First parts of absolute paths, as systems, images and examples have them."""
+"""First parts of absolute paths on common systems, in images and in examples."""
 # A line of context as grep prints it: "src/a.py-12-" and the line's own words.
 _CONTEXT = re.compile(rf"\.(?:{'|'.join(sorted(_SUFFIXES | _AFTER_SLASH))})(-\d{{1,6}}(?:-.*)?)$")
 _ALONE = re.compile(rf"(?:^|[/\\])\.(?:{'|'.join(sorted(_SUFFIXES))})$")  # a suffix that is no file: "*.json"
@@ -89,7 +89,7 @@ def cut_token(token: str) -> tuple[int, str]:
     context = _CONTEXT.search(path)
     if context:
         path = path[: context.start(1)]
-    cut = token.endswith("...") and not SUFFIX.search(path)  # the rest of it is not told
+    cut = token.endswith("...") and not SUFFIX.search(path)  # the rest of the path is missing
     if len(path) < 3 or cut or "//" in path or "/..." in token or not any(char.isalnum() for char in path):
         return skip, ""
     if _ALONE.search(path) or is_range(path) or ("%" in path and _FORMATTED.search(path)):
@@ -101,7 +101,7 @@ def cut_token(token: str) -> tuple[int, str]:
 
 
 def looks_like_path(path: str, roots: Collection[str]) -> bool:
-    """Whether a path is one by its looks alone; `roots` are first parts of absolute paths."""
+    """Return whether a word is a path by its form alone; `roots` are first parts of absolute paths."""
     slashed = path.replace("\\", "/")
     first, _, rest = slashed.lstrip("~/").partition("/")
     named = bool(SUFFIX.search(slashed)) and not slashed.endswith("/")
@@ -110,7 +110,7 @@ def looks_like_path(path: str, roots: Collection[str]) -> bool:
     if "\\" in path:
         return named
     if slashed[0] == "/":
-        # "/metadata.json" is the rest of an address or of another path.
+        # "/metadata.json" is the rest of a URL or of another path.
         return (bool(rest) and (named or first in roots)) or slashed in ("/tmp", "/etc")
     if slashed[:2] == "~/":
         return bool(first)

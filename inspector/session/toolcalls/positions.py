@@ -1,4 +1,4 @@
-"""Places in a call's text: where the strings of its arguments stand in the JSON that it is."""
+"""Positions of a call's arguments in its text, which is JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .call_paths import LONGEST
 
 
 def fold(text: str) -> str:
-    """Text as a form: on one line, single spaces, at most 400 characters.
+    """Return a text as the form of a fact: on one line, single spaces, at most 400 characters.
 
     >>> fold("  go  test \\n ./... ")
     'go test ./...'
@@ -19,7 +19,7 @@ def fold(text: str) -> str:
 
 
 def find_each(text: str, word: str) -> Iterator[int]:
-    """Where a word stands in a text, each time.
+    """Yield the offset of each occurrence of a word in a text.
 
     >>> list(find_each("aaab", "aa"))
     [0]
@@ -31,7 +31,7 @@ def find_each(text: str, word: str) -> Iterator[int]:
 
 
 def locate(text: str, key: str, value: str) -> int | None:
-    """Where a string's characters start in the call's text; under its own key when it stands there."""
+    """Return the offset of a string in the call's text, preferably under its own key; None if not found."""
     quoted = stringify(value)
     at = text.find(f'"{key}":{quoted}')
     at = at + len(key) + 3 if at >= 0 else text.find(quoted)
@@ -39,7 +39,7 @@ def locate(text: str, key: str, value: str) -> int | None:
 
 
 def place(value: str, at: int, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans of a string as places in a text that holds it escaped from `at` on. Linear in both."""
+    """Return spans of a string as spans of a text that contains it escaped from `at` on. Linear in both."""
     marks = sorted({mark for span in spans for mark in span})
     where, last, reached = {}, 0, at
     for mark in marks:
@@ -48,13 +48,13 @@ def place(value: str, at: int, spans: list[tuple[int, int]]) -> list[tuple[int, 
     return [(where[start], where[end]) for start, end in spans]
 
 
-# A path of Windows, whose folders may begin with n, r or t, or a line break or tab as source code writes it.
+# A Windows path, whose folders may begin with n, r or t, or a line break or tab as source code writes it.
 _ESCAPES = re.compile(r"(?<![A-Za-z])[A-Za-z]:\\{1,2}[^\s\"'`<>|*?]*|\\{1,2}[nrt]")
 
 
 def blank_escapes(text: str) -> str:
-    r"""Text with the line breaks and tabs that it spells out (as source code and JSON do) as blanks of the
-    same length: the words beside them are no part of each other, nor of a path.
+    r"""Replace escaped line breaks and tabs, as in source code and JSON, by blanks of the same length: they
+    separate words, and are not part of a path.
 
     >>> print(blank_escapes(r"see a.go\nand C:\new\t.txt"))
     see a.go  and C:\new\t.txt

@@ -1,8 +1,8 @@
-"""What a shell command does to files: read like a shell would split it, and never run.
+"""Find the files that a shell command uses. The command is split like in a shell and never run.
 
-In goes a command as a tool was given it; out come the files it names, each with its place in the command and
-the operation. Words whose value only a shell could know (variables, substitutions, globs) are left out.
-Everything is one walk from left to right.
+The result is the files it names, each with its position in the command and the operation. Words whose value
+only a shell could know (variables, substitutions, globs) are ignored. Everything is one pass from left to
+right.
 """
 
 from __future__ import annotations
@@ -71,14 +71,14 @@ _COMMIT = re.compile(r"[\w./~^@{}-]{2,}:(?=[\w.])")
 
 
 def read_command(command: str, base: str | None = None) -> list[Touched]:
-    """The files a command names, in its order.
+    """Return the files that a command names, in order.
 
     >>> [(t.path, t.operation) for t in read_command("cd src && sed -n '1,9p' a.py > b.txt; rm -f c.py")]
     [('b.txt', 'created'), ('a.py', 'read'), ('c.py', 'deleted')]
     """
-    found: list[Touched] = []
+    files: list[Touched] = []
     for words, redirected in split_command(command):
-        found += [touched for touched in (_touch(word, base, op) for word, op in redirected) if touched]
+        files += [touched for touched in (_touch(word, base, op) for word, op in redirected) if touched]
         words = _unwrap(words)
         if not words:
             continue
@@ -86,12 +86,12 @@ def read_command(command: str, base: str | None = None) -> list[Touched]:
             if len(words) > 1 and words[1].fixed:
                 base = _enter(words[1].text, base)
             continue
-        found += _read_words(words, base)
-    return found
+        files += _read_words(words, base)
+    return files
 
 
 def directory_after(command: str, base: str | None = None) -> str | None:
-    """The directory a command ends in: what it prints is relative to there. None when it never leaves.
+    """Return the directory in which a command ends; its output is relative to it. None if it never changes.
 
     >>> directory_after("cd /srv/app && make -C sub")
     '/srv/app'
@@ -106,17 +106,17 @@ def directory_after(command: str, base: str | None = None) -> str | None:
 
 
 _LONGEST = 4096
-"""Bytes of a path that Linux takes; macOS takes a quarter (PATH_MAX)."""
+"""Maximum number of bytes of a path on Linux; macOS allows a quarter (PATH_MAX)."""
 
 
 def _enter(folder: str, base: str | None) -> str | None:
-    """The directory after `cd`: as before where no system goes that deep."""
+    """Return the directory after `cd`; the old one if the path would be too long."""
     entered = canonical_path(folder, None, base)
     return entered if len(entered) < _LONGEST else base
 
 
 def output_of(command: str) -> str:
-    """What a command's output is made of: "content" of files, a "listing" of them, or its own "report".
+    """Classify a command's output: "content" of files, a "listing" of them, or its own "report".
 
     >>> output_of("cd x && cat a.py | head -3"), output_of("ls -la"), output_of("pytest -q")
     ('content', 'listing', 'report')
@@ -167,7 +167,7 @@ def _read_words(words: list[Word], base: str | None) -> Iterator[Touched]:
         for word in arguments:
             folder = word.text.endswith("/") or (deep and not SUFFIX.search(word.text))
             yield from _find_touched([word], base, LISTED if folder and name in _SEARCHES else default)
-    elif name == "type":  # of Windows; a POSIX shell's `type` tells what a name is
+    elif name == "type":  # of Windows; a POSIX shell's `type` describes a name
         yield from _find_touched(
             [word for word in arguments if _FILE_LIKE.search(word.text) or DRIVE.match(word.text)], base, READ
         )
@@ -239,17 +239,17 @@ def _split_program(inline: re.Pattern[str], words: list[Word]) -> tuple[list[Wor
 
 
 def _arguments(name: str, words: list[Word]) -> list[Word]:
-    """The words that are no options and no values of options."""
+    """Return the words that are neither options nor values of options."""
     valued = _VALUED.get(name, set())
-    given, skip = [], False
+    operands, skip = [], False
     for word in words:
         if skip:
             skip = False
         elif word.text in valued:
             skip = True
         elif word.text[:1] not in ("-", ""):
-            given.append(word)
-    return given
+            operands.append(word)
+    return operands
 
 
 def _named(word: Word) -> bool:
@@ -267,7 +267,7 @@ def _find_touched(words: list[Word], base: str | None, operation: str | None) ->
 
 def _touch(word: Word, base: str | None, operation: str | None) -> Touched | None:
     text = word.text.split("::", 1)[0]
-    # The dots are Go's way to write "and all below"; what stands behind a host is on another machine.
+    # The dots are Go's notation for "and all below"; a path after a host is on another machine.
     if text.endswith("/...") or is_package(text) or is_range(text) or _REMOTE.match(text):
         return None
     if not word.fixed or not text or len(text) > 400 or text in ("-", ".", "..", "/dev/null", "{}"):

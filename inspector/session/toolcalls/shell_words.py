@@ -74,7 +74,7 @@ def _walk(command: str) -> Iterator[SimpleCommand]:
                 step = len(command[at : at + 3]) - len(command[at : at + 3].lstrip("<"))
                 into, at = (READ if step == 1 else "text"), at + step
         elif char == ">" or (
-            char.isdigit() and command[at + 1 : at + 2] == ">" and _blank_before(command, at)
+            char.isdigit() and command[at + 1 : at + 2] == ">" and (at == 0 or command[at - 1] in " \t")
         ):
             at += char != ">"
             double = command.startswith(">>", at)
@@ -95,10 +95,6 @@ def _walk(command: str) -> Iterator[SimpleCommand]:
         yield words, redirected
 
 
-def _blank_before(command: str, at: int) -> bool:
-    return at == 0 or command[at - 1] in " \t"
-
-
 def _skip_heredocs(command: str, at: int, names: list[str]) -> int:
     """The end of the last line of the bodies that start after the newline at `at`."""
     for name in names:
@@ -110,7 +106,7 @@ def _skip_heredocs(command: str, at: int, names: list[str]) -> int:
 
 
 def _read_word(command: str, at: int) -> tuple[Word, int]:
-    """The word that starts here, and where it ends; its own place leaves out the quotes around it."""
+    """Return the word that starts here, and its end. The word's own span excludes quotes around it."""
     start, size = at, len(command)
     pieces: list[str] = []
     fixed = True
@@ -157,7 +153,7 @@ def _read_word(command: str, at: int) -> tuple[Word, int]:
 
 
 def _close(command: str, at: int) -> int:
-    """Where the quote that opens at `at` closes; the end of the command when it never does."""
+    """Return the offset of the quote that closes the one at `at`; the end of the command if there is none."""
     if command[at] == "'":
         end = command.find("'", at + 1)
         return len(command) if end < 0 else end

@@ -7,8 +7,8 @@ one and its output states the number; `TaskUpdate` refers to the item by this nu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from ..blocks import BlockRef, ToolCall, ToolOutput
 from ..session import Session
@@ -20,17 +20,14 @@ _TASK_IDS = ("taskId", "task_id", "id")
 _CREATED = re.compile(r'#(\w[\w-]*)|"id"\s*:\s*"?(\w[\w-]*)')
 
 
-def find_open_todos(
-    session: Session, outputs: Mapping[BlockRef, BlockRef], path: Sequence[int] | None = None
-) -> frozenset[str] | None:
+def find_open_todos(session: Session, outputs: Mapping[BlockRef, BlockRef]) -> frozenset[str] | None:
     """Return the texts of the open items; None if the session has no todo list.
 
-    `outputs` maps each call on the path to its output, as `pair_calls` returns it. A `path` is the part of
-    the session's path that counts.
+    `outputs` maps each call on the path to its output, as `pair_calls` returns it.
     """
     listed: frozenset[str] | None = None
-    tasks: dict[str, _Task] | None = None
-    for position in session.path if path is None else path:
+    tasks: dict[str, Task] | None = None
+    for position in session.path:
         entry = session.entries[position]
         for index, call in enumerate(entry.blocks):
             if not isinstance(call, ToolCall):
@@ -44,16 +41,15 @@ def find_open_todos(
                 listed = frozenset(_read_todos(call, session))
     if listed is None and tasks is None:
         return None
-    return (listed or frozenset()) | {task.text for task in (tasks or {}).values() if task.is_open}
+    return (listed or frozenset()) | {text for text, is_open in (tasks or {}).values() if is_open}
 
 
-class _Task(NamedTuple):
-    text: str
-    is_open: bool
+Task = tuple[str, bool]
+"""The text of a task, and whether it is open."""
 
 
 def _change_tasks(
-    tasks: dict[str, _Task], call: ToolCall, output: ToolOutput | None, session: Session
+    tasks: dict[str, Task], call: ToolCall, output: ToolOutput | None, session: Session
 ) -> None:
     """Apply one call to the tasks, which are keyed by number. A failed call changes nothing."""
     arguments: Any = call.input if isinstance(call.input, dict) else {}
@@ -66,12 +62,12 @@ def _change_tasks(
         text, is_open = "", True
     else:
         number = str(next((arguments[key] for key in _TASK_IDS if key in arguments), ""))
-        text, is_open = tasks.get(number, _Task("", True))
+        text, is_open = tasks.get(number, ("", True))
     if "subject" in arguments:
         text = next(iter(_read_todos(call, session)), text)
     if "status" in arguments:
         is_open = str(arguments["status"]).lower() not in DONE
-    tasks[number] = _Task(text, is_open)
+    tasks[number] = text, is_open
 
 
 def _read_todos(call: ToolCall, session: Session) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a tool does to a file: the tools of the known harnesses by name, any other by its verb.
+"""The operation of a tool on a file: tools of known harnesses by name, others by their verb.
 
 A server's tool is looked up by its last name: `mcp__fs__read_file` is `readfile`.
 """
@@ -96,12 +96,12 @@ HARNESSES: dict[str, dict[str, str]] = {
         "ran": "execute_shell_command run_process start_process",
     },
 }
-"""What the tools of each harness do to the files they name, or that they run commands ("ran")."""
+"""Operations of each harness's tools on the files they name; "ran" for tools that run commands."""
 
 
 def bare_name(name: str) -> str:
-    """A tool's own name in lower case without marks: `mcp__fs__read_file` is `readfile`."""
-    # A session asks for a few names all the time; a long one is none that is asked for again.
+    """Return a tool's own name in lower case without marks: `mcp__fs__read_file` is `readfile`."""
+    # A session looks up a few names many times. Long names are not cached.
     return _bare_name(name) if len(name) <= 100 else _bare_name.__wrapped__(name)
 
 
@@ -117,7 +117,7 @@ TOOLS: dict[str, str] = {
     for operation, tools in table.items()
     for tool in tools.split()
 }
-"""The same by a tool's name in lower case without marks."""
+"""Operations by a tool's name in lower case without marks."""
 
 _VERBS = (
     ("read", "read view cat show get load"),
@@ -127,7 +127,7 @@ _VERBS = (
     ("listed", "list ls glob grep search find tree"),
 )
 _VERB = {verb: operation for operation, verbs in _VERBS for verb in verbs.split()}
-# One tool with several jobs: which one is in its own argument of this name.
+# Some tools have several operations, given by an argument of one of these names.
 _JOBS = ("command", "mode", "operation", "action")
 _JOB = {
     **dict.fromkeys(("view", "read", "line", "directory"), "read"),
@@ -143,31 +143,31 @@ PATH_KEYS = names(
     "AbsolutePath DirectoryPath SearchPath SearchDirectory relative_workspace_path old_file_path "
     "new_file_path file_name fileName include_files folder uri target_directory target_notebook"
 )
-"""Arguments that hold a path, or a list of them."""
+"""Arguments that contain a path, or a list of them."""
 FROM = frozenset({"old_path", "source", "src", "source_path", "old_file_path"})
 TO = frozenset({"new_path", "destination", "dst", "destination_path", "new_file_path"})
 
 
 def is_shell(name: str) -> bool:
-    """Whether a tool of that name runs commands."""
+    """Return whether a tool with this name runs commands."""
     return TOOLS.get(bare_name(name)) == "ran"
 
 
-def operation_of(name: str, given: Any = None) -> str | None:
-    """What a tool of that name does to the file it names; None when the name does not tell.
+def operation_of(name: str, args: Any = None) -> str | None:
+    """Return the operation of a tool on the file it names; None if the name does not show it.
 
     >>> operation_of("MultiEdit"), operation_of("mcp__fs__read_file"), operation_of("browser_click")
     ('edited', 'read', None)
     """
     bare = bare_name(name)
-    known = TOOLS.get(bare)
-    if isinstance(given, dict) and known in (None, "edited", "read"):
+    operation = TOOLS.get(bare)
+    if isinstance(args, dict) and operation in (None, "edited", "read"):
         for key in _JOBS:
-            job = given.get(key)
+            job = args.get(key)
             if isinstance(job, str) and job.lower() in _JOB:
                 return _JOB[job.lower()]
-    if known is not None:
-        return None if known == "ran" else known
+    if operation is not None:
+        return None if operation == "ran" else operation
     last = re.sub(r"([a-z])([A-Z])", r"\1_\2", name[-100:].rsplit("__", 1)[-1])
     verbs = (_VERB.get(word) for word in re.split(r"[^a-z]+", last.lower()))
     return next((verb for verb in verbs if verb), None)

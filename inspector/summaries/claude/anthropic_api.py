@@ -138,9 +138,9 @@ class ApiCall:
         """Have the provider count a request's tokens."""
         plain = {key: value for key, value in body.items() if key != "max_tokens"}
         with self._open() as client:
-            known = {key: plain.pop(key) for key in ("model", "messages", "system", "tools") if key in plain}
+            params = {key: plain.pop(key) for key in ("model", "messages", "system", "tools") if key in plain}
             api, more = (client.beta.messages, {"betas": list(betas)}) if betas else (client.messages, {})
-            answer = api.count_tokens(**known, **more, extra_body=plain or None)
+            answer = api.count_tokens(**params, **more, extra_body=plain or None)
         read = answer.to_dict() if hasattr(answer, "to_dict") else {}
         if not isinstance(read.get("input_tokens"), int):
             raise AnswerRefused("broken", "The provider's count of tokens could not be read.")
@@ -148,13 +148,13 @@ class ApiCall:
 
     def _create(self, client: Any, body: Json, betas: tuple[str, ...]) -> Any:
         plain = dict(body)
-        known = {
+        params = {
             key: plain.pop(key)
             for key in ("model", "max_tokens", "messages", "system", "tools")
             if key in plain
         }
         api, more = (client.beta.messages, {"betas": list(betas)}) if betas else (client.messages, {})
-        return api.create(**known, **more, stream=True, extra_body=plain or None)
+        return api.create(**params, **more, stream=True, extra_body=plain or None)
 
     def _hear(self, event: Any) -> None:
         kind = getattr(event, "type", None)
@@ -188,9 +188,9 @@ class ApiCall:
 
         What a compaction at the provider costs is in none of its sums (CLAUDE §5.1), so it is added.
         """
-        told = usage.to_dict() if hasattr(usage, "to_dict") else {}
-        self._sums |= {name: told[field] for name, field in _USAGE.items() if told.get(field) is not None}
-        apart = [part for part in told.get("iterations") or () if part.get("type") == "compaction"]
+        fields = usage.to_dict() if hasattr(usage, "to_dict") else {}
+        self._sums |= {name: fields[field] for name, field in _USAGE.items() if fields.get(field) is not None}
+        apart = [part for part in fields.get("iterations") or () if part.get("type") == "compaction"]
         if apart:
             self._apart = {
                 name: sum(part.get(field) or 0 for part in apart) for name, field in _USAGE.items()

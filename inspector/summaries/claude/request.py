@@ -1,7 +1,7 @@
 """Summary jobs -> what a model would be sent for them: without secrets, counted and priced.
 
-Nothing is sent from here. What would be sent is told to the byte: the same jobs give the same bodies, and a
-body's digest is that of what the server receives.
+This module sends nothing. The bodies are exact: the same jobs give the same bytes, and a body's digest is
+that of the bytes that the server receives.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from ...errors import RedactionError
 from ...planning.summary_jobs import Kind, SummaryJob
 from ...redaction.clean import clean_session, look_through
-from ...redaction.redact import CleanedText, Redactor, SecretFinding, write_placeholder
+from ...redaction.redact import Redactor, SecretFinding, write_placeholder
 from ...session.json_text import stringify
 from ...session.session import Session
 from ...text import plural, printed
@@ -30,7 +30,7 @@ Json = dict[str, Any]
 RequestKind = Kind | Literal["compaction", "labels"]
 
 LONGEST = 16_000
-"""Tokens a summary may have where its job sets no limit: the most that Flue asks for (FLUE §10.3)."""
+"""Tokens that a summary may have if its job sets no limit: the most that Flue requests."""
 MOST_PASSES = 4
 """How often a request is looked through until nothing more is found in it."""
 NAME = "checkpoint"
@@ -38,10 +38,10 @@ NAME = "checkpoint"
 
 @dataclass(frozen=True)
 class RequestOptions:
-    """How a model is asked, the same for all jobs.
+    """Options of the requests, the same for all jobs.
 
-    `keep` are names of secrets to be sent all the same; `personal` takes out e-mail addresses and users'
-    names too. `known` are secrets that no form tells, by their own words; they are never shown.
+    `keep` are names of secrets to send unredacted; `personal` redacts e-mail addresses and users' names too.
+    `known` are texts to redact as secrets although no detector finds them; they are never shown.
     """
 
     model: str
@@ -56,8 +56,8 @@ class RequestOptions:
 
 
 class PreviewedRequest(NamedTuple):
-    """One request: what it is for, its body, and the tokens of it by a counter; `cached` of them are written
-    to the provider's cache."""
+    """One request: its purpose, its body, and its tokens by a counter; `cached` of them are written to the
+    provider's cache."""
 
     kind: RequestKind
     body: Json
@@ -102,12 +102,12 @@ class RequestPreview:
 
     @property
     def tokens(self) -> int:
-        return sum(asked.tokens for asked in self.requests)
+        return sum(request.tokens for request in self.requests)
 
     @property
     def digest(self) -> str:
         """One hash for all the requests, in order."""
-        return sha256("".join(asked.digest for asked in self.requests).encode()).hexdigest()
+        return sha256("".join(request.digest for request in self.requests).encode()).hexdigest()
 
     @printed
     def __repr__(self) -> str:
@@ -134,9 +134,9 @@ class RequestRedactor:
     Raises `RedactionError` when that cannot be done: then nothing is sent.
     """
 
-    def __init__(self, session: Session, asking: RequestOptions, known: Redactor | None = None) -> None:
+    def __init__(self, session: Session, asking: RequestOptions, redactor: Redactor | None = None) -> None:
         self._personal, self._keep = asking.personal, asking.keep
-        self._redactor = (known or look_at(session)).fork(asking.keep)
+        self._redactor = (redactor or look_at(session)).fork(asking.keep)
         for secret in asking.known:
             self._redactor.know(secret, "environment-secret")
 
@@ -153,14 +153,14 @@ class RequestRedactor:
         return job.model_copy(update={"entries": entries, "previous": previous}), cleaned
 
     def check_body(self, body: Json) -> Json:
-        """The body as it is. Raises `RedactionError` when a secret that was found still stands in it."""
+        """Return the body unchanged. Raises `RedactionError` if it still holds a secret that was found."""
         _guard(lambda: self._redactor.check(body))
         return body
 
-    def clean_text(self, text: str) -> CleanedText:
-        """A text that is to be sent, without secrets: whole, for a part of a secret looks like none."""
+    def clean_text(self, text: str) -> str:
+        """Return a whole text without its secrets: a part of a secret is not recognised."""
         self._look(lambda: self._redactor.look("typed", text))
-        return self._redactor.clean_in_place(text)
+        return self._redactor.clean(text)
 
     def clean_body(self, body: Json) -> Json:
         """The body without secrets, looked through until nothing more is found."""
@@ -178,12 +178,12 @@ class RequestRedactor:
     ) -> tuple[tuple[SecretFinding, ...], tuple[str, ...], tuple[SecretFinding, ...]]:
         """What was taken out of these bodies, what was kept by name, what is personal and stays."""
         text = "\0".join(part for body in bodies for part in read_texts(body))
-        found = self._redactor.findings
-        counted = ((item, text.count(write_placeholder(item.name))) for item in found)
+        secrets = self._redactor.findings
+        counted = ((item, text.count(write_placeholder(item.name))) for item in secrets)
         redacted = tuple(item._replace(times=times) for item, times in counted if times)
-        kept = tuple(sorted(self._keep & {item.name for item in found}))
-        personal = () if self._personal else tuple(item for item in found if item.grade != "secret")
-        return redacted, kept, personal
+        kept_names = tuple(sorted(self._keep & {item.name for item in secrets}))
+        personal = () if self._personal else tuple(item for item in secrets if item.grade != "secret")
+        return redacted, kept_names, personal
 
     def check_keep(self) -> None:
         """Raise `EditError` for a name to be kept that nothing found has."""
@@ -198,14 +198,15 @@ class RequestRedactor:
     def _look(self, look: Callable[[], None]) -> None:
         _guard(look)
         if not self._personal:
-            found = self._redactor.findings
-            keep = self._keep | {item.name for item in found if item.grade != "secret"}
+            secrets = self._redactor.findings
+            keep = self._keep | {item.name for item in secrets if item.grade != "secret"}
             if keep != self._redactor.keep:
                 self._redactor = replace(self._redactor, keep=keep, _cleaned={})
 
 
 def look_at(session: Session) -> Redactor:
-    """A redactor that knows each secret on the session's path. Raises `RedactionError` if it cannot tell."""
+    """Return a redactor with each secret on the session's path. Raises `RedactionError` if the search
+    fails."""
     redactor = Redactor()
     _guard(lambda: look_through(session, session.path, redactor))
     return redactor
@@ -236,14 +237,14 @@ def write_body(
     """The body of a Messages request for a job, without secrets.
 
     The material comes first and the instruction last, each marked so that the provider caches all before it
-    (CLAUDE §9): asked again in other words, the material is read from there. `limit` is the length the words
-    ask for, where that is less than what the answer may have.
+    for a request with another instruction. `limit` is the length that the instruction requests, if that is
+    less than the answer may have.
     """
     job, session = cleaner.clean(job, session)
     may = LONGEST if job.max_tokens is None else job.max_tokens
-    told = job if limit is None else job.model_copy(update={"max_tokens": limit})
+    limited_job = job if limit is None else job.model_copy(update={"max_tokens": limit})
     name = choose_prompt(asking.prompt, limit)
-    prompt = write_prompt(told, session, focus=asking.focus, additions=asking.additions, name=name)
+    prompt = write_prompt(limited_job, session, focus=asking.focus, additions=asking.additions, name=name)
     material, instruction = prompt.parts
     content = [_mark(material, asking.cache)] if material.strip() else []
     body: Json = {
@@ -267,12 +268,12 @@ def _mark(text: str, cache: TTL | None) -> Json:
 
 
 def read_texts(body: Json) -> list[str]:
-    """The texts of a body, in the order in which the model reads them; what a call was given is JSON."""
+    """The texts of a body, in the order in which the model reads them; arguments of calls are JSON."""
     edits = (body.get("context_management") or {}).get("edits", ())
-    told = [part.get("instructions") for part in (body.get("compaction") or {}, *edits)]
+    instructions = [part.get("instructions") for part in (body.get("compaction") or {}, *edits)]
     tools = [stringify(tool) for tool in body.get("tools", ())]
-    said = [text for block in _blocks(body) for text in _read_block(block)]
-    return [*tools, *said, *(text for text in told if text)]
+    texts = [text for block in _blocks(body) for text in _read_block(block)]
+    return [*tools, *texts, *(text for text in instructions if text)]
 
 
 def _read_block(block: Json) -> Iterator[str]:
@@ -312,19 +313,19 @@ def count_body(kind: RequestKind, body: Json, counter: Counter) -> PreviewedRequ
 
 
 def _blocks(body: Json) -> list[Json]:
-    said = (block for message in body.get("messages", ()) for block in message["content"])
-    return [*body.get("system", ()), *said]
+    blocks = (block for message in body.get("messages", ()) for block in message["content"])
+    return [*body.get("system", ()), *blocks]
 
 
 def price_requests(
     requests: Sequence[PreviewedRequest], price: Price | None, ttl: TTL | None
 ) -> Money | None:
     """The most that asking once for each can cost; None without a price."""
-    return add_money([_price(asked, price, ttl) for asked in requests]) if price is not None else None
+    return add_money([_price(request, price, ttl) for request in requests]) if price is not None else None
 
 
-def _price(asked: PreviewedRequest, price: Price, ttl: TTL | None) -> Money:
-    written = asked.cached if ttl is not None and asked.cached >= (price.minimum or 0) else 0
-    fresh, output = asked.tokens - written, asked.body["max_tokens"]
-    total = float(price.charge(fresh, 0, written, output, ttl or "5m").total)
+def _price(request: PreviewedRequest, price: Price, ttl: TTL | None) -> Money:
+    written = request.cached if ttl is not None and request.cached >= (price.minimum or 0) else 0
+    fresh, output = request.tokens - written, request.body["max_tokens"]
+    total = float(price.charge(fresh, 0, written, output, ttl or "5m"))
     return Money(Decimal(repr(round(total, 9))), price.currency, price.note)

@@ -1,4 +1,4 @@
-"""A plan -> the request that has the provider compact what stands before the cut, and what its answer is.
+"""Build the request that has the provider compact the messages before a plan's cut, and read its answer.
 
 For models that bind thinking to its prefix: an edit by the client breaks that, the provider's own edits do
 not (CLAUDE §8). A policy that compacts at the wire is asked for as its `context_management` (§5.1), any other
@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ...errors import AnswerRefused, PolicyError, RequestRefused
-from ...formats.sealed import ON_DEMAND
+from ...formats.sealed import ON_DEMAND, Sealed
 from ...planning.assemble import live_context
 from ...planning.plan import Plan
-from ...planning.summary_jobs import Reply, SummaryJob
+from ...planning.summary_jobs import SummaryJob
 from ...redaction.cut import cut_text
 from ...session.entries import Usage
 from ...tokens.models import find_class
@@ -23,7 +23,7 @@ from ...wire.checks.messages import find_prefill
 from ...wire.context_management import COMPACT, context_management, list_betas
 from ...wire.render import render_request
 from ..prompts import write_prompt
-from .request import LONGEST, Json, RequestOptions, RequestRedactor, digest_body
+from .request import LONGEST, Json, RequestOptions, RequestRedactor
 
 MOST_INSTRUCTIONS = 16_384
 """Characters that instructions for it may have (§5.2)."""
@@ -42,26 +42,13 @@ class ProviderSide(NamedTuple):
     notes: tuple[str, ...]
     tokens: int
 
-    @property
-    def digest(self) -> str:
-        return digest_body(self.body)
-
-
-class Compacted(NamedTuple):
-    """What the provider wrote. `block` goes first into `messages`, byte for byte, with `betas` each time."""
-
-    reply: Reply
-    block: Json
-    betas: tuple[str, ...]
-    notes: tuple[str, ...]
-
 
 def ask_provider(plan: Plan, asking: RequestOptions, cleaner: RequestRedactor) -> ProviderSide:
-    """The request for what stands before the plan's cut, or by edits at the wire for everything; no secrets.
+    """Build the request for the messages before the plan's cut, or for all if the policy edits requests.
 
-    Where something was taken out, or another model is asked, thinking is left out too: it is bound to the
-    words before it, and to its model. Raises `PolicyError` for a plan without a cut, and for one whose
-    summary does not come first; `RequestRefused` for a context that the provider would not take.
+    Secrets are removed. Then, and if another model is asked, thinking is left out too: it is bound to the
+    text before it and to its model. Raises `PolicyError` for a plan without a cut, and for one whose summary
+    does not come first; `RequestRefused` for a context that the provider would not take.
     """
     session = plan.session
     limit = max((job.max_tokens or 0 for job in plan.jobs), default=0) or LONGEST
@@ -78,16 +65,16 @@ def ask_provider(plan: Plan, asking: RequestOptions, cleaner: RequestRedactor) -
         context = replace(context, pieces=older)
     rendered = render_request(context, model=asking.model, max_tokens=limit)
     body = rendered.request
-    told = _write_instructions(plan, asking)
+    instructions = _write_instructions(plan, asking)
     if management is not None:
-        edits = [edit | _pause(edit, told) for edit in management["edits"]]
+        edits = [edit | _pause(edit, instructions) for edit in management["edits"]]
         body["context_management"] = {"edits": edits}
     else:
         betas = (ON_DEMAND,)
-        body["compaction"] = {"type": "summarize", "instructions": told}
+        body["compaction"] = {"type": "summarize", "instructions": instructions}
     betas = tuple(dict.fromkeys((*betas, *rendered.betas)))
     cleaned, notes = _clean(body, session.model, asking, cleaner)
-    tokens = context.tokens + int(plan.ledger.count_texts([told])[0])
+    tokens = context.tokens + int(plan.ledger.count_texts([instructions])[0])
     return ProviderSide(cleaned, betas, limit, notes, tokens)
 
 
@@ -104,19 +91,6 @@ def tell_binding(model: str) -> tuple[str, ...]:
         "it refuses the reasoning that is kept. With provider_side=True the provider compacts, and it stays."
     )
     return (warning,)
-
-
-def ask_edits(plan: Plan, asking: RequestOptions, cleaner: RequestRedactor) -> tuple[Json, tuple[str, ...]]:
-    """The request whose tokens are counted with the policy's edits at the wire, and its beta headers.
-
-    Raises `PolicyError` for a policy without such edits, `RequestRefused` for a context that is no request.
-    """
-    management = context_management(plan.policy, asking.model)
-    if management is None:
-        raise PolicyError(plan.policy.name, "it edits nothing at the wire")
-    body = render_request(live_context(plan.session, plan.ledger), model=asking.model).request
-    body["context_management"] = management
-    return _clean(body, plan.session.model, asking, cleaner)[0], tuple(list_betas(management))
 
 
 def _clean(
@@ -150,9 +124,9 @@ def _find_edits(plan: Plan, asking: RequestOptions) -> tuple[Json | None, tuple[
     return management, tuple(list_betas(management))
 
 
-def _pause(edit: Json, told: str) -> Json:
+def _pause(edit: Json, instructions: str) -> Json:
     """A compaction stops when it is done: no reply of the model is wanted after it."""
-    return {"pause_after_compaction": True, "instructions": told} if edit["type"] == COMPACT else {}
+    return {"pause_after_compaction": True, "instructions": instructions} if edit["type"] == COMPACT else {}
 
 
 def _write_instructions(plan: Plan, asking: RequestOptions) -> str:
@@ -169,20 +143,20 @@ def _unseal(messages: list[Json]) -> list[Json]:
     first = messages[0]["content"] if messages else []
     if not first or first[0].get("type") != "compaction":
         return messages
-    told = {"role": "user", "content": [{"type": "text", "text": str(first[0].get("content"))}]}
-    return [told, *messages[1:]]
+    summary_message = {"role": "user", "content": [{"type": "text", "text": str(first[0].get("content"))}]}
+    return [summary_message, *messages[1:]]
 
 
 def _drop_thinking(messages: list[Json]) -> list[Json]:
-    kept = [
+    remaining = [
         {**message, "content": [block for block in message["content"] if block.get("type") not in _THINKING]}
         for message in messages
     ]
-    return [message for message in kept if message["content"]]
+    return [message for message in remaining if message["content"]]
 
 
-def read_compacted(side: ProviderSide, blocks: list[Json], stop_reason: str, usage: Usage) -> Compacted:
-    """The compaction in an answer. Raises `AnswerRefused` when there is none, or it failed."""
+def read_compacted(side: ProviderSide, blocks: list[Json], stop_reason: str, usage: Usage) -> Sealed:
+    """Return the compaction in an answer. Raises `AnswerRefused` if there is none, or it failed."""
     block: Json | None = next((block for block in blocks if block.get("type") == "compaction"), None)
     if block is None:
         reason = f"The provider did not compact; it stopped with {_word(stop_reason)}."
@@ -190,7 +164,7 @@ def read_compacted(side: ProviderSide, blocks: list[Json], stop_reason: str, usa
     content: Any = block.get("content")
     if not isinstance(content, str) or not content.strip():
         raise AnswerRefused("empty", "The provider's compaction failed: it holds no summary.", usage)
-    return Compacted(Reply(text=content, usage=usage), block, side.betas, side.notes)
+    return Sealed(block=block, betas=side.betas, model=side.body["model"])
 
 
 def _word(stop_reason: str) -> str:

@@ -37,11 +37,11 @@ class Shortened(NamedTuple):
     @property
     def notice(self) -> str:
         """What the summariser is told of it."""
-        told = "Long outputs of tools are shown by their beginning and end, and reasoning is not shown."
+        notice = "Long outputs of tools are shown by their beginning and end, and reasoning is not shown."
         if self.left_out:
             many = f"{self.left_out:,} entries were" if self.left_out > 1 else "One entry was"
-            told += f" {many} left out of the conversation, the oldest first."
-        return told
+            notice += f" {many} left out of the conversation, the oldest first."
+        return notice
 
 
 def take_part(session: Session, job: SummaryJob) -> tuple[SummaryJob, Session]:
@@ -73,14 +73,16 @@ def shorten_job(job: SummaryJob, session: Session, most: int) -> Shortened | Non
         total -= sizes[at]
     if total > most:
         return None
-    kept = [at for at in range(len(entries)) if at not in gone]
-    said = sum(1 for at in gone if sizes[at])
+    retained = [at for at in range(len(entries)) if at not in gone]
+    omitted = sum(1 for at in gone if sizes[at])
     return Shortened(
-        job.model_copy(update={"entries": tuple(job.entries[at] for at in kept), "thinking": False}),
-        build(Session, format=session.format, model=session.model, entries=tuple(entries[at] for at in kept)),
-        "truncated" if said else "tighter",
+        job.model_copy(update={"entries": tuple(job.entries[at] for at in retained), "thinking": False}),
+        build(
+            Session, format=session.format, model=session.model, entries=tuple(entries[at] for at in retained)
+        ),
+        "truncated" if omitted else "tighter",
         total,
-        said,
+        omitted,
     )
 
 
@@ -90,11 +92,11 @@ def find_share(message: str) -> float | None:
     >>> find_share("prompt is too long: 250000 tokens > 200000 maximum")
     0.8
     """
-    found = _FIGURES.search(message)
-    if found is None:
+    match = _FIGURES.search(message)
+    if match is None:
         return None
-    asked, limit = (int(figure.replace(",", "")) for figure in found.groups())
-    return limit / asked if 0 < limit < asked else None
+    requested, limit = (int(figure.replace(",", "")) for figure in match.groups())
+    return limit / requested if 0 < limit < requested else None
 
 
 def _text(entry: Entry, job: SummaryJob) -> str:

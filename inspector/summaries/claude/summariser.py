@@ -1,8 +1,8 @@
 """DOOR: a summariser that asks a Claude model: `(SummaryJob, Session) -> Reply`.
 
-What would be sent can be seen before (`preview`): its words, without secrets, its tokens and its price.
-Nothing is sent but by calling the summariser, and by `count`, `count_edited` and `compact`. Retries are those
-of the `anthropic` package; what `asker` does beyond them is told in `events`.
+`preview` shows the requests: their redacted text, their tokens and their price. Only calling the summariser,
+`count` and `compact` send anything. Retries are those of the `anthropic` package; further
+attempts are listed in `events`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...errors import AnswerRefused, RequestRefused, Stopped, SummaryError, expect
-from ...formats.sealed import Sealed
 from ...planning.plan import Plan
 from ...planning.summary_jobs import TIGHTER, Checkpoint, Oversize, Reply, SummaryJob
 from ...policies.events import AuditEvent
@@ -23,6 +22,7 @@ from ...redaction.cut import cut_line
 from ...redaction.redact import Redactor, keep_names
 from ...session.entries import Usage
 from ...session.session import Session
+from ...tokens.counter import Counter
 from ...tokens.counters import ESTIMATE
 from ...tokens.prices import PRICES, TTL, Price, find_price
 from ..material import job_text
@@ -45,16 +45,16 @@ from .request import (
     read_texts,
     write_body,
 )
-from .server_side import Compacted, ProviderSide, ask_edits, ask_provider, read_compacted, tell_binding
+from .server_side import ask_provider, read_compacted, tell_binding
 from .shorten import MARGIN, Shortened, find_share, shorten_job
 
 MOST_SHORTENED = 5
-"""How often a request is made shorter before the provider's refusal is told."""
+"""How often a request is shortened before the provider's refusal is reported."""
 _OVERFLOWS = frozenset({"token_overflow", "byte_overflow"})
 
 
 class JobRunner:
-    """One job, asked until there is an answer that can stand, or a reason why there is none."""
+    """One job, sent until there is a valid answer or a reason why there is none."""
 
     def __init__(self, claude: ClaudeSummariser, job: SummaryJob, session: Session) -> None:
         self.claude, self.job, self.session = claude, job, session
@@ -212,6 +212,9 @@ TICK = 0.05
 _UNITS_PER_TOKEN = 4
 _COUNTED = frozenset({"model", "system", "messages", "tools"})
 """Parts of a request that have tokens."""
+_BY_PROVIDER = replace(
+    ESTIMATE, name="count_tokens", about=lambda: "Counted by the provider for this very request"
+)
 
 
 class Progress(NamedTuple):
@@ -242,14 +245,14 @@ class ClaudeSummariser:
     `focus` is what the user wants kept most, `additions` what context providers add, by their names. `cache`
     is how long the provider keeps what was sent for an answer in other words; None asks for no caching.
     `effort` is passed on as `output_config.effort` when given: a job's own effort is not, since not every
-    model knows it. Secrets are taken out of all that is sent but those named in `keep`; `personal` takes out
-    e-mail addresses and users' names too. `prices` is the table to price by. `provider_side` has the provider
-    compact instead of answering jobs (`compact`), which keeps reasoning that a model binds to what stands
-    before it; `preview` says of which models that is.
+    model knows it. Secrets are redacted, except those named in `keep`; `personal` redacts e-mail addresses
+    and users' names too. `prices` is the price table. `provider_side` has the provider compact instead of
+    answering jobs (`compact`), which keeps reasoning that a model binds to the messages before it; `preview`
+    names those models.
 
-    `tell` hears `Progress` every 50 ms, in the thread that called, and may raise `Stopped`. `events` tells of
-    what was asked again and why. Raises `KeyMissing`, `RequestRefused`, `AnswerRefused`, `RedactionError` and
-    `Stopped`. Several calls may run side by side.
+    `tell` is called with a `Progress` every 50 ms, in the calling thread, and may raise `Stopped`. `events`
+    lists the requests that were sent again and the reasons. Raises `KeyMissing`, `RequestRefused`,
+    `AnswerRefused`, `RedactionError` and `Stopped`. Several calls may run in parallel.
 
     >>> ClaudeSummariser("claude-opus-4-5", focus="the failing test")
     ClaudeSummariser('claude-opus-4-5')
@@ -287,7 +290,7 @@ class ClaudeSummariser:
         self.events: list[AuditEvent] = []
         self._calls: set[ApiCall] = set()
         self.stops = 0
-        self._seen: tuple[Session, Redactor] | None = None
+        self._last_redactor: tuple[Session, Redactor] | None = None
         self._lock = threading.Lock()
 
     @property
@@ -315,96 +318,59 @@ class ClaudeSummariser:
         return JobRunner(self, job, session).run()
 
     def preview(self, plan: Plan) -> RequestPreview:
-        """What would be sent for a plan: redacted, counted by the plan's own counter, priced. Sends nothing.
+        """Return the requests for a plan: redacted, counted by the plan's own counter, priced. Sends nothing.
 
-        Raises `RedactionError` when secrets cannot be looked for, `EditError` for a name in `keep` that none
-        has.
+        Raises `RedactionError` if the search for secrets fails, `EditError` for a name in `keep` that no
+        secret has.
         """
         counter = plan.ledger.counter
-        if self.provider_side:
-            side, cleaner = self._side(plan)
-            asked = [PreviewedRequest("compaction", side.body, side.tokens, 0)]
-            return self._sending(asked, counter.name, counter.source, cleaner, side.notes)
-        cleaner, bodies = self._bodies(plan)
-        asked = [count_body(job.kind, body, counter) for job, body in zip(plan.jobs, bodies, strict=True)]
-        return self._sending(asked, counter.name, counter.source, cleaner, tell_binding(self.model))
+        requests, cleaner, notes, _ = self._prepare(plan, counter)
+        return self.sum_up(requests, counter, cleaner, notes)
 
     def count(self, plan: Plan) -> RequestPreview:
-        """The same, its tokens counted by the provider: what would be sent goes there, without secrets.
+        """Return the preview with tokens counted by the provider: sends the redacted requests for counting.
 
-        The count is free and no answer is written; the provider calls it an estimate (CLAUDE §6).
+        The count is free and no answer is written; the provider calls it an estimate.
         """
-        if self.provider_side:
-            side, cleaner = self._side(plan)
-            shapes = [PreviewedRequest("compaction", side.body, side.tokens, 0)]
-            notes, betas = side.notes, side.betas
-        else:
-            cleaner, bodies = self._bodies(plan)
-            shapes = [
-                count_body(job.kind, body, ESTIMATE) for job, body in zip(plan.jobs, bodies, strict=True)
-            ]
-            notes, betas = tell_binding(self.model), ()
-        asked = []
+        shapes, cleaner, notes, betas = self._prepare(plan, ESTIMATE)
+        requests = []
         for rough in shapes:
             plain = {key: value for key, value in rough.body.items() if key in _COUNTED}
             call = self.follow(cleaner, rough.kind, 0, partial(ApiCall.count, body=plain, betas=betas))
             exact = int(call.counted["input_tokens"])
             share = rough.cached / rough.tokens if rough.tokens else 0.0
-            asked.append(rough._replace(tokens=exact, cached=round(exact * share)))
-        source = "Counted by the provider for this very request"
-        return self._sending(asked, "count_tokens", source, cleaner, notes)
+            requests.append(rough._replace(tokens=exact, cached=round(exact * share)))
+        return self.sum_up(requests, _BY_PROVIDER, cleaner, notes)
 
     def write_plan(self, plan: Plan) -> Checkpoint | None:
-        """The whole checkpoint, compacted by the provider; None where the plan's jobs are to be answered.
+        """Return the checkpoint compacted by the provider; None if the plan's jobs are to be answered
+        instead. Raises the exceptions of `compact`."""
+        return self.compact(plan) if self.provider_side else None
 
-        Raises what `compact` raises. Files that a policy lists after its summary are not in it: the
-        provider's block goes back as it came.
+    def compact(self, plan: Plan) -> Checkpoint:
+        """Have the provider compact the messages before the plan's cut.
+
+        For models that refuse thinking whose prefix was edited. The checkpoint has no list of files after the
+        summary: the provider's block is returned unchanged. Raises the exceptions of a call, and
+        `PolicyError` for a plan without a cut.
         """
-        if not self.provider_side:
-            return None
-        made = self.compact(plan)
-        sealed = Sealed(block=made.block, betas=made.betas, model=self.model)
-        covers = tuple(map(str, covered(plan)))
+        cleaner = self.cleaner(plan.session)
+        side = ask_provider(plan, self.asking, cleaner)
+        call = self.follow(cleaner, "initial", side.limit, lambda call: call.listen(side.body, side.betas))
+        sealed = read_compacted(side, call.blocks, call.stop_reason, call.usage)
         return Checkpoint(
-            text=made.reply.text,
+            text=sealed.block["content"],
             by=self.by,
-            usage=made.reply.usage,
-            covers=covers,
+            usage=call.usage,
+            covers=tuple(map(str, covered(plan))),
             sealed=sealed,
             provider=self.provider,
             model=self.model,
         )
 
-    def compact(self, plan: Plan) -> Compacted:
-        """Have the provider compact what stands before the plan's cut (CLAUDE §5).
-
-        For models that refuse thinking whose prefix was edited (§8). `preview_compact` shows what is sent.
-        Raises what a call raises, and `PolicyError` for a plan without a cut.
-        """
-        side = self.preview_compact(plan)
-        cleaner = self.cleaner(plan.session)
-        call = self.follow(cleaner, "initial", side.limit, lambda call: call.listen(side.body, side.betas))
-        return read_compacted(side, call.blocks, call.stop_reason, call.usage)
-
-    def preview_compact(self, plan: Plan) -> ProviderSide:
-        """What `compact` would send. Sends nothing."""
-        return ask_provider(plan, self.asking, self.cleaner(plan.session))
-
-    def count_edited(self, plan: Plan) -> tuple[int, int]:
-        """Input tokens of the context before and after the policy's edits at the wire, by the provider (§4).
-
-        Sends the context there, without secrets. Raises `PolicyError` for a policy without such edits.
-        """
-        cleaner = self.cleaner(plan.session)
-        body, betas = ask_edits(plan, self.asking, cleaner)
-        call = self.follow(cleaner, "initial", 0, lambda call: call.count(body, betas))
-        before = (call.counted.get("context_management") or {}).get("original_input_tokens")
-        after = int(call.counted["input_tokens"])
-        return int(before) if before is not None else after, after
-
     def remember(self, other: ClaudeSummariser) -> None:
         """Know what another found in a session, so that it is not looked through again."""
-        self._seen = other._seen
+        self._last_redactor = other._last_redactor
 
     def stop(self) -> None:
         """Give up all that is under way: each call raises `Stopped` at once, and sends nothing more."""
@@ -413,12 +379,14 @@ class ClaudeSummariser:
             call.give_up()
 
     def cleaner(self, session: Session) -> RequestRedactor:
-        """What takes secrets out of what is sent for a session; the session is looked through once."""
+        """Return the redactor for a session's requests; the session is searched for secrets once."""
         with self._lock:
-            if self._seen is None or self._seen[0] is not session:
-                self._seen = session, look_at(session)
+            if self._last_redactor is None or self._last_redactor[0] is not session:
+                self._last_redactor = session, look_at(session)
             # The environment is read now, and forgotten with the cleaner.
-            return RequestRedactor(session, replace(self.asking, known=read_secrets()), self._seen[1])
+            return RequestRedactor(
+                session, replace(self.asking, known=read_secrets()), self._last_redactor[1]
+            )
 
     def follow(
         self,
@@ -428,7 +396,7 @@ class ClaudeSummariser:
         work: Work,
         stops: int | None = None,
     ) -> ApiCall:
-        """Make a call and tell of it until it is over. It is not begun if there was a stop since `stops`."""
+        """Make a call and report its progress. The call is not started if there was a stop since `stops`."""
         call = ApiCall(cleaner.scrub, self.base_url, self.max_retries, self.timeout)
         self._calls.add(call)
         try:
@@ -454,41 +422,49 @@ class ClaudeSummariser:
         """Record an event for the caller."""
         self.events.append(AuditEvent(kind, provider="anthropic", model=self.model, data=data))
 
-    def _bodies(self, plan: Plan) -> tuple[RequestRedactor, list[Json]]:
+    def _prepare(
+        self, plan: Plan, counter: Counter
+    ) -> tuple[list[PreviewedRequest], RequestRedactor, tuple[str, ...], tuple[str, ...]]:
+        """Return the requests for a plan, their redactor, notes, and the beta headers they need."""
         cleaner = self.cleaner(plan.session)
-        bodies = [write_body(job, plan.session, self.asking, cleaner) for job in plan.jobs]
+        if self.provider_side:
+            side = ask_provider(plan, self.asking, cleaner)
+            requests = [PreviewedRequest("compaction", side.body, side.tokens, 0)]
+            notes, betas = side.notes, side.betas
+        else:
+            bodies = [write_body(job, plan.session, self.asking, cleaner) for job in plan.jobs]
+            requests = [
+                count_body(job.kind, body, counter) for job, body in zip(plan.jobs, bodies, strict=True)
+            ]
+            notes, betas = tell_binding(self.model), ()
         cleaner.check_keep()
-        return cleaner, bodies
+        return requests, cleaner, notes, betas
 
-    def _side(self, plan: Plan) -> tuple[ProviderSide, RequestRedactor]:
-        cleaner = self.cleaner(plan.session)
-        side = ask_provider(plan, self.asking, cleaner)
-        cleaner.check_keep()
-        return side, cleaner
-
-    def _sending(
+    def sum_up(
         self,
         requests: list[PreviewedRequest],
-        counter: str,
-        note: str,
+        counter: Counter,
         cleaner: RequestRedactor,
         notes: tuple[str, ...],
+        limit: SpendingLimit | None = None,
     ) -> RequestPreview:
+        """Build the preview of requests, by default with the limit of one run for each."""
         price, price_note = find_price(self.model, self.prices)
-        money = price_requests(requests, price, self.asking.cache)
         bodies = [request.body for request in requests]
-        limits = [find_limit([body], asks=1) if self.provider_side else limit_job(body) for body in bodies]
-        limit = sum(limits, start=NOTHING)
-        most = limit.price(price, self.asking.cache)
+        if limit is None:
+            limits = [
+                find_limit([body], asks=1) if self.provider_side else limit_job(body) for body in bodies
+            ]
+            limit = sum(limits, start=NOTHING)
         return RequestPreview(
             self.model,
             tuple(requests),
-            counter,
-            note,
-            money,
+            counter.name,
+            counter.source,
+            price_requests(requests, price, self.asking.cache),
             price_note,
             *cleaner.findings(bodies),
             notes,
             limit,
-            most,
+            limit.price(price, self.asking.cache),
         )

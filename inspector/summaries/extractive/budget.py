@@ -1,7 +1,7 @@
 """What is worth saying, chosen under a budget of tokens and laid out under headings.
 
-In go `Item`s, the most important first, and a counter; out comes a text that never counts more than the
-budget. Nothing here knows where an item came from.
+Takes `Item`s, the most important first, and a counter, and returns a text of at most `budget` tokens. The
+selection does not depend on the origin of an item.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...tokens.counter import Counter
 from .quotes import cut_words
 
 NOTHING = "- none"
-"""Stands under a heading that nothing was found for."""
+"""The line under a heading without items."""
 FIRST = "safety"
 """Items of this kind have room before headings do, and their section is the first."""
 _REFILLS = 4
@@ -28,8 +28,8 @@ _CUTS = 9
 class Item(NamedTuple):
     """A line, or with a `label` a part of the line of that label.
 
-    `kind` is what it counts as when the budget is shared out, `slot` where it stands, `at` its place there.
-    It is left out when its `key` stands in what was chosen before it; "" is never left out.
+    `kind` selects its share of the budget, `slot` its section, and `at` its place there. The item is left out
+    if the text chosen before it holds its `key`; an item with the key "" is never left out.
     """
 
     kind: str
@@ -41,7 +41,7 @@ class Item(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """Where items stand: under a heading of their own or the one before, or between the tags of a list."""
+    """A section for items: under a heading of its own or the one before, or between the tags of a list."""
 
     name: str
     heading: str = ""
@@ -54,7 +54,7 @@ class Slot(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """The slots in order. A large enough budget has every heading in it, tags stand only when filled."""
+    """The slots in order. A large enough budget has every heading; tags are written only with items."""
 
     title: str
     slots: tuple[Slot, ...]
@@ -68,10 +68,14 @@ class Layout:
             return ""
         lines = [self.title]
         for number, slot in enumerate(self.slots):
-            mine = sorted(by_slot.get(slot.name, ()), key=lambda item: item.at)
+            section_items = sorted(by_slot.get(slot.name, ()), key=lambda item: item.at)
             if slot.tag:
                 # Set off by a blank line, as the published systems do (FLUE §8).
-                lines += ["", slot.opening, *(item.text for item in mine), f"</{slot.tag}>"] if mine else []
+                lines += (
+                    ["", slot.opening, *(item.text for item in section_items), f"</{slot.tag}>"]
+                    if section_items
+                    else []
+                )
                 continue
             below = self._below(number)
             filled = [name for name in below if name in by_slot]
@@ -79,9 +83,9 @@ class Layout:
                 lines.append(slot.heading)
                 if not filled:
                     lines.append(NOTHING)
-            elif slot.heading and mine:
+            elif slot.heading and section_items:
                 lines.append(slot.heading)
-            lines += _lines(mine)
+            lines += _lines(section_items)
         return "\n".join(lines)
 
     def begin_with(self, name: str) -> Layout:
@@ -116,15 +120,15 @@ def fit(
 ) -> str:
     """The text of as many items as go into `budget` tokens, counted as a whole by `counter`.
 
-    Items are taken in their order, those of a kind up to its share of the budget (default: all of it); what
-    is left then goes to the rest in the same order, and to the beginning of one more line. Empty when not
-    even one item fits.
+    Items are taken in order, those of a kind up to its share of the budget (default: all of it). The
+    remaining budget is given to the other items in the same order, and to the beginning of one more line.
+    Empty if not even one item fits.
     """
 
     def count(chosen: Iterable[int]) -> int:
         return _count(counter, layout.write([items[at] for at in sorted(chosen)], whole=whole))
 
-    costs = _count_each(counter, [_said(item) for item in items])
+    costs = _count_each(counter, [_text_of(item) for item in items])
     first = sum(cost for item, cost in zip(items, costs, strict=True) if item.kind == FIRST)
     whole = _count(counter, layout.write((), whole=True)) * 4 <= budget - first
     opening = _count_each(counter, [f"{slot.opening}\n" for slot in layout.slots])
@@ -149,9 +153,9 @@ def fit(
                 room -= price
                 used[item.kind] = used.get(item.kind, 0) + price
     # Lines are counted apart, and the whole is what counts: drop what is too much, then try to fill the rest.
-    while (total := count(choice.taken)) > budget and choice.taken:
+    while (total := count(choice.chosen)) > budget and choice.chosen:
         over = total - budget
-        while over > 0 and choice.taken:
+        while over > 0 and choice.chosen:
             over -= max(costs[choice.drop()], 1)
     if total > budget:
         return ""
@@ -161,12 +165,12 @@ def fit(
             if not choice.has(at) and choice.price(at) <= room and not choice.is_said(at):
                 more.append(at)
                 room -= choice.price(at)
-        if not more or (fuller := count([*choice.taken, *more])) > budget:
+        if not more or (fuller := count([*choice.chosen, *more])) > budget:
             break
         for at in more:
             choice.take(at)
         total = fuller
-    chosen = [items[at] for at in sorted(choice.taken)]
+    chosen = [items[at] for at in sorted(choice.chosen)]
     for cut in islice(_cut_lines(choice, budget - total), _CUTS):
         text = layout.write([*chosen, cut], whole=whole)
         if _count(counter, text) <= budget:
@@ -193,10 +197,10 @@ class _Choice:
 
     def __init__(self, items: Sequence[Item], costs: Sequence[int], entry: Mapping[str, int]) -> None:
         self.items, self.costs, self.entry = items, costs, entry
-        self.taken: list[int] = []
+        self.chosen: list[int] = []
         self._have: set[int] = set()
         self._open: set[str] = set()
-        self._said = "\n"
+        self._chosen_text = "\n"
 
     def price(self, at: int) -> int:
         item = self.items[at]
@@ -205,14 +209,14 @@ class _Choice:
 
     def is_said(self, at: int) -> bool:
         key = self.items[at].key
-        place = self._said.find(key) if key else -1
+        place = self._chosen_text.find(key) if key else -1
         while place >= 0:
             end = place + len(key)
             # Inside a longer word it is another one.
-            inside = _in_word(key[0]) and _in_word(self._said[place - 1 : place])
-            if not inside and not (_in_word(key[-1]) and _in_word(self._said[end : end + 1])):
+            inside = _in_word(key[0]) and _in_word(self._chosen_text[place - 1 : place])
+            if not inside and not (_in_word(key[-1]) and _in_word(self._chosen_text[end : end + 1])):
                 return True
-            place = self._said.find(key, place + 1)
+            place = self._chosen_text.find(key, place + 1)
         return False
 
     def has(self, at: int) -> bool:
@@ -220,22 +224,22 @@ class _Choice:
 
     def drop(self) -> int:
         """Take back what was taken last."""
-        at = self.taken.pop()
+        at = self.chosen.pop()
         self._have.remove(at)
         return at
 
     def take(self, at: int) -> None:
-        self.taken.append(at)
+        self.chosen.append(at)
         self._have.add(at)
         self._open.add(self.items[at].slot)
-        self._said += self.items[at].text + "\n"
+        self._chosen_text += self.items[at].text + "\n"
 
 
 def _in_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _said(item: Item) -> str:
+def _text_of(item: Item) -> str:
     return f", {item.text}" if item.label else f"- {item.text}\n"
 
 
@@ -244,5 +248,5 @@ def _count(counter: Counter, text: str) -> int:
 
 
 def _count_each(counter: Counter, texts: Sequence[str]) -> list[int]:
-    found: list[int] = counter.count(texts).tolist() if texts else []
-    return found
+    counts: list[int] = counter.count(texts).tolist() if texts else []
+    return counts

@@ -1,6 +1,6 @@
-"""What entries say that must not be forgotten, as items: the most important first.
+"""Collect the content of entries that a summary must hold, as items, the most important first.
 
-In go entries of a session, out come `Item`s: rules that forbid something, the first and last words, files
+From the entries of a session, yield `Item`s: rules that forbid something, the first and last words, files
 changed, the user's other rules, open todos, the last errors and outcomes of commands, decisions, then all
 other facts, and in the end every sentence. Everything is copied; nothing is concluded, and nothing is taken
 from the model's reasoning.
@@ -34,12 +34,12 @@ from .quotes import (
     find_rest,
     find_sentence,
     find_statements,
+    forbids,
     quote,
 )
-from .safety import forbids
 
 NEWEST = 12
-"""So many of the last errors, outcomes and decisions go before everything else of their kinds."""
+"""The number of last errors, outcomes and decisions that precede all others of their kinds."""
 MANY = 100
 """Facts of one of the lesser kinds that are considered at all, those that people and models name first."""
 
@@ -47,13 +47,13 @@ LONG_ERROR = 300
 """Characters of an error line beyond which it is rather a dump than a message."""
 
 ASKED_FIRST, LAST, BETWEEN = "Asked first:", "Asked last:", "Asked then:"
-"""What stands before a user's words."""
+"""The labels before a user's words."""
 NAMED_BEFORE = "Files named before"
 READ = "In what was read: "
-"""What stands before a task that nobody in the session set."""
+"""The label before a task that was only read, not set by the user."""
 
 _LABEL = re.compile(r"^[A-Z]{3,}(?: [A-Z]{3,}){0,2}: (?=\w)")
-"""What kind of sentence follows, in capitals."""
+"""A label in capitals that names the kind of the sentence."""
 _IS = re.compile(r"\w (?:is|are|was|were) (?:now )?|\w ?[:=] ?")
 _BRIEF = {FIRST: 0, "modified": 1, "rule": 2, "stated": 2, "goal": 3}
 """The order of kinds if a line is a large part of the room: the beginning of a request says little."""
@@ -66,11 +66,11 @@ _LABELS = {"id": "Ids", "url": "Addresses", "number": "Values", "symbol": "Names
 def gather_entries(session: Session, entries: Sequence[Entry], previous: str | None = None) -> Session:
     """The entries as a session of their own, in one line, without the model's reasoning.
 
-    The summary before, if any, stands first, as the compaction it was.
+    The previous summary, if any, comes first, as a compaction entry.
     """
     if previous:
-        told = build(Entry, id="", kind="compaction", blocks=(Text(text=previous),))
-        entries = [told, *entries]
+        previous_entry = build(Entry, id="", kind="compaction", blocks=(Text(text=previous),))
+        entries = [previous_entry, *entries]
     chained = tuple(
         build(
             Entry,
@@ -94,7 +94,7 @@ def collect_items(session: Session, *, brief: bool = False) -> list[Item]:
     `brief` is for when a line is a large part of the room: quotes are shorter and come later, a label in
     capitals before a sentence goes, and shorter rules come first.
     """
-    reader = _Gleaner(session, WORDS // 15 if brief else WORDS)
+    reader = _ItemCollector(session, WORDS // 15 if brief else WORDS)
     items = list(reader.items())
     items += reader.rest(sum(map(len, {item.text for item in items})))
     if not brief:
@@ -103,14 +103,16 @@ def collect_items(session: Session, *, brief: bool = False) -> list[Item]:
         item._replace(text=_LABEL.sub("", item.text), key=_LABEL.sub("", item.key))  # the key is in the text
         for item in items
     ]
-    return sorted(items, key=_rank_brief)
+    return sorted(
+        items,
+        key=lambda item: (
+            _BRIEF.get(item.kind, len(_BRIEF)),
+            len(item.text) if item.kind in _SHORTER else 0,
+        ),
+    )
 
 
-def _rank_brief(item: Item) -> tuple[int, int]:
-    return _BRIEF.get(item.kind, len(_BRIEF)), len(item.text) if item.kind in _SHORTER else 0
-
-
-class _Gleaner:
+class _ItemCollector:
     def __init__(self, session: Session, words: int) -> None:
         self.session, self.words = session, words
         self.facts = find_facts(session)
@@ -119,24 +121,24 @@ class _Gleaner:
         self.requests = find_requests(session)
         self.answers = find_answers(session)
         self.statements = find_statements(session)
-        self.deeds = SessionOutcomes(session, self.facts)
+        self.outcomes = SessionOutcomes(session, self.facts)
         self.changed, self.tried = (
-            sorted(facts, key=lambda fact: -self.last[fact.number]) for facts in self.deeds.changes()
+            sorted(facts, key=lambda fact: -self.last[fact.number]) for facts in self.outcomes.changes()
         )
 
     def items(self) -> Iterator[Item]:
-        runs = [Item("outcome", run.slot, run.text, run.at) for run in self.deeds.runs()]
-        # What the harness says of itself in the user's place is no rule for whoever reads on.
+        runs = list(self.outcomes.runs())
+        # A sentence that the harness wrote in the user's message is not a rule.
         rules = [fact for fact in self._latest("constraint") if not self._by_harness(fact)]
         typed = [fact for fact in rules if self._by_user(fact)]
         yield from self._safety(typed)
         yield from self._goal()
         yield from self._files("modified", self.changed)
-        # A rule stands in its own section even where a quoted request holds it too.
+        # A rule is listed in its own section even if a quoted request also holds it.
         for item in self._lines("rule", "constraints", [fact for fact in typed if not forbids(fact.form)]):
             yield item._replace(key="")
         yield from self._stated()
-        tasks, off, others = self.deeds.sort_tasks(self._latest("todo"), self._last_asked())
+        tasks, off, others = self.outcomes.sort_tasks(self._latest("todo"), self._last_asked())
         yield from self._lines("todo", "next", tasks, "[ ] ")
         errors = self._latest("error")
         telling = [fact for fact in errors if _is_telling(fact)]
@@ -148,7 +150,7 @@ class _Gleaner:
         yield from self._last_words()
         yield from self._findings()
         yield from self._named_before()
-        yield from self._asked()
+        yield from self._collect_requests()
         yield from self._lines("error", "context", telling[NEWEST:], "Error: ")
         read = [fact for fact in self._latest("file") if "read" in fact.operations]
         changed = {fact.number for fact in self.changed}
@@ -156,9 +158,9 @@ class _Gleaner:
         yield from runs[NEWEST:]
         yield from self._lines("decision", "decisions", decisions[NEWEST:])
         yield from self._lines("rule", "constraints", [fact for fact in rules if not self._by_user(fact)])
-        read_only = [fact for fact in others if self.deeds.is_read(fact)]
-        said = [fact for fact in others if not self.deeds.is_read(fact)]
-        yield from self._lines("todo", "next", said, after=1)
+        read_only = [fact for fact in others if self.outcomes.is_read(fact)]
+        unread = [fact for fact in others if not self.outcomes.is_read(fact)]
+        yield from self._lines("todo", "next", unread, after=1)
         yield from self._lines("todo", "next", read_only, READ, after=2)
         yield from self._lines("todo", "done", off, "Off the list of tasks: ")
         commands = [fact for fact in self._latest("command") if "ran" in fact.operations]
@@ -205,14 +207,14 @@ class _Gleaner:
     def _stated(self) -> Iterator[Item]:
         """Sentences of the user's that state a value, the latest first.
 
-        Of two that differ in the value alone the earlier is left out, it was replaced. Rules stand elsewhere.
+        Of two that differ only in the value, the earlier one is left out as replaced. Rules are not included.
         """
-        known: set[str | tuple[str, ...]] = {fact.form for fact in self.facts.by_kind("constraint")}
+        stated: set[str | tuple[str, ...]] = {fact.form for fact in self.facts.by_kind("constraint")}
         for at, words in reversed(self.statements[-MANY:]):
             # "Fix a.py" replaces no "Fix b.py": only what is said to be something has one value at a time.
             frame = _replaceable(words)
-            if words not in known and frame not in known:
-                known.add(frame)
+            if words not in stated and frame not in stated:
+                stated.add(frame)
                 yield Item("stated", "context", printable(words), at, printable(words))
 
     def _findings(self) -> Iterator[Item]:
@@ -220,7 +222,7 @@ class _Gleaner:
         for at, words in reversed(find_findings(self.answers)):
             yield Item("finding", "context", printable(words), at, printable(words))
 
-    def _asked(self) -> Iterator[Item]:
+    def _collect_requests(self) -> Iterator[Item]:
         """What was asked between, the latest first."""
         for at, text in reversed(self.requests[1:-1]):
             words = quote(text, self.words // 3)
@@ -237,8 +239,8 @@ class _Gleaner:
         for at, text in self.answers[:-1]:
             closing[int(np.searchsorted(bounds, at))] = at, text
         for at, text in reversed(closing.values()):
-            if said := find_sentence(text):
-                yield Item("words", "done", said, at, said)
+            if sentence := find_sentence(text):
+                yield Item("words", "done", sentence, at, sentence)
 
     def _files(self, slot: str, facts: Iterable[Fact]) -> Iterator[Item]:
         for fact in facts:
@@ -246,7 +248,7 @@ class _Gleaner:
                 yield Item(slot, slot, printable(fact.form), self.first[fact.number])
 
     def _named_before(self) -> Iterator[Item]:
-        """Files that the summary before names, whichever harness wrote it."""
+        """Files that the previous summary names, for summaries of all harnesses."""
         for number, fact in enumerate(self.facts.summaries.by_kind("file")):
             form = printable(" ".join(fact.form.split()))
             if "/" in form:
@@ -258,11 +260,11 @@ class _Gleaner:
         for fact in facts:
             form = printable(" ".join(fact.form.split()))
             # "Error: error: no such file" says it twice.
-            said = form if form.lower().startswith(lead.lower().rstrip()) else lead + form
-            yield Item(kind, slot, said, self.first[fact.number] + after * _AFTER, form)
+            line = form if form.lower().startswith(lead.lower().rstrip()) else lead + form
+            yield Item(kind, slot, line, self.first[fact.number] + after * _AFTER, form)
 
     def _packed(self, kind: str) -> Iterator[Item]:
-        """What people and models name first, and of that what is said most often."""
+        """The facts that people and models name, then the others, the most frequent first."""
 
         def rank(fact: Fact) -> tuple[bool, int, int]:
             start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
@@ -293,15 +295,15 @@ class _Gleaner:
 
 
 def _replaceable(words: str) -> str | tuple[str, ...]:
-    """A sentence without its value, where a later one takes its place; else the sentence."""
-    if (told := read_statement(words)) is not None:
-        return told[0]
+    """Return a sentence without its value if a later sentence may replace it; else the sentence."""
+    if (statement := read_statement(words)) is not None:
+        return statement[0]
     stated = _IS.search(words)
     return words if stated is None else f"{words[: stated.end()]}\0{VALUE.sub('', words[stated.end() :])}"
 
 
 _AFTER = 1 << 70
-"""What is packed stands after the lines of its section."""
+"""Packed items follow the lines of their section."""
 SAFETY = -_AFTER
 """Rules that forbid something are placed before the other lines of their section."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from ...facts.extract.collect import BY, OPERATIONS
 from ...facts.extract.errors import tidy_error
@@ -18,6 +17,7 @@ from ...session.session import Session
 from ...session.toolcalls.arguments import read_call
 from ...session.toolcalls.shell import output_of
 from ...session.toolcalls.tool_names import bare_name, is_shell
+from .budget import Item
 from .quotes import WORDS, clip, last_line
 
 _WAYS = ("created", "edited", "deleted")
@@ -27,14 +27,6 @@ _TOOL = BY.index("tool")
 
 Place = tuple[int, int]
 """An entry and a block of it."""
-
-
-class CommandOutcome(NamedTuple):
-    """How a command ended: the section where that is told, its words, and the entry that asked for it."""
-
-    slot: str
-    text: str
-    at: int
 
 
 class SessionOutcomes:
@@ -68,15 +60,17 @@ class SessionOutcomes:
         named = read_call(call, call.text, self.session.cwd)
         return frozenset(form for kind, form, _, _, way in named if kind == "file" and way in _WAYS)
 
-    def sort_tasks(self, tasks: Iterable[Fact], asked: int) -> tuple[list[Fact], list[Fact], list[Fact]]:
+    def sort_tasks(
+        self, tasks: Iterable[Fact], last_request: int
+    ) -> tuple[list[Fact], list[Fact], list[Fact]]:
         """Tasks open in the last list that a tool was given; those that only earlier lists held; others.
 
-        Where no tool keeps a list, those are open that were told since `asked`, where the user spoke last.
-        What only stands in something that was read is a task of somebody else's.
+        Without a list in a tool, the open tasks are those said since `last_request`, the user's last message.
+        A task that occurs only in text that was read is someone else's.
         """
         entries = self.session.entries
         lists = [at for at, entry in enumerate(entries) if any(map(_keeps_tasks, entry.blocks))]
-        since = lists[-1] if lists else asked
+        since = lists[-1] if lists else last_request
         sorted_out: tuple[list[Fact], list[Fact], list[Fact]] = [], [], []
         for fact in tasks:
             at = int(self.facts.offset[fact.number + 1]) - 1
@@ -87,32 +81,32 @@ class SessionOutcomes:
         return sorted_out
 
     def is_read(self, fact: Fact) -> bool:
-        """Whether it only stands in something that was read."""
+        """Whether the fact occurs only in text that was read."""
         start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
         return bool((self.facts.by[start:end] == _TOOL).all())
 
-    def runs(self) -> Iterator[CommandOutcome]:
-        """How each command ended the last time it ran, the latest first; what only shows is left out."""
+    def runs(self) -> Iterator[Item]:
+        """The result of each command's last run, the latest first; commands that only show are left out."""
         codes, errors = self._reports()
         calls: dict[str, tuple[int, str]] = {}
-        ends: dict[str, tuple[int, CommandOutcome]] = {}
+        ends: dict[str, tuple[int, Item]] = {}
         for at, entry in enumerate(self.session.entries):
             for number, block in enumerate(entry.blocks):
                 if block.kind == "tool_call" and (command := _command_of(block)):
                     calls[block.id] = at, command
                 elif block.kind == "tool_output" and block.call_id in calls:
-                    asked, command = calls.pop(block.call_id)
+                    call_at, command = calls.pop(block.call_id)
                     place, end = (at, number), last_line(block.text)
                     bad = block.is_error or place in codes or tidy_error(end) in errors.get(place, ())
                     why = errors[place][0] if place in errors else end
-                    said = f"failed: {why}" if bad else end or "no output"
-                    text = f"`{clip(command, WORDS // 3)}`: {clip(said, WORDS // 3)}"
-                    ends[command] = at, CommandOutcome("blocked" if bad else "done", text, asked)
+                    result = f"failed: {why}" if bad else end or "no output"
+                    text = f"`{clip(command, WORDS // 3)}`: {clip(result, WORDS // 3)}"
+                    ends[command] = at, Item("outcome", "blocked" if bad else "done", text, call_at)
         for _, run in sorted(ends.values(), key=lambda end: -end[0]):
             yield run
 
     def _reports(self) -> tuple[set[Place], dict[Place, list[str]]]:
-        """Outputs that tell an exit code other than zero, and the errors in each output."""
+        """Outputs with an exit code other than zero, and the errors in each output."""
         facts, codes, errors = self.facts, set[Place](), dict[Place, list[str]]()
         for fact in facts.by_kind("error"):
             start, end = facts.offset[fact.number : fact.number + 2].tolist()
@@ -129,7 +123,7 @@ def _keeps_tasks(block: Block) -> bool:
 
 
 def _failed_calls(session: Session) -> set[Place]:
-    """Calls whose output is an error; those of a shell may have done something before they failed."""
+    """Calls whose output is an error. A shell's call may have had effects before it failed."""
     calls: dict[str, Place] = {}
     failed: set[Place] = set()
     for at, entry in enumerate(session.entries):
@@ -142,7 +136,7 @@ def _failed_calls(session: Session) -> set[Place]:
 
 
 def _command_of(call: ToolCall) -> str:
-    """The command a shell is given, on one line; empty for other tools, and where it only shows or lists."""
+    """The command of a shell call, on one line; empty for other tools and for commands that only show."""
     if not is_shell(call.name) or not isinstance(call.input, dict):
         return ""
     command = call.input.get("command") or call.input.get("cmd")

@@ -49,8 +49,8 @@ def section_of(heading: str) -> str:
     >>> section_of("Key Decisions"), section_of("Primary Request and Intent"), section_of("Notes")
     ('decisions', 'goal', 'context')
     """
-    found = _SECTION.search(heading)
-    return found.lastgroup or "context" if found else "context"
+    match = _SECTION.search(heading)
+    return match.lastgroup or "context" if match else "context"
 
 
 def _says_nothing(line: str) -> bool:
@@ -79,7 +79,11 @@ def read_summary(text: str) -> list[SummaryLine]:
         elif heading := _HEADING.match(line):
             slot = section_of(heading["a"] or heading["b"] or heading["c"])
         else:
-            told = " ".join(_BULLET.sub("", line).split())
-            if len(told) > 2 and not told.startswith(("```", "---")) and not _says_nothing(told):
-                lines.append(SummaryLine(slot, clip(told, LONGEST)))
+            line_text = " ".join(_BULLET.sub("", line).split())
+            if (
+                len(line_text) > 2
+                and not line_text.startswith(("```", "---"))
+                and not _says_nothing(line_text)
+            ):
+                lines.append(SummaryLine(slot, clip(line_text, LONGEST)))
     return lines

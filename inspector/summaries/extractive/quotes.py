@@ -1,6 +1,6 @@
-"""What users and the model say, cut to what a summary has room for.
+"""Quotes of users and the model, cut to the room of a summary, and sentences that forbid something.
 
-Places are numbers that grow along the path: the entry's position times 2^32, as `gleaning` numbers facts.
+Places are numbers that grow along the path: the entry's position times 2^32, and the offset in it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from ...redaction.cut import redact_long, redact_text
 from ...session.session import Session
 from ...session.speakers import find_speech, who_speaks
 from ...text import printable
-from .safety import plainly_forbids
 
 WORDS = 600
 """Characters of the first and the last request; the model's last words have half of it, others a third."""
@@ -34,20 +33,20 @@ _TELLING = 25  # characters; "Done." and "Good point." tell nothing
 
 def find_requests(session: Session) -> list[tuple[int, str]]:
     """(place, words) of what the user asks for, without what the harness puts among it."""
-    found = []
+    requests = []
     for at, entry in enumerate(session.entries):
         if entry.opens_turn:
-            said = (
+            parts = (
                 block.text[start:end]
                 for block in entry.blocks
                 if block.kind == "text"
                 for start, end, speaker, _ in find_speech(entry, block)
                 if speaker == "user" or who_speaks(entry).way in ("plan", "task")
             )
-            text = " ".join(said).strip()
+            text = " ".join(parts).strip()
             if text:
-                found.append((at << 32, text))
-    return found
+                requests.append((at << 32, text))
+    return requests
 
 
 def find_statements(session: Session) -> list[tuple[int, str]]:
@@ -75,13 +74,13 @@ def find_rest(session: Session, listed: int) -> list[tuple[int, str]]:
     a summary is to be shorter than what it is about.
     """
     typed = [((at << 32) + start, words) for at, _, start, _, words in find_typed(session)]
-    said = [
+    replies = [
         (at + place, words) for at, text in find_answers(session) for place, _, words in typed_sentences(text)
     ]
     whole = sum(len(block.text) for entry in session.entries for block in entry.blocks)
     room = min(_MOST_REST, whole * 3 // 4 - listed)
     rest = []
-    for at, words in [*reversed(typed), *reversed(said)]:
+    for at, words in [*reversed(typed), *reversed(replies)]:
         room -= len(words)
         if room < 0:
             break
@@ -151,11 +150,53 @@ def cut_words(line: str, limit: int) -> str:
     if len(line) <= limit:
         return line
     for ends in (_SPACE, _BETWEEN):
-        if found := [match.start() for match in ends.finditer(line, limit // 2, limit + 1)]:
-            return line[: found[-1]]
+        if breaks := [match.start() for match in ends.finditer(line, limit // 2, limit + 1)]:
+            return line[: breaks[-1]]
     return line[:limit]
 
 
 def quote(text: str, limit: int) -> str:
     """The same in quotation marks."""
     return f'"{clip(text, limit)}"'
+
+
+# Safety rules: sentences that a person typed to forbid something, or to allow it under one condition only. A
+# summary that loses them does more harm than by losing any other line, so an extract begins with them. The
+# facts decide which sentences are rules; a sentence that plainly forbids counts even if it is no fact.
+_CUES = re.compile(
+    r"""(?ix)
+    \b(?:never | do[ ]not | don['’]?t | must[ ]not | mustn['’]?t | may[ ]not | shall[ ]not | shan['’]?t
+      | should[ ]not | shouldn['’]?t | can[ ]?not | can['’]?t | without | unless | nobody | no[ ]one | avoid
+      | refrain | forbidden | prohibited | not[ ]allowed | off[ -]limits | hands[ ]off | away[ ]from
+      | free[ ]of | (?:under | in | on | at)[ ]no[ ] | no[ ][^.\n]{1,80}[ ](?:ever | until | please)
+      | only[ ][^.\n]{1,120}?\b(?:after | once | when | if | with | may | can | has | then)
+      | not[ ][^.\n]{1,80}?\b(?:before | until)
+      | niemals | auf[ ]keinen | nicht[ ]ohne | jamais | nunca)\b
+    | (?<![\w-])no[ ](?:[a-z-]+[ ]){1,4}(?:at|in|on|to|from)\b
+    | 不要 | 不得 | 请勿 | 請勿 | 禁止 | 只能 | ないでください | てはいけません | 절대"""
+)
+_PLAIN = re.compile(
+    r"""(?ix)
+    ^\W*(?:[^:.!?\n]{1,40}:[ ]+ | (?:please | and | but | also | so | ok(?:ay)?)[, ]+)*
+      (?:never[ ]\w | (?:do[ ]not | don['’]?t)[ ](?!know | think | see | understand | worry | mind | want)\w
+      | under[ ]no[ ] | at[ ]no[ ])
+    | \b(?:must[ ](?:not|never) | mustn['’]t)\b"""
+)
+
+
+def forbids(rule: str) -> bool:
+    """Whether a rule forbids something, or allows it under a condition.
+
+    >>> forbids("Never push to main."), forbids("Only deploy after the tests pass."), forbids("Use tabs.")
+    (True, True, False)
+    """
+    return _CUES.search(rule) is not None
+
+
+def plainly_forbids(sentence: str) -> bool:
+    """Whether a sentence forbids something, whatever else is known of it.
+
+    >>> plainly_forbids("Please don't touch the lock file."), plainly_forbids("I don't see why it must fail.")
+    (True, False)
+    """
+    return _PLAIN.search(sentence) is not None

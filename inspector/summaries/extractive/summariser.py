@@ -1,7 +1,7 @@
 """A summary without a model: facts and words copied from the entries, under the headings of a checkpoint.
 
-In go a `SummaryJob` and its session, out comes a `Reply` that never counts more tokens than the job allows.
-Everything in it stands in the session or in the summary before; the same entries give the same bytes on
+Takes a `SummaryJob` and its session, and returns a `Reply` that never has more tokens than the job allows.
+All of it is copied from the session or the previous summary; the same entries give the same bytes on
 every machine. The budget goes to the user's rules that forbid something, the first and last request, files
 changed, the user's other rules, open todos, the last errors and outcomes, decisions, then to the rest as room
 allows, in the end sentences. The text begins with the rules that forbid something.
@@ -26,7 +26,7 @@ from ..prompts import PROGRESS, SECTIONS, TURN_SECTIONS
 from .budget import FIRST, Item, Layout, Slot, fit
 from .items import ASKED_FIRST, BETWEEN, LAST, NAMED_BEFORE, SAFETY, collect_items, gather_entries
 from .previous import SummaryLine, read_summary
-from .safety import forbids
+from .quotes import forbids
 
 TOKENS = 4_000
 """Tokens of a summary whose job sets no lower limit; those that harnesses record have 1,000 to 4,200."""
@@ -94,7 +94,7 @@ SHARES = MappingProxyType(
 NOTE_SHARES = MappingProxyType(
     SHARES | {"goal": 0.2, "rule": 0.5, "stated": 0.5, "error": 0.25, "outcome": 0.25, "decision": 0.25}
 )
-"""The same where a line is a large part of the budget."""
+"""The shares of a budget in which one line is a large part."""
 _EARLIER = (
     ("goal", "goal"),
     ("modified", "modified"),
@@ -113,10 +113,10 @@ _ALWAYS = frozenset({"constraints", "read", "modified"})
 
 @dataclass(frozen=True)
 class ExtractiveSummariser:
-    """The summariser that asks nobody: call it with a job and its session.
+    """A summariser without a model: call it with a job and its session.
 
     Tokens are counted by `counter` (a ledger counts by its own). `tokens` is the most that any summary may
-    have; a job's own limit goes before it where it is lower. `listed` are files that another list will name.
+    have, unless a job's own limit is lower. `listed` are files that another list will name.
     Without `headings` it is a list of lines, shorter ones first: of 400 tokens, headings and the words that
     lead up to a fact would take a fifth.
 
@@ -133,14 +133,15 @@ class ExtractiveSummariser:
     tokens: int = TOKENS
     listed: frozenset[str] = frozenset()
     headings: bool = True
-    # What was read for the last job of each kind, with its headings or without: what differs by the limit of
-    # tokens alone is read once. Copies by `replace` have it too.
+    # The items of the last job of each kind, with headings or without: a job that differs only in the limit
+    # of tokens is not read again. Copies by `replace` share them.
     _read: dict[tuple[str, bool], tuple[Session, SummaryJob, list[Item]]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
     by = "extractive"
     deterministic = True
+    reads_reasoning = False
 
     @cached_property
     def _counter(self) -> Counter:
@@ -168,14 +169,14 @@ class ExtractiveSummariser:
         return Reply(text=fit(_redact(items), layout, max(budget, 0), self._counter, shares))
 
     def _collect(self, job: SummaryJob, session: Session) -> list[Item]:
-        known = self._read.get((job.kind, self.headings))
-        if known is not None and known[0] is session and known[1] == job:
-            return known[2]
+        cached = self._read.get((job.kind, self.headings))
+        if cached is not None and cached[0] is session and cached[1] == job:
+            return cached[2]
         entries = job_entries(session, job)
         items = collect_items(gather_entries(session, entries, job.previous), brief=not self.headings)
-        # A summary before may stand among the entries too, where a policy shows it as one more message.
-        told = [entry.text for entry in entries if entry.kind in ("compaction", "branch_summary")]
-        if lines := [line for text in (job.previous or "", *told) for line in _read_lines(text)]:
+        # The previous summary may be an entry too, if a policy shows it as a message.
+        summaries = [entry.text for entry in entries if entry.kind in ("compaction", "branch_summary")]
+        if lines := [line for text in (job.previous or "", *summaries) for line in _read_lines(text)]:
             items = _merge(items, lines)
         self._read[job.kind, self.headings] = session, job, items
         return items
@@ -199,22 +200,22 @@ def _is_rule(line: SummaryLine) -> bool:
     return line.slot == "context" and not is_request and forbids(line.text)
 
 
-def _merge(items: list[Item], told: list[SummaryLine]) -> list[Item]:
+def _merge(items: list[Item], summary_lines: list[SummaryLine]) -> list[Item]:
     """The items with the lines of the summary before, each kind's after the first that are new.
 
     A file changed since is no file only read; a command that ran again has its new outcome.
     """
     changed = {item.text for item in items if item.slot == "modified"}
-    changed |= {line.text for line in told if line.slot == "modified"}
+    changed |= {line.text for line in summary_lines if line.slot == "modified"}
     items = [item for item in items if item.slot != "read" or item.text not in changed]
-    if any(line.slot == "goal" for line in told):
+    if any(line.slot == "goal" for line in summary_lines):
         items = [item._replace(text=item.text.replace(ASKED_FIRST, BETWEEN, 1)) for item in items]
-    old = _carry(items, told, changed)
+    old = _carry(items, summary_lines, changed)
     first = [item for item in items if item.kind == FIRST] + old.pop(FIRST, [])
     last = old.pop("said", [])
     items = [item for item in items if item.kind != FIRST]
     kinds = dict.fromkeys(item.kind for item in items)
-    # What is only told by the summary before stands where the goal ends: it matters as much as what is new.
+    # Lines only in the previous summary follow the goal: they matter as much as the new ones.
     alone = [
         item
         for kind in dict.fromkeys(kind for kind, _ in _EARLIER)
@@ -230,26 +231,26 @@ def _merge(items: list[Item], told: list[SummaryLine]) -> list[Item]:
     return first + alone + out + last
 
 
-def _carry(items: list[Item], told: list[SummaryLine], changed: set[str]) -> dict[str, list[Item]]:
+def _carry(items: list[Item], summary_lines: list[SummaryLine], changed: set[str]) -> dict[str, list[Item]]:
     """Lines of the summary before that still hold, as items by kind."""
     again = {item.text.partition("`: ")[0] for item in items if item.kind == "outcome"}
-    known = {(item.slot, item.text) for item in items if not item.label}
+    listed = {(item.slot, item.text) for item in items if not item.label}
     kinds = {slot: kind for kind, slot in _EARLIER}
     old: dict[str, list[Item]] = {}
-    for number, line in enumerate(told):
+    for number, line in enumerate(summary_lines):
         text = printable(line.text)
         if line.slot == "goal":
             text = text.replace(LAST, BETWEEN, 1)
         stale = text.partition("`: ")[0] in again or (line.slot == "read" and text in changed)
-        # Files that the summary before names are found in it anew.
-        if stale or text in _TITLES or (line.slot, text) in known or text.startswith(f"{NAMED_BEFORE}:"):
+        # Files that the previous summary names are found in it again.
+        if stale or text in _TITLES or (line.slot, text) in listed or text.startswith(f"{NAMED_BEFORE}:"):
             continue
-        known.add((line.slot, text))
-        # Rules and files stand in their own place, whatever else names them.
+        listed.add((line.slot, text))
+        # Rules and files are always listed in their own section.
         key = "" if line.slot in _ALWAYS else text
-        # What was said earlier stands before what was said since.
+        # Earlier lines precede later ones.
         safety = line.slot == "constraints" and forbids(text)
-        at = (SAFETY if safety else 0) + number - len(told)
+        at = (SAFETY if safety else 0) + number - len(summary_lines)
         item = Item(FIRST if safety else kinds[line.slot], line.slot, text, at, key)
         old.setdefault(item.kind, []).append(item)
     return old

@@ -36,5 +36,5 @@ def find_counter(name: str) -> Counter:
     try:
         return openai.encoding(name)
     except CounterError as error:
-        known = dict.fromkeys([*(counter.name for counter in COUNTERS), *error.known])
-        raise CounterError(name, error.reason, known) from None
+        names = dict.fromkeys([*(counter.name for counter in COUNTERS), *error.known_names])
+        raise CounterError(name, error.reason, names) from None

@@ -116,7 +116,7 @@ def _growths(
     sums = [column.tolist() for column in (words, pictures, gaps)]  # running, from each chain's root
     text, drawn, gap = sums
     last = [-1] * size  # the latest reply up to an entry
-    found = []
+    rows = []
     for at, parent in enumerate(above):
         earlier = -1
         if parent is not None and parent < at:
@@ -130,19 +130,19 @@ def _growths(
             if earlier >= 0 and parent is not None and models[earlier] == models[at] == model:
                 # The earlier reply itself is what its own request did not hold yet.
                 first = above[earlier]
-                known = first is not None and first < earlier
-                grown = [each[parent] - (each[first] if known else 0) for each in sums]
-                found.append((prompt[at] - prompt[earlier] - grown[1], grown[0], grown[2]))
+                is_ancestor = first is not None and first < earlier
+                grown = [total[parent] - (total[first] if is_ancestor else 0) for total in sums]
+                rows.append((prompt[at] - prompt[earlier] - grown[1], grown[0], grown[2]))
             earlier = at
         last[at] = earlier
-    table = np.array(found, np.int64).reshape(-1, 3)
+    table = np.array(rows, np.int64).reshape(-1, 3)
     return table[:, 0], table[:, 1], table[:, 2]
 
 
 def _read_prompts(session: Session) -> dict[int, int]:
     """Map the index of each complete reply that reports it to the size of its request."""
     tree, at = session.tree, session.tree.reports
-    prompt, _, _ = read_usages(session)
+    prompt, _ = read_usages(session)
     parts = tree.usages[:, :3].sum(axis=1) != 0  # a total without parts is ignored
     good = (tree.role[at] == ASSISTANT) & ~tree.short & parts & (prompt > 0)
     return dict(zip(at[good].tolist(), prompt[good].tolist(), strict=True))

@@ -12,7 +12,6 @@ import numpy as np
 
 from ...session.blocks import Block, Image, ToolOutput
 from ...session.entries import Entry
-from ...session.session import Session
 from ...session.tree import Ints
 from ...text import utf16_length
 from ..counter import Counter
@@ -32,14 +31,14 @@ def weigh(entry: Entry) -> int:
 
     Flue has one message per tool output, so where a format puts several into one entry each is rounded up.
     """
-    said, outputs = 0, 0
+    units, outputs = 0, 0
     counted = _COUNTED.get(entry.role, ())
     for block in entry.blocks:
         if block.kind == "tool_output":
             outputs += -(-_output_chars(block) // 4)
         elif block.kind in counted:
-            said += utf16_length(block.text)
-    return -(-said // 4) + (outputs if entry.role in ("user", "tool") else 0)
+            units += utf16_length(block.text)
+    return -(-units // 4) + (outputs if entry.role in ("user", "tool") else 0)
 
 
 _COUNTED = {"user": ("text",), "assistant": ("text", "reasoning", "tool_call")}
@@ -51,11 +50,6 @@ def _output_chars(output: ToolOutput) -> int:
 
 def _part_chars(part: Block) -> int:
     return IMAGE_CHARS if part.kind == "image" else utf16_length(part.text) if part.kind == "text" else 0
-
-
-def entry_weights(session: Session) -> Ints:
-    """int32, one weight per entry of the file."""
-    return CHARS4_UTF16.entry_weights(session)
 
 
 def _image(image: Image, model: str | None, in_tool: bool) -> int:

@@ -4,8 +4,11 @@ weighed by a formula, or counted. No session is counted with them; a policy name
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -117,6 +120,160 @@ def _weigh_block(block: Block) -> int:
     return 4 - (-utf16_length(text) // 4)
 
 
+def weigh_strands(entry: Entry) -> int:
+    """Tokens of a message as Strands estimates it: characters / 4 of each text, characters / 2 of the JSON of
+    a call's input."""
+    return sum(map(_weigh_strands, entry.blocks))
+
+
+def _weigh_strands(block: Block) -> int:
+    if isinstance(block, ToolOutput):
+        return sum(map(_weigh_strands, block.parts))
+    if isinstance(block, ToolCall):
+        return math.ceil(len(block.name) / 4) + math.ceil(len(json.dumps(block.input)) / 2)
+    return 0 if isinstance(block, Image) else math.ceil(len(block.text) / 4)
+
+
+def weigh_agent_framework(entry: Entry) -> int:
+    """Tokens of a message as characters / 4 of the JSON that Agent Framework makes of it, rounded down; each
+    output is a message of its own."""
+    outputs = [block for block in entry.blocks if isinstance(block, ToolOutput)]
+    rest = [block for block in entry.blocks if not isinstance(block, ToolOutput)]
+    messages: list[tuple[str, Sequence[Block]]] = [("tool", [output]) for output in outputs]
+    messages += [(entry.role, rest)] if rest or not outputs else []
+    total = 0
+    for role, blocks in messages:
+        contents = [_agent_framework(block) | {"additional_properties": {}} for block in blocks]
+        written = json.dumps({"role": role, "message_id": entry.id, "contents": contents})
+        total += max(len(written) // 4, 1)
+    return total
+
+
+def _agent_framework(block: Block) -> dict[str, Any]:
+    match block:
+        case ToolCall():
+            given = json.dumps(block.input)
+            call = {"type": "function_call", "call_id": block.id, "name": block.name, "arguments": given}
+            return {**call, "hosted": False}
+        case ToolOutput():
+            return {"type": "function_result", "call_id": block.call_id, "result": block.text}
+        case Reasoning():
+            return {"type": "text_reasoning", "text": block.text}
+        case Image():
+            uri = f"data:{block.media_type};base64,{block.data}" if block.data else block.url
+            return {"type": "data", "uri": uri, "media_type": block.media_type}
+        case _:
+            return {"type": "text", "text": block.text}
+
+
+def weigh_agno(entry: Entry) -> int:
+    """Tokens of a message as agno estimates it: characters / 4, rounded down, of its words, of the arguments
+    of each call, and of each output and its id. It is a few too low for calls without words."""
+    total = sum(_weigh_agno(block) for block in entry.blocks)
+    kinds = {block.kind for block in entry.blocks}
+    return total + ({"text", "tool_call"} <= kinds)
+
+
+def _weigh_agno(block: Block) -> int:
+    if isinstance(block, ToolOutput):
+        return len(block.text) // 4 + len(block.call_id) // 4
+    text = json.dumps(block.input) if isinstance(block, ToolCall) else block.text
+    return 0 if isinstance(block, Image) else len(text) // 4
+
+
+def weigh_haystack(entry: Entry) -> float:
+    """Tokens of a message as characters / 4 of its parts, and of the role and 4 more for each part."""
+    return sum(_weigh_haystack(entry.role, block) for block in entry.blocks) / 4
+
+
+def _weigh_haystack(role: str, block: Block) -> int:
+    if isinstance(block, ToolOutput):
+        return len("tool") + 11 + len(block.text)
+    if isinstance(block, ToolCall):
+        return len(role) + 17 + len(block.name) + len(json.dumps(block.input))
+    return len(role) + 4 + (0 if isinstance(block, Image) else len(block.text))
+
+
+PICTURE_TOKENS = 765
+"""Tokens of a picture, as Mastra counts it."""
+
+
+def weigh_mastra(entry: Entry) -> float:
+    """Tokens of a message as Mastra's TokenLimiter counts them: tokenx of its role and its parts, 3.8 more,
+    and 12 fewer for the JSON of each call."""
+    outputs = [block for block in entry.blocks if isinstance(block, ToolOutput)]
+    rest = [block for block in entry.blocks if not isinstance(block, ToolOutput)]
+    total = sum(count_tokenx("tool" + output.text) + 3.8 for output in outputs)
+    if outputs and not rest:
+        return total
+    text, more = entry.role, 3.8
+    for block in rest:
+        if isinstance(block, ToolCall):
+            text += block.name + stringify(block.input)
+            more -= 12
+        elif isinstance(block, Image):
+            more += PICTURE_TOKENS
+        else:
+            text += block.text
+    return total + count_tokenx(text) + more
+
+
+_MARKS = r".,!?;(){}\[\]<>:/\\|@#$%^&*+=`~_\-"
+_SEGMENTS = re.compile(rf"(\s+|[{_MARKS}]+)")
+_WIDE = re.compile(
+    "[\u1100-\u11ff\u2e80-\u2eff\u3000-\u303f\u30a0-\u318f\u31c0-\u31ef\u3200-\u4dbf\u4e00-\u9fff\ua960-\ua97f"
+    "\uac00-\ud7ff\uff00-\uffef]"
+)
+_LANGUAGES = (
+    (re.compile("[äöüßẞéèêëàâîïôûùÿçœæáíóúñ]", re.IGNORECASE), 3.0),
+    (re.compile("[ąćęłńśźżěščřžýůďťň]", re.IGNORECASE), 3.5),
+)
+
+
+def count_tokenx(text: str) -> int:
+    """Tokens of a text as the npm package tokenx estimates them: six characters a word, fewer where letters
+    have accents, and one for each character of Chinese, Japanese and Korean.
+
+    >>> count_tokenx("the parser of 2024, rewritten")
+    7
+    """
+    return sum(map(_count_segment, filter(None, _SEGMENTS.split(text))))
+
+
+@lru_cache(1 << 14)
+def _count_segment(segment: str) -> int:
+    if segment.isspace():
+        return 0
+    if _WIDE.search(segment):
+        return len(segment)
+    length = utf16_length(segment)
+    if length <= 3 or segment.isdecimal():
+        return 1
+    if re.match(f"[{_MARKS}]", segment):
+        return math.ceil(length / 2)
+    characters = next((size for letters, size in _LANGUAGES if letters.search(segment)), 6.0)
+    return math.ceil(length / characters)
+
+
+def count_joined(entry: Entry) -> int:
+    """Messages as Strands and ADK have them: none for a system message, and a call with all its results is
+    two, wherever the results stand."""
+    if entry.role == "system":
+        return 0
+    kinds = {block.kind for block in entry.blocks}
+    return 0 if kinds == {"tool_output"} else 1 + ("tool_call" in kinds)
+
+
+def count_outputs(entry: Entry) -> int:
+    """Outputs of tools in a message."""
+    return sum(isinstance(block, ToolOutput) for block in entry.blocks)
+
+
+def count_said(entry: Entry) -> int:
+    """1 for a message that is not the system's."""
+    return int(entry.role != "system")
+
+
 def count_candidates(entry: Entry) -> int:
     """Items of the Responses API that are neither a user's message nor a compaction: words of a message
     are one, and each call, output and reasoning is one."""
@@ -148,8 +305,34 @@ MEASURES: tuple[Counter, ...] = (
     _measure(
         "deepseek", "characters / 4, 4 a block and 4 a message", weigh_deepseek, lambda t: 8 - (-len(t) // 4)
     ),
+    _measure("strands", "characters / 4, of JSON / 2", weigh_strands, lambda text: -(-len(text) // 4)),
+    _measure(
+        "agent-framework", "characters / 4 of JSON", weigh_agent_framework, lambda t: (len(t) + 112) // 4
+    ),
+    _measure("agno", "characters / 4, rounded down", weigh_agno, lambda text: len(text) // 4),
+    _measure(
+        "haystack", "characters / 4", lambda e: round(weigh_haystack(e)), lambda text: (len(text) + 8) // 4
+    ),
+    _measure(
+        "mastra",
+        "tokenx and 3.8 a message",
+        lambda e: round(weigh_mastra(e)),
+        lambda text: count_tokenx(text) + 5,
+    ),
+    _measure("joined", "messages, a call and its results two", count_joined, lambda text: 1),
+    _measure("said", "messages other than system's", count_said, lambda text: 1),
+    _measure("outputs", "outputs of tools", count_outputs, lambda text: 0),
     _measure("candidates", "items other than user messages", count_candidates, lambda text: 0),
     _measure("invocations", "turns that a user opened", count_invocations, lambda text: 0),
 )
-COUNTS = {"messages": "message", "candidates": "item", "invocations": "turn"}
+FRACTIONS: dict[str, Callable[[Entry], float]] = {"haystack": weigh_haystack, "mastra": weigh_mastra}
+"""Measures whose sizes are fractions of tokens; as counters they are rounded for each message."""
+COUNTS = {
+    "messages": "message",
+    "joined": "message",
+    "said": "message",
+    "outputs": "output",
+    "candidates": "item",
+    "invocations": "turn",
+}
 """Measures that count things, not tokens, and the name of one such thing."""

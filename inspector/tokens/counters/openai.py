@@ -80,22 +80,22 @@ def count_exact(name: str, texts: Sequence[str]) -> Ints:
     engine = find_engine(name)
     if engine.fast and len(texts) >= _MANY and sum(map(len, texts)) <= _SHORT * len(texts):
         return np.array(count_with(engine, name, list(texts)), np.int32)
-    seen = _seen(name)
+    cache = _cached_counts(name)
     keys = list(map(hash, texts))
-    found = list(map(seen.get, keys))
-    missing = {key: text for key, text, count in zip(keys, texts, found, strict=True) if count is None}
+    counts = list(map(cache.get, keys))
+    missing = {key: text for key, text, count in zip(keys, texts, counts, strict=True) if count is None}
     if missing:
         fresh = dict(zip(missing, count_with(engine, name, list(missing.values())), strict=True))
-        found = [fresh[key] if count is None else count for key, count in zip(keys, found, strict=True)]
-        seen.update(fresh)
-        if len(seen) > _REMEMBERED:
-            for key in list(seen)[: len(seen) - _REMEMBERED // 2]:
-                seen.pop(key, None)
-    return np.array(found, np.int32)
+        counts = [fresh[key] if count is None else count for key, count in zip(keys, counts, strict=True)]
+        cache.update(fresh)
+        if len(cache) > _REMEMBERED:
+            for key in list(cache)[: len(cache) - _REMEMBERED // 2]:
+                cache.pop(key, None)
+    return np.array(counts, np.int32)
 
 
 @cache
-def _seen(name: str) -> dict[int, int]:
+def _cached_counts(name: str) -> dict[int, int]:
     return {}
 
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...session.entries import Entry
-from ...session.session import Session
 from ...session.tree import Ints
 from ...text import utf16_length
 from ..counter import Counter
@@ -36,27 +35,22 @@ def weigh(entry: Entry) -> int:
 def flatten(entry: Entry) -> str:
     """The text of a message that is counted; empty texts, and what is an error and no content, left out."""
     beside = "blocks" in entry.extra
-    spoken = [
+    texts = [
         block.text
         for at, block in enumerate(entry.blocks)
         if block.kind in ("text", "tool_output") and not (beside and is_bare_error(entry, at))
     ]
-    return spoken[0] if len(spoken) == 1 else "\n".join(text for text in spoken if text)
+    return texts[0] if len(texts) == 1 else "\n".join(text for text in texts if text)
 
 
 def is_bare_error(entry: Entry, at: int) -> bool:
     """Whether a block is an output that has no content but its error, which the published system keeps apart:
     it is sent, and is neither counted nor shortened (TIERED §2, §3)."""
-    told, block = entry.extra.get("blocks"), entry.blocks[at]
-    if block.kind != "tool_output" or not isinstance(told, dict):
+    blocks_extra, block = entry.extra.get("blocks"), entry.blocks[at]
+    if block.kind != "tool_output" or not isinstance(blocks_extra, dict):
         return False
-    beside = told.get(str(at))
+    beside = blocks_extra.get(str(at))
     return isinstance(beside, dict) and bool(block.text) and beside.get("error") == block.text
-
-
-def entry_weights(session: Session) -> Ints:
-    """int32, one weight per entry of the file."""
-    return TIERED.entry_weights(session)
 
 
 TIERED = Counter(

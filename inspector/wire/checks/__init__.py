@@ -1,8 +1,8 @@
-"""Every reason for which a provider would refuse a request.
+"""Find every reason for which a provider would refuse a request.
 
-`check_request(body)` holds the body of an Anthropic Messages request against `CHECKS`, an ordered tuple of
-small rules, each citing the published fact it stands on; `check_context` renders a context (`wire/render.py`)
-and does the same. Nothing is sent from here.
+`check_request(body)` applies `CHECKS`, an ordered tuple of small rules, to the body of an Anthropic Messages
+request; each rule cites its published source. `check_context` renders a context (`wire/render.py`) and checks
+it. Nothing is sent.
 """
 
 from __future__ import annotations
@@ -117,11 +117,11 @@ CHECKS: tuple[Check, ...] = (
     find_oversized_image,
     find_body_too_large,
 )
-"""Every rule of CLAUDE §7, §8, §9 and §11, in the order in which a reader would want to hear of them."""
+"""Every rule of CLAUDE §7, §8, §9 and §11, the most useful to a reader first."""
 
 
 def name_check(check: Check) -> str:
-    """The rule that a check looks after, as a violation names it."""
+    """Return the name of a check's rule, as violations have it."""
     return check.__name__.removeprefix("find_")
 
 
@@ -133,12 +133,15 @@ def check_request(
     sizes: Sequence[Size] = (),
     checks: Sequence[Check] = CHECKS,
 ) -> tuple[Violation, ...]:
-    """All reasons for which the provider would refuse a request body; empty when it would take it.
+    """Return all reasons for which the provider would refuse a request body; () if it is valid.
 
-    `model_class` says how the model treats earlier thinking; without it the request's model tells, and a
-    model that does not is taken to keep it. `previous` is the body last sent: with it,
-    thinking that was altered or has lost its prefix is found. `sizes` are images of known size. Linear in
-    the blocks of the request.
+    Takes linear time in the blocks of the request.
+
+    Args:
+        model_class: How the model treats earlier thinking; by default the class of the request's model, or
+            "keep" if that is unknown.
+        previous: The body of the previous request, to find thinking that was changed or has lost its prefix.
+        sizes: Images of known size.
 
     >>> request = {"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1"}]}]}
     >>> [(found.rule, found.path) for found in check_request(request)]
@@ -162,11 +165,11 @@ def check_context(
     awaits_user: bool = False,
     rules: Collection[str] | None = None,
 ) -> tuple[Violation, ...]:
-    """`render_request`, then `check_request`.
+    """Render a context with `render_request` and check it with `check_request`.
 
-    `previous` is the context last sent. With `awaits_user` the user's next words are still to come, so a
-    context that ends with the assistant's is no prefill. Where `rules` names some, no other is asked; a name
-    that is no rule's raises `ArgumentError`. Paths lead back to pieces by `Rendered.piece_at`.
+    `previous` is the previous context. With `awaits_user` the user's next message follows, so a context that
+    ends with the assistant's message is not a prefill. If `rules` is given, only these rules are applied; an
+    unknown name raises `ArgumentError`. `Rendered.piece_at` maps paths to pieces.
 
     >>> from inspector import count_tokens, live_context, read_session
     >>> call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"path": "a.py"}}

@@ -1,6 +1,6 @@
-"""Rules about cache marks: how many there are, in which order their lives run, and where none may stand.
+"""Rules about cache marks: their number, the order of their lifetimes, and their allowed positions.
 
-Paragraphs (§) are those of CLAUDE.
+Paragraphs (§) refer to CLAUDE.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 from ..parsed import ParsedRequest, WireFault
 
 MOST_MARKS = 4
-"""Cache marks of one request, the automatic one at its top included."""
+"""Maximum number of cache marks in a request, including the automatic one."""
 LONG, SHORT = "1h", "5m"
 
 
 def find_too_many_marks(sent: ParsedRequest) -> Iterator[WireFault]:
-    """At most four cache marks; an automatic one at the top of the request is one of them (§9)."""
+    """A request has at most four cache marks; an automatic one at its top is one of them (§9)."""
     marks = list(_marks(sent))
     automatic = isinstance(sent.body.get("cache_control"), dict)
     count = len(marks) + automatic
@@ -27,30 +27,30 @@ def find_too_many_marks(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_late_long_mark(sent: ParsedRequest) -> Iterator[WireFault]:
-    """What is cached for an hour stands before what is cached for five minutes (§9).
+    """Content cached for an hour comes before content cached for five minutes (§9).
 
     Tools come first, then the system prompt, then the messages. The automatic mark has the life of the last
     block's own.
     """
     short = False
     last: tuple[str, str] | None = None
-    for path, life in _marks(sent):
-        if life == LONG and short:
+    for path, lifetime in _marks(sent):
+        if lifetime == LONG and short:
             error = (
                 f"{path}.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' "
                 "cache_control block. Note that blocks are processed in the following order: `tools`, "
                 "`system`, `messages`."
             )
-            yield WireFault(path, "a cache mark of one hour stands after one of five minutes", error)
-        short |= life == SHORT
-        last = path, life
+            yield WireFault(path, "a cache mark of one hour follows one of five minutes", error)
+        short |= lifetime == SHORT
+        last = path, lifetime
     automatic = sent.body.get("cache_control")
     end = sent.spots[-1].path if sent.spots else None
     if isinstance(automatic, dict) and last is not None:
-        life = _life(automatic)
-        if (last[0] == end and last[1] != life) or (last[0] != end and short and life == LONG):
+        lifetime = _lifetime(automatic)
+        if (last[0] == end and last[1] != lifetime) or (last[0] != end and short and lifetime == LONG):
             error = "cache_control.ttl: the last block has a cache_control of another ttl"
-            yield WireFault("cache_control", "the automatic cache mark has another life than the last", error)
+            yield WireFault("cache_control", "the automatic cache mark and the last differ in ttl", error)
 
 
 def find_marked_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
@@ -62,7 +62,7 @@ def find_marked_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_unknown_cache_life(sent: ParsedRequest) -> Iterator[WireFault]:
-    """A cache mark lives five minutes or an hour, and no other time (§9); the error is in our words."""
+    """A cache mark lasts five minutes or an hour (§9). The error's wording is our own."""
     automatic = sent.body.get("cache_control")
     top = [("", automatic)] if isinstance(automatic, dict) else []
     for path, mark in [*top, *_mark_bodies(sent)]:
@@ -75,8 +75,8 @@ def find_unknown_cache_life(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def _marks(sent: ParsedRequest) -> Iterator[tuple[str, str]]:
-    """(path, life) of every mark, in the order in which the provider reads them."""
-    return ((path, _life(mark)) for path, mark in _mark_bodies(sent))
+    """Return the path and the lifetime of every mark, in the order in which the provider reads them."""
+    return ((path, _lifetime(mark)) for path, mark in _mark_bodies(sent))
 
 
 def _mark_bodies(sent: ParsedRequest) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -91,5 +91,5 @@ def _mark_bodies(sent: ParsedRequest) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield path, block["cache_control"]
 
 
-def _life(mark: dict[str, Any]) -> str:
+def _lifetime(mark: dict[str, Any]) -> str:
     return LONG if mark.get("ttl") == LONG else SHORT

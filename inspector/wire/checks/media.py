@@ -15,7 +15,7 @@ MANY_IMAGES = 20
 MANY_EDGE = 2_000
 LONGEST_EDGE = 8_000
 HEAVIEST = 5 * 1024 * 1024
-"""Characters of an image's base64: its limit of 5 MB is one of what is sent (lobehub#14711)."""
+"""Maximum number of base64 characters of an image: the limit of 5 MB applies to them (lobehub#14711)."""
 
 
 def find_unknown_media(sent: ParsedRequest) -> Iterator[WireFault]:
@@ -31,15 +31,15 @@ def find_unknown_media(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_misplaced_media(sent: ParsedRequest) -> Iterator[WireFault]:
-    """Images and documents are the user's, as such or in a tool's result (§11)."""
+    """Images and documents are in user messages, directly or in a tool's result (§11)."""
     for spot in sent.spots:
         if spot.type in ("image", "document") and spot.role == "assistant":
             error = f"messages.{spot.message}: `{spot.type}` blocks can only be in `user` messages"
-            yield WireFault(spot.path, f"this {spot.type} stands with the assistant", error)
+            yield WireFault(spot.path, f"this {spot.type} is in a message of the assistant", error)
 
 
 def find_heavy_image(sent: ParsedRequest) -> Iterator[WireFault]:
-    """An image sent as data has at most 5 MB of it (§11)."""
+    """An image sent as data has at most 5 MB (§11)."""
     for path, kind, source in _media(sent):
         data = source.get("data") if kind == "image" and source.get("type") == "base64" else None
         if isinstance(data, str) and len(data) > HEAVIEST:
@@ -49,7 +49,7 @@ def find_heavy_image(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_too_many_images(sent: ParsedRequest) -> Iterator[WireFault]:
-    """At most 100 images where the window is 200 K else 600 (§10, §11)."""
+    """At most 100 images if the window is 200 K, else 600 (§10, §11)."""
     images = [path for path, kind, _ in _media(sent) if kind == "image"]
     limit = 100 if published_window(sent.model) == 200_000 else 600
     if len(images) > limit:
@@ -69,7 +69,7 @@ def find_oversized_image(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def _media(sent: ParsedRequest) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """(path, image or document, source), also inside tool results."""
+    """Yield (path, image or document, source), including those in tool results."""
     for spot in sent.spots:
         if spot.type in ("image", "document", "tool_result"):
             for path, part in spot.parts():

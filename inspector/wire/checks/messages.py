@@ -1,6 +1,6 @@
-"""Rules about messages as a whole: there are some, whose they are, and that they say something.
+"""Rules about whole messages: their number, their roles, and that they are not empty.
 
-Paragraphs (§) are those of CLAUDE.
+Paragraphs (§) refer to CLAUDE.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BLOCKS = PASSTHROUGH | {
     *("text", "image", "document", "thinking", "redacted_thinking", "tool_use", "tool_result")
 }
 PARTS = PASSTHROUGH_IN_RESULT | {"text", "image", "document"}
-"""Blocks that a request may hold, and those that a tool's result may; results of server tools end alike."""
+"""Blocks that a request or a tool's result may contain; results of server tools have the same suffix."""
 BODY_LIMIT = 32_000_000
 """Bytes of a request body: 32 MB, CLAUDE §1.3."""
 
@@ -33,7 +33,7 @@ def find_malformed(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_malformed_length(sent: ParsedRequest) -> Iterator[WireFault]:
-    """The most tokens of a reply are a whole number, none below 0 (§8, Messages API).
+    """`max_tokens` is a whole number, 0 or more (§8, Messages API).
 
     0 is let through: whether it is taken differs between what has been published of it.
     """
@@ -90,7 +90,7 @@ def find_empty_message(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_empty_text(sent: ParsedRequest) -> Iterator[WireFault]:
-    """A text holds something (§7.5), and a message with texts holds a word (claude-code#23440)."""
+    """A text is not empty (§7.5), and a message with texts is not only white space (claude-code#23440)."""
     system = sent.body.get("system")
     for index, part in enumerate(system if isinstance(system, list) else ()):
         if isinstance(part, dict) and part.get("text") in ("", None):
@@ -114,15 +114,15 @@ def find_unknown_block(sent: ParsedRequest) -> Iterator[WireFault]:
     for spot in sent.spots:
         for path, block in spot.parts():
             kind, inside = block.get("type"), path != spot.path
-            known = kind in PARTS if inside else kind in BLOCKS or str(kind).endswith("_tool_result")
-            if not known:
+            is_known = kind in PARTS if inside else kind in BLOCKS or str(kind).endswith("_tool_result")
+            if not is_known:
                 where = "inside a tool's result" if inside else "in a message"
                 error = f"{path}: Input tag {clip(kind)} found using 'type' does not match any expected tag"
                 yield WireFault(path, f"the wire knows no block of type {clip(kind)} {where}", error)
 
 
 def find_trailing_space(sent: ParsedRequest) -> Iterator[WireFault]:
-    """The assistant's last words, where they end the request, end with no white space (forgecode#1872)."""
+    """If the request ends with text of the assistant, it has no trailing white space (forgecode#1872)."""
     turns = [turn for turn in sent.turns if turn.role != "system"]
     last = turns[-1].spots[-1] if turns and turns[-1].role == "assistant" and turns[-1].spots else None
     if last is not None and last.type == "text" and last.name("text")[-1:].isspace():
@@ -142,7 +142,7 @@ def find_lone_surrogate(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_body_too_large(sent: ParsedRequest) -> Iterator[WireFault]:
-    """A body is at most 32 MB, whatever its tokens; only images and documents can cure it (§1.3)."""
+    """A body is at most 32 MB, whatever its tokens; only images and documents can exceed it (§1.3)."""
     try:
         text = json.dumps(sent.body, ensure_ascii=False, default=str)
     except RecursionError:
@@ -158,7 +158,7 @@ def find_prefill(sent: ParsedRequest) -> Iterator[WireFault]:
     """From Claude 4.6 on the last message is not the assistant's (§7.6).
 
     Not prefill: a paused turn is sent back as it ended, with a server tool's block or a compaction (§5.1).
-    A model whose name does not tell its version is held to the rule.
+    A model without a version in its name must follow the rule.
     """
     turns = [turn for turn in sent.turns if turn.role != "system"]
     if not turns or turns[-1].role != "assistant" or sent.is_before((4, 6)):
@@ -171,7 +171,7 @@ def find_prefill(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_misplaced_system(sent: ParsedRequest) -> Iterator[WireFault]:
-    """A system message follows the user's (or a server tool), and the assistant speaks next (§7.7).
+    """A system message follows a user message (or a server tool), and an assistant message is next (§7.7).
 
     Opus 4.8 and later accept the role, Sonnet 5 does not (PF mid-conversation-system-messages).
     """
@@ -194,12 +194,12 @@ def find_misplaced_system(sent: ParsedRequest) -> Iterator[WireFault]:
             error = "messages.0: use the top-level 'system' parameter for the initial system prompt"
             yield WireFault(path, "a system message cannot open the conversation", error)
         elif not (before.role == "user" or paused) or (after is not None and after.role != "assistant"):
-            sentence = "a system message stands after the user's words and before the assistant's"
+            sentence = "a system message must be between a user message and one of the assistant"
             yield WireFault(path, sentence, f"{path}: system message is not allowed at this position")
 
 
 def find_empty_compaction(sent: ParsedRequest) -> Iterator[WireFault]:
-    """A compaction block holds a summary, or null when the compaction failed; never an empty text (§5.1)."""
+    """A compaction block contains a summary, or null if the compaction failed; never an empty text (§5.1)."""
     for spot in sent.spots:
         if spot.type == "compaction" and spot.block.get("content") == "":
             error = f"{spot.path}.compaction.content: String should have at least 1 character"

@@ -1,4 +1,4 @@
-"""Rules about thinking: sealed by the provider, sent back whole, and on some models bound to its past.
+"""Rules about thinking: signed by the provider, sent back whole, and on some models bound to its prefix.
 
 CLAUDE §8. Models fall in three classes: `strip` ignores the thinking of earlier turns, `keep` reads it,
 `bound` (preserved thinking) refuses it once anything before it has changed.
@@ -19,11 +19,11 @@ LEAST_BUDGET = 1_024
 
 
 def find_misplaced_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
-    """Thinking is the assistant's alone (§8)."""
+    """Thinking occurs only in messages of the assistant (§8)."""
     for spot in sent.spots:
         if spot.type in THINKING and spot.role != "assistant":
             error = f"messages.{spot.message}: `{spot.type}` blocks can only be in `assistant` messages"
-            yield WireFault(spot.path, f"reasoning stands in a message of the {spot.role}", error)
+            yield WireFault(spot.path, f"reasoning is in a message of the {spot.role}", error)
 
 
 def find_unsealed_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
@@ -46,7 +46,7 @@ def find_unsealed_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_final_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
-    """Thinking leads to something: it never ends the assistant's message (widely reported, forgecode#2107).
+    """Thinking never ends the assistant's message (widely reported, forgecode#2107).
 
     Neighbouring messages of the assistant are one, as the provider merges them.
     """
@@ -59,7 +59,7 @@ def find_final_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_large_budget(sent: ParsedRequest) -> Iterator[WireFault]:
-    """The budget of thinking is part of max_tokens, so it is smaller, and at least 1,024 (§8, thinking)."""
+    """The budget of thinking is part of max_tokens: smaller than that, and at least 1,024 (§8, thinking)."""
     settings = sent.body.get("thinking")
     if not isinstance(settings, dict) or settings.get("type") != "enabled":
         return
@@ -75,7 +75,7 @@ def find_large_budget(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_forced_tool_with_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
-    """Who has to call a tool may not think first (widely reported 400, e.g. mastra#7507)."""
+    """A request that forces a tool call has no thinking (widely reported 400, e.g. mastra#7507)."""
     choice, settings = sent.body.get("tool_choice"), sent.body.get("thinking")
     forced = isinstance(choice, dict) and choice.get("type") in ("any", "tool")
     if forced and isinstance(settings, dict) and settings.get("type") in ("enabled", "adaptive"):
@@ -84,7 +84,7 @@ def find_forced_tool_with_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_loop_without_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
-    """While a tool loop is open, the assistant's turn opens with thinking if that loop thinks at all (§8).
+    """While a tool loop is open, the assistant's turn begins with thinking if the loop contains any (§8).
 
     Only where thinking is set by hand: adaptive thinking (Claude 4.6 and later, unless the request says
     `enabled`) may begin with a call.
@@ -96,7 +96,7 @@ def find_loop_without_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
     thinks = mode == "enabled" or any(spot.type in THINKING for turn in loop for spot in turn.spots)
     if loop and by_hand and thinks and loop[0].spots and loop[0].spots[0].type not in THINKING:
         first = loop[0].spots[0]
-        sentence = "a tool loop is open and its reasoning no longer stands at its beginning"
+        sentence = "a tool loop is open and no longer begins with its reasoning"
         error = (
             f"{first.path}.type: Expected `thinking` or `redacted_thinking`, but found `{first.type}`. "
             "When `thinking` is enabled, a final `assistant` message must start with a thinking block"
@@ -105,7 +105,7 @@ def find_loop_without_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_altered_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
-    """The latest assistant message of an open tool loop has its thinking as it was sent before (§8).
+    """The latest assistant message of an open tool loop has its thinking unchanged (§8).
 
     Needs `previous`; a message that was not in it is taken as it is.
     """
@@ -124,7 +124,7 @@ def find_altered_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_unbound_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
-    """On `bound` models, thinking stands behind the very prefix it was sealed over (§8, preserved thinking).
+    """On `bound` models, thinking has the same prefix for which it was signed (§8, preserved thinking).
 
     The prefix is the system prompt, the set of tools and all earlier messages; cache marks do not count.
     Needs `previous`. After a compaction block that is new, what follows it is compared from the first
@@ -137,13 +137,13 @@ def find_unbound_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
         start, reason = _after_compaction(sent.spots), f"{head} changed"
     for spot in sent.spots[start:]:
         if spot.type in THINKING:
-            sentence = f"the reasoning is bound to what stood before it, and {reason}"
+            sentence = f"the reasoning is bound to its prefix, and {reason}"
             error = f"{spot.path}: Invalid `signature` in `{spot.type}` block (prefix_binding_mismatch)"
             yield WireFault(spot.path, sentence, error)
 
 
 def _latest_turn(sent: ParsedRequest) -> int:
-    """Message at which the latest turn begins: the user's last words that answer no call."""
+    """Return the index of the message that begins the latest turn: the last user text, not a result."""
     for turn in reversed(sent.turns):
         if turn.role == "user" and not turn.of("tool_result"):
             return turn.message
@@ -151,7 +151,7 @@ def _latest_turn(sent: ParsedRequest) -> int:
 
 
 def _open_loop(sent: ParsedRequest) -> list[WireTurn]:
-    """The assistant's turns of the tool loop that the request continues; empty when it continues none."""
+    """Return the assistant's turns of the tool loop that the request continues; empty without a loop."""
     loop: list[WireTurn] = []
     for turn in reversed(sent.turns):
         if turn.role == "user" and not turn.of("tool_result"):
@@ -172,7 +172,7 @@ def _thoughts(turn: WireTurn) -> list[tuple[Any, ...]]:
 
 
 def _changed_head(body: Json, previous: Json) -> str:
-    """What of the head changed: tools are a set, the system prompt is its words in order."""
+    """Return what changed before the messages: the system prompt (compared in order) or the set of tools."""
     if _lines(body.get("system")) != _lines(previous.get("system")):
         return "the system prompt"
     tools = (Counter(map(_canonical, _items(sent.get("tools")))) for sent in (body, previous))
@@ -180,12 +180,12 @@ def _changed_head(body: Json, previous: Json) -> str:
 
 
 def _after_compaction(spots: tuple[Spot, ...]) -> int:
-    """The row behind the last compaction block; what stands before it the server ignores (§5.1)."""
+    """Return the row after the last compaction block; the server ignores the blocks before it (§5.1)."""
     return max((row for row, spot in enumerate(spots) if spot.type == "compaction"), default=-1) + 1
 
 
 def _first_change(now: tuple[Spot, ...], before: tuple[Spot, ...]) -> tuple[int, str]:
-    """(row of `now` from which on the prefix differs, why); past the end when nothing does."""
+    """Return the first row of `now` with a different prefix, and the reason; past the end if none differs."""
     first = _after_compaction(now)
     shift = 0
     if first:
@@ -203,20 +203,20 @@ def _first_change(now: tuple[Spot, ...], before: tuple[Spot, ...]) -> tuple[int,
     return len(now), ""
 
 
-def _same(one: Spot, other: Spot) -> bool:
+def _same(first: Spot, other: Spot) -> bool:
     """Whether two blocks are the same to the model."""
-    if one.role != other.role or one.type != other.type:
+    if first.role != other.role or first.type != other.type:
         return False
     try:
-        if one.block == other.block:
+        if first.block == other.block:
             return True
     except RecursionError:
         pass
-    return _canonical(one.block) == _canonical(other.block)
+    return _canonical(first.block) == _canonical(other.block)
 
 
 def _canonical(value: Any) -> str:
-    """JSON without cache marks and with a text as the one block it is short for."""
+    """Return JSON without cache marks, with a text as the one block that it abbreviates."""
     if not isinstance(value, dict):
         return stringify(value)
     plain = {key: child for key, child in sorted(value.items()) if key != "cache_control"}
@@ -230,7 +230,7 @@ def _lines(system: Any) -> list[str]:
 
 
 def _items(value: Any) -> list[Any]:
-    """A list of blocks, whether given as a list, as one text or not at all."""
+    """Return a list of blocks, from a list, a text or None."""
     if isinstance(value, str):
         return [{"type": "text", "text": value}] if value else []
     return list(value) if isinstance(value, list | tuple) else []

@@ -1,4 +1,4 @@
-"""Rules about tools: every call answered once, at once, in its place, and no answer without its call.
+"""Rules about tools: every call has one result, directly after it and in its place, and every result a call.
 
 Paragraphs (§) are those of CLAUDE.
 """
@@ -22,7 +22,7 @@ def is_server_result(kind: str) -> bool:
 
 
 def find_malformed_tool(sent: ParsedRequest) -> Iterator[WireFault]:
-    """A tool is an object with a name; the client's own has a schema of an object for its input (§13)."""
+    """A tool is an object with a name; a client tool has an object schema for its input (§13)."""
     tools = sent.body.get("tools")
     if tools is not None and not isinstance(tools, list | tuple):
         yield WireFault("tools", "the tools are not a list", "tools: Input should be a valid list")
@@ -39,38 +39,38 @@ def find_malformed_tool(sent: ParsedRequest) -> Iterator[WireFault]:
                 yield WireFault(path, "the tool has no schema for its input", error)
             elif schema.get("type") != "object":
                 error = f"{path}.custom.input_schema.type: Input should be 'object'"
-                yield WireFault(path, "the tool's schema is not that of an object", error)
+                yield WireFault(path, "the tool's schema does not describe an object", error)
 
 
 def find_misnamed_tool(sent: ParsedRequest) -> Iterator[WireFault]:
-    """Names of tools are 1 to 128 letters, digits, _ and - (§13), where they are given and where called."""
-    given = [(f"{path}.custom.name", path, tool.get("name")) for path, tool in _tools(sent)]
+    """Names of tools are 1 to 128 letters, digits, _ and - (§13), in definitions and calls."""
+    defined = [(f"{path}.custom.name", path, tool.get("name")) for path, tool in _tools(sent)]
     called = [
         (f"{spot.path}.tool_use.name", spot.path, spot.block.get("name"))
         for spot in sent.spots
         if spot.type == "tool_use"
     ]
-    for field, path, name in [*given, *called]:
+    for field, path, name in [*defined, *called]:
         if isinstance(name, str) and not _NAME.fullmatch(name):
             error = f"{field}: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
             yield WireFault(path, f"the name {clip(name)} of a tool is not one the wire takes", error)
 
 
 def find_repeated_tool(sent: ParsedRequest) -> Iterator[WireFault]:
-    """No two tools have one name (widely reported 400, e.g. forgecode#892)."""
-    seen: set[str] = set()
+    """Tools have different names (widely reported 400, e.g. forgecode#892)."""
+    names: set[str] = set()
     for path, tool in _tools(sent):
         name = tool.get("name")
         if isinstance(name, str):
-            if name in seen:
+            if name in names:
                 yield WireFault(
                     path, f"the tool {clip(name)} is given twice", "tools: Tool names must be unique."
                 )
-            seen.add(name)
+            names.add(name)
 
 
 def _tools(sent: ParsedRequest, whole: bool = False) -> Iterator[tuple[str, Any]]:
-    """(path, tool) of the tools that are objects, or of all."""
+    """Yield (path, tool) for all tools, or for those that are objects."""
     tools = sent.body.get("tools")
     for index, tool in enumerate(tools if isinstance(tools, list | tuple) else ()):
         if whole or isinstance(tool, dict):
@@ -78,7 +78,7 @@ def _tools(sent: ParsedRequest, whole: bool = False) -> Iterator[tuple[str, Any]
 
 
 def find_misplaced_tool_block(sent: ParsedRequest) -> Iterator[WireFault]:
-    """Calls, and all of a server tool, are the assistant's; a tool's result is the user's (§7.1–4)."""
+    """Calls and all blocks of server tools are the assistant's; a tool's result is the user's (§7.1–4)."""
     for spot in sent.spots:
         if spot.type == "tool_result":
             owner = "user"
@@ -89,7 +89,7 @@ def find_misplaced_tool_block(sent: ParsedRequest) -> Iterator[WireFault]:
         if spot.role != owner:
             error = f"messages.{spot.message}: `{spot.type}` blocks can only be in `{owner}` messages"
             yield WireFault(
-                spot.path, f"a {spot.type} stands with {clip(spot.role)}, not with the {owner}", error
+                spot.path, f"a {spot.type} is with {clip(spot.role)}, not with the {owner}", error
             )
 
 
@@ -105,15 +105,15 @@ def find_misshapen_id(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_repeated_id(sent: ParsedRequest) -> Iterator[WireFault]:
-    """No two calls share an id (§7.5: reported, not on the pages)."""
-    seen: set[str] = set()
+    """Calls have different ids (§7.5: reported, not documented)."""
+    ids: set[str] = set()
     for spot in sent.spots:
         if spot.type == "tool_use" or spot.type in SERVER_CALLS:
             name = spot.name("id")
-            if name in seen:
+            if name in ids:
                 error = f"{spot.path}: `tool_use` ids must be unique"
                 yield WireFault(spot.path, f"the id {clip(name)} names an earlier call too", error)
-            seen.add(name)
+            ids.add(name)
 
 
 def find_input_not_object(sent: ParsedRequest) -> Iterator[WireFault]:
@@ -160,17 +160,17 @@ def find_orphan_result(sent: ParsedRequest) -> Iterator[WireFault]:
 def find_repeated_result(sent: ParsedRequest) -> Iterator[WireFault]:
     """A call has one result (widely reported 400, e.g. hindsight#4250)."""
     for turn in sent.turns:
-        seen: set[str] = set()
+        ids: set[str] = set()
         for spot in turn.of("tool_result"):
             name = spot.name("tool_use_id")
-            if name in seen:
+            if name in ids:
                 error = (
                     "each tool_use must have a single result. Found multiple `tool_result` blocks with id: "
                 )
                 yield WireFault(
                     spot.path, f"the call {clip(name)} is answered twice", f"{spot.path}: {error}{name}"
                 )
-            seen.add(name)
+            ids.add(name)
 
 
 def find_late_result(sent: ParsedRequest) -> Iterator[WireFault]:
@@ -182,13 +182,13 @@ def find_late_result(sent: ParsedRequest) -> Iterator[WireFault]:
                 other = other or spot
             elif other is not None:
                 error = "`tool_use` ids were found without `tool_result` blocks immediately after: "
-                sentence = f"the result stands after a {other.type} of the same message"
+                sentence = f"the result follows a {other.type} in the same message"
                 name = spot.name("tool_use_id")
                 yield WireFault(spot.path, sentence, f"messages.{max(0, turn.message - 1)}: {error}{name}")
 
 
 def find_unexplained_error(sent: ParsedRequest) -> Iterator[WireFault]:
-    """A result that is an error says something (widely reported 400, e.g. markform#153)."""
+    """A result that is an error is not empty (widely reported 400, e.g. markform#153)."""
     for spot in sent.spots:
         if (
             spot.type == "tool_result"

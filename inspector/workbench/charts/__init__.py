@@ -1,1 +1,1 @@
-"""Plotly figures of what the workbench shows."""
+"""Plotly figures of the workbench's charts."""

@@ -1,8 +1,7 @@
 """How facts fade over several compactions in a row, as a plotly figure: a panel for each policy.
 
-In go `DecayLine`s, out comes a figure. It can be read without its colours: each summariser has a dash and a
-mark
-of its own, and every line ends in its number.
+The input is a list of `DecayLine`s. The figure can be read without colours: each summariser has its own dash
+and mark, and every line ends with its number.
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...errors import ArgumentError, FigureError, expect
+from ...errors import FigureError, expect_items
 from ...replays.decay import Decay, DecayLine
 from ..palette import colour
-from .style import make_template, plain, say
+from .style import load_plotly, make_template, plain, say
 
 STYLES = (
     ("compacted", "solid", "circle"),
@@ -29,34 +28,25 @@ ACROSS, TALL, WIDE = 5, 210, 196
 def draw_decay(
     lines: Iterable[Decay | DecayLine], *, title: str = "", note: str = "", dark: bool = False
 ) -> Any:
-    """The share of facts that stand in full after each compaction, a panel for each policy or kind.
+    """Draw the share of complete facts after each compaction, with a panel for each policy or kind.
 
-    A summariser has the same line in every panel. Raises `FigureError` for no lines, and without plotly.
+    A summariser has the same line in every panel. Raises `FigureError` for no lines, or without plotly.
 
     >>> from inspector import compact_rounds, open_demo
     >>> figure = draw_decay([compact_rounds(open_demo(), "claude-code", rounds=2)])
     >>> [(line.name, list(line.x)) for line in figure.data]
     [('stand-in', [0, 1, 2])]
     """
-    if isinstance(lines, str | Decay | DecayLine) or not isinstance(lines, Iterable):
-        raise ArgumentError("draw_decay", "lines", lines, "a list of what compact_rounds gives")
-    lines = list(lines)
-    for line in lines:
-        expect("draw_decay", lines=(line, Decay, DecayLine))
-    mine = [line.line() if isinstance(line, Decay) else line for line in lines]
-    mine = [line for line in mine if line.shares]
-    if not mine:
+    rounds = expect_items("draw_decay", "lines", lines, Decay, DecayLine)
+    drawn_lines = [line.line() if isinstance(line, Decay) else line for line in rounds]
+    drawn_lines = [line for line in drawn_lines if line.shares]
+    if not drawn_lines:
         raise FigureError("decay", "there are no lines to draw")
-    try:
-        from plotly.subplots import make_subplots
-    except ImportError as error:
-        reason = "it is drawn by plotly, which is not installed (pip install 'compaction-inspector[lab]')"
-        raise FigureError("decay", reason) from error
-    names = list(dict.fromkeys(line.of for line in mine))
-    writers = list(dict.fromkeys(line.by for line in mine))
+    names = list(dict.fromkeys(line.of for line in drawn_lines))
+    writers = list(dict.fromkeys(line.by for line in drawn_lines))
     across = min(ACROSS, len(names))
     rows = -(-len(names) // across)
-    figure = make_subplots(
+    figure = load_plotly("decay", "subplots").make_subplots(
         rows,
         across,
         shared_yaxes=True,
@@ -65,11 +55,11 @@ def draw_decay(
         subplot_titles=[plain(name, 28) for name in names],
     )
     figure.update_layout(template=make_template(dark), height=120 + TALL * rows, width=70 + WIDE * across)
-    for line in mine:
+    for line in drawn_lines:
         at = names.index(line.of)
         first = not any(trace.name == plain(line.by) for trace in figure.data)
         _add_line(figure, line, writers.index(line.by), (at // across + 1, at % across + 1), first, dark)
-    _say(figure, mine, title, note, dark)
+    _say(figure, drawn_lines, title, note, dark)
     return figure
 
 
@@ -96,7 +86,7 @@ def _add_line(
         cliponaxis=False,
         line={"color": colour(hue, dark), "width": 1.75, "dash": dash},
         marker={"symbol": mark, "size": 6, "color": colour(hue, dark)},
-        hovertemplate="%{fullData.name}, after %{x}<br>%{y:.1%} stand<br>%{customdata}<extra></extra>",
+        hovertemplate="%{fullData.name}, after %{x}<br>%{y:.1%} complete<br>%{customdata}<extra></extra>",
     )
 
 
@@ -106,7 +96,7 @@ def _say(figure: Any, lines: Sequence[DecayLine], title: str, note: str, dark: b
     figure.update_xaxes(title_text="time compacted", col=1)
     figure.update_yaxes(tickformat=".0%", range=[0, 1.06], dtick=0.25, showgrid=True)
     figure.update_yaxes(gridcolor=colour("line", dark), showline=False, ticks="")
-    for made in figure.layout.annotations:
-        made.update(font={"size": 12, "color": colour("ink", dark)}, yshift=2)
-    say(figure, title or "Facts that still stand in full", note)
+    for annotation in figure.layout.annotations:
+        annotation.update(font={"size": 12, "color": colour("ink", dark)}, yshift=2)
+    say(figure, title or "Facts that are still complete", note)
     figure.update_layout(margin_t=96, margin_b=64, margin_l=44)

@@ -1,8 +1,8 @@
-"""Charts to take away: a ledger, a plan or a run as a plotly figure that looks like the workbench.
+"""Export charts: a ledger, a plan or a run as a plotly figure that looks like the workbench.
 
-In goes one of these values, out comes a `plotly.graph_objects.Figure`. Every number in it is one that the
-value holds; hovering tells it exactly, and where it comes from. plotly reads some of HTML and all of TeX in
-the texts it draws, so whatever a file or a policy says goes through `plain`.
+The result is a `plotly.graph_objects.Figure`. All its numbers are in the given value; hovering shows the
+exact number and its source. plotly interprets some HTML and all TeX in texts, so every text from a file or a
+policy goes through `plain`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ...policies.table import COUNTED, DROPPED, FATES, SUMMARISED, VERBATIM
 from ...replays.decay import Decay
 from ...replays.run import Run
 from ...tokens.ledger import Ledger
-from ...tokens.outside import PARTS
+from ...tokens.not_in_file import PARTS
 from ...tokens.rows import SECTIONS
 from ..palette import FACE, colour, fade
 from ..payloads.sections import ALL_SECTIONS, LABELS, sum_sections
 from .decay import draw_decay
 from .replay import draw_sawtooth
-from .style import add_limit, make_template, plain, say
+from .style import add_limit, load_plotly, make_template, plain, say
 
 KINDS = {Ledger: ("sections",), Plan: ("sections", "flow"), Run: ("sawtooth",), Decay: ("decay",)}
 """What can be drawn of what; the first is drawn when nothing is asked for."""
@@ -33,25 +33,20 @@ TALL = {"sections": 240, "flow": 420, "sawtooth": 340}
 
 
 def draw_figure(value: Drawable, kind: str = "", *, dark: bool = False) -> Any:
-    """The figure of a ledger, a plan, a run or a decay. Raises `FigureError` when there is none.
+    """Draw a ledger, a plan, a run or a decay. Raises `FigureError` for an unknown kind.
 
     >>> from inspector import count_tokens, open_demo
     >>> figure = draw_figure(count_tokens(open_demo()))
     >>> [(bar.name, bar.x[0]) for bar in figure.data][:3]
     [('summary', 849), ('user', 208), ('assistant', 563)]
     """
-    known = next((kinds for kind_of, kinds in KINDS.items() if issubclass(type(value), kind_of)), ())
-    chosen = kind or (known[0] if known else "")
-    if chosen not in known:
-        raise FigureError(kind, f"no such figure of a {type(value).__name__}", known)
+    allowed = next((kinds for kind_of, kinds in KINDS.items() if issubclass(type(value), kind_of)), ())
+    chosen = kind or (allowed[0] if allowed else "")
+    if chosen not in allowed:
+        raise FigureError(kind, f"no such figure of a {type(value).__name__}", allowed)
     if isinstance(value, Decay):
         return draw_decay([value], dark=dark)
-    try:
-        import plotly.graph_objects as go
-    except ImportError as error:
-        reason = "it is drawn by plotly, which is not installed (pip install 'compaction-inspector[lab]')"
-        raise FigureError(chosen, reason) from error
-    figure = go.Figure(layout={"template": make_template(dark), "height": TALL[chosen]})
+    figure = load_plotly(chosen).Figure(layout={"template": make_template(dark), "height": TALL[chosen]})
     if isinstance(value, Ledger):
         _draw_ledger(figure, value, dark)
     elif isinstance(value, Run):
@@ -76,8 +71,10 @@ def _draw_ledger(figure: Any, ledger: Ledger, dark: bool) -> None:
     whole = sum(sums.values())
     for section, tokens in sums.items():
         if tokens:
-            told = plain(outside.note, 400) if section in PARTS else "counted"
-            _add_bar(figure, section, [_label(section)], [tokens], [f"{tokens / whole:.1%}, {told}"], dark)
+            source_note = plain(outside.note, 400) if section in PARTS else "counted"
+            _add_bar(
+                figure, section, [_label(section)], [tokens], [f"{tokens / whole:.1%}, {source_note}"], dark
+            )
     say(figure, f"{whole:,} tokens in the context", ledger.source)
     rows = max(len(figure.data), 1)
     figure.update_layout(showlegend=False, height=120 + 28 * rows, barmode="overlay")
@@ -85,28 +82,28 @@ def _draw_ledger(figure: Any, ledger: Ledger, dark: bool) -> None:
 
 
 def _draw_plan(figure: Any, plan: Plan, dark: bool) -> None:
-    """The context before and after, section by section, and where the policy fires."""
+    """Draw the context before and after, by section, and the policy's trigger."""
     before, after = sum_sections(plan)
     rows = ["before", "after"]
     for section, *tokens in zip(ALL_SECTIONS, before.tolist(), after.tolist(), strict=True):
         if any(tokens):
-            told = "not in the file" if section in PARTS else "counted"
-            notes = [told, told]
+            source_note = "not in the file" if section in PARTS else "counted"
+            notes = [source_note, source_note]
             if section == "compacted" and plan.summary_tokens:
                 written = plan.checkpoint is not None
-                what = "are the summary" if written else "stand in for a summary yet to be written"
+                what = "are the summary" if written else "replace a summary that is not written yet"
                 notes[1] = f"of which {plan.summary_tokens:,} {what}"
             _add_bar(figure, section, rows, tokens, notes, dark)
-    trigger, window = plan.policy.trigger, plan.table.window
-    fires = plan.verdict.threshold if trigger.enabled and trigger.measure in COUNTED else None
+    window, lead = plan.table.window, plan.verdict.lead
+    fires = lead.threshold if plan.policy.trigger.enabled and lead.condition.measure in COUNTED else None
     if window:
         add_limit(figure, "x", "window", window, colour("dim", dark))
     if fires and fires > 0:
         add_limit(figure, "x", "fires", fires, colour("bad", dark))
-    left, stays = int(before.sum()), int(after.sum())
-    say(figure, f"{plain(plan.policy.name)}: {left:,} → {stays:,} tokens", plan.ledger.source)
+    total_before, stays = int(before.sum()), int(after.sum())
+    say(figure, f"{plain(plan.policy.name)}: {total_before:,} → {stays:,} tokens", plan.ledger.source)
     figure.update_layout(barmode="stack", legend_traceorder="normal", margin_b=40)
-    _lay_rows(figure, most=max(left, stays, window or 0, fires or 0))
+    _lay_rows(figure, most=max(total_before, stays, window or 0, fires or 0))
 
 
 def _lay_rows(figure: Any, most: float = 0) -> None:
@@ -118,14 +115,14 @@ def _lay_rows(figure: Any, most: float = 0) -> None:
 
 
 def _add_bar(
-    figure: Any, section: str, rows: list[str], tokens: list[int], told: list[str], dark: bool
+    figure: Any, section: str, rows: list[str], tokens: list[int], notes: list[str], dark: bool
 ) -> None:
     figure.add_bar(
         orientation="h",
         name=_label(section),
         y=rows,
         x=tokens,
-        customdata=told,
+        customdata=notes,
         hovertemplate="%{fullData.name} · %{y}<br>%{x:,} tokens<br>%{customdata}<extra></extra>",
         marker={"color": colour(section, dark), "line": {"color": colour("ground", dark), "width": 0.5}},
     )
@@ -135,7 +132,7 @@ def _add_bar(
 
 
 def _draw_flow(figure: Any, plan: Plan, dark: bool) -> None:
-    """Sections, what becomes of them, and the context after: at every node as much comes as goes."""
+    """Draw sections, their retention, and the context after; inflow equals outflow at every node."""
     flows = find_flows(plan)
     names = list(dict.fromkeys(name for source, target, _ in flows for name in (source, target)))
     at = {name: index for index, name in enumerate(names)}
@@ -172,9 +169,9 @@ WRITTEN, ADDED = "summary and notice", "put in its place"
 
 
 def find_flows(plan: Plan) -> list[tuple[str, str, int]]:
-    """(from, to, tokens): sections to fates, fates to what stays and what goes, what is new to what stays.
+    """Return (from, to, tokens): from sections to retentions, from these to the context or out of it.
 
-    What leaves the sections is the context before; what reaches `STAYS` is the context after.
+    The outflow of the sections is the context before; the inflow of `STAYS` is the context after.
 
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
@@ -184,7 +181,7 @@ def find_flows(plan: Plan) -> list[tuple[str, str, int]]:
     """
     table, outcome = plan.table, plan.outcome
     before, after = table.tokens.astype(np.int64), outcome.tokens.astype(np.int64)
-    withheld, left = plan.outside.spread, leave_outside(table, outcome)
+    hidden_before, hidden_after = plan.outside.spread, leave_outside(table, outcome)
     cells = table.section.astype(np.int64) * len(FATES) + outcome.fate
     grid = np.bincount(cells, before, len(SECTIONS) * len(FATES)).astype(np.int64)
     grid = grid.reshape(len(SECTIONS), len(FATES))
@@ -193,21 +190,25 @@ def find_flows(plan: Plan) -> list[tuple[str, str, int]]:
         (section, fate, int(grid[s, f])) for s, section in enumerate(SECTIONS) for f, fate in enumerate(FATES)
     ]
     parts = plan.outside.parts
-    flows.append(("fixed", FATES[0], parts["fixed"].tokens))
-    flows += [("withheld", fate, int(withheld[outcome.fate == f].sum())) for f, fate in enumerate(FATES)]
-    taken = [f for f in (SUMMARISED, DROPPED) if (takes(outcome) & (outcome.fate == f)).any()]
-    goes = FATES[taken[0] if taken else VERBATIM]
-    flows += [(name, goes, parts[name].tokens) for name in ("earlier", "attached")]
+    flows.append(("system_and_tools", FATES[0], parts["system_and_tools"].tokens))
+    hidden = [int(hidden_before[outcome.fate == f].sum()) for f in range(len(FATES))]
+    flows += [("hidden_reasoning", fate, tokens) for fate, tokens in zip(FATES, hidden, strict=True)]
+    removed = takes(outcome) & (plan.table.since == 0)
+    removed_fates = [f for f in (SUMMARISED, DROPPED) if (removed & (outcome.fate == f)).any()]
+    goes = FATES[removed_fates[0] if removed_fates else VERBATIM]
+    flows += [(name, goes, parts[name].tokens) for name in ("before_file", "reattached")]
     passing = plan.outside.passing
     for f, fate in enumerate(FATES):
-        mine = outcome.fate == f
-        gone = int(np.maximum(before - after, 0)[mine].sum() + (withheld - left)[mine].sum())
-        gone += passing if taken and fate == goes else 0
+        in_fate = outcome.fate == f
+        gone = int(
+            np.maximum(before - after, 0)[in_fate].sum() + (hidden_before - hidden_after)[in_fate].sum()
+        )
+        gone += passing if removed_fates and fate == goes else 0
         came = sum(tokens for _, target, tokens in flows if target == fate)
         flows += [(fate, STAYS, came - gone), (fate, GOES, gone)]
     flows.append((ADDED, STAYS, int(np.maximum(after - before, 0).sum())))
     written = plan.summary_tokens + plan.notice_tokens
-    more = plan.parts_after["withheld"] - int(left.sum())
+    more = plan.parts_after["hidden_reasoning"] - int(hidden_after.sum())
     flows.append((WRITTEN, STAYS, written + more))
     return [flow for flow in flows if flow[2]]
 

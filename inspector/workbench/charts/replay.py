@@ -16,13 +16,13 @@ from ..payloads.replay import REASONS
 from .style import add_limit, plain, say
 
 POINTS, MARKS = 800, 190
-"""A line has so many points at most, so many compactions of either kind are marked: below 2,000 in all."""
+"""Maximum points of a line and marks of each kind of compaction: below 2,000 in total."""
 
 
 def draw_sawtooth(figure: Any, run: Run, dark: bool) -> None:
-    """The context at every step as it was and as the policy leaves it, and where it compacts."""
+    """Draw the context at every step as recorded and under the policy, with the compactions."""
     size = -(-len(run) // POINTS) or 1
-    told = f"The fullest of every {size:,} steps is drawn." if size > 1 else ""
+    note = f"The fullest of every {size:,} steps is drawn." if size > 1 else ""
     lines: Sequence[tuple[str, Longs, str, dict[str, Any]]] = (
         (
             "recorded",
@@ -45,13 +45,13 @@ def draw_sawtooth(figure: Any, run: Run, dark: bool) -> None:
         )
     hidden = _mark_compactions(figure, run, dark) + _mark_recorded(figure, run, dark)
     if hidden:
-        told += f" {hidden:,} more compactions are not marked."
+        note += f" {hidden:,} more compactions are not marked."
     if run.window:
         add_limit(figure, "y", "window", run.window, colour("dim", dark))
     if run.threshold > 0 and run.policy.trigger.measure in COUNTED:
         add_limit(figure, "y", "fires", run.threshold, colour("bad", dark))
     times = plural(len(run.adopted), "compaction")
-    say(figure, f"{plain(run.policy.name)}: {times}, fullest {run.peak:,} tokens", run.source, told)
+    say(figure, f"{plain(run.policy.name)}: {times}, fullest {run.peak:,} tokens", run.source, note)
     figure.update_layout(margin_b=40)
     figure.update_xaxes(title_text="step", tickformat=",d", rangemode="tozero")
     figure.update_yaxes(tickformat="~s", rangemode="tozero")
@@ -108,11 +108,11 @@ def _mark_recorded(figure: Any, run: Run, dark: bool) -> int:
         figure.add_scatter(
             name="recorded compaction",
             mode="markers",
-            x=[told.step for told in drawn],
-            y=[told.tokens for told in drawn],
+            x=[mark.step for mark in drawn],
+            y=[mark.tokens for mark in drawn],
             customdata=[
-                f"turn {told.turn + 1}, step {told.step}<br>{told.tokens:,} tokens stood there"
-                for told in drawn
+                f"turn {mark.turn + 1}, step {mark.step}<br>{mark.tokens:,} tokens in the context"
+                for mark in drawn
             ],
             hovertemplate="%{customdata}<extra></extra>",
             marker={

@@ -1,15 +1,16 @@
-"""What the figures share: the look of the workbench as a plotly template, texts that stay texts, and lines.
+"""Shared parts of the figures: the workbench's look as a plotly template, escaped texts, and lines.
 
-plotly reads some of HTML and all of TeX in the texts it draws, so whatever a file or a policy says goes
-through `plain`.
+plotly interprets some HTML and all TeX in texts, so every text from a file or a policy goes through `plain`.
 """
 
 from __future__ import annotations
 
 from html import escape
+from importlib import import_module
 from textwrap import wrap
 from typing import Any
 
+from ...errors import FigureError
 from ...redaction.cut import cut_line
 from ...text import printable
 from ..palette import FACE, MONO, colour
@@ -76,8 +77,17 @@ def make_template(dark: bool = False) -> dict[str, Any]:
     return {"layout": layout}
 
 
+def load_plotly(figure: str, module: str = "graph_objects") -> Any:
+    """Import a module of plotly. Raises `FigureError` with the name of the figure if it is not installed."""
+    try:
+        return import_module(f"plotly.{module}")
+    except ImportError as error:
+        reason = "it is drawn by plotly, which is not installed (pip install 'compaction-inspector[lab]')"
+        raise FigureError(figure, reason) from error
+
+
 def plain(text: str, limit: int = 80) -> str:
-    """A text that plotly draws as it stands: no tag, link, entity or formula in it is read as one.
+    """Escape a text for plotly, so that it reads no tag, link, entity or formula in it.
 
     >>> plain('<a href="x">$E$</a>')
     '&lt;a href="x"&gt;&#36;E&#36;&lt;/a&gt;'
@@ -86,17 +96,17 @@ def plain(text: str, limit: int = 80) -> str:
 
 
 def say(figure: Any, title: str, source: str, note: str = "") -> None:
-    """The title, and in two lines under it what to know and where the numbers come from."""
+    """Set the title, and two lines below it with notes and the source of the numbers."""
     words = f"{note} {source}".strip()
     lines = wrap(words, 96, max_lines=2, placeholder=" …", break_on_hyphens=False)
-    told = "<br>".join(plain(line, 120) for line in lines)
-    figure.update_layout(title={"text": title, "subtitle": {"text": told}})
+    text = "<br>".join(plain(line, 120) for line in lines)
+    figure.update_layout(title={"text": title, "subtitle": {"text": text}})
 
 
 def add_limit(figure: Any, axis: str, label: str, tokens: float, hue: str) -> None:
-    """A line at a number of tokens, named and told exactly."""
+    """Draw a line at a number of tokens, with its name and the exact number."""
     draw = figure.add_vline if axis == "x" else figure.add_hline
-    # The two limits are often close to each other: their names stand on either side.
+    # The two limits are often close together, so their labels are on different sides.
     beside = {"x": ("top right", "top left"), "y": ("top right", "bottom right")}[axis]
     draw(
         tokens,

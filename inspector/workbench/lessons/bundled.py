@@ -1,19 +1,23 @@
-"""The lessons that come with the package, by their numbers and names."""
+"""The lessons that come with the package, and their data."""
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from ...demo import open_demo
 from ...errors import LessonError
 from ...redaction.cut import cut_text
 from ...session.session import Session
-from .lesson import Lesson, read_lesson
+from .exercise import Charts, LessonStage, digest, draw_chart, pack
+from .lesson import Lesson, Step, read_lesson
+from .tasks import build_check, build_final
 
-_COMPACTIONS = {"demo": 1, "generated": 5}
-_LINK = re.compile(r"(\d+)\.(\d+)")
+FINAL = "final"
+"""The name of the final test."""
+POOL, FINAL_POOL = 12, 6
+"""How many generated exercises a check has to choose from, and how many final tests there are."""
 
 
 @cache
@@ -23,8 +27,8 @@ def list_lessons() -> tuple[Lesson, ...]:
     >>> [lesson.name for lesson in list_lessons()][:2]
     ['where-the-tokens-are', 'legal-cut']
     """
-    found = [file for file in files(__package__).iterdir() if file.name.endswith(".md")]
-    named = sorted((file.name.removesuffix(".md"), file) for file in found)
+    lesson_files = [file for file in files(__package__).iterdir() if file.name.endswith(".md")]
+    named = sorted((file.name.removesuffix(".md"), file) for file in lesson_files)
     return tuple(read_lesson(file.read_text("utf-8"), name) for name, file in named)
 
 
@@ -36,22 +40,6 @@ def find_lesson(name: str) -> Lesson:
             return lesson
     names = ", ".join(lesson.name for lesson in lessons)
     raise LessonError(f"there is no lesson {cut_text(name, 40)}; there are {names}")
-
-
-def lessons_of(session: Session) -> tuple[Lesson, ...]:
-    """Those of `list_lessons` that are about this very session, at the place where they stand there."""
-    return tuple(lesson for lesson in list_lessons() if is_about(lesson, session))
-
-
-def is_about(lesson: Lesson, session: Session) -> bool:
-    """Whether a lesson of this package is about a session.
-
-    >>> from inspector import open_demo
-    >>> is_about(find_lesson("legal-cut"), open_demo())
-    True
-    """
-    compactions = sum(boundary.kind == "compact" for _, boundary in session.boundaries)
-    return compactions == _COMPACTIONS.get(lesson.session) and session.id == open_demo().id
 
 
 @cache
@@ -70,18 +58,67 @@ def make_session(name: str) -> Session:
         # Imported late, because most workbenches do not need it.
         from ...replays.decay import compact_rounds
 
-        rounds = _COMPACTIONS[name]
-        return compact_rounds(open_demo(), "claude-code", rounds=rounds).transitions[-1].after
+        return compact_rounds(open_demo(), "claude-code-analysis", rounds=5).transitions[-1].after
     raise LessonError(f"there is no session {cut_text(name, 60)} in this package")
 
 
-def read_link(link: str) -> tuple[int, int]:
-    """Parse the numbers of a lesson and a step from a link such as "2.3". Raises `LessonError` otherwise.
+def build_lesson(lesson: Lesson, session: Session, number: int = 0) -> dict[str, Any]:
+    """Build all data of a lesson: its steps, its charts, and for its check POOL generated exercises.
 
-    >>> read_link("2.3")
-    (2, 3)
+    `version` changes with any word or number of it. Raises `LessonError` for a step that cannot be shown.
     """
-    match = _LINK.fullmatch(link)
-    if match is None:
-        raise LessonError(f'a link to a step is two numbers, such as "2.3", not {cut_text(link, 40)!r}')
-    return int(match.group(1)), int(match.group(2))
+    stage = LessonStage(lesson, session)
+    steps = [stage.build_step(step) for step in lesson.steps]
+    for step, data in zip(lesson.steps, steps, strict=True):
+        if step.kind == "check":
+            data["variants"] = [build_check(step.title, seed, stage.charts) for seed in range(POOL)]
+            data["title"] = "The same on another session"
+    data = {
+        "name": lesson.name,
+        "number": number,
+        "title": lesson.title,
+        "goal": lesson.goal,
+        "focus": lesson.focus,
+        "steps": pack(steps),
+        "charts": stage.charts.drawn,
+    }
+    return {**data, "version": digest(data)}
+
+
+@cache
+def open_bundled(name: str) -> dict[str, Any]:
+    """The data of one of the package's lessons, or of the final test."""
+    if name == FINAL:
+        charts = Charts()
+        variants = [build_final(seed, charts) for seed in range(FINAL_POOL)]
+        data = {
+            "name": FINAL,
+            "number": len(list_lessons()) + 1,
+            "title": "Final test",
+            "goal": "Answer ten questions on three sessions that you have not seen.",
+            "focus": "lanes",
+            "steps": [
+                {"kind": "check", "title": f"Question {at + 1} of 10", "text": [], "variants": pack(column)}
+                for at, column in enumerate(zip(*variants, strict=True))
+            ],
+            "charts": charts.drawn,
+        }
+        return {**data, "version": digest(data)}
+    lesson = find_lesson(name)
+    return build_lesson(lesson, make_session(lesson.session), list_lessons().index(lesson) + 1)
+
+
+@cache
+def build_trial() -> dict[str, Any]:
+    """The demo session with Flue's cut, to drag: an exercise without a question, and its chart."""
+    stage = LessonStage(find_lesson("legal-cut"), open_demo())
+    step = Step("do", "", "", 0, ask="cut", right="inside", solve="policy")
+    plan = stage.plan(step)
+    exercise = stage.build_exercise(step, plan, 0)
+    exercise.start = exercise.solution
+    return {"exercise": pack(exercise), "chart": draw_chart(plan)}
+
+
+def list_names() -> list[str]:
+    """The names of all lessons, and of the final test."""
+    return [*(lesson.name for lesson in list_lessons()), FINAL]

@@ -1,23 +1,23 @@
-"""A lesson's file -> a `Lesson`: its title, where it begins, and its steps.
+"""Parse a lesson's file into a `Lesson`: its head, and its steps.
 
-The format is small, so that whoever writes a lesson sees at once what is wrong with it. Between two lines of
-three dashes stand title, session, moment, policy and tab; then each step, from its heading on:
+Between two lines of three dashes are title, goal, session, moment, policy and focus. Each step follows under
+a heading that names its kind, one of predict, do, reveal and check:
 
-    # Where the cut may stand
+    # do: Between two turns
 
-    A paragraph or two. {wb.plan.before:k} is worked out when the step is shown.
+    A paragraph or two. {before:k} is filled in when the step is shown.
 
     show: cut = turn 8
+    ask: cut
     question: Move the cut to the beginning of turn 12.
-    check: wb.cut.turn == 12 and not wb.cut.splits_turn
-    wrong: wb.cut.splits_turn -> This place is inside turn {wb.cut.turn}.
-    hint: The arrows move the cut from one legal place to the next.
-    solve: cut = turn 12
-    solution: Press c, then the right arrow.
-    saw: Now {wb.plan.after:k} tokens stay.
+    right: turn 12
+    wrong: inside -> This cut point is inside turn {turn}.
+    hint: The arrows move the cut from one valid cut point to the next.
+    solve: turn 12
+    saw: Now {after:k} tokens are sent.
 
-A field may go on in lines that are indented. What is between braces is an expression, with "k" for 158.3k or
-what Python's `format` takes.
+A field may continue in indented lines. `right` and `wrong` are named checks, see `attempt.CHECKS`. A step
+`# check: NAME` asks a question of `tasks.TASKS` on a generated session.
 """
 
 from __future__ import annotations
@@ -30,65 +30,64 @@ from typing import Any
 from ...errors import LessonError
 from ...redaction.cut import cut_text
 from ...text import printed
-from ..inputs import TABS
-from ..payloads.sections import format_tokens
-from .expressions import evaluate, parse
 
-HEAD = ("title", "session", "moment", "policy", "tab")
-FIELDS = (
-    *("show", "play", "hide", "question", "choices", "check"),
-    *("wrong", "hint", "try", "solve", "solution", "saw"),
-)
-"""What a step may hold beside its text."""
-INPUTS = ("answer", "cut", "look", "moment", "pin", "policy")
-"""What `show`, `try` and `solve` may set; any other name is a setting of the policy, such as
-`keep-recent-tokens.tokens`."""
+HEAD = ("title", "goal", "session", "moment", "policy", "focus")
+KINDS = ("predict", "do", "reveal", "check")
+ASKS = ("choice", "cut", "place", "policy", "pin", "set")
+"""How a question is answered: a choice; a valid cut point; any cut point, valid or not; a policy; a block to
+pin; a value of the policy's setting."""
+INPUTS = ("cut", "moment", "pin", "policy")
+"""What `show` may set; any other name is a setting of the policy, such as `keep-recent-tokens.tokens`."""
 SESSIONS = ("demo", "generated")
 """The session that comes with the package, and the same compacted five times in a row."""
+FIELDS = (
+    *("show", "hide", "ask", "question", "choices", "setting", "text"),
+    *("right", "wrong", "hint", "solve", "saw"),
+)
+_WORDS = {"ask": ASKS, "hide": ("plan",), "text": ("summary",)}
 _FIELD = re.compile(r"([a-z]+): *(.*)")
-_SLOT = re.compile(r"\{([^{}]+?)(?::([^{}:'\"]*))?\}")
+_SLOT = re.compile(r"\{([^{}:]+)(?::([^{}]*))?\}")
 _SETTING = re.compile(r"[a-z0-9-]+(?:#\d+)?\.[a-z0-9_]+")
 _NAME = re.compile(r"(?:\d+-)?([a-z0-9-]+)")
-
-Changes = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step: `show` is what it sets, `play` how many rules are played, None for all of them; with
-    `hide` the policy's cut is not shown, and the person places one of their own.
+    """One step. `show` is what it sets; `choices` are the answers to choose from; `solve` is a right one.
 
-    Without a `check` there is nothing to answer. `wrong` are pairs of an expression and what is said where it
-    holds; `tries` are attempts that have to be refused, `solve` is one that is right.
+    `hide` is "plan" if the lanes show what a plan does only after the answer. `wrong` holds pairs of a check
+    and the feedback if it is true. `text` names a text to search: "summary" is the summary of the plan.
     """
 
+    kind: str
     title: str
-    text: str
+    body: str
     line: int
-    show: Changes = field(default_factory=dict)
-    play: int | None = None
-    hide: bool = False
+    show: Mapping[str, str] = field(default_factory=dict)
+    hide: str = ""
+    ask: str = "choice"
     question: str = ""
     choices: tuple[str, ...] = ()
-    check: str = ""
+    setting: str = ""
+    text: str = ""
+    right: str = ""
     wrong: tuple[tuple[str, str], ...] = ()
     hint: str = ""
-    tries: tuple[Changes, ...] = ()
-    solve: Changes = field(default_factory=dict)
-    solution: str = ""
+    solve: str = ""
     saw: str = ""
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson as its file tells it. `session` is one of SESSIONS, or a path beside the lesson's file."""
+    """A lesson from its file. `session` is one of SESSIONS, or a path relative to the lesson's file."""
 
     name: str
     title: str
+    goal: str
     session: str
     moment: str
     policy: str
-    tab: str
+    focus: str
     steps: tuple[Step, ...]
 
     @printed
@@ -97,9 +96,9 @@ class Lesson:
 
 
 def read_lesson(text: str, name: str = "lesson") -> Lesson:
-    """The lesson that a file's text holds. Raises `LessonError`, with the line, for what cannot be read.
+    """Parse a lesson's text. Raises `LessonError`, with the line, for what cannot be read.
 
-    >>> read_lesson("---\\ntitle: Short\\n---\\n# One\\nLook at the cut.\\n")
+    >>> read_lesson("---\\ntitle: Short\\ngoal: Look.\\n---\\n# reveal: One\\nLook at the cut.\\n")
     Lesson(lesson: Short, 1 steps)
     """
     lines = list(enumerate(text.splitlines(), 1))
@@ -111,47 +110,39 @@ def read_lesson(text: str, name: str = "lesson") -> Lesson:
     head = _read_head(lines[1 : ends[0] - 1])
     steps = tuple(_read_step(part) for part in _divide(lines[ends[0] :]))
     if not steps:
-        raise LessonError('there is no step: one begins with "# " and its title', ends[0])
+        raise LessonError('there is no step: one begins with "# ", its kind and its title', ends[0])
     match = _NAME.fullmatch(name)
     return Lesson(match.group(1) if match else name, **head, steps=steps)
 
 
-def fill(text: str, names: Mapping[str, Any]) -> str:
-    """A text with its values in place. Raises `LessonError` for a value that there is none of.
+def find_slots(text: str, line: int = 0) -> list[tuple[str, str]]:
+    """Find the slots of a text: names and formats. Raises `LessonError` for a brace that is left over."""
+    if "{" in (rest := _SLOT.sub("", text)) or "}" in rest:
+        raise LessonError("a brace is left over: a value is {name} or {name:form}", line)
+    return [(match[0], match[1]) for match in _SLOT.findall(text)]
 
-    >>> fill("{n:k} of {n:,} tokens", {"n": 158295})
-    '158.3k of 158,295 tokens'
-    """
 
-    def value(match: re.Match[str]) -> str:
-        found, form = evaluate(match.group(1), names), match.group(2) or ""
-        if form == "k" and isinstance(found, int):
-            return format_tokens(found)
-        if not form and isinstance(found, int) and not isinstance(found, bool):
-            form = ","
-        try:
-            return format(found, form) if form else str(found)
-        except ValueError as error:
-            raise LessonError(f"{match.group()}: {error}") from error
-
-    return _SLOT.sub(value, text)
+def replace_slots(text: str, values: Mapping[tuple[str, str], str]) -> str:
+    """Replace each slot by its value."""
+    return _SLOT.sub(lambda match: values[match.group(1), match.group(2) or ""], text)
 
 
 def _read_head(lines: list[tuple[int, str]]) -> dict[str, str]:
-    head = {"session": "demo", "moment": "", "policy": "flue", "tab": "lesson"}
-    seen = set()
+    head = {"session": "demo", "moment": "", "policy": "flue", "focus": "lanes"}
+    names_read = set()
     for number, line in lines:
         name, _, value = (part.strip() for part in line.partition(":"))
         if not line.strip():
             continue
-        if name not in HEAD or name in seen or not value:
+        if name not in HEAD or name in names_read or not value:
             raise LessonError(f"the head holds {', '.join(HEAD)}, each once: {cut_text(line, 60)}", number)
-        seen.add(name)
+        names_read.add(name)
         head[name] = value
-    if "title" not in head:
-        raise LessonError("the lesson has no title", 1)
-    if head["tab"] not in TABS:
-        raise LessonError(f"there is no tab {cut_text(head['tab'], 40)}; the tabs are {', '.join(TABS)}", 1)
+    for name in ("title", "goal"):
+        if name not in head:
+            raise LessonError(f"the lesson has no {name}", 1)
+    if head["focus"] not in ("lanes", "rules", "facts"):
+        raise LessonError(f"focus is lanes, rules or facts, not {cut_text(head['focus'], 40)}", 1)
     return head
 
 
@@ -165,14 +156,17 @@ def _divide(lines: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
         elif part:
             part.append((number, line))
         elif line.strip():
-            raise LessonError('a step begins with "# " and its title', number)
+            raise LessonError('a step begins with "# ", its kind and its title', number)
     if part:
         yield part
 
 
 def _read_step(lines: list[tuple[int, str]]) -> Step:
     (first, heading), *rest = lines
-    text: list[str] = []
+    kind, colon, title = (part.strip() for part in heading[2:].partition(":"))
+    if kind not in KINDS or not colon or not title:
+        raise LessonError(f"a step is one of {', '.join(KINDS)}, a colon and a title", first)
+    body: list[str] = []
     fields: list[tuple[int, str, list[str]]] = []
     for number, line in rest:
         match = _FIELD.match(line)
@@ -181,12 +175,11 @@ def _read_step(lines: list[tuple[int, str]]) -> Step:
         elif fields and line.startswith(" "):
             fields[-1][2].append(line.strip())
         elif fields and line.strip():
-            raise LessonError("text stands before the fields, and a field goes on in indented lines", number)
+            raise LessonError("text must come before the fields; continue a field in indented lines", number)
         elif not fields:
-            text.append(line)
-    paragraphs = "\n".join(text).strip()
-    _check_slots(paragraphs, first)
-    step: dict[str, Any] = {"title": heading[2:].strip(), "text": paragraphs, "line": first}
+            body.append(line)
+    step: dict[str, Any] = {"kind": kind, "title": title, "body": "\n".join(body).strip(), "line": first}
+    find_slots(step["body"], first)
     for number, name, parts in fields:
         _take(step, name, " ".join(parts).strip(), number)
     _check_whole(step, first)
@@ -197,42 +190,30 @@ def _take(step: dict[str, Any], name: str, value: str, line: int) -> None:
     """Put one field into a step."""
     if name not in FIELDS:
         raise LessonError(f"a step has no field {name}; there are {', '.join(FIELDS)}", line)
-    if not value and name != "show":
+    if not value:
         raise LessonError(f"{name} is empty", line)
-    if name == "try":
-        step["tries"] = (*step.get("tries", ()), _read_changes(value, line))
-    elif name == "wrong":
+    if name == "wrong":
         condition, arrow, words = (part.strip() for part in value.partition("->"))
         if not arrow or not words:
-            raise LessonError("wrong has an expression, an arrow ->, and what is said", line)
-        _check_expression(condition, line)
-        _check_slots(words, line)
+            raise LessonError("wrong has a check, an arrow ->, and the feedback", line)
+        find_slots(words, line)
         step["wrong"] = (*step.get("wrong", ()), (condition, words))
     elif name in step:
-        raise LessonError(f"{name} stands here twice", line)
-    elif name in ("show", "solve"):
+        raise LessonError(f"{name} is given twice", line)
+    elif name == "show":
         step[name] = _read_changes(value, line)
     elif name == "choices":
         step[name] = tuple(choice.strip() for choice in value.split("|"))
-    elif name == "play":
-        if not value.isdecimal():
-            raise LessonError("play is how many rules have decided", line)
-        step[name] = int(value)
-    elif name == "hide":
-        if value != "cut":
-            raise LessonError("what can be hidden is the cut", line)
-        step[name] = True
+    elif name in _WORDS and value not in _WORDS[name]:
+        raise LessonError(f"{name} is one of {', '.join(_WORDS[name])}, not {cut_text(value, 40)}", line)
     else:
-        if name == "check":
-            _check_expression(value, line)
-        else:
-            _check_slots(value, line)
+        find_slots(value, line)
         step[name] = value
 
 
 def _read_changes(value: str, line: int) -> dict[str, str]:
-    out = {}
-    for part in filter(None, (each.strip() for each in value.split(";"))):
+    out: dict[str, str] = {}
+    for part in filter(None, (raw.strip() for raw in value.split(";"))):
         name, equals, what = (piece.strip() for piece in part.partition("="))
         if not equals or name in out:
             raise LessonError(
@@ -245,27 +226,19 @@ def _read_changes(value: str, line: int) -> dict[str, str]:
 
 
 def _check_whole(step: Mapping[str, Any], line: int) -> None:
-    asked = "question" in step
-    if asked != ("check" in step) or asked != ("solve" in step):
-        raise LessonError("question, check and solve stand together", line)
-    if not asked and step.keys() & {"choices", "wrong", "hint", "tries", "solution"}:
-        raise LessonError("where nothing is asked there is nothing to answer", line)
-    choices, answer = step.get("choices", ()), step.get("solve", {}).get("answer")
-    if choices and (len(choices) < 2 or answer not in choices):
-        raise LessonError("choices are two or more, and solve has the answer that is one of them", line)
-    if answer is not None and not choices:
-        raise LessonError("an answer is one of choices, and there are none", line)
-
-
-def _check_expression(expression: str, line: int) -> None:
-    try:
-        parse(expression)
-    except LessonError as error:
-        raise LessonError(error.reason, line) from error
-
-
-def _check_slots(text: str, line: int) -> None:
-    for match in _SLOT.finditer(text):
-        _check_expression(match.group(1), line)
-    if "{" in _SLOT.sub("", text) or "}" in _SLOT.sub("", text):
-        raise LessonError("a brace is left over: a value is {expression} or {expression:form}", line)
+    question_fields = [name for name in ("question", "right", "solve") if name in step]
+    if step["kind"] in ("reveal", "check"):
+        if question_fields:
+            raise LessonError(f"a step of the kind {step['kind']} has no question of its own", line)
+        return
+    if len(question_fields) != 3:
+        raise LessonError("question, right and solve must be used together", line)
+    ask = step.get("ask", "choice")
+    if ask == "set" and "setting" not in step:
+        raise LessonError("a value is set, and setting does not say of what", line)
+    if ask == "pin" and not step.get("choices"):
+        raise LessonError("choices are the tools whose calls can be pinned", line)
+    if ask in ("choice", "policy", "set") and (
+        len(step.get("choices", ())) < 2 or step["solve"] not in step["choices"]
+    ):
+        raise LessonError("choices are two or more, and solve is one of them", line)

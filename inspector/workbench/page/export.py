@@ -21,7 +21,7 @@ from ...session.session import Session
 from ...text import plural, printable, printed
 from ..model import WorkbenchModel
 from ..opening import AUTO
-from .html import MARK, Page, make
+from .html import MARK, make
 
 _HEAD = 4_000
 
@@ -113,11 +113,7 @@ def export_html(
     page = make(model, keep, policies)
     content = page.html.encode("utf-8")
     write_whole(target, content, file_mode_of(model.session))
-    return _report(page, target, len(content))
-
-
-def _report(page: Page, target: Path, size: int) -> ExportedPage:
-    return ExportedPage(target, size, page.findings, page.kept, page.notes, page.faults)
+    return ExportedPage(target, len(content), page.findings, page.kept, page.notes, page.faults)
 
 
 def _find_model(

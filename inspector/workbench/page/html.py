@@ -31,7 +31,6 @@ from ..payloads.base_payload import Payload
 from ..payloads.header import find_title
 from ..snapshot import draw_still, tabulate
 from ..svg import STYLE
-from .lesson_answers import list_policies_of_lessons
 from .precomputed import Answers
 
 LARGEST = 1_500_000
@@ -45,7 +44,7 @@ POLICIES = (
     "langchain-summarization",
     "keep-recent-turns",
 )
-"""The policies on a page that names none, beside the current one and those of the session's lessons."""
+"""The policies of a page by default, besides the current one."""
 CAPS = (20_000, 8_000, 3_000, 1_000, 300, 0)
 TOO_DEEP = "a value of the session is nested too deeply to be looked through"
 NO_SCRIPT = "This page works with scripts, which are off here: this is the plan as it was when it was saved."
@@ -54,7 +53,7 @@ MARK = "compaction-inspector"
 
 
 class Page(NamedTuple):
-    """A page, the name of a file for it, and what was taken out of it or kept in."""
+    """A page, the name of a file for it, and the secrets that were redacted or kept."""
 
     html: str
     name: str
@@ -65,7 +64,7 @@ class Page(NamedTuple):
 
 
 class Secret(Payload, frozen=True):
-    """What would be taken out of a page: a secret by its name, which shows nothing of it."""
+    """A secret that would be redacted on a page, by its name, without its text."""
 
     name: str
     kind: str
@@ -92,12 +91,12 @@ class ExportReply(Payload, frozen=True):
 
 
 def review(model: WorkbenchModel) -> ReviewReply:
-    """What would be taken out of a page of this model, none of it shown.
+    """Find everything that would be redacted on a page of this model, without showing it.
 
-    Raises `RedactionError` when nobody can tell.
+    Raises `RedactionError` if a text cannot be checked.
     """
     try:
-        found = _look(model, ()).findings
+        findings = _look(model, ()).findings
     except RecursionError as error:
         raise RedactionError(TOO_DEEP) from error
     secrets = [
@@ -109,16 +108,16 @@ def review(model: WorkbenchModel) -> ReviewReply:
             [cut_text(place, 120) for place in item.where],
             item.hint,
         )
-        for item in found
+        for item in findings
     ]
-    return ReviewReply(secrets, describe_findings(found))
+    return ReviewReply(secrets, describe_findings(findings))
 
 
 def make(model: WorkbenchModel, keep: Collection[str] = (), policies: Sequence[str] | None = None) -> Page:
-    """The page of a model, all that looks like a secret taken out but the names in `keep`.
+    """Make the page of a model. Secrets are redacted, except the names in `keep`.
 
     `policies` names those whose plans it holds, the model's own always first, then that of plan B; None takes
-    `POLICIES` and those that the session's lessons begin with. Raises `PolicyError` and `EditError` for names
+    `POLICIES`. Raises `PolicyError` and `EditError` for names
     that do not exist, and `RedactionError` rather than make a page that may hold a secret.
     """
     if not hasattr(model, "plan"):
@@ -134,8 +133,7 @@ def _make(model: WorkbenchModel, keep: Collection[str], policies: Sequence[str] 
     redactor.check_keep()
     shown = _shown(model)
     compared = model.inputs["versus"].get("policy")
-    # Steps of a lesson begin with policies of their own.
-    named = (*POLICIES, *list_policies_of_lessons(model)) if policies is None else policies
+    named = POLICIES if policies is None else policies
     names = (model.plan.policy.name, *([compared] if compared else ()), *named)
     # The title may be the first prompt, even if the page does not include that message.
     title = redactor.clean(find_title(model.session, model.file))
@@ -175,10 +173,10 @@ def describe_findings(findings: Sequence[SecretFinding]) -> str:
 
 
 def _shown(model: WorkbenchModel) -> set[int]:
-    """The entries whose text a page holds: the context that is planned, and what sub-agents were asked.
+    """Return the entries whose text a page holds: the planned context and the tasks of sub-agents.
 
-    And what came after the moment: the summary that the file records there stands on the page, and the
-    stories tell what was needed again.
+    Also entries after the point in time: the page holds the summary of the recorded compaction, and the
+    stories list the content that was needed again.
     """
     session = model.session
     begins: dict[str, int] = {}
@@ -198,7 +196,7 @@ def _look(model: WorkbenchModel, keep: Collection[str]) -> Redactor:
     redactor.look("title", find_title(model.session, model.file))
     redactor.look("what is wanted", {name: model.inputs[name] for name in ("settings", "pins", "versus")})
     redactor.look(
-        "a summary", [text for one in model.written for text in (one.checkpoint.text, one.checkpoint.by)]
+        "a summary", [text for plan in model.written for text in (plan.checkpoint.text, plan.checkpoint.by)]
     )
     return redactor
 
@@ -239,15 +237,15 @@ def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str])
     head += b" " * (-(4 + len(head)) % 4)
     frame = len(head).to_bytes(4, "little") + head + answers.buffers.data
     data = _pack(frame)
-    script, style = _static("boot.js"), _static("page.css")
+    script, style = read_static("boot.js"), read_static("page.css")
     code, runs = _code()
     policy = (
-        f"default-src 'none'; script-src '{_hash(script)}' '{runs}'; "
-        f"style-src '{_hash(style)}' '{_hash(STYLE)}'; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src '{hash_source(script)}' '{runs}'; "
+        f"style-src '{hash_source(style)}' '{hash_source(STYLE)}'; base-uri 'none'; form-action 'none'"
     )
     title = escape(cut_text(packed["scene"]["title"], 120))
-    told = "".join(f"<p>{escape(printable(note))}</p>" for note in notes)
-    still = f"<h1>{title}</h1><p>{NO_SCRIPT}</p>{_picture(answers)}{told}"
+    notes_html = "".join(f"<p>{escape(printable(note))}</p>" for note in notes)
+    still = f"<h1>{title}</h1><p>{NO_SCRIPT}</p>{_draw_image(answers)}{notes_html}"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
@@ -261,8 +259,8 @@ def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str])
     )
 
 
-def _picture(answers: Answers) -> str:
-    """What stands where no script may run: the picture of the plan as the model has it, and its figures."""
+def _draw_image(answers: Answers) -> str:
+    """Draw the content for pages without scripts: the model's plan as a picture, and its numbers."""
     wire, number = answers.shown
     scene = (answers.scene, answers.buffers.data_at(answers.scene_data))
     plan = (wire, answers.buffers.data_at(number))
@@ -278,15 +276,16 @@ def _pack(data: bytes) -> str:
 def _code() -> tuple[str, str]:
     """The page's script, packed, and the hash by which the policy of content lets it run."""
     text = (files("inspector") / "static" / "page.js").read_text("utf-8")
-    return _pack(text.encode("utf-8")), _hash(text)
+    return _pack(text.encode("utf-8")), hash_source(text)
 
 
 @cache
-def _static(name: str) -> str:
+def read_static(name: str) -> str:
     """A built file of the front end, with nothing in it that would end its element."""
     text = (files("inspector") / "static" / name).read_text("utf-8")
     return re.sub(r"</(script|style)", r"<\\/\1", text, flags=re.I).replace("<!--", "<\\!--")
 
 
-def _hash(text: str) -> str:
+def hash_source(text: str) -> str:
+    """The hash by which a page's policy of content allows a script or a style."""
     return f"sha256-{b64encode(sha256(text.encode('utf-8')).digest()).decode('ascii')}"

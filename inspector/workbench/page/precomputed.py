@@ -1,8 +1,8 @@
-"""Everything a page can be asked when there is no Python behind it, answered beforehand.
+"""Precompute the answers to all queries of a page that has no Python kernel.
 
-In go a model and the same session without secrets, out come JSON and bytes: the scene, and for each policy
-its plan at every legal cut, the summaries that would stand there, and the texts of the blocks. Figures are
-those of the session as it is; texts are those of the cleaned one.
+The input is a model and the same session without secrets; the result is JSON and bytes: the scene, and for
+each policy its plan at every valid cut, the summaries at each cut, and the texts of the blocks. Numbers are
+from the original session, texts from the cleaned one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from ...errors import InspectorError
 from ...faults import Faults
 from ...planning.diff.pieces import find_pieces
-from ...planning.fates import STANDS, SideFates
+from ...planning.fates import REMAINS, SideFates
 from ...planning.plan import Plan
 from ...planning.planner import make_plan
 from ...policies.policy import Edits, Policy
@@ -30,7 +30,8 @@ from ..model import WorkbenchModel
 from ..opening import Choice
 from ..payloads.base_payload import to_json
 from ..payloads.block import BODY_CHARS, describe_body, describe_rows, describe_summary
-from ..payloads.context_after import describe_context, describe_request, find_plan
+from ..payloads.compactions import list_compactions
+from ..payloads.context import describe_context, describe_context_facts
 from ..payloads.findings import describe_losses, list_findings
 from ..payloads.policies import find_results, list_choices
 from ..payloads.recorded import draw_recorded
@@ -38,19 +39,20 @@ from ..payloads.replay import draw_run
 from ..payloads.scene import draw_plan, draw_scene
 from ..payloads.story import tell_story
 from ..payloads.summaries import compare_summaries
-from .lesson_answers import answer_lessons
 
 MOST_PLANS = 4_000
 """Plans made for one page; each takes about 2 ms."""
 MOST_LINES = 400_000
 MOST_STORIES = 40
+MOST_FACTS = 24
+"""Essential facts that a column of the comparison lists; its head counts all."""
 MOST_PIECE = 600
 """Characters of a piece of the next request."""
-FAR = "What this plan notes at another cut, and what each rule does there, needs a kernel."
+FAR = "The notes of this plan and the effects of its rules at another cut need a kernel."
 CUT = "@cut@"
-"""Stands in a recipe where the cut's name belongs."""
+"""Placeholder for the cut's name in a recipe."""
 
-# What depends on the plan is put together by the page from the columns.
+# The page computes texts that depend on the plan from the columns.
 _OF_THE_PLAN = ("tokens after", "fate", "decided by")
 
 
@@ -58,7 +60,7 @@ BLANKS = re.compile(r"[ \t\n\r\f\v]+")
 
 
 def _refer(preview: str, text: str) -> str | int:
-    """A preview by its length where it is how the text begins, blanks aside; negative where dots follow.
+    """Encode a preview by its length if the text begins with it, ignoring blanks; negative if it is cut off.
 
     >>> _refer("Fix the…", "Fix\\n the clock."), _refer("Fix", "Fix"), _refer("Mend", "Fix")
     (-7, 3, 'Mend')
@@ -70,16 +72,12 @@ def _refer(preview: str, text: str) -> str | int:
     return -utf16_length(cut) if cut and cut != preview and begins.startswith(cut) else preview
 
 
-def _without(values: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if key != name}
-
-
 SAME = "@same@"
-"""Stands where a plan says what the plan at the first place does."""
+"""Marks a value that equals the plan's value at the first place."""
 
 
 def _by_name(at: Sequence[tuple[int, dict[str, Any], int]]) -> dict[str, Any]:
-    """Plans at places, field by field: what is alike stands side by side, and packs to half.
+    """Group plans at places by field: equal values are adjacent and compress to half the size.
 
     >>> _by_name([(1, {}, 0), (5, {"after": 7}, 3)])
     {'places': [1, 5], 'data': [0, 3], 'differs': {'after': ['@same@', 7]}}
@@ -93,22 +91,22 @@ def _by_name(at: Sequence[tuple[int, dict[str, Any], int]]) -> dict[str, Any]:
 
 
 class Buffers:
-    """Bytes side by side, each once; a place is told by its number."""
+    """Byte strings without duplicates; each has a number."""
 
     def __init__(self) -> None:
         self.places: list[tuple[int, int]] = []
         self._parts: list[bytes] = []
-        self._known: dict[bytes, int] = {}
+        self._numbers: dict[bytes, int] = {}
         self._size = 0
 
     def add(self, data: bytes) -> int:
-        if data not in self._known:
-            self._known[data] = len(self.places)
+        if data not in self._numbers:
+            self._numbers[data] = len(self.places)
             self.places.append((self._size, len(data)))
             padded = data + b"\0" * (-len(data) % 4)
             self._parts.append(padded)
             self._size += len(padded)
-        return self._known[data]
+        return self._numbers[data]
 
     def data_at(self, number: int) -> bytes:
         """The bytes of a number."""
@@ -136,7 +134,7 @@ class Answers:
         self.buffers, self.faults = Buffers(), Faults()
         self.ledger: Ledger = replace(model.ledger, session=self.clean)
         at = model.inputs["at"]
-        self.known = model.moment
+        self.model_moment = model.moment
         self.moment = self.clean.at(self.redactor.clean(at)) if at else self.clean
         self.lines: dict[str, int] = {}
         self.spent = 0
@@ -158,8 +156,8 @@ class Answers:
             # The page's own plan is required, so its exception is raised.
             with nullcontext() if name == model.plan.policy.name else self.faults.isolate(f"policy {name}"):
                 self.plans[name] = self._answer_policy(name)
-        picture, number = self._draw(model.plan, model.choice)
-        self.shown = redactor.clean_tree(picture), number
+        plan_payload, number = self._draw(model.plan, model.choice)
+        self.shown = redactor.clean_tree(plan_payload), number
         self.recorded: dict[str, Any] = {"sentence": "The recorded compaction could not be shown."}
         with self.faults.isolate("recorded compaction"):
             self.recorded = self._draw_recorded()
@@ -172,10 +170,7 @@ class Answers:
         self.run: list[Any] | None = None
         with self.faults.isolate("replay"):
             self.run = self._draw_run()
-        self.told = self._answer_queries()
-        self.lessons: Any = {}
-        with self.faults.isolate("lessons"):
-            self.lessons = redactor.clean_tree(answer_lessons(model, tuple(self.plans)))
+        self.query_answers = self._answer_queries()
 
     def pack(self, cap: int) -> dict[str, Any]:
         """Return the content as JSON. Texts of blocks are cut to `cap` characters; 0 leaves them out."""
@@ -186,15 +181,15 @@ class Answers:
             "scene": self.scene,
             "sceneData": self.scene_data,
             "plans": {
-                name: {**plan, "at": _without(plan["at"], "differs")} for name, plan in self.plans.items()
+                name: {**plan, "at": {key: plan["at"][key] for key in ("places", "data")}}
+                for name, plan in self.plans.items()
             },
             "differs": self._by_field(),
             "recorded": self.recorded,
             "side": self.side,
             "other": self.other,
             "run": self.run,
-            "told": self.told,
-            "lessons": self.lessons,
+            "told": self.query_answers,
             "tab": self.model.tab,
             "rows": [
                 [row["label"], _refer(row["preview"], text)]
@@ -206,9 +201,9 @@ class Answers:
         }
 
     def _by_field(self) -> dict[str, dict[str, list[Any]]]:
-        """What plans at other places differ by: field by field, then policy by policy.
+        """Return the differences of the plans at other places, by field, then by policy.
 
-        Policies say much the same of the same place, and what is packed sees no further than 32 kB back.
+        Policies have similar texts for a place, and the compression window is only 32 kB.
         """
         fields: dict[str, dict[str, list[Any]]] = {}
         for policy, plan in self.plans.items():
@@ -221,20 +216,22 @@ class Answers:
         return sum(len(body["before"]["text"]) > cap for body in self.bodies)
 
     def _edits(self, name: str) -> Edits:
-        """The hand's own settings belong to the policy in hand; pins to the moment."""
-        inputs = self.model.inputs
-        settings = inputs["settings"] if name == self.model.plan.policy.name else {}
-        return Edits(pins=tuple(inputs["pins"]), settings=dict(settings))
+        """The hand's own settings and beginning belong to the policy in hand; pins to the moment."""
+        inputs, is_current = self.model.inputs, name == self.model.plan.policy.name
+        since = inputs["since"] or None if is_current else None
+        settings = inputs["settings"] if is_current else {}
+        return Edits(since=since, pins=tuple(inputs["pins"]), settings=dict(settings))
 
     def _clean_plan(self, name: str) -> Plan:
         edits = self._edits(name)
-        edits = edits.model_copy(update={"pins": tuple(map(self.redactor.clean, edits.pins))})
+        since = None if edits.since is None else self.redactor.clean(edits.since)
+        edits = edits.model_copy(update={"since": since, "pins": tuple(map(self.redactor.clean, edits.pins))})
         return make_plan(self.moment, self.ledger, name, edits, window=self.model.window)
 
     def _plan(self, name: str) -> Plan:
         model = self.model
         return model.fill_in(
-            make_plan(self.known, model.ledger, name, self._edits(name), window=model.window)
+            make_plan(self.model_moment, model.ledger, name, self._edits(name), window=model.window)
         )
 
     def _draw(self, plan: Plan, choice: Choice | None = None) -> tuple[dict[str, Any], int]:
@@ -243,19 +240,19 @@ class Answers:
 
     def _answer_policy(self, name: str) -> dict[str, Any]:
         own, clean = self._plan(name), self._clean_plan(name)
-        # That nobody has chosen a policy, and that none does anything yet, is said of the model's own plan.
-        mine = name == self.model.plan.policy.name
-        wire, data = self._draw(own, self.model.choice if mine else None)
+        # Notes on an unchosen policy, or on policies without effect, belong to the model's own plan only.
+        is_current = name == self.model.plan.policy.name
+        wire, data = self._draw(own, self.model.choice if is_current else None)
         tidy = self.redactor.clean_tree
         legal = [place for place in range(len(own.cuts)) if own.cuts[place].legal]
         whole = len(legal) * len(self.policies) <= MOST_PLANS
-        made = legal if whole else legal[len(legal) // 2 :][:1]
+        cuts = legal if whole else legal[len(legal) // 2 :][:1]
         at: list[tuple[int, dict[str, Any], int]] = []
         hand: dict[str, Any] = {}
         written = {} if own.checkpoint is None or own.place is None else {own.place: own}
         texts = {data: self._sides(clean)}
         plan = own
-        for place in made:
+        for place in cuts:
             # Moved from place to place, a plan takes along what the policy's rules did.
             plan = self.model.fill_in(_move(plan, place))
             if plan.checkpoint is not None:
@@ -283,26 +280,26 @@ class Answers:
         }
 
     def _sides(self, plan: Plan) -> list[dict[str, Any]]:
-        """What stands in the place of each rewritten block, before the cut and behind it."""
+        """Return the replacement of each rewritten block, before the cut and after it."""
         return [self._rewritten(plan.older), self._rewritten(plan.kept)]
 
     def _rewritten(self, side: SideFates) -> dict[str, Any]:
-        told: dict[str, Any] = {}
+        rewritten: dict[str, Any] = {}
         for row, block in side.blocks.items():
-            if STANDS[side.fate[row]]:
+            if REMAINS[side.fate[row]]:
                 text = "" if block is None else self.redactor.clean(block.text)
                 if (row, text) not in self.told_apart:
                     before = self.bodies[row]["before"]
                     whole = before["total"] <= BODY_CHARS
                     self.told_apart[row, text] = _compare(before["text"], printable(text)) if whole else []
                 pieces = self.told_apart[row, text]
-                told[str(row)] = [printable(text, BODY_CHARS), len(text), pieces]
-        return told
+                rewritten[str(row)] = [printable(text, BODY_CHARS), len(text), pieces]
+        return rewritten
 
     def _summaries(self, clean: Plan, legal: Sequence[int], written: Mapping[int, Plan]) -> dict[str, Any]:
-        """The summary at every place as runs of lines, which the next place's mostly shares.
+        """Return the summary at every place as runs of lines, most of which are shared with the next place.
 
-        `written` are the plans that have one of somebody's: what to know of it is told apart.
+        `written` holds the plans with a written summary; their facts are listed separately.
         """
         tidy = self.redactor.clean_tree
         own = [] if clean.place is None else [clean.place]
@@ -317,16 +314,16 @@ class Answers:
         for place in dict.fromkeys([*own, *legal]):
             if self.spent > MOST_LINES and place not in own and place not in written:
                 continue
-            told = tidy(
+            summary = tidy(
                 to_json(describe_summary(written.get(place, clean if place in own else moved), place))
             )
-            numbers = [self.lines.setdefault(line, len(self.lines)) for line in told["text"].split("\n")]
+            numbers = [self.lines.setdefault(line, len(self.lines)) for line in summary["text"].split("\n")]
             self.spent += len(numbers)
-            texts[place] = [told["total"], *_runs(numbers)]
+            texts[place] = [summary["total"], *_runs(numbers)]
             if place in written:
-                apart[str(place)] = told["facts"]
+                apart[str(place)] = summary["facts"]
             else:
-                facts = told["facts"] or facts
+                facts = summary["facts"] or facts
         return {
             "summaries": {str(place): runs for place, runs in texts.items()},
             "facts": facts,
@@ -341,7 +338,7 @@ class Answers:
         return {"plan": [self.redactor.clean_tree(to_json(payload)), self.buffers.add(data)]}
 
     def _draw_side(self) -> list[Any] | None:
-        """What the file records right after the moment, None where nothing is."""
+        """Draw the recorded compaction right after the point in time, or return None."""
         side = self.model.recorded
         if side is None:
             return None
@@ -351,9 +348,9 @@ class Answers:
         """Draw the plan that the model compares with."""
         if not isinstance(self.model.other, Plan):
             return None
-        picture, number = self._draw(self.model.other)
+        plan_payload, number = self._draw(self.model.other)
         label = self._label(self.model.other.policy)
-        return [self.redactor.clean_tree({**picture, "label": label}), number]
+        return [self.redactor.clean_tree({**plan_payload, "label": label}), number]
 
     def _answer_queries(self) -> dict[str, Any]:
         """Answer the usual queries for the recorded compaction and for the plan, by the query's name."""
@@ -361,9 +358,11 @@ class Answers:
         inputs = {n: value for n, value in model.inputs.items() if n not in ("versus", "look", "policy")}
         inputs = {**self.redactor.clean_tree(inputs), "policy": model.plan.policy.name}
         twin = WorkbenchModel(self.clean, model.plan.policy.name, ledger=self.ledger, window=model.window)
-        twin.written = model.written
         answers: dict[str, Any] = {}
-        for look in dict.fromkeys([model.inputs["look"], "plan"]):
+        recorded = model.recorded
+        # A compaction that no plan can express has no answers of its own.
+        side = [] if recorded is None or recorded.plan is None else [recorded.mark.look]
+        for look in dict.fromkeys([model.inputs["look"], "plan", *side]):
             try:
                 twin.answer(
                     {**self.redactor.clean_tree(inputs), "policy": model.plan.policy.name, "look": look}
@@ -371,9 +370,19 @@ class Answers:
             except InspectorError:
                 # A name was redacted, so the query cannot be answered.
                 continue
+            written = model.plan.checkpoint
+            if written is not None and twin.plan.checkpoint is None:
+                # It was written for the texts as they were.
+                words = {name: self.redactor.clean(getattr(written, name)) for name in ("text", "by")}
+                turns = tuple(map(self.redactor.clean, written.turns))
+                twin.adopt_summary(twin.plan, written.model_copy(update={**words, "turns": turns}))
             query = {"place": twin.shown.place or 0, "look": look}
             with self.faults.isolate(f"context {look}"):
                 answers[f"context {look}"] = self._describe_context(twin, look, query)
+                facts = to_json(describe_context_facts(twin, query))
+                for part in facts.values():
+                    part["facts"] = part["facts"][:MOST_FACTS]
+                answers[f"context_facts {look}"] = facts
             for name, answer in (
                 ("summaries", compare_summaries),
                 ("findings", list_findings),
@@ -381,6 +390,9 @@ class Answers:
             ):
                 with self.faults.isolate(f"{name} {look}"):
                     answers[f"{name} {look}"] = to_json(answer(twin, query))
+            with self.faults.isolate(f"compactions {look}"):
+                # Counts of the whole session: the page has no texts from before an earlier compaction.
+                answers[f"compactions {look}"] = to_json(list_compactions(self.model.copy_for(look), query))
             groups = answers.get(f"findings {look}", {"groups": []})["groups"]
             rows = [row for group in groups for row in group["rows"]]
             for row in rows[:MOST_STORIES]:
@@ -394,19 +406,23 @@ class Answers:
         return tidy
 
     def _describe_context(self, twin: WorkbenchModel, look: str, query: dict[str, Any]) -> dict[str, Any]:
-        """Describe the next request with redacted texts, but with the token counts of the original ones."""
-        model = self.model
-        context = to_json(describe_context(twin, {**query, "most": BODY_CHARS}))
-        plan = model.plan if look == "plan" else find_plan(model, query["place"])
-        own = to_json(describe_request(model, plan, query))
-        if own["count"] == context["count"]:
-            context |= {"after": own["after"], "outline": own["outline"]}
-            for piece, original in zip(context["pieces"], own["pieces"], strict=True):
-                piece["tokens"] = original["tokens"]
-        for piece in context["pieces"]:
-            # The page contains the full texts of blocks elsewhere, but not those of summaries.
-            if piece["stands"] != "summary":
-                piece["text"] = piece["text"][:MOST_PIECE]
+        """Compare the two requests with redacted texts, but with the token counts of the original ones."""
+        context, own = (
+            to_json(describe_context(model, {**query, "most": BODY_CHARS}))
+            for model in (twin, self.model.copy_for(look))
+        )
+        if own["count"] == context["count"] and len(own["rows"]) == len(context["rows"]):
+            context |= {name: own[name] for name in ("left", "right", "runs")}
+            for row, exact in zip(context["rows"], own["rows"], strict=True):
+                for side in ("left", "right"):
+                    if row[side] is not None and exact[side] is not None:
+                        row[side]["tokens"] = exact[side]["tokens"]
+        for row in context["rows"]:
+            # The page has the full texts of blocks elsewhere, but not those of summaries.
+            for block in (row["left"], row["right"]):
+                if block is not None and block["state"] != "summary":
+                    block["text"] = block["text"][:MOST_PIECE]
+        context["pairs"] = ["before"]
         return context
 
     def _list_policies(self) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""What the browser is told, one file for each panel."""
+"""The payloads for the browser, one file for each panel."""

@@ -1,6 +1,6 @@
-"""What a screen is sent: values whose fields, in camel case, are the keys of a JSON object.
+"""Base of the payloads: values whose fields, in camel case, are the keys of a JSON object.
 
-The types of the browser's side are made from them (`python -m tests.payload_types`).
+The browser's types are generated from them (`python -m tests.payload_types`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from ...text import printable_tree
 
 
 class Payload(msgspec.Struct, rename="camel", frozen=True):
-    """The base of all. A field is always sent, but for one that is `UNSET`.
+    """Base class of the payloads. Every field is sent, except one that is `UNSET`.
 
-    `finished` is set where its texts are safe to show already, or are names to ask by.
+    `finished` is set if the texts are already redacted, or are identifiers for queries.
     """
 
     finished: ClassVar[bool] = False

@@ -1,6 +1,6 @@
-"""What a session cost by the usage in its file: the lines of its bill, for all of it and not one moment.
+"""The cost of a session by the usage in its file: the lines of its bill, for the whole session.
 
-In go a ledger, for its session; out comes a payload. What is unknown is a row without a figure.
+The input is a ledger; the result is a payload. Unknown values are rows without a number.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...tokens.spent import SNAPSHOTS, find_spent
 from .base_payload import Payload
 
 QUICK = "chars4_utf16"
-"""What counts replies that streamed as long as the ledger is an estimate."""
+"""Name for the counter of streamed replies while the ledger is an estimate."""
 _BILLS: Memo[Bill] = Memo()
 
 
@@ -30,7 +30,7 @@ class BillRow(Payload, frozen=True):
 class BillPayload(Payload, frozen=True):
     """The lines of the bill, the total of the known costs, and notes on prices and assumptions.
 
-    `total` is None if no cost is known; `rows` is empty if there are no replies.
+    `total` is None without a known cost; `rows` is empty if there are no replies.
     """
 
     currency: str
@@ -42,10 +42,15 @@ class BillPayload(Payload, frozen=True):
 
 def describe_bill(ledger: Ledger) -> BillPayload:
     """Return the bill of the ledger's session, computed once."""
-    bill = _BILLS.of(ledger, lambda: _price(ledger))
+    bill = find_bill(ledger)
     rows = [BillRow(*line) for line in bill.lines]
     total = None if bill.cost is None else bill.cost.total
     return BillPayload(bill.currency, total, not bill.has_unknown, rows, list(bill.notes) if rows else [])
+
+
+def find_bill(ledger: Ledger) -> Bill:
+    """Return the bill of the ledger's session with a row for each request, computed once."""
+    return _BILLS.of(ledger, lambda: _price(ledger))
 
 
 def _price(ledger: Ledger) -> Bill:

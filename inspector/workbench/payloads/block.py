@@ -1,6 +1,6 @@
-"""A plan's blocks looked at one by one: labels, bodies and the stand-in, when somebody asks for them.
+"""The blocks of a plan in detail: labels, texts and the placeholder, on request.
 
-In go a plan and a row of its live view, out come small values with text that is safe to show.
+The input is a plan and a row of its live view; the output is small values with redacted text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from ...planning.diff.pieces import Piece, find_pieces
-from ...planning.fates import BY_BOUND, BY_END, BY_PAIR, BY_PIN, BY_WITHHELD, STANDS
+from ...planning.fates import BY_BOUND, BY_END, BY_PAIR, BY_PIN, BY_WITHHELD, REMAINS
 from ...planning.plan import Plan
 from ...planning.summary_jobs import Checkpoint
 from ...policies.table import CLEARED, FATES, VERBATIM, Table
@@ -69,7 +69,7 @@ class Body(Payload, frozen=True):
 
 
 class OtherBody(Payload, frozen=True):
-    """What plan B does with a block, who decides it there, and what then stands in its place."""
+    """Plan B's retention of a block, the rule that decides it, and the resulting text."""
 
     fate: str
     tokens: int
@@ -79,9 +79,9 @@ class OtherBody(Payload, frozen=True):
 
 
 class BodyReply(Payload, frozen=True):
-    """One block in full, what becomes of it, and what there is to know of it.
+    """One block in full, with its retention and details.
 
-    `diff` are before and after as pieces, where a block was changed: kept in both, gone, or new.
+    For a changed block, `diff` holds its texts before and after as pieces: kept, gone, or new.
     """
 
     row: int
@@ -107,10 +107,11 @@ def describe_rows(plan: Plan, first: int, last: int) -> list[RowPayload]:
 
 
 def describe_body(plan: Plan, row: int, other: Plan | DrawnPlan | None = None) -> BodyReply:
-    """One live block in full (to 20,000 characters), what becomes of it, and where its numbers are from.
+    """Describe a live block in full (up to 20,000 characters), with its retention and the sources of its
+    numbers.
 
-    Pieces are given where neither text is longer than 100,000 characters. `other` is plan B, another plan of
-    the same moment or the drawing of what the file records. Raises IndexError for a row that does not exist.
+    Pieces are given if both texts have at most 100,000 characters. `other` is plan B: another plan of
+    the same point in time, or the drawing of a recorded compaction. Raises IndexError for an unknown row.
     """
     table = plan.table
     if not 0 <= row < len(table.tokens):
@@ -140,12 +141,12 @@ def describe_body(plan: Plan, row: int, other: Plan | DrawnPlan | None = None) -
         facts.append(("downstream", describe_downstream(upstream.id)))
     if table.live.cleared[row]:
         facts.append(("recorded", "this output was cleared before"))
-    theirs = None if other is None else _describe_other(other, row, block)
-    return BodyReply(row, _body(block.text), *_compare(block, _after(plan, row)), facts, theirs)
+    other_body = None if other is None else _describe_other(other, row, block)
+    return BodyReply(row, _body(block.text), *_compare(block, _after(plan, row)), facts, other_body)
 
 
 def _compare(block: Block, after: str | None) -> tuple[Body | None, list[Piece] | None]:
-    """What stands in a block's place, and the pieces that tell it from the block; None where nothing does."""
+    """Return the replacement of a block and the pieces of the difference; None if it was removed."""
     if after is None:
         return None, None
     return _body(after), find_pieces(printable(block.text), printable(after))
@@ -159,7 +160,7 @@ def _text_of(other: Plan | DrawnPlan, row: int) -> str | None:
 
 
 def _describe_other(other: Plan | DrawnPlan, row: int, block: Block) -> OtherBody:
-    """What plan B does with the block, and who decides it there."""
+    """Return plan B's retention of the block, and the rule that decides it."""
     compared = _compare(block, _text_of(other, row))
     if isinstance(other, Plan):
         code = int(other.outcome.rule[row])
@@ -169,7 +170,7 @@ def _describe_other(other: Plan | DrawnPlan, row: int, block: Block) -> OtherBod
         tokens = int(other.outcome.tokens[row])
         return OtherBody(FATES[other.fate[row]], tokens, cut_text(by, 200), *compared)
     columns = unpack(other.payload.columns, other.data)
-    # A recorded compaction did the same with a block wherever a cut may stand.
+    # A recorded compaction treats a block the same for every cut.
     fate = int(columns["fate_kept"][row])
     by = BY_FILE if fate != VERBATIM else "nothing"
     return OtherBody(FATES[fate], int(columns["tokens_kept"][row]), by, *compared)
@@ -200,12 +201,12 @@ def _body(text: str) -> Body:
 
 
 def _after(plan: Plan, row: int) -> str | None:
-    """What stands in a rewritten block's place; None where the block stands as it was or not at all."""
+    """Return the text that replaces a rewritten block; None if the block is unchanged or removed."""
     side = plan.outcome
-    if row not in side.blocks or not STANDS[side.fate[row]]:
+    if row not in side.blocks or not REMAINS[side.fate[row]]:
         return None
-    made = side.blocks[row]
-    return "" if made is None else made.text
+    block_after = side.blocks[row]
+    return "" if block_after is None else block_after.text
 
 
 def describe_other_summary(other: Plan | DrawnPlan | None, session: Session) -> SummaryReply:
@@ -220,11 +221,13 @@ def describe_other_summary(other: Plan | DrawnPlan | None, session: Session) -> 
 
 
 def describe_summary(plan: Plan, place: int) -> SummaryReply:
-    """The summary for a cut at `place`, or the stand-in for one, and what to know of every text there."""
+    """Return the summary for a cut at `place`, or its placeholder, with details of each text."""
     if plan.checkpoint is not None and place == plan.place:
         return _describe_written(plan, place, plan.checkpoint)
-    stands = 0 < place < len(plan.cuts)
-    text = "\n\n".join(text for text, _, _ in plan.stand_in.texts(place)) if stands else ""
+    if place != plan.place and 0 < place < len(plan.cuts) and plan.cuts.legal[place]:
+        plan = plan.with_edits(plan.edits.model_copy(update={"cut": plan.cuts.ids[place]}))
+    texts = plan.stand_in.texts(place) if place == plan.place and plan.summarises else []
+    text = "\n\n".join(text for text, _, _ in texts)
     return _summary(place, text, [*_WRITTEN_UP, ("deterministic", AGAIN)] if text else [])
 
 

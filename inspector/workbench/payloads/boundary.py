@@ -14,11 +14,11 @@ from .sections import format_tokens, label_mark
 
 
 class BoundaryPayload(Payload, frozen=True):
-    """A recorded compaction; `before` and `after` are tokens of the context, `before` null at the beginning
-    of a file. `source` says where the number after it is from: "reported", or "predicted, 41k to 63k".
+    """A recorded compaction; `before` and `after` are tokens of the context, `before` is null at the
+    beginning of a file. `source` is the source of `after`: "reported", or "predicted, 41k to 63k".
 
-    `look` is what `wb.look` is set to for it, `at` the moment right before it, `name` what its button says:
-    "◆1 · turn 15 · 158.3k → 18.6k", and `sign` the shortest of that.
+    `look` is its value of `wb.look`, `at` the point in time right before it, `name` the text of its button,
+    "◆1 · turn 15 · 158.3k → 18.6k", and `sign` the shortest form of that.
     """
 
     step: int
@@ -40,24 +40,27 @@ def list_boundaries(ledger: Ledger, history: History) -> list[BoundaryPayload]:
     marks = {mark.entry: mark for mark in list_marks(session, history)}
     refused = find_refused(session)
     out: list[BoundaryPayload] = []
-    for told in history.marks:
-        mark = marks.get(told.entry)
-        size, left = find_recorded_sizes(session, ledger, told.entry)
+    for boundary_mark in history.marks:
+        mark = marks.get(boundary_mark.entry)
+        size, size_after = find_recorded_sizes(session, ledger, boundary_mark.entry)
         before = None if size is None else size.tokens
-        name = label_mark(told.kind, before, left.tokens)
-        label = f"{name}, {say_source(left)}"
-        reason = find_reason(session, session[told.entry], told.entry in refused)
+        name = label_mark(boundary_mark.kind, before, size_after.tokens)
+        label = f"{name}, {say_source(size_after)}"
+        if size is not None and say_source(size) != say_source(size_after):
+            after = f"{format_tokens(size_after.tokens)} {say_source(size_after)}"
+            label = f"{label_mark(boundary_mark.kind, size.tokens, None)} {say_source(size)} → {after}"
+        reason = find_reason(session, session[boundary_mark.entry], boundary_mark.entry in refused)
         if mark is not None and before is not None:
-            turn = int(history.turn[max(told.step - 1, 0)]) + 1
-            sizes = f"{format_tokens(before)} → {format_tokens(left.tokens)}"
+            turn = int(history.turn[max(boundary_mark.step - 1, 0)]) + 1
+            sizes = f"{format_tokens(before)} → {format_tokens(size_after.tokens)}"
             name = " · ".join(filter(None, (mark.sign, f"turn {turn}", reason, sizes)))
         out.append(
             BoundaryPayload(
-                told.step,
-                told.kind,
+                boundary_mark.step,
+                boundary_mark.kind,
                 before,
-                left.tokens,
-                say_source(left),
+                size_after.tokens,
+                say_source(size_after),
                 reason,
                 label,
                 "" if mark is None else mark.look,
@@ -77,7 +80,7 @@ def say_sizes(before: int, after: ContextSize | None) -> str:
 
 
 def say_source(size: ContextSize) -> str:
-    """Where a size is from, in a word, with its range if it is not certain.
+    """Name the source of a size in a word, with its range if it is not certain.
 
     >>> say_source(ContextSize(50_000, "predicted", 41_000, 63_000))
     'predicted, 41k to 63k'

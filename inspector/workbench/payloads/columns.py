@@ -1,7 +1,7 @@
-"""Arrays as bytes: what a view sends beside its JSON.
+"""Arrays as bytes, which a view sends next to its JSON.
 
-Columns are laid one after another, little-endian, each starting at a multiple of four bytes; the list
-that describes them goes into the JSON. `js/src/payloads/columns.ts` reads them.
+Columns are stored one after another, little-endian, each starting at a multiple of four bytes; the JSON has
+the list that describes them. `js/src/payloads/columns.ts` reads them.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class ColumnPacker:
 
         What lies outside the range of its type is drawn at the end of that range.
         """
-        wanted, within = _DTYPES[dtype], np.asarray(values)
-        if not np.can_cast(within.dtype, wanted):
+        numpy_dtype, within = _DTYPES[dtype], np.asarray(values)
+        if not np.can_cast(within.dtype, numpy_dtype):
             within = np.clip(within, *_LIMITS[dtype])
-        raw = np.ascontiguousarray(within, dtype=wanted).tobytes()
-        length = len(raw) // wanted.itemsize
+        raw = np.ascontiguousarray(within, dtype=numpy_dtype).tobytes()
+        length = len(raw) // numpy_dtype.itemsize
         self.columns.append(PackedColumn(name, dtype, length, self._size))
         padded = raw + b"\0" * (-len(raw) % 4)
         self._parts.append(padded)

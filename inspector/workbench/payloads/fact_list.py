@@ -1,11 +1,12 @@
-"""The list of a session's facts: what becomes of each.
+"""The list of a session's facts with their outcomes.
 
-Results are kept until the session grows. `story` tells of one fact, `marks` makes the marks on the timeline
-and in a summary.
+Results are cached until the session grows. `story` explains one fact; `marks` builds the marks on the
+timeline and in a summary.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -18,14 +19,14 @@ from ...facts.extract.collect import BY, KINDS, OPERATIONS
 from ...facts.facts import Fact, Facts
 from ...facts.outcomes import MISSING, OUTCOMES, WORST_FIRST, Outcome, read_outcome
 from ...facts.trace import find_whole, trace_facts, trace_moves
-from ...facts.traced import Evidence, Trace, TracedFact
+from ...facts.traced import Evidence, Trace, TracedFact, find_verdict
 from ...planning.plan import Plan
 from ...redaction.cut import cut_text
-from ...session.queries import find_move
+from ...session.queries import find_move, number_compactions
 from ...session.session import Session
-from ...session.tree import Ints
+from ...session.tree import Bools, Ints
+from ...text import printable
 from ..model import WorkbenchModel
-from ..opening import name_marks
 from ..words import label_of
 from .base_payload import Labelled, Payload
 from .search import MOST_ROWS, FactHit
@@ -57,25 +58,27 @@ NO_FACTS = "Nothing said so far is a path, a command, an error or anything else 
 
 
 class FactRound(Payload, frozen=True):
-    """What a recorded compaction left of a fact, on whose word; `outcome` is "" if the fact came later.
+    """Outcome of a fact after a recorded compaction, with its evidence; "" if the fact came later.
 
-    `bad` says that this compaction left nothing of it, or something false.
+    `bad` says that this compaction left nothing of it, or something false; `judged` that the reader judged it
+    not to be lost.
     """
 
     outcome: Outcome | Literal[""]
     tier: Evidence
     stood: bool
     bad: bool
+    judged: bool = False
 
 
 class FactRow(Payload, frozen=True, kw_only=True):
-    """A fact in the list. Turns are 0-based; `row` is the last that says it, -1 outside this context.
+    """A fact in the list. Turns are 0-based; `row` is the last block that states it, -1 outside this context.
 
-    `title` stands in the list: a long path goes without its middle there. `rounds` is what the recorded
-    compactions left of it, in the order of the reply's `marks`. `words` is how it is written in what the plan
-    leaves; so many `others`, other files, may be meant by it.
-    `stood` is False where it could not be read before either; then it is not `bad` that it is absent, and not
-    yet while the summary that may name it is not written. `said` blocks say it.
+    `title` is the text in the list; a long path is shortened in its middle. `rounds` holds the outcomes after
+    the recorded compactions, in the order of the reply's `marks`. `words` is how the context after the plan
+    states it; these words could also mean `others` other files. `stood` is False if the fact was not readable
+    before; an absent fact is then not `bad`, nor while its summary is not written yet. `said` is the number
+    of blocks that state it.
     """
 
     number: int
@@ -88,6 +91,7 @@ class FactRow(Payload, frozen=True, kw_only=True):
     others: int
     stood: bool
     bad: bool
+    judged: bool
     rounds: list[FactRound]
     said: int
     by: list[str]
@@ -96,17 +100,17 @@ class FactRow(Payload, frozen=True, kw_only=True):
 
 
 class FactKind(Labelled, frozen=True):
-    """How many facts of a kind stood before, and how many of these have each outcome."""
+    """Number of facts of a kind in the context before, and of these with each outcome."""
 
     total: int
     outcomes: dict[Outcome, int]
 
 
 class FactsReply(Payload, frozen=True, kw_only=True):
-    """The facts that match, of which `rows` are from `from` on; `kinds` counts all, whatever is asked for.
+    """The matching facts; `rows` are those from index `from`; `kinds` counts all facts, without the filter.
 
-    `marks` name the recorded compactions that rows tell of: of many those nearest to the moment. `absent` is
-    the label of that outcome for this plan. `sentence` says why there is nothing, "" where there is.
+    `marks` name the recorded compactions of the rows, at most those nearest to the point in time. `absent` is
+    the label of that outcome for this plan. `sentence` says why the list is empty, or is "".
     """
 
     place: int
@@ -143,14 +147,14 @@ _WEIGHTS[OPERATIONS.index("listed")] = 2
 
 
 def find_listing(model: WorkbenchModel, place: int, *, planned: bool = False) -> FactListing:
-    """The facts of the moment with the cut at a place. Raises `EditError` where no cut may stand.
+    """Return the facts at the point in time with the cut at a place. Raises `EditError` for an invalid cut.
 
-    With `planned` they are the plan's also while what the file records is looked at, which has its own cut.
+    With `planned` these are the plan's facts even while the recorded compaction, with its own cut, is shown.
     """
     beside = planned and model.looked_at is not None
     plan = model.plan if beside else plan_at(model, place)
-    kept: list[FactListing] = model.cache.setdefault("listings", [])
-    for listing in kept:
+    cached: list[FactListing] = model.cache.setdefault("listings", [])
+    for listing in cached:
         if listing.plan is plan:
             return listing
     whole = find_whole(plan)
@@ -160,12 +164,20 @@ def find_listing(model: WorkbenchModel, place: int, *, planned: bool = False) ->
     live_row = np.full(int(start[-1]), -1, np.int32)
     live_row[start[live.entries[live.position]] + live.block] = np.arange(len(live.position))
     listing = FactListing(plan, whole, facts, trace, _sort(facts, trace), live_row)
-    kept[:] = [*kept[-3:], listing]
+    cached[:] = [*cached[-3:], listing]
     return listing
 
 
+def find_mentions(listing: FactListing, first: int, last: int) -> Bools:
+    """Return which occurrences of facts are in the rows from `first` up to but not including `last`."""
+    facts = listing.facts
+    rows = listing.live_row[listing.plan.session.tree.start[facts.entry] + facts.block]
+    inside: Bools = (rows >= first) & (rows < last)
+    return inside
+
+
 def plan_at(model: WorkbenchModel, place: int) -> Plan:
-    """The plan looked at with the cut at a place of its moment; 0 is its own where it makes no cut."""
+    """Return the shown plan with its cut at a place; at 0 the plan itself if it makes no cut."""
     plan = model.shown
     if place == (plan.place or 0):
         return plan
@@ -182,8 +194,8 @@ def plan_at(model: WorkbenchModel, place: int) -> Plan:
         edits = plan.edits.model_copy(update={"cut": cut.entry})
         moved.clear()
         moved[place] = plan.with_edits(edits)
-    made: Plan = moved[place]
-    return made
+    moved_plan: Plan = moved[place]
+    return moved_plan
 
 
 def _sort(facts: Facts, trace: Trace) -> tuple[TracedFact, ...]:
@@ -196,7 +208,7 @@ def _sort(facts: Facts, trace: Trace) -> tuple[TracedFact, ...]:
     last = np.full(len(facts), -1, np.int64)
     # Beyond any block's number in its entry.
     np.maximum.at(last, facts.fact, where[facts.entry] * (1 << 24) + facts.block)
-    # An operation of -1 is none and takes the last.
+    # Operation -1 means no operation and indexes the last entry.
     done = np.full(len(facts), len(_WEIGHTS), np.int64)
     here = where[facts.entry] >= 0
     np.minimum.at(done, facts.fact[here], _WEIGHTS[facts.operation[here]])
@@ -210,23 +222,29 @@ def _sort(facts: Facts, trace: Trace) -> tuple[TracedFact, ...]:
 
 
 def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
-    """The facts of a moment with the cut at `place`: those that match, from `from` to `to`, and the counts.
+    """Return the matching facts with the cut at `place`, from `from` to `to`, and the counts.
 
-    `query` is a part of the form whatever its case; `kind` and `outcome` are names, "" for all. With an
-    `outcome` only facts that stood before are meant, as in `kinds`.
+    `query` is a part of the form as it is shown, in any case; `kind` and `outcome` are names, "" for all.
+    With an `outcome` only facts that were in the context before are listed, as in `kinds`. With `rowFrom` and
+    `rowTo` only facts that a block in these rows states are listed and counted.
     """
     place, text = int(query["place"]), str(query.get("query", ""))
     kind, outcome = str(query.get("kind", "")), read_outcome(str(query.get("outcome", "")))
     first = max(int(query.get("from", 0)), 0)
     last = min(int(query.get("to", first + MOST_FACTS)), first + MOST_FACTS)
     listing = find_listing(model, place, planned=True)
-    needle = text.casefold()
+    needle = printable(text).casefold()
+    numbers: set[int] | None = None
+    if "rowTo" in query:
+        inside = find_mentions(listing, int(query.get("rowFrom", 0)), int(query["rowTo"]))
+        numbers = set(listing.facts.fact[inside].tolist())
     match = [
         traced
         for traced in listing.order
-        if kind in ("", traced.fact.kind)
-        and (not outcome or (traced.outcome == outcome and traced.stood))
-        and (not needle or needle in traced.fact.form.casefold())
+        if (numbers is None or traced.fact.number in numbers)
+        and kind in ("", traced.fact.kind)
+        and (not outcome or (traced.outcome == outcome and traced.stood and not is_judged(model, traced)))
+        and (not needle or needle in printable(traced.fact.form).casefold())
     ]
     shown = match[first:last]
     rounds = _find_rounds(listing, {traced.fact.number for traced in shown})
@@ -237,9 +255,11 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
         outcome=outcome,
         first=first,
         total=len(match),
-        rows=[_row(listing, traced, [_round(of, traced) for _, of in rounds]) for traced in shown],
+        rows=[
+            _row(model, listing, traced, [_round(model, of, traced) for _, of in rounds]) for traced in shown
+        ],
         marks=[sign for sign, _ in rounds],
-        kinds=_kinds(listing.trace),
+        kinds=_kinds(model, listing.trace, numbers),
         tier=listing.trace.scene.tier,
         absent=UNLESS_NAMED if listing.plan.is_unwritten else label_of("absent"),
         sentence="" if len(listing.trace) else NO_FACTS,
@@ -260,7 +280,7 @@ def _find_rounds(listing: FactListing, numbers: set[int]) -> list[tuple[str, dic
     """Return the recorded compactions nearest to the point in time, each as its sign and its traced facts by
     number."""
     session, whole = listing.plan.session, listing.whole
-    named = {entry: name for entry, name in name_marks(whole).items() if name.kind == "compact"}
+    named = {entry: name for entry, name in number_compactions(whole).items() if name.kind == "compact"}
     on_path = {session.entries[i].id for i in session.path}
     passed = sum(entry in on_path for entry in named)
     first = max(0, min(passed - 1, len(named) - MOST_MARKS))
@@ -273,11 +293,23 @@ def _find_rounds(listing: FactListing, numbers: set[int]) -> list[tuple[str, dic
     ]
 
 
-def _round(of: Mapping[int, TracedFact], traced: TracedFact) -> FactRound:
-    found = of.get(traced.fact.number)
-    if found is None:
+def _round(model: WorkbenchModel, of: Mapping[int, TracedFact], traced: TracedFact) -> FactRound:
+    traced_round = of.get(traced.fact.number)
+    if traced_round is None:
         return FactRound("", "recorded", False, False)
-    return FactRound(found.outcome, found.tier, found.stood, is_bad(found))
+    judged = is_judged(model, traced_round)
+    return FactRound(
+        traced_round.outcome,
+        traced_round.tier,
+        traced_round.stood,
+        is_bad(model, traced_round) and not judged,
+        judged,
+    )
+
+
+def is_judged(model: WorkbenchModel, traced: TracedFact) -> bool:
+    """Return whether the reader judged a fact not to be lost in its compaction or plan."""
+    return find_verdict(model.session, traced) == "not lost"
 
 
 def may_be_named(traced: TracedFact) -> bool:
@@ -286,15 +318,17 @@ def may_be_named(traced: TracedFact) -> bool:
     return plan is not None and plan.is_unwritten and traced.stood and traced.outcome == "absent"
 
 
-def is_bad(traced: TracedFact) -> bool:
-    """Whether a fact that could be read before is missing or false after."""
-    return traced.stood and traced.outcome in MISSING and not may_be_named(traced)
+def is_bad(model: WorkbenchModel, traced: TracedFact) -> bool:
+    """Whether a fact that could be read before is missing or false after, or is so for the reader."""
+    missing = traced.outcome in MISSING or find_verdict(model.session, traced) == "lost"
+    return traced.stood and missing and not may_be_named(traced)
 
 
-def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> FactRow:
+def _row(model: WorkbenchModel, listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> FactRow:
     fact, facts, cwd = traced.fact, listing.facts, listing.plan.session.cwd
     start, end = facts.offset[fact.number : fact.number + 2].tolist()
     here = listing.plan.session.path_index[facts.entry[start:end]] >= 0
+    judged = is_judged(model, traced)
     by = dict.fromkeys(facts.by[start:end][here].tolist())
     blocks = listing.plan.session.tree.start[facts.entry[start:end]] + facts.block[start:end]
     return FactRow(
@@ -307,7 +341,8 @@ def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> F
         words=cut_text(traced.words, MOST_FORM),
         others=len(traced.others),
         stood=traced.stood,
-        bad=is_bad(traced),
+        bad=is_bad(model, traced) and not judged,
+        judged=judged,
         rounds=rounds,
         said=len(traced.said),
         by=[BY[code] for code in by],
@@ -317,7 +352,7 @@ def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> F
 
 
 def find_fact(facts: Facts, query: Mapping[str, Any]) -> Fact:
-    """The fact of this kind and form where the query has both: numbers differ from path to path."""
+    """Return the fact of the query's kind and form, if both are given: numbers differ between paths."""
     number, called = int(query["number"]), (query.get("kind"), query.get("form"))
     if None not in called and called in facts:
         return facts[str(called[0]), str(called[1])]
@@ -329,15 +364,12 @@ def find_fact(facts: Facts, query: Mapping[str, Any]) -> Fact:
     return fact
 
 
-def _kinds(trace: Trace) -> list[FactKind]:
-    """How many facts of each kind and outcome stood before."""
+def _kinds(model: WorkbenchModel, trace: Trace, numbers: set[int] | None) -> list[FactKind]:
+    """Count the facts of each kind and outcome that were in the context before; with `numbers` only these."""
     counts: dict[str, dict[Outcome, int]] = {}
-    for traced in trace:
-        if traced.stood:
-            outcomes = counts.setdefault(traced.fact.kind, dict.fromkeys(OUTCOMES, 0))
-            outcomes[traced.outcome] += 1
-    return [
-        FactKind(kind, LABELS[kind], sum(counts[kind].values()), counts[kind])
-        for kind in KINDS
-        if kind in counts
-    ]
+    counted = [one for one in trace if one.stood and (numbers is None or one.fact.number in numbers)]
+    totals = Counter(traced.fact.kind for traced in counted)
+    for traced in counted:
+        outcomes = counts.setdefault(traced.fact.kind, dict.fromkeys(OUTCOMES, 0))
+        outcomes[traced.outcome] += not is_judged(model, traced)
+    return [FactKind(kind, LABELS[kind], totals[kind], counts[kind]) for kind in KINDS if kind in counts]

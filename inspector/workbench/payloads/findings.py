@@ -16,12 +16,12 @@ from msgspec.structs import replace
 
 from ...facts.extract.collect import KINDS
 from ...facts.facts import quote_form
-from ...facts.lint.check import CHANGED, LOSSES, check_trace, known
+from ...facts.lint.check import CHANGED, LOSSES, check_trace, is_rule, list_mentions
 from ...facts.lint.codes import LintFinding
 from ...facts.outcomes import CODE, IN_FULL, TRAITS, Outcome
 from ...facts.regret import Regret, find_regret, sum_regret
 from ...facts.trace import trace_moves
-from ...facts.traced import Trace, TracedFact
+from ...facts.traced import Trace, TracedFact, find_verdict
 from ...facts.wording import write
 from ...faults import Faults
 from ...planning.plan import Plan
@@ -29,18 +29,22 @@ from ...policies.builtin.recorded import RECORDED
 from ...policies.policy import Edits
 from ...redaction.cut import cut_text
 from ...session.entries import Entry
-from ...session.queries import find_move, find_next_compaction
+from ...session.labels import Verdict
+from ...session.queries import MarkName, find_move, find_next_compaction, number_compactions
+from ...session.session import Session
 from ...session.toolcalls.call_paths import canonical_path
 from ...text import join_words, plural, printable
 from ...tokens.memo import Memo, Same
 from ..model import WorkbenchModel
-from ..opening import MarkName, RecordedMark, name_marks
+from ..opening import RecordedMark
 from .base_payload import Payload
-from .fact_list import MOST_FORM, UNLESS, FactListing, find_listing
+from .fact_list import MOST_FORM, UNLESS, FactListing, find_listing, find_mentions
 from .sections import format_tokens
 from .titles import title_path
 
-Sign = Literal["changed", "absent", "result", "superseded", "check", "again"]
+Sign = Literal["changed", "absent", "result", "superseded", "check", "again", "judged"]
+LOST = ("changed", "absent", "result")
+"""Groups of what is missing or changed, as the head line counts it."""
 MOST_TITLE = 120
 MOST_FINDINGS = 200
 """Rows of a group that are sent; its head counts all."""
@@ -57,8 +61,7 @@ class FindingRow(Payload, frozen=True):
     """A finding: the fact by its number, kind and form, and what stands right of it.
 
     `pick` names what became of it that the finding is about, as `story` does. `code` is the check's.
-    `outcome` is what became of it. `kept` says that the plan on the screen, which edits what the file
-    records, keeps it.
+    `outcome` is what became of it. `verdict` is the reader's own, "" for none.
     """
 
     number: int
@@ -70,7 +73,7 @@ class FindingRow(Payload, frozen=True):
     outcome: Outcome
     code: str
     pick: str
-    kept: bool
+    verdict: Verdict | Literal[""] = ""
 
 
 class FindingGroup(Payload, frozen=True):
@@ -100,10 +103,11 @@ class FindingsReply(Payload, frozen=True):
 
 
 class LossesReply(Payload, frozen=True):
-    """The end of the sentence of a plan or a compaction: what its findings are."""
+    """The end of the sentence of a plan or a compaction: what its findings are, and how many there are."""
 
     sentence: str
     tone: Literal["bad", "", "good"]
+    total: int = 0
 
 
 class Recorded(NamedTuple):
@@ -131,8 +135,27 @@ def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsRe
     """List the findings of the recorded compaction right after the point in time.
 
     If there is none, or if `look` is "plan", list those of the plan with its cut at `place`; if outputs were
-    cleared, list both.
+    cleared, list both. With `rowFrom` and `rowTo` list only what is missing or changed of the facts that a
+    block in these rows states.
     """
+    reply = _list_all(model, query)
+    if "rowTo" not in query:
+        return reply
+    listing = find_listing(model, int(query["place"]), planned=True)
+    inside = find_mentions(listing, int(query.get("rowFrom", 0)), int(query["rowTo"]))
+    numbers = set(listing.facts.fact[inside].tolist())
+    parts = [
+        replace(group, rows=[row for row in group.rows if row.number in numbers])
+        for group in reply.groups
+        if group.id in LOST
+    ]
+    groups = [replace(group, count=len(group.rows)) for group in parts if group.rows]
+    total = sum(group.count for group in groups)
+    sentence = "" if groups else "No fact of the selected range is missing or changed."
+    return replace(reply, groups=groups, total=total, unchecked="", sentence=sentence)
+
+
+def _list_all(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsReply:
     place = int(query["place"])
     listing = find_listing(model, place, planned=True)
     look, side = query.get("look"), model.recorded
@@ -150,13 +173,20 @@ def describe_losses(model: WorkbenchModel, query: Mapping[str, Any]) -> LossesRe
     side = model.looked_at
     look = "plan" if side is None else side.mark.look
     reply = list_findings(model, {**query, "look": look})
+    return replace(_describe(model, reply, int(query["place"])), total=reply.total)
+
+
+def _describe(model: WorkbenchModel, reply: FindingsReply, place: int) -> LossesReply:
+    side = model.looked_at
     if side is not None:
         if side.sealed:
             return LossesReply(write("losses", "unknown").sentence, "")
         # A clearing of outputs is listed with the plan's findings below its own.
-        mine = [group for group in reply.groups if group.id == "again" or group.rows[0].pick == look]
+        mine = [
+            group for group in reply.groups if group.id == "again" or group.rows[0].pick == side.mark.look
+        ]
         return _count_losses(mine, "")
-    plan = find_listing(model, int(query["place"]), planned=True).plan
+    plan = find_listing(model, place, planned=True).plan
     if not plan.outcome.changed.any():
         return LossesReply("", "good")
     return _count_losses(reply.groups, "not written" if plan.is_unwritten else "plan")
@@ -185,9 +215,11 @@ def _of_recorded(
 ) -> FindingsReply:
     trace, faults = recorded.trace, Faults(listing.facts.faults)
     again = [regret for regret in find_again(model, listing) if regret.entry == recorded.entry.id]
-    groups = [*_group(trace, None, faults, f"Missing in {recorded.sign}", recorded.look, _find_kept(listing))]
+    session, kept = model.session, _find_kept(listing)
+    groups = [*_group(trace, session, None, faults, f"Missing in {recorded.sign}", recorded.look, kept)]
     if again:
         groups.append(_group_again(model, listing, again))
+    groups += _group_judged(trace, session, recorded.look)
     sentence = _NOTHING.format(was="was", where=f"in {recorded.sign}")
     return _finish(place, recorded.look, recorded.sign, groups, trace, sentence, faults)
 
@@ -195,9 +227,12 @@ def _of_recorded(
 def _of_plan(model: WorkbenchModel, listing: FactListing, place: int) -> FindingsReply:
     trace, faults = listing.trace, Faults(listing.facts.faults)
     title = UNLESS.capitalize() if listing.plan.is_unwritten else "Missing with this plan"
-    groups = [*_group(trace, listing.plan, faults, title, "plan")]
+    groups = [
+        *_group(trace, model.session, listing.plan, faults, title, "plan"),
+        *_group_judged(trace, model.session, "plan"),
+    ]
     sentence = _NOTHING.format(was="would be", where="by this plan")
-    if not any(mark.kind == "compact" for mark in model.history.marks):
+    if not model.history.marks:
         sentence = f"This file records no compaction. {sentence}"
     return _finish(place, "plan", "this plan", groups, trace, sentence, faults)
 
@@ -208,11 +243,16 @@ def _beside_cleared(
     """List the losses of a clearing of outputs, which are often none, followed by those of the plan."""
     reply = _of_plan(model, listing, place)
     trace = find_recorded(listing, model.session[mark.entry]).trace
-    groups = [*_group(trace, None, Faults(), f"Missing in {mark.sign}", mark.look), *reply.groups]
+    session = model.session
+    own = [
+        *_group(trace, session, None, Faults(), f"Missing in {mark.sign}", mark.look),
+        *_group_judged(trace, session, mark.look),
+    ]
+    groups = [*own, *reply.groups]
     nothing = _NOTHING.format(was="was", where=f"in {mark.sign}")
     below = " These would be lost by the plan:" if reply.groups else f" {reply.sentence}"
     sentence = "" if len(groups) > len(reply.groups) else f"{nothing}{below}"
-    return replace(reply, total=sum(group.count for group in groups), groups=groups, sentence=sentence)
+    return replace(reply, total=_count(groups), groups=groups, sentence=sentence)
 
 
 def _finish(
@@ -224,7 +264,6 @@ def _finish(
     sentence: str,
     faults: Faults,
 ) -> FindingsReply:
-    total = sum(group.count for group in groups)
     kinds = trace.kind[trace.stood & (trace.outcome == CODE["absent"])].tolist()
     absent = Counter(KINDS[kind] for kind in kinds)
     words = join_words([plural(absent[kind], one, many) for kind, one, many in _UNCHECKED if absent[kind]])
@@ -232,7 +271,13 @@ def _finish(
     if faults:
         notes.append(f"incomplete: {plural(len(faults), 'fault')} while checking")
     unchecked = "; ".join(notes)
-    return FindingsReply(place, look, label, total, groups, unchecked, "" if groups else sentence)
+    total = _count(groups)
+    return FindingsReply(place, look, label, total, groups, unchecked, "" if total else sentence)
+
+
+def _count(groups: Iterable[FindingGroup]) -> int:
+    """Count the findings; what the reader judged "not lost" is none."""
+    return sum(group.count for group in groups if group.id != "judged")
 
 
 def find_next(listing: FactListing) -> Recorded | None:
@@ -251,14 +296,14 @@ def find_recorded(listing: FactListing, entry: Entry) -> Recorded:
         (found,) = trace_moves(session, listing.facts, [find_move(session, entry)])
         return found
 
-    name = name_marks(session).get(entry.id, MarkName("compact", 1))
+    name = number_compactions(session).get(entry.id, MarkName("compact", 1))
     return Recorded(name, entry, _TRACES.of(listing.facts, trace, entry.id))
 
 
 def find_again(model: WorkbenchModel, listing: FactListing) -> tuple[Regret, ...]:
     """Everything that was needed again, in the order it came; kept with the facts."""
     find = partial(find_regret, listing.whole, listing.facts, model.ledger)
-    return _REGRETS.of(listing.facts, find, Same(model.ledger))
+    return _REGRETS.of(listing.facts, find, Same(model.ledger), listing.whole.judgements)
 
 
 def _find_kept(listing: FactListing) -> frozenset[int]:
@@ -272,6 +317,7 @@ def _find_kept(listing: FactListing) -> frozenset[int]:
 
 def _group(
     trace: Trace,
+    session: Session,
     plan: Plan | None,
     faults: Faults,
     title: str,
@@ -279,7 +325,7 @@ def _group(
     kept: frozenset[int] = frozenset(),
 ) -> Iterator[FindingGroup]:
     """Yield the findings of a trace by group: what is changed, what is missing, and what to check."""
-    found = [one for one in check_trace(trace, plan, faults) if one.traced is not None]
+    found = [one for one in check_trace(trace, session, plan, faults) if one.traced is not None]
     sorts: tuple[tuple[Sign, str, tuple[str, ...]], ...] = (
         ("changed", "Changed or contradicted", LOSSES["changed"]),
         ("absent", title, (*LOSSES["files"], *LOSSES["rules"], *LOSSES["todos"])),
@@ -289,7 +335,10 @@ def _group(
     for sign, head, codes in sorts:
         mine = [one for one in found if one.code in codes]
         rows = [
-            _row(one.traced, describe_loss(one), sign, one.code, pick, kept)
+            _row(
+                *(one.traced, describe_loss(one), sign, one.code, pick, kept),
+                find_verdict(session, one.traced),
+            )
             for one in mine[:MOST_FINDINGS]
             if one.traced is not None
         ]
@@ -300,19 +349,44 @@ def _group(
         if plan is not None and plan.is_unwritten
         else trace.select("partial", "unclear", kind="constraint")
     )
-    unsure = [one for one in unsure if any(said.by in ("user", "file") for said in known(one))]
+    unsure = [one for one in unsure if is_rule(one)]
+    unsure = [one for one in unsure if find_verdict(session, one) not in ("lost", "not lost")]
     rows = [_row(one, TRAITS[one.outcome].label, "check", "", pick, kept) for one in unsure[:MOST_TO_CHECK]]
     if rows:
         yield FindingGroup("check", "Check yourself", len(rows), "", rows)
 
 
+def _group_judged(trace: Trace, session: Session, pick: str) -> Iterator[FindingGroup]:
+    """Yield the facts that the reader judged not to be lost in this compaction or plan."""
+    entry = "" if trace.scene.entry is None else trace.scene.entry.id
+    named = [
+        (kind, form)
+        for (where, kind, form), verdict in session.verdicts.items()
+        if where == entry and verdict == "not lost"
+    ]
+    judged = [trace[name] for name in named if name in trace]
+    # What a plan keeps needs no judgement.
+    judged = [one for one in judged if entry or one.outcome not in IN_FULL]
+    rows = [_row(one, "", "judged", "", pick, verdict="not lost") for one in judged]
+    if rows:
+        yield FindingGroup("judged", "Marked not lost by you", len(rows), "", rows)
+
+
 def _row(
-    traced: TracedFact, note: str, sign: Sign, code: str, pick: str, kept: frozenset[int] = frozenset()
+    traced: TracedFact,
+    note: str,
+    sign: Sign,
+    code: str,
+    pick: str,
+    kept: frozenset[int] = frozenset(),
+    verdict: Verdict | None = None,
 ) -> FindingRow:
     fact = traced.fact
     form = cut_text(fact.form, MOST_FORM)
+    if fact.number in kept:
+        note = "kept by this plan"
     found = fact.number, fact.kind, form, name_fact(traced), note, sign, traced.outcome, code, pick
-    return FindingRow(*found, fact.number in kept)
+    return FindingRow(*found, verdict or "")
 
 
 def describe_loss(finding: LintFinding) -> str:
@@ -320,7 +394,7 @@ def describe_loss(finding: LintFinding) -> str:
     traced = finding.traced
     if traced is None:
         return ""
-    sayings = known(traced)
+    sayings = list_mentions(traced)
     if finding.code in ("CI001", "CI006"):
         changed = [said for said in sayings if said.operation in CHANGED]
         last = changed[-1] if changed else sayings[-1]

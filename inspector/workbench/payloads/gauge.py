@@ -1,6 +1,6 @@
-"""How full a context is: what of it is history, how long until the policy fires, and the state that means.
+"""How full a context is: the share of history, the headroom before the policy fires, and the harness's state.
 
-In goes a plan, out come figures and the sentences that say them.
+The functions turn a plan into numbers and the sentences for them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from ...errors import InspectorError
 from ...planning.fates import start_side, weigh_side
 from ...planning.plan import Plan
+from ...planning.planner import make_plan
 from ...policies.builtin.recorded import RECORDED
 from ...policies.harness import (
     FACES,
@@ -20,32 +22,37 @@ from ...policies.harness import (
     Harness,
     State,
     find_actions,
+    has_thresholds,
     level_of,
     name_state,
     say_condition,
     write_banner,
 )
+from ...policies.own_policy import find_own_policy
 from ...policies.policy import Policy
 from ...policies.registry import list_policies
 from ...policies.table import COUNTED
+from ...policies.trigger import Measure, Measured, whole_size
 from ...redaction.cut import cut_text
-from ...text import plural
+from ...session.session import Session
+from ...text import join_words, plural
 from ...tokens.counters.measures import COUNTS
+from ...tokens.ledger import Ledger
 from ...tokens.memo import Memo
 from .base_payload import Labelled, Payload
 from .sections import format_tokens
 
 MOST_CHARS = 120
 ROOM = 16
-"""Characters of a policy's name that the margin beside its bar has room for at every width."""
+"""Maximum characters of a policy's name in the margin next to its bar, at every width."""
 _PACE: Memo[tuple[float, int]] = Memo()
 
 
 class RunState(Labelled, frozen=True):
-    """A state of the harness: a mark as well as a tone, so that nobody needs the hue.
+    """A state of the harness, with a mark besides the tone, so that it is readable without colour.
 
-    `condition` says when a harness is in it, if this one ever is. `banner` is what the harness tells its
-    user in it, null below its thresholds.
+    `condition` says when a harness is in the state, if ever. `banner` is the message that the harness shows
+    its user, null below its thresholds.
     """
 
     mark: str
@@ -56,10 +63,10 @@ class RunState(Labelled, frozen=True):
 
 
 class GaugeWords(Payload, frozen=True):
-    """What stands beside a plan's row: its `name`, and `words` on its threshold, at so many tokens.
+    """Labels next to a plan's row: its `name`, and `words` about its threshold, at `at` tokens.
 
-    `words` are "" where no threshold is known, `at` is null where it has no place on a scale of tokens.
-    `low` and `high` are between what is left, equal where it is certain.
+    `words` are "" if no threshold is known; `at` is null if it has no place on a scale of tokens. `low` and
+    `high` are the bounds of the size after; they are equal if it is certain.
     """
 
     name: str
@@ -70,9 +77,10 @@ class GaugeWords(Payload, frozen=True):
 
 
 class TriggerHeadroom(NamedTuple):
-    """What is left before the policy fires, by its own measure, and what a turn takes on average.
+    """Headroom before the policy fires, in its own measure, and the average growth per turn.
 
-    `turns` is how many more that makes; None where no turn was seen yet. `until` says what happens then.
+    `turns` is the number of turns left; None before the first turn. `until` says what happens then, `scale`
+    what the tokens are counted by, if it is not the provider's scale.
     """
 
     left: int
@@ -80,38 +88,80 @@ class TriggerHeadroom(NamedTuple):
     turns: int | None
     unit: str
     until: str
+    scale: str = ""
 
     @property
     def sentence(self) -> str:
         """The headroom in words."""
-        left = plural(self.left, f"{self.unit} is", f"{self.unit}s are")
-        said = f"{left} left before {self.until}"
+        one, several = f"{self.unit}{self.scale} is", f"{self.unit}s{self.scale} are"
+        remaining = plural(self.left, one, several)
+        sentence = f"{remaining} left before {self.until}"
         if self.turns is None:
-            return f"{said}."
+            return f"{sentence}."
         turns = "less than a turn" if not self.turns else f"about {plural(self.turns, 'turn')}"
-        return f"{said}: {turns} at {self.pace:,.0f} a turn, as here so far."
+        return f"{sentence}: {turns} at {self.pace:,.0f} a turn, as here so far."
+
+
+def say_scale(measure: Measure) -> str:
+    """Say that a measure is an estimate of the harness's own; "" if it counts things or the request's tokens.
+
+    >>> say_scale("haystack"), say_scale("messages"), say_scale("usage")
+    (' by its own estimate', '', '')
+    """
+    return "" if measure in COUNTED or measure in COUNTS else " by its own estimate"
 
 
 def find_headroom(plan: Plan) -> TriggerHeadroom | None:
-    """How far the context is from the policy's trigger (S0-73); None where it fires or nothing tells.
+    """Return the headroom before the policy's trigger (S0-73); None if it fires now or nothing is known.
 
-    With the trigger switched off it is the window that is left.
+    If the trigger is off, return the headroom before the window is full.
     """
     verdict, table, trigger = plan.verdict, plan.table, plan.policy.trigger
-    if verdict.fires or verdict.tokens is None or verdict.threshold is None:
+    if verdict.fires or verdict.threshold is None:
         return None
     limit = verdict.threshold if trigger.enabled else table.window
-    left = int(limit - verdict.tokens)
-    if left < 0 or not limit:
+    remaining = int(limit - verdict.tokens)
+    if remaining < 0 or not limit:
         return None
-    unit = COUNTS.get(trigger.measure, "token")
-    pace, turns = _find_pace(plan)
+    measure = verdict.lead.condition.measure
+    unit, scale = COUNTS.get(measure, "token"), say_scale(measure) if trigger.enabled else ""
+    pace, turns = _find_pace(plan, measure)
     until = "it fires" if trigger.enabled else "the window is full"
-    return TriggerHeadroom(left, pace, int(left / pace) if turns and pace > 0 else None, unit, until)
+    return TriggerHeadroom(
+        remaining, pace, int(remaining / pace) if turns and pace > 0 else None, unit, until, scale
+    )
+
+
+def describe_due(session: Session, ledger: Ledger, window: int | None = None) -> str:
+    """Say that the session's own harness compacts within about a turn after its end; "" if not.
+
+    >>> from inspector import count_tokens, open_demo
+    >>> session = open_demo()
+    >>> describe_due(session, count_tokens(session))
+    ''
+    """
+    policy = find_own_policy(session)
+    if policy is None:
+        return ""
+    try:
+        plan = make_plan(session, ledger, policy, window=window)
+    except InspectorError:
+        return ""
+    title, verdict = policy.title or policy.name, plan.verdict
+    if verdict.threshold is None:
+        return ""
+    limit = format_tokens(verdict.lead.shown)
+    if verdict.fires:
+        return f"{title} compacts at the next request: {format_tokens(int(verdict.tokens))} of {limit}."
+    headroom = find_headroom(plan)
+    if headroom is None or headroom.turns is None or headroom.turns > 1:
+        return ""
+    when = "in about a turn" if headroom.turns else "within a turn"
+    return f"{title} compacts {when}: {format_tokens(int(verdict.tokens))} of {limit}."
 
 
 def word_gauge(plan: Plan, happened: bool = False, reason: str = "") -> GaugeWords:
-    """The words beside a plan's row; `happened` where the plan is what the file records, for a `reason`.
+    """Return the labels next to a plan's row; `happened` if it is the recorded compaction, with its `reason`.
 
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
@@ -126,32 +176,34 @@ def word_gauge(plan: Plan, happened: bool = False, reason: str = "") -> GaugeWor
 
 
 def say_where(plan: Plan, did: str, reason: str = "") -> str:
-    """Where the file records that it was compacted, and why: "compacted here (threshold), at 79 %"."""
+    """Describe place and cause of the recorded compaction: "compacted here (threshold), at 79 %"."""
     window, why = plan.table.window, f" ({reason})" if reason else ""
     return f"{did} here{why}" + (f", at {100 * plan.before / window:.0f} %" if window else "")
 
 
 def _word_trigger(plan: Plan) -> tuple[str, int | None]:
-    trigger, verdict = plan.policy.trigger, plan.verdict
-    if not trigger.enabled or verdict.threshold is None:
+    verdict, name = plan.verdict, short_title(plan.policy)
+    trigger = verdict.lead.condition
+    if not plan.policy.trigger.enabled or verdict.threshold is None:
         return "", None
     counted = trigger.measure in COUNTED
-    limit = int(verdict.threshold)
+    limit = verdict.lead.shown
     if counted:
         amount = format_tokens(limit)
         if trigger.budget is not None and trigger.ratio is not None:
             amount += f" ({100 * trigger.ratio:g} % of {format_tokens(trigger.budget)})"
     elif trigger.measure in COUNTS:
         amount = plural(limit, COUNTS[trigger.measure])
-    else:  # an estimate of its own is on another scale than the bar
-        amount = f"{format_tokens(limit)} by its own estimate"
+    else:  # it is on another scale than the bar
+        amount = f"{format_tokens(limit)}{say_scale(trigger.measure)}"
     where = f"{'above' if trigger.above else 'from'} {amount}"
-    name = short_title(plan.policy)
-    if verdict.fires:
+    if verdict.reached and not verdict.off:
         return f"{name} would compact here: it does {where}", limit if counted else None
-    if verdict.tokens is not None and trigger.fires(verdict.tokens, plan.table.window):
-        # Only the user starts one.
-        return f"{name} compacts by /compact only", limit if counted else None
+    if verdict.reached:
+        user = (
+            "compacts by /compact only" if not plan.policy.why_off("manual") else "has nothing that compacts"
+        )
+        return f"{name} {user}", limit if counted else None
     headroom = find_headroom(plan)
     turns = 0 if headroom is None else headroom.turns or 0
     to_go = f"about {plural(turns, 'turn')} to go, " if turns else ""
@@ -159,15 +211,15 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
 
 
 def short_title(policy: Policy) -> str:
-    """A policy's name without what stands in brackets behind it, or after a comma."""
+    """Return a policy's name without brackets at its end, or a part after a comma."""
     return cut_text((policy.title or policy.name).partition(" (")[0].partition(",")[0], MOST_CHARS)
 
 
 def _name_edited(plan: Plan) -> str:
-    """The policy's name, and what was set by hand: "As recorded + 1 pin".
+    """Return the policy's name and the user's edits: "As recorded + 1 pin".
 
-    A name that the margin has no room for is told as briefly as in a sentence; where that could mean another
-    policy as well, it is the name by which Python knows it.
+    A name too long for the margin is shortened as in a sentence; if that could mean another policy as well,
+    it is the policy's name in Python.
     """
     edits = plan.edits
     added = [plural(len(edits.settings), "setting")] if edits.settings else []
@@ -183,16 +235,17 @@ def _name_briefly(policy: Policy) -> str:
     return cut_text(policy.name, MOST_CHARS) if short in others else short
 
 
-def _find_pace(plan: Plan) -> tuple[float, int]:
-    """What a turn in the context weighs by the policy's own measure, and how many there are."""
+def _find_pace(plan: Plan, measure: Measure) -> tuple[float, int]:
+    """Return the average size of a turn by a measure, and the number of turns."""
     table = plan.table
 
-    def measure() -> tuple[float, int]:
-        weights = weigh_side(table, start_side(table, np.zeros(len(table.tokens), bool)))[table.start :]
+    def weigh() -> tuple[float, int]:
+        nothing = np.zeros(len(table.tokens), bool)
+        weights = weigh_side(table, start_side(table, nothing), measure)[table.start :]
         turns = len(np.unique(table.live.turn[table.start :]))
         return float(weights.sum()) / max(turns, 1), turns
 
-    return _PACE.of(table.moment, measure, table.trigger.measure)
+    return _PACE.of(table.moment, weigh, measure)
 
 
 def share_history(plan: Plan) -> float:
@@ -202,52 +255,81 @@ def share_history(plan: Plan) -> float:
 
 
 def is_head_above(plan: Plan) -> bool:
-    """Whether the policy fires for what stands before the history alone, so that no compaction helps."""
-    trigger = plan.policy.trigger
-    head = plan.ledger.head_tokens + plan.outside.fixed.tokens
-    return trigger.measure in COUNTED and trigger.fires(head, plan.table.window)
+    """Whether the policy fires for the content before the history alone, so that no compaction helps."""
+    head = plan.ledger.head_tokens + plan.outside.system_and_tools.tokens
+
+    def measure_head(measure: Measure) -> Measured:
+        return whole_size(head if measure in COUNTED else 0)
+
+    return plan.policy.trigger.decide(measure_head, plan.table.window).reached is True
 
 
 def describe_fill(plan: Plan) -> str:
     """The trigger's verdict with the headroom and the share of history.
 
-    What a file records was not decided by a trigger, and nothing is said of one.
+    For a recorded compaction there is no trigger, so the verdict says nothing about one.
     """
     if plan.policy.name == RECORDED.name:
         return ""
     headroom = find_headroom(plan)
-    said = [plan.verdict.sentence, *([headroom.sentence] if headroom is not None else [])]
+    sentences = [plan.verdict.sentence, *([headroom.sentence] if headroom is not None else [])]
     if len(plan.table.tokens):
-        said.append(f"{100 * share_history(plan):.0f} % of the context is history.")
+        sentences.append(f"{100 * share_history(plan):.0f} % of the context is history.")
     if is_head_above(plan):
-        head = plan.ledger.head_tokens + plan.outside.fixed.tokens
-        said.append(
+        head = plan.ledger.head_tokens + plan.outside.system_and_tools.tokens
+        sentences.append(
             f"System prompt and tools, in the file or not, are above the threshold by "
             f"themselves ({head:,} tokens): no compaction gets below it."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def fill_payload(plan: Plan) -> RunState:
-    """The state that a harness with this policy is in, and what it shows its user then (S2-41).
+    """Return the state of a harness with this policy, and the message to its user (S2-41).
 
-    `banner` is None below its thresholds, and while the window is not known; `actions` are the commands that
-    the user is offered, none below them.
+    There is no `banner` below its thresholds; it and the state are unknown with the window. `actions` are the
+    commands offered to the user, empty below the thresholds. A harness that asks before it compacts also
+    offers "decline".
     """
-    harness, window = plan.policy.harness, plan.table.window
-    ratio = plan.before / window if window else None
+    harness, window = plan.policy.running, plan.table.window
+    sent = plan.size_sent("assembled").tokens
+    ratio = sent / window if window else None
+    if ratio is None and has_thresholds(harness):
+        return replace(NO_STATE, banner=None, actions=[])
     state: State = "normal" if ratio is None else level_of(harness, ratio)
-    return replace(describe_state(state, harness), banner=write_banner(harness, ratio))
+    described = describe_state(state, harness)
+    if harness.mode == "ask" and isinstance(described.actions, list) and "/compact" in described.actions:
+        described.actions.insert(1, "decline")
+    fires = bool(plan.verdict.fires)
+    banner = write_banner(harness, ratio, fires)
+    if banner is not None and window:
+        late = {stage.name for stage in plan.policy.late}
+        acted = [stage.name for stage in plan.stages if stage.before != stage.after]
+        if sent != plan.before:
+            early = {stage.name for stage in plan.policy.stages if plan.policy.is_early(stage)} - late
+            ahead = join_words([name for name in acted if name in early]) or "the early rules"
+            banner += f" The figure is after {ahead}; the history fills {100 * plan.before / window:.0f} %."
+        # Only the plan of the next request without a compaction has what the late views leave of it.
+        if not fires and plan.reason == "auto" and plan.edits.cut is None and late & {*acted}:
+            views = join_words([name for name in acted if name in late])
+            banner += f" After {views} the request fills {100 * plan.after / window:.1f} %."
+    return replace(described, banner=banner)
 
 
-def list_states(harness: Harness) -> list[RunState]:
-    """All states in order, those of a harness without thresholds too."""
-    return [describe_state(state, harness) for state in STATES]
+NO_STATE = RunState("unknown", "unknown", "?", "grey", "window unknown")
+"""The state of a harness with thresholds, if the window is not known."""
+
+
+def list_states(harness: Harness, known: bool = True) -> list[RunState]:
+    """List all states in order, including those of a harness without thresholds; if the window is not
+    `known`, the unknown one is the last."""
+    states = [describe_state(state, harness) for state in STATES]
+    return states if known else [*states, NO_STATE]
 
 
 def describe_state(state: State, harness: Harness) -> RunState:
-    """A state by its mark and its colour (S2-40), with the system's own word where that is another, and what
-    the user is offered in it."""
+    """Describe a state by its mark and colour (S2-40), the harness's own word if it differs, and the commands
+    that the user is offered in it."""
     face, own = FACES[state], name_state(state, harness.dialect)
     label = state if own.lower() == state else f"{state} ({own})"
     return RunState(

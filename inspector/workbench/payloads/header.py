@@ -1,4 +1,4 @@
-"""The line over everything: what a session is called, and what is known of the whole file."""
+"""The header of the screen: the session's title and the data of its file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from textwrap import shorten
 
 from ...redaction.cut import cut_text, redact_long
 from ...session.blocks import fields_of
+from ...session.entries import count_recorded
 from ...session.session import Session
 from ...session.speakers import judge, typed_words, who_speaks
 from ...text import plural
@@ -16,22 +17,22 @@ from ...tokens.history import History
 from .base_payload import Payload
 
 MOST_TITLE = 60
-"""Characters of a first prompt that stands for a title."""
+"""Maximum length of a title that is made from the first prompt."""
 LEAST_TITLE = 24
-"""Characters that a cut at a word has to leave of it; a longer word is cut itself."""
+"""Minimum length of a title that ends at a word; otherwise it is cut inside the word."""
 MOST_CHARS = 120
 _MARK = re.compile(r"</?[a-z][a-z-]*>")
-# What a harness writes of a command before its name and arguments: its name once more, and what it does.
+# The parts of a command in a harness's message that repeat its name and describe it.
 _COMMAND = re.compile(r"<command-(?:message|contents)>.*?</command-(?:message|contents)>", re.DOTALL)
 _DATED = re.compile(r"-20\d{6}$")
 
 
 class HeaderPayload(Payload, frozen=True):
-    """The title; the name that tells the session from all others; what is known of the whole file.
+    """The title and the unique id of the session, and data about the whole file.
 
-    `about` is all that tells where the session comes from, for who points at its title.
-    `harness`, `model`, `size` (turns and steps) and `compactions` are each a few words. `unknown` are the
-    kinds of records and blocks that no reader knows, and how often each occurs.
+    `about` is the tooltip of the title: the origin of the session. `harness`, `model`, `size` (turns and
+    steps) and `compactions` are each a few words. `unknown` lists the kinds of records and blocks that no
+    reader knows, with their numbers.
     """
 
     title: str
@@ -45,7 +46,7 @@ class HeaderPayload(Payload, frozen=True):
 
 
 def describe_header(session: Session, history: History, file: str = "") -> HeaderPayload:
-    """What is known of the whole file; `file` is its name, "" where it has none.
+    """Describe the whole file. `file` is its name, or "".
 
     >>> from inspector import count_tokens, open_demo
     >>> from inspector.tokens.history import trace_history
@@ -54,7 +55,6 @@ def describe_header(session: Session, history: History, file: str = "") -> Heade
     >>> header.title, header.model, header.size, header.unknown
     ('Every high water an hour early', 'claude-opus-4-5', '21 turns, 151 steps', [])
     """
-    kinds = [boundary.kind for _, boundary in session.boundaries]
     source, title = session.source, find_title(session, file)
     name = " ".join(part for part in (source.harness or session.format, source.version) if part)
     about = dict.fromkeys(part for part in (title, session.id, repr(source)) if part)
@@ -66,7 +66,7 @@ def describe_header(session: Session, history: History, file: str = "") -> Heade
         harness=cut_text(name, MOST_CHARS),
         model=cut_text(_DATED.sub("", session.model or "model unknown"), MOST_CHARS),
         size=f"{plural(turns, 'turn')}, {plural(len(history.turn), 'step')}",
-        compactions=plural(kinds.count("compact"), "compaction"),
+        compactions=count_recorded(boundary for _, boundary in session.boundaries),
         unknown=_list_unknown(session),
     )
 

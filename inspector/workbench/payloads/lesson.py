@@ -1,7 +1,7 @@
-"""A plan told as a lesson: its policy played one rule at a time, and what a cut elsewhere would break.
+"""A plan as a lesson: its policy played one rule at a time, and the errors of a cut at another place.
 
-In go a plan and a place of its cut, out come its steps. Everything is read off the plan's own columns, so
-the last step stands where the plan stands.
+The input is a plan and a place of its cut; the result is its steps. All values are read from the plan's own
+columns, so the last step equals the plan.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _REFUSED = {
     "lone-output": ("orphan_result",),
     "open-loop": ("altered_thinking", "loop_without_thinking", "unbound_thinking"),
 }
-"""Which rules of the wire a cut breaks where a rule of the cut forbids it."""
+"""Request rules that a cut breaks if a rule for cuts forbids it."""
 
 
 class LessonBlock(Payload, frozen=True):
@@ -36,16 +36,16 @@ class LessonBlock(Payload, frozen=True):
 
 
 class PartedPair(Payload, frozen=True):
-    """A call, and the output that would stand without it."""
+    """A call, and the output that would remain without it."""
 
     call: LessonBlock
     output: LessonBlock
 
 
 class CutRefusal(Payload, frozen=True):
-    """What a cut would break: `more` pairs are left out.
+    """Errors that a cut would cause; `more` pairs are not listed.
 
-    `error` is status and words of the provider's answer, "" where it would take the request.
+    `error` is the status and text of the provider's answer, or "" if it would accept the request.
     """
 
     sentence: str
@@ -55,9 +55,9 @@ class CutRefusal(Payload, frozen=True):
 
 
 class LessonReply(Payload, frozen=True):
-    """The policy played one rule at a time; at an illegal place, what a cut there would break.
+    """The policy played one rule at a time; at an invalid cut point, the errors of a cut there.
 
-    `played` has what stands before the first step and after each but the last.
+    `played` holds the contexts before the first step and after each step but the last.
     """
 
     place: int
@@ -67,9 +67,9 @@ class LessonReply(Payload, frozen=True):
 
 
 def play_rules(plan: Plan, place: int) -> LessonReply:
-    """The policy played with the cut at `place`: the steps it takes, each with what stands after it.
+    """Play the policy with the cut at `place`: its steps, each with the context after it.
 
-    At an illegal place there are no steps but a `refusal`. Raises `IndexError` for a place that does not
+    At an invalid cut point there are no steps but a `refusal`. Raises `IndexError` for a place that does not
     exist.
     """
     if not 0 <= place < len(plan.cuts):
@@ -109,14 +109,25 @@ def _describe(plan: Plan, row: int) -> LessonBlock:
 def _ask_provider(plan: Plan, place: int) -> str:
     """The answer to a request that begins at `place` behind a summary, by the rules of the wire."""
     rule = plan.cuts[place].rule or ""
-    wanted = _REFUSED.get(rule, ())
-    if not wanted:
+    rules = _REFUSED.get(rule, ())
+    if not rules:
         return ""
     whole = live_context(plan.session, plan.ledger)
-    said = Piece(Text(text="Summary of what came before."), "user", 0, (), "summarised", 0, stand_in=True)
-    kept = tuple(piece for piece in whole.pieces if piece.message > place)
-    cut = Context(whole.system, whole.tools, whole.provided, (said, *kept), whole.head_tokens, whole.model)
+    summary_piece = Piece(
+        Text(text="Summary of what came before."), "user", 0, (), "summarised", 0, stand_in=True
+    )
+    later_pieces = tuple(piece for piece in whole.pieces if piece.message > place)
+    cut = Context(
+        whole.system,
+        whole.tools,
+        whole.provided,
+        (summary_piece, *later_pieces),
+        whole.head_tokens,
+        whole.model,
+    )
     # Only reasoning is held against what was sent before.
     previous = whole if rule == "open-loop" else None
-    found = check_context(cut, previous=previous, awaits_user=True, rules=wanted)
-    return next((each.provider_error for name in wanted for each in found if each.rule == name), "")
+    violations = check_context(cut, previous=previous, awaits_user=True, rules=rules)
+    return next(
+        (violation.provider_error for name in rules for violation in violations if violation.rule == name), ""
+    )

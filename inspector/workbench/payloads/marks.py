@@ -1,4 +1,4 @@
-"""Marks: on the timeline what was lost and then needed, in a summary what has no ground."""
+"""Marks of content that was lost and then needed, and of statements in a summary without a source."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .fact_list import MOST_FORM, find_listing
 from .findings import find_again
 
 WRITTEN = ("compaction", "branch_summary")
-"""Kinds of entries that a model wrote of what stood before."""
+"""Kinds of entries in which a model summarised earlier content."""
 NO_COMPACTION = "The file records no compaction, so nothing was lost."
 NO_REGRET = "Nothing that a recorded compaction took away was needed again."
 
@@ -43,16 +43,16 @@ class RegretMark(Payload, frozen=True):
 
 
 class RebuildMark(Payload, frozen=True):
-    """A request that had to write its cache anew; `step` is -1 off the main path."""
+    """A request that had to write its cache again; `step` is -1 off the main path."""
 
     step: int
     sentence: str
 
 
 class RegretReply(Payload, frozen=True):
-    """Everything that a recorded compaction took away and that was paid for again.
+    """All content that a recorded compaction removed and that was paid for again.
 
-    `rebuilds` are the requests that paid again for what the cache had held, whatever the cause.
+    `rebuilds` are the requests that paid again for cached content, for any reason.
     """
 
     marks: list[RegretMark]
@@ -92,22 +92,24 @@ class GroundingReply(Payload, frozen=True):
 
 def describe_regret(model: WorkbenchModel) -> RegretReply:
     """Everything on the path that was lost in a recorded compaction and then paid for again."""
-    found = find_again(model, find_listing(model, model.plan.place or 0))
-    tokens, money = sum_regret(found)
+    regrets = find_again(model, find_listing(model, model.plan.place or 0))
+    tokens, money = sum_regret(regrets)
     compacted = any(mark.kind == "compact" for mark in model.history.marks)
-    sentence = "" if found else NO_REGRET if compacted else NO_COMPACTION
-    marks = [_mark(model, regret) for regret in found]
+    sentence = "" if regrets else NO_REGRET if compacted else NO_COMPACTION
+    marks = [_mark(model, regret) for regret in regrets]
     price = "" if money is None else str(money)
     return RegretReply(marks, tokens, price, sentence, _find_rebuilds(model))
 
 
 def _find_rebuilds(model: WorkbenchModel) -> list[RebuildMark]:
-    known: list[RebuildMark] | None = model.cache.get("cache rebuilds")
-    if known is None:
-        found = find_cache_rebuilds(model.session)
-        known = [RebuildMark(_step_of(model, one.entry), describe_rebuild(one)) for one in found]
-        model.cache["cache rebuilds"] = known
-    return known
+    cached: list[RebuildMark] | None = model.cache.get("cache rebuilds")
+    if cached is None:
+        rebuilds = find_cache_rebuilds(model.session)
+        cached = [
+            RebuildMark(_step_of(model, rebuild.entry), describe_rebuild(rebuild)) for rebuild in rebuilds
+        ]
+        model.cache["cache rebuilds"] = cached
+    return cached
 
 
 def _mark(model: WorkbenchModel, regret: Regret) -> RegretMark:
@@ -186,12 +188,12 @@ def _mark_words(text: str, sources: Sources) -> tuple[list[GroundingMark], int]:
 
 
 def _may_hold(line: str, words: str) -> bool:
-    """Whether the first of some words stands there at all, which is much faster than to find where."""
+    """Whether the first word occurs at all, which is much faster than finding its position."""
     return words.split()[0].partition("/")[0] in line
 
 
 def find_words(line: str, words: str) -> tuple[int, int]:
-    """Where words stand in a line whatever the blanks and slashes between them: all of the line if nowhere.
+    """Find words in a line, ignoring blanks and slashes between them; the whole line if they do not occur.
 
     >>> find_words("12 of 312, then 12", "12"), find_words("src\\\\a.py:3", "src/a.py")
     ((0, 2), (0, 8))

@@ -1,4 +1,4 @@
-"""A file that may be written: what it would hold, which is shown first, and where it stands then."""
+"""A file to be written: its preview, and its path after it was written."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from .base_payload import Labelled, Payload
 
 
 class NewFilePreview(Payload, frozen=True):
-    """What would be written, as lines of a label (`id`) and what it says (`label`).
+    """Preview of a file, as lines of a label (`id`) and a text (`label`).
 
-    `places` are where a session can be reopened, by the id of the last entry it would hold, and `at` the one
-    that is shown. `problem` says why nothing can be written, "" where it can.
+    `places` are the points at which a session can be reopened, by the id of the last entry to keep; `at` is
+    the selected one. `problem` is the reason for which the file cannot be written, or "".
     """
 
     kind: str
@@ -23,7 +23,7 @@ class NewFilePreview(Payload, frozen=True):
 
 
 class NewFileReply(Payload, frozen=True):
-    """A file that was written: its name, its path as the host tells it, and how one goes on from it."""
+    """A written file: its name, its path on the host, and how to continue from it."""
 
     name: str
     path: str
@@ -31,7 +31,7 @@ class NewFileReply(Payload, frozen=True):
 
 
 class NewFile(NamedTuple):
-    """A file that is ready to be written; `content` is empty where there is a problem."""
+    """A file that is ready to be written; `content` is empty if there is a problem."""
 
     preview: NewFilePreview
     content: bytes

@@ -1,7 +1,7 @@
-"""The policies there are, in groups, and what each would leave here: for whoever is to choose one.
+"""The available policies, in groups, with the result of each here, for choosing one.
 
-In go a plan and the pins, out come plain values. Results are worked out a few at a time, in the order of the
-list; a policy tells with its own figure, or with a word why it has none.
+The input is a plan and the pins; the output is plain values. Results are computed a few at a time, in the
+order of the list; each policy has its size, or a word that explains why it has none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from ...policies.registry import POLICIES, list_policies
 from ...policies.table import COUNTED
 from ...redaction.cut import cut_text
 from ...text import plural
+from ...tokens.counters.measures import COUNTS
 from .base_payload import Labelled, Payload
+from .gauge import say_scale
 from .sentence import find_refusal
 
 OWN, AGENTS, LIBRARIES, YOURS = "harness", "agents", "libraries", "yours"
@@ -35,7 +37,7 @@ MOST_WORDS = 300
 
 
 class Family(NamedTuple):
-    """Policies of one system, the plainest first; `formats` are those of the files that it writes."""
+    """Policies of one system, the simplest first; `formats` are the formats of the files that it writes."""
 
     group: str
     policies: tuple[str, ...]
@@ -43,13 +45,13 @@ class Family(NamedTuple):
 
 
 FAMILIES = (
-    Family(AGENTS, ("claude-code",), ("claude-code",)),
+    Family(AGENTS, ("claude-code", "claude-code-analysis"), ("claude-code",)),
     Family(AGENTS, ("flue",), ("flue",)),
     Family(AGENTS, ("flue-2",), ("flue",)),
     Family(AGENTS, ("pi",), ("pi",)),
     Family(AGENTS, ("codex",), ("codex",)),
     Family(AGENTS, ("opencode",), ("opencode",)),
-    Family(AGENTS, ("cline",), ("cline",)),
+    Family(AGENTS, ("cline", "cline-basic"), ("cline",)),
     Family(AGENTS, ("gemini-cli",), ("gemini-cli",)),
     Family(AGENTS, ("deepseek-harness", "deepseek-harness-pruner")),
     Family(AGENTS, ("openhands",), ("openhands",)),
@@ -64,13 +66,17 @@ FAMILIES = (
     Family(LIBRARIES, ("openai-agents-compaction", "openai-agents-server", "openai-agents-trimmer")),
     Family(LIBRARIES, ("langchain-summarization", "langchain-trim", "langchain-clear"), ("langchain",)),
     Family(LIBRARIES, ("deepagents",)),
-    Family(LIBRARIES, ("strands-summarizing",)),
+    Family(LIBRARIES, ("strands-sliding-window", "strands-summarizing", "strands-context-manager")),
+    Family(LIBRARIES, ("adk-tokens", "adk-window")),
+    Family(LIBRARIES, ("agent-framework", "agent-framework-summary")),
+    Family(LIBRARIES, ("agno-compaction", "agno-compression")),
+    Family(LIBRARIES, ("haystack-window", "haystack-pruning", "haystack-summary")),
     Family(LIBRARIES, ("crewai",)),
-    Family(LIBRARIES, ("mastra-tool-call-filter",)),
+    Family(LIBRARIES, ("mastra-token-limiter", "mastra-tool-call-filter")),
     Family(LIBRARIES, ("inspect-edit", "inspect-trim"), ("inspect",)),
     Family(LIBRARIES, ("keep-recent-turns",)),
 )
-"""In the order of the list. A policy that stands in none is somebody's own."""
+"""Groups in the order of the list. Policies in no group are user-defined."""
 
 
 class PolicyChoice(Payload, frozen=True):
@@ -88,7 +94,7 @@ class PolicyFamily(Payload, frozen=True):
 
 
 class PolicyGroup(Labelled, frozen=True):
-    """A group of the list. `note` stands in place of its rows where it has none."""
+    """A group of the list. `note` is shown if it has no rows."""
 
     families: list[PolicyFamily]
     note: str
@@ -101,10 +107,10 @@ class PoliciesReply(Payload, frozen=True):
 
 
 class PolicyResult(Payload, frozen=True):
-    """What a policy would leave (tokens), null where it has no plan here.
+    """The tokens after a policy, null if it has no plan here.
 
-    `word` is why that is no plain figure, "" where it is; `sentence` the same in full. `refused` is True
-    where a provider would refuse what is left.
+    `word` says why that is not a plain number, or is ""; `sentence` is the full explanation. `refused` is
+    True if a provider would refuse the result.
     """
 
     name: str
@@ -128,7 +134,7 @@ def list_choices(plan: Plan) -> PoliciesReply:
     >>> session = open_demo()
     >>> reply = list_choices(make_plan(session, count_tokens(session), "flue"))
     >>> [(group.label, len(group.families)) for group in reply.groups[:3]]
-    [("this session's harness", 1), ('coding agents', 11), ('libraries and APIs', 10)]
+    [("this session's harness", 1), ('coding agents', 11), ('libraries and APIs', 14)]
     """
     rows: dict[str, list[PolicyFamily]] = {group: [] for group in GROUPS}
     for group, family in _families(plan):
@@ -143,30 +149,30 @@ def list_choices(plan: Plan) -> PoliciesReply:
 
 
 def find_results(
-    plan: Plan, pins: Sequence[str], known: dict[str, Plan | InspectorError], first: int, last: int
+    plan: Plan, pins: Sequence[str], cached: dict[str, Plan | InspectorError], first: int, last: int
 ) -> PolicyResultsReply:
-    """What the policies of the list from `first` up to but not including `last` would leave.
+    """Plan the policies of the list from `first` up to but not including `last`.
 
-    Each with the settings it was published with, its own cut, and these pins. `known` holds what was planned
-    before and is added to.
+    Each has its published settings, its own cut, and these pins. `cached` holds earlier plans and is
+    extended.
     """
     policies = [policy for _, family in _families(plan) for policy in family]
     for policy in policies[:last]:
-        if policy.name not in known:
-            known[policy.name] = _try(plan, policy, pins)
-    seen: dict[str, Policy] = {}
+        if policy.name not in cached:
+            cached[policy.name] = _try(plan, policy, pins)
+    policies_seen: dict[str, Policy] = {}
     results = []
     for at, policy in enumerate(policies[:last]):
-        made = known[policy.name]
-        twin = seen.setdefault(_digest(made), policy) if isinstance(made, Plan) else policy
+        result = cached[policy.name]
+        twin = policies_seen.setdefault(_digest(result), policy) if isinstance(result, Plan) else policy
         if at >= first:
-            results.append(_describe(policy, made, twin))
+            results.append(_describe(policy, result, twin))
     return PolicyResultsReply(results, len(policies))
 
 
 def _families(plan: Plan) -> Iterator[tuple[str, list[Policy]]]:
     """The rows of the list with their groups, in order."""
-    known: Mapping[str, Policy] = {policy.name: policy for policy in list_policies()}
+    policies: Mapping[str, Policy] = {policy.name: policy for policy in list_policies()}
     try:
         find_recorded(plan.session, plan.cuts)
         yield OWN, [RECORDED]
@@ -174,13 +180,13 @@ def _families(plan: Plan) -> Iterator[tuple[str, list[Policy]]]:
         pass  # nothing happened here
     harness = [family for family in FAMILIES if plan.session.format in family.formats]
     for family in harness:
-        yield OWN, [known[name] for name in family.policies]
+        yield OWN, [policies[name] for name in family.policies]
     for group in (AGENTS, LIBRARIES):
         for family in FAMILIES:
             if family.group == group and family not in harness:
-                yield group, [known[name] for name in family.policies]
+                yield group, [policies[name] for name in family.policies]
     published = {policy.name for policy in POLICIES}
-    for policy in known.values():
+    for policy in policies.values():
         if policy.name not in published:
             yield YOURS, [policy]
 
@@ -217,17 +223,17 @@ def _why_all(plan: Plan) -> str:
     """Why a policy takes nothing away, in a few words."""
     verdict, window = plan.verdict, plan.table.window
     if not verdict.fires and verdict.threshold and plan.policy.trigger.enabled:
-        trigger = plan.policy.trigger
-        if trigger.measure in COUNTED and window:
+        measure = verdict.lead.condition.measure
+        if measure in COUNTED and window:
             return f"not yet, at {100 * verdict.threshold / window:.0f} %"
-        return f"not yet, at {plural(int(verdict.threshold), trigger.measure.removesuffix('s'))}"
+        return f"not yet, at {plural(verdict.lead.shown, COUNTS.get(measure, 'token'))}{say_scale(measure)}"
     if not plan.cuts.legal.any():
-        return "keeps everything: no legal place"
+        return "keeps everything: no valid cut point"
     return "keeps everything: nothing is older than its tail"
 
 
 def _short(policy: Policy) -> str:
-    """A policy's name without what stands in brackets."""
+    """Return a policy's name without its brackets."""
     title = policy.title or policy.name
     return title.partition(" (")[0].partition(",")[0]
 

@@ -1,6 +1,7 @@
-"""Whose words a context holds: what a model wrote up of others' words, what follows from that, what is lost.
+"""The origin of the words in a context: text that a model summarised, the consequences, and the losses.
 
-In go a session, or a plan's fates over its live blocks; out come block references, facts and sentences.
+The input is a session, or a plan's retention of its live blocks; the output is block references, facts and
+sentences.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ DERIVED = "user content: it may repeat anything that was said or read before it"
 
 def find_upstream(session: Session, at: int) -> Entry | None:
     """The last recorded summary on the path before the entry at position `at`, if any (S0-70)."""
-    found = None
+    upstream = None
     for index in session.path:
         if index == at:
-            return found
+            return upstream
         if is_summary(session.entries[index]):
-            found = session.entries[index]
+            upstream = session.entries[index]
     return None
 
 
 def describe_downstream(summary: str) -> str:
-    """What it means to come after the summary with this id."""
+    """Describe the consequence of following the summary with this id."""
     return f"of the summary at {summary}; a model wrote it, the same history may give another"
 
 
@@ -38,16 +39,17 @@ def describe_origin(entry: Entry) -> str:
     >>> describe_origin(Entry(id="a", role="assistant", provider="anthropic", model="claude-opus-4-6"))
     'anthropic, claude-opus-4-6'
     """
-    return ", ".join(filter(None, (entry.provider, entry.model))) or "not told by the file"
+    return ", ".join(filter(None, (entry.provider, entry.model))) or "not recorded"
 
 
 def describe_reader(session: Session, entry: Entry) -> str | None:
-    """Who reads the context now, where that is not who made this reply: its reasoning is of no use to them.
+    """Return the model that reads the context now, if it did not write this reply and cannot use its
+    reasoning.
 
-    None where it is the same, or where the file does not tell (S0-28).
+    None if it is the same model, or if the file does not record it (S0-28).
     """
     provider = next(
-        (made.provider for i in reversed(session.path) if _speaks(made := session.entries[i])), None
+        (reply.provider for i in reversed(session.path) if _speaks(reply := session.entries[i])), None
     )
     model = model_of(session)
     other_model = entry.model not in (None, SYNTHETIC, model) and model is not None

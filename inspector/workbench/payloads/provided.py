@@ -7,7 +7,7 @@ from ...session.session import Session
 from ...tokens.ledger import Ledger
 from .base_payload import Payload
 
-AT_COMPOSE = "read anew for every request, when it is composed"
+AT_COMPOSE = "read again for every request"
 _LONGEST = 120
 
 

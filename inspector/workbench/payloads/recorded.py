@@ -1,7 +1,7 @@
-"""The compaction that the file records, drawn over the scene of a plan: what it left of every live block.
+"""The recorded compaction, drawn over the scene of a plan, with the retention of every live block.
 
-In go a plan, for its moment, and the session's whole life; out comes a payload like a plan's, whose only cut
-is the recorded one. Nothing is planned here: what stands after is what is live after it.
+The input is a plan for its point in time and the whole session; the result is a payload like a plan's, whose
+only cut is the recorded one. Nothing is planned here: the context after is the recorded one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ...text import plural
 from ...tokens.counter import Longs
 from ...tokens.history import History
 from ...tokens.moment import find_moment
-from ...tokens.outside import Outside, PartName
+from ...tokens.not_in_file import NotInFile, PartName
 from ...tokens.recorded_sizes import ContextSize, find_recorded_sizes
 from ...tokens.reported import context_tokens, is_snapshot, whole_tokens
 from ...tokens.rows import SECTIONS
@@ -36,7 +36,7 @@ from .columns import ColumnPacker
 from .gauge import GaugeWords, say_where
 from .recovery import describe_recovery, find_reason
 from .scene import CutPayload, DrawnPlan, PlanPayload, SectionSums, TriggerVerdict
-from .sections import ALL_SECTIONS, sum_before
+from .sections import ALL_SECTIONS, even_out, sum_before
 from .sentence import SentencePayload, add_up, pack_left, say_left
 
 OFF_PATH = "This moment is not on the session's main path, so no recorded compaction follows it."
@@ -45,18 +45,18 @@ NONE_LEFT = "The file records no compaction after this moment: the session ends 
 
 @dataclass(frozen=True, eq=False)
 class RecordedCompaction:
-    """The first compaction recorded after a plan's moment, and what it left: m live blocks.
+    """The first recorded compaction after a plan's point in time, and its effect on m live blocks.
 
     entry     the entry that records it, at path position `at`
     fate      uint8[m]   index into FATES: verbatim, truncated, summarised, dropped or cleared
-    tokens    int64[m]   what stands of each block
-    place     int | None the first kept entry, n where none is; None where there is no cut (micro)
-    summary   int        tokens of the recorded summary, and of other words that it put there
-    returned  int64[s]   by section: blocks that an earlier compaction had taken and this one gave back
-    skipped   int64[s]   by section: what it kept of what was said between the moment and itself
-    outside   Outside    what the request after it holds that is not in the file, before a reply tells it
-    size      ContextSize       the request that it left, what is not in the file included
-    left_by   Session    the session as it left it
+    tokens    int64[m]   tokens left of each block
+    place     int | None the first kept entry, n if none is kept; None if there is no cut (micro)
+    summary   int        tokens of the recorded summary, and of other texts that it added
+    returned  int64[s]   by section: blocks that an earlier compaction had removed and this one restored
+    skipped   int64[s]   by section: kept content between the point in time and the compaction
+    outside   NotInFile    content of the next request that is not in the file, before a reply reports it
+    size      ContextSize       the request after it, including what is not in the file
+    left_by   Session    the session right after it
     """
 
     plan: Plan
@@ -68,7 +68,7 @@ class RecordedCompaction:
     summary: int
     returned: Longs
     skipped: Longs
-    outside: Outside
+    outside: NotInFile
     size: ContextSize
     left_by: Session
 
@@ -84,7 +84,8 @@ class RecordedCompaction:
 
 
 def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
-    """The first compaction recorded after the plan's moment. Raises `InspectorError` when there is none."""
+    """Return the first recorded compaction after the plan's point in time. Raises `InspectorError` if
+    none."""
     session, ledger = plan.session, plan.ledger
     if not history.passes(session):
         raise InspectorError(OFF_PATH)
@@ -95,33 +96,33 @@ def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
     at = last + 1 + int(later[0])
     entry = session.entries[history.path[at]]
     assert entry.boundary is not None
-    made = _find_made(session, history, entry)
-    left_by = session.at(session.entries[made[-1]].id)
+    entry_indexes = _find_made(session, history, entry)
+    left_by = session.at(session.entries[entry_indexes[-1]].id)
     before, after = session.live, left_by.live
     was, now, origin = _file_rows(session), _file_rows(left_by), _file_rows(left_by)
-    again = _find_sources(session, made[1:])
+    again = _find_sources(session, entry_indexes[1:])
     copied = np.isin(now, [*again])
     origin[copied] = [again[row][0] for row in now[copied].tolist()]
-    stood, stands, emptied, cut = (np.zeros(int(tree.start[-1]), bool) for _ in range(4))
-    stood[was], stands[origin], emptied[origin] = True, True, after.cleared
+    in_before, in_after, emptied, cut = (np.zeros(int(tree.start[-1]), bool) for _ in range(4))
+    in_before[was], in_after[origin], emptied[origin] = True, True, after.cleared
     cut[origin[copied]] = [not again[row][1] for row in now[copied].tolist()]
-    tokens = np.where(stands[was], plan.table.tokens, 0).astype(np.int64)
+    tokens = np.where(in_after[was], plan.table.tokens, 0).astype(np.int64)
     cleared = emptied[was] & ~before.cleared
     live_after = ledger.live_tokens(left_by)
-    left = np.zeros(int(tree.start[-1]), np.int64)
-    left[origin] = live_after
+    tokens_after = np.zeros(int(tree.start[-1]), np.int64)
+    tokens_after[origin] = live_after
     changed = cleared | cut[was]
-    tokens[changed] = left[was[changed]]
-    summarised = is_sealed(entry) or any(is_summary(session.entries[i]) for i in made)
+    tokens[changed] = tokens_after[was[changed]]
+    summarised = is_sealed(entry) or any(is_summary(session.entries[i]) for i in entry_indexes)
     gone = SUMMARISED if summarised else DROPPED
-    fate = np.where(stands[was], VERBATIM, gone).astype(np.uint8)
+    fate = np.where(in_after[was], VERBATIM, gone).astype(np.uint8)
     fate[cut[was]] = TRUNCATED
     fate[cleared] = CLEARED
-    own = np.isin(after.entries[after.position], made) & ~copied
+    own = np.isin(after.entries[after.position], entry_indexes) & ~copied
     owner = np.searchsorted(tree.start, origin, side="right") - 1
     where = np.zeros(len(session.entries), np.int64)
     where[history.path] = np.arange(len(history.path))
-    new = ~stood[origin] & ~own
+    new = ~in_before[origin] & ~own
     between = new & (where[owner] > last)
     sections = ledger.section[ledger.live_rows(left_by)]
     back = new & ~between
@@ -131,7 +132,7 @@ def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
         at=at,
         fate=fate,
         tokens=tokens,
-        place=None if entry.boundary.kind == "micro" else _find_place(before, stands[was], plan.table.tokens),
+        place=_find_place(entry.boundary, before, in_after[was], plan.table.tokens),
         summary=int(live_after[own].sum()),
         returned=np.bincount(sections[back], live_after[back], len(SECTIONS)).astype(np.int64),
         skipped=np.bincount(sections[between], live_after[between], len(SECTIONS)).astype(np.int64),
@@ -142,11 +143,11 @@ def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
 
 
 def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
-    """The recorded compaction over the scene of a plan's moment, in the shape of `draw_plan`.
+    """Draw the recorded compaction over the scene of a plan, in the shape of `draw_plan`.
 
-    A block has its fate wherever a cut may stand; the totals are those of the recorded place alone, -1 and 0
-    elsewhere. `told` says what the provider and the file report of before and after, each with its source.
-    Raises `InspectorError` with a sentence where the moment ends in no recorded compaction.
+    A block has the same retention for every cut; the totals exist only for the recorded cut, and are -1 and 0
+    elsewhere. `told` lists the sizes before and after that the provider and the file report, with the source.
+    Raises `InspectorError` if no recorded compaction follows.
 
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> from inspector.tokens.history import trace_history
@@ -157,92 +158,94 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
     >>> payload.label, payload.cut.id
     ('recorded', 'end')
     """
-    found = find_recorded(plan, history)
+    recorded = find_recorded(plan, history)
     live = plan.session.live
-    n, place = len(live), found.place or 0
-    rule = np.full(len(found.fate), BY_NONE, np.int32)
+    n, place = len(live), recorded.place or 0
+    rule = np.full(len(recorded.fate), BY_NONE, np.int32)
     sections = np.zeros((n + 1, len(ALL_SECTIONS)), np.int64)
-    sections[place] = _sum_sections(found)
+    sections[place] = _sum_sections(recorded)
     total, summary = np.full(n + 1, -1, np.int64), np.zeros(n + 1, np.int64)
-    summary[place] = found.summary
-    if found.place is not None:
-        total[place] = found.after
+    summary[place] = recorded.summary
+    if recorded.place is not None:
+        total[place] = recorded.after
     pack = ColumnPacker()
     for side in ("older", "kept"):
-        pack.add(f"fate_{side}", found.fate, "u8")
-        pack.add(f"tokens_{side}", found.tokens)
+        pack.add(f"fate_{side}", recorded.fate, "u8")
+        pack.add(f"tokens_{side}", recorded.tokens)
         pack.add(f"rule_{side}", rule)
     pack.add("after_total", total)
     pack.add("after_sections", sections.ravel())
     pack.add("summary_tokens", summary)
-    size, left = found.size, add_up(plan.table, found.fate, _taken(found))
-    if found.place is None:
-        left.blocks[0], left.tokens[0] = left.blocks[n], left.tokens[n]
-    pack_left(pack, left)
-    micro = found.boundary.kind == "micro"
+    size, sums = recorded.size, add_up(plan.table, recorded.fate, _find_removal_fate(recorded))
+    if recorded.place is None:
+        sums.blocks[0], sums.tokens[0] = sums.blocks[n], sums.tokens[n]
+    pack_left(pack, sums)
+    micro = recorded.boundary.kind == "micro"
     what, did = ("clearing of outputs", "cleared") if micro else ("compaction", "compacted")
-    recovery = describe_recovery(plan.ledger.session, found.entry.id, say_sizes(plan.before, found.size))
-    reason = find_reason(plan.ledger.session, found.entry, recovery is not None)
+    recovery = describe_recovery(
+        plan.ledger.session, recorded.entry.id, say_sizes(plan.before, recorded.size)
+    )
+    reason = find_reason(plan.ledger.session, recorded.entry, recovery is not None)
     payload = PlanPayload(
         seq=seq,
         policy="recorded",
         policy_title=f"The recorded {what}",
-        policy_source=f"{_name(found.entry)} of the file.",
+        policy_source=f"{_name(recorded.entry)} of the file.",
         label="recorded",
-        entry=found.entry.id,
+        entry=recorded.entry.id,
         untold=True,
-        sealed=is_sealed(found.entry),
+        sealed=is_sealed(recorded.entry),
         gauge=GaugeWords(
             f"The recorded {what}", say_where(plan, did, reason), plan.before, size.low, size.high
         ),
         source=size.source,
-        cut=_cut(found, plan.session),
+        cut=_cut(recorded, plan.session),
         sentence=SentencePayload(
             "recorded",
-            say_left(left, found.place, found.summary, past=True, sealed=is_sealed(found.entry)),
+            say_left(sums, recorded.place, recorded.summary, in_past=True, sealed=is_sealed(recorded.entry)),
             [],
             True,
             "",
-            _notes(found),
+            _notes(recorded),
         ),
         rules=[],
         stages=[],
         before=SectionSums(plan.before, sum_before(plan)),
-        after=SectionSums(found.after, sections[place].tolist()),
+        after=SectionSums(recorded.after, sections[place].tolist()),
         thresholds=[],
         reserve=0,
         trigger=TriggerVerdict(False, ""),
-        told=_tell(found, history),
+        told=_list_sizes(recorded, history),
         recovery=recovery or UNSET,
-        notes=_notes(found),
-        recipe=f"session.at({found.entry.id!r}).live",
+        notes=_notes(recorded),
+        recipe=f"session.at({recorded.entry.id!r}).live",
         pins=[],
         columns=pack.columns,
     )
     return DrawnPlan(payload, pack.data)
 
 
-def _taken(found: RecordedCompaction) -> int:
-    """The fate of what the compaction took."""
-    if found.boundary.kind == "micro":
+def _find_removal_fate(recorded: RecordedCompaction) -> int:
+    """Return the fate of the blocks that the compaction removed."""
+    if recorded.boundary.kind == "micro":
         return CLEARED
-    return SUMMARISED if (found.fate == SUMMARISED).any() else DROPPED
+    return SUMMARISED if (recorded.fate == SUMMARISED).any() else DROPPED
 
 
 def _find_made(session: Session, history: History, entry: Entry) -> list[int]:
-    """Positions of the entries that a compaction made: itself, and those that stand again behind it."""
-    life = session.at(session.entries[int(history.path[-1])].id)
-    path = list(life.path)
-    first, last = (path.index(session.index[name]) for name in (entry.id, find_end(life, entry.id)))
+    """Positions of the entries that a compaction made: itself, and the entries that it repeats after it."""
+    session_after = session.at(session.entries[int(history.path[-1])].id)
+    path = list(session_after.path)
+    first, last = (path.index(session.index[name]) for name in (entry.id, find_end(session_after, entry.id)))
     return path[first : last + 1]
 
 
 def _find_sources(session: Session, copies: list[int]) -> dict[int, tuple[int, bool]]:
-    """By its row in the file, the row of the block that a copied one repeats, and whether it does so whole.
+    """Map the row of a copied block to the row of its original, and whether the copy is complete.
 
-    What a copy says that its entry did not is new, and has no source.
+    New text in a copy has no source.
     """
-    start, found = session.tree.start, dict[int, tuple[int, bool]]()
+    start, sources = session.tree.start, dict[int, tuple[int, bool]]()
     for i in copies:
         name = session.entries[i].extra.get("copy_of")
         at = session.index.get(name) if isinstance(name, str) else None
@@ -254,8 +257,8 @@ def _find_sources(session: Session, copies: list[int]) -> dict[int, tuple[int, b
             like = same or next((pair for pair in waiting if pair[1].kind == block.kind), None)
             if like is not None:
                 waiting.remove(like)
-                found[int(start[i]) + number] = int(start[at]) + like[0], same is not None
-    return found
+                sources[int(start[i]) + number] = int(start[at]) + like[0], same is not None
+    return sources
 
 
 def _file_rows(session: Session) -> Longs:
@@ -264,108 +267,117 @@ def _file_rows(session: Session) -> Longs:
     return session.tree.start[live.entries[live.position]].astype(np.int64) + live.block
 
 
-def _find_place(live: Live, stands: Bools, tokens: Ints) -> int:
-    """The live position that best parts what went from what was kept, by tokens; the number of entries where
-    nothing was kept.
+def _find_place(boundary: Boundary, live: Live, in_after: Bools, tokens: Ints) -> int | None:
+    """Return the live position that best separates removed from kept tokens; None for outputs that were
+    cleared in place.
 
-    Most compactions keep all from some entry on, and there it is. Codex keeps messages among the calls that
-    it drops: nothing parts those, and the cut stands behind all that went.
+    Most compactions keep everything from one entry on, which is the cut. Codex keeps messages between the
+    calls that it drops; the cut is then after the last dropped one. It is at the end if nothing
+    was kept, or if the kept content comes before the summary.
     """
     n, weight = len(live), tokens.astype(np.int64) + 1
-    if not stands.any():
+    if boundary.kind == "micro":
+        return None
+    if boundary.summary_last or not in_after.any():
         return n
-    kept = np.bincount(live.position, weight * stands, n)
-    gone = np.bincount(live.position, weight * ~stands, n)
-    wrong = np.append(0, np.cumsum(kept)) + gone.sum() - np.append(0, np.cumsum(gone))
+    kept_tokens = np.bincount(live.position, weight * in_after, n)
+    gone = np.bincount(live.position, weight * ~in_after, n)
+    wrong = np.append(0, np.cumsum(kept_tokens)) + gone.sum() - np.append(0, np.cumsum(gone))
     return int(np.argmin(wrong))
 
 
-def _sum_sections(found: RecordedCompaction) -> list[int]:
-    """By section: the head, what stands, what came back, the summary as compacted history; then by part what
-    is not in the file, as the next request reports it."""
-    plan = found.plan
-    sums = np.bincount(plan.table.section, found.tokens, len(SECTIONS)).astype(np.int64)
-    sums += plan.ledger.head_sections + found.returned + found.skipped
-    sums[SECTIONS.index("compacted")] += found.summary
-    parts = {name: part.tokens for name, part in found.outside.parts.items()}
-    more = found.after - int(sums.sum()) - sum(parts.values())
-    # What is attached again, or sealed, is a guess until it is reported.
-    guessed: PartName = "withheld" if found.outside.attached.certain else "attached"
-    taken = max(more, -parts[guessed])
-    parts[guessed] += taken
-    parts["withheld"] += more - taken
-    out: list[int] = [*sums.tolist(), *parts.values()]
+def _sum_sections(recorded: RecordedCompaction) -> list[int]:
+    """Sum tokens by section: system prompt, remaining and restored blocks, and the summary as compacted
+    history; then by part the tokens that are not in the file, as the next request reports them."""
+    plan = recorded.plan
+    sums = np.bincount(plan.table.section, recorded.tokens, len(SECTIONS)).astype(np.int64)
+    sums += plan.ledger.head_sections + recorded.returned + recorded.skipped
+    sums[SECTIONS.index("compacted")] += recorded.summary
+    parts = {name: part.tokens for name, part in recorded.outside.parts.items()}
+    more = recorded.after - int(sums.sum()) - sum(parts.values())
+    # Reattached or encrypted content is an estimate until it is reported.
+    guessed: PartName = "hidden_reasoning" if recorded.outside.reattached.certain else "reattached"
+    parts[guessed] += more
+    out: list[int] = even_out(np.append(sums, [*parts.values()])).tolist()
     return out
 
 
-def _cut(found: RecordedCompaction, session: Session) -> CutPayload:
-    place = found.place
+def _cut(recorded: RecordedCompaction, session: Session) -> CutPayload:
+    place = recorded.place
     if place is None:
-        outputs = plural(int((found.fate == CLEARED).sum()), "tool output")
-        sentence = (
-            f"The file records here that outputs were cleared: {outputs} emptied in place, nothing cut."
-        )
+        outputs = plural(int((recorded.fate == CLEARED).sum()), "tool output")
+        what = f"{outputs} emptied in place" if recorded.boundary.cleared else "it does not say which"
+        sentence = f"The file records here that outputs were cleared: {what}, nothing cut."
         return CutPayload(0, "", "file", sentence)
     n = len(session.live)
     name = session.entries[session.live.entries[place]].id if place < n else END
-    rest = found.fate[session.live.position >= place]
-    kept = "the rest was kept as it was"
+    rest = recorded.fate[session.live.position >= place]
+    kept_words = "the rest was kept as it was"
     if place >= n:
-        among = int((found.fate == VERBATIM).sum())
+        among = int((recorded.fate == VERBATIM).sum())
         blocks = plural(among, "block of it was kept as it was", "blocks of it were kept as they were")
-        kept = blocks if among else "nothing before it was kept"
+        kept_words = blocks if among else "nothing before it was kept"
     elif (rest != VERBATIM).any():
-        kept = f"{int((rest == VERBATIM).sum()):,} of the {len(rest):,} blocks since were kept as they were"
-    left = "summarised" if _taken(found) == SUMMARISED else "dropped"
-    trigger = f" ({cut_text(found.boundary.trigger, 40)})" if found.boundary.trigger else ""
-    what = f"The file records a compaction here{trigger}: what is older was {left}, {kept}."
+        kept_words = (
+            f"{int((rest == VERBATIM).sum()):,} of the {len(rest):,} blocks since were kept as they were"
+        )
+    if recorded.boundary.summary_last:
+        kept_words = f"{kept_words}, before the summary"
+    fate_word = "summarised" if _find_removal_fate(recorded) == SUMMARISED else "dropped"
+    trigger = f" ({cut_text(recorded.boundary.trigger, 40)})" if recorded.boundary.trigger else ""
+    what = f"The file records a compaction here{trigger}: what is older was {fate_word}, {kept_words}."
     return CutPayload(place, name, "file", what)
 
 
-def _measure_reply(found: RecordedCompaction, at: int) -> int:
+def _measure_reply(recorded: RecordedCompaction, at: int) -> int:
     """Return the tokens of the context after a reply, by its usage, with its text counted if needed."""
-    session = found.plan.session
+    session = recorded.plan.session
     entry = session.entries[at]
-    words = int(found.plan.ledger.entry_tokens[at]) if is_snapshot(session, entry) else 0
+    words = int(recorded.plan.ledger.entry_tokens[at]) if is_snapshot(session, entry) else 0
     return context_tokens(entry.usage, words)
 
 
-def _tell(found: RecordedCompaction, history: History) -> list[tuple[str, str, str]]:
+def _list_sizes(recorded: RecordedCompaction, history: History) -> list[tuple[str, str, str]]:
     """List the recorded and counted sizes before and after, each with its source."""
-    session = found.plan.session
+    session = recorded.plan.session
     sizes: list[tuple[str, str, str]] = []
-    before, after = found.boundary.tokens_before, found.boundary.tokens_after
+    before, after = recorded.boundary.tokens_before, recorded.boundary.left
     if before is not None:
         sizes.append(("recorded before", f"{whole_tokens(before):,}", "the harness's own figure"))
-    last = [i for i in history.path[: found.at].tolist() if session.entries[i].usage is not None]
-    if last and (reply := _measure_reply(found, last[-1])):
+    last = [i for i in history.path[: recorded.at].tolist() if session.entries[i].usage is not None]
+    if last and (reply := _measure_reply(recorded, last[-1])):
         sizes.append(("last reply before it", f"{reply:,}", "request and reply by its usage"))
     if after is not None:
-        sizes.append(("recorded after", f"{whole_tokens(after):,}", "the harness's own figure"))
-    size = found.size
+        alone = " of the conversation alone" if recorded.boundary.tokens_after is None else ""
+        sizes.append(("recorded after", f"{whole_tokens(after):,}", f"the harness's own figure{alone}"))
+    size = recorded.size
     if size.reply is not None:
         added = f"by its usage, with {plural(size.added, 'token')} added since"
         sizes.append(("next request", f"{size.request:,}", added))
-    if found.boundary.tokens_saved is not None:
-        sizes.append(("saved", f"{whole_tokens(found.boundary.tokens_saved):,}", "as the file records it"))
-    if found.summary:
-        counted = say_plainly(f"counted ({found.plan.ledger.counter.title})")
-        sizes.append(("summary", f"{found.summary:,}", counted))
+    if recorded.boundary.tokens_saved is not None:
+        sizes.append(("saved", f"{whole_tokens(recorded.boundary.tokens_saved):,}", "as the file records it"))
+    if recorded.summary and not is_sealed(recorded.entry):
+        counted = say_plainly(f"counted ({recorded.plan.ledger.counter.title})")
+        sizes.append(("summary", f"{recorded.summary:,}", counted))
     return sizes
 
 
-def _notes(found: RecordedCompaction) -> list[str]:
-    low, high = found.size.low, found.size.high
-    notes = [] if found.size.reply is not None else list(found.outside.warnings)
+def _notes(recorded: RecordedCompaction) -> list[str]:
+    low, high = recorded.size.low, recorded.size.high
+    notes = [] if recorded.size.reply is not None else list(recorded.outside.warnings)
     if low != high:
-        notes.append(f"What it left is {low:,} to {high:,} tokens, as known before the next request.")
-    between = found.at - len(found.plan.session.path)
+        notes.append(f"Before the next request the size after it was known as {low:,} to {high:,} tokens.")
+    between = recorded.at - len(recorded.plan.session.path)
     if between:
-        more = f" {kept:,} tokens of it were kept." if (kept := int(found.skipped.sum())) else ""
+        more = (
+            f" {skipped_tokens:,} tokens of it were kept."
+            if (skipped_tokens := int(recorded.skipped.sum()))
+            else ""
+        )
         entries = plural(between, "entry later", "entries later")
-        notes.append(f"The file records it {entries}; what came between is not in this moment.{more}")
-    if found.returned.any():
-        count = int(found.returned.sum())
+        notes.append(f"The file records it {entries}; the entries between are not in this context.{more}")
+    if recorded.returned.any():
+        count = int(recorded.returned.sum())
         notes.append(f"It brought back {count:,} tokens that an earlier compaction had taken.")
     return notes
 

@@ -1,7 +1,7 @@
-"""Recovery from a refused request as a small tree: the leaf that was removed, the compaction, the retry.
+"""Recovery from a refused request as a small tree: the removed leaf, the compaction, the retry.
 
-In goes a session with a recorded compaction, or a replay; out come nodes in the order in which they came to
-be (S4-65). What a failed reply says is a text of the session like any other.
+The input is a session with a recorded compaction, or a replay; the nodes are in order of creation (S4-65).
+The text of a failed reply is treated like any other text of the session.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...policies.events import KINDS, AuditEvent
 from ...redaction.cut import cut_text
 from ...replays.run import Run
 from ...session.entries import Entry, Usage
-from ...session.overflow import classify_refusal, is_overflow
+from ...session.overflow import classify_refusal, is_overflow, read_error, read_stop
 from ...session.queries import find_end
 from ...session.session import Session
 from ...summaries.compaction import RETRY
@@ -30,10 +30,10 @@ REFUSALS = ("token_overflow", "byte_overflow", "max_output")
 
 
 class RecoveryNode(Payload, frozen=True):
-    """A node of the tree. "leaf" is what the request followed, "removed" hangs off its side, and the others
-    continue below it; "failed" is a compaction that came to nothing, or an error that surfaced.
+    """A node of the tree. "leaf" is the entry before the request, "removed" is a branch of it, and the others
+    continue below it; "failed" is a compaction without a result, or an error that surfaced.
 
-    `usage` tells tokens, with where they are from; "" where nothing is known.
+    `usage` gives tokens and their source, or "" if unknown.
     """
 
     kind: Literal["leaf", "removed", "compaction", "failed", "retry"]
@@ -51,9 +51,9 @@ class RecoveryPayload(Payload, frozen=True):
 
 
 def describe_recovery(session: Session, name: str, sizes: str = "") -> RecoveryPayload | None:
-    """The recovery that a recorded compaction was part of; None if the file tells of no refused request.
+    """Return the recovery that a recorded compaction belongs to; None if the file records no refused request.
 
-    `sizes` says what stood before and after it.
+    `sizes` says the sizes before and after it.
 
     >>> from inspector import Checkpoint, compact, read_session
     >>> told = "prompt is too long: 250000 tokens > 200000 maximum"
@@ -75,7 +75,14 @@ def describe_recovery(session: Session, name: str, sizes: str = "") -> RecoveryP
         RecoveryNode("compaction", "compaction", sizes, _say_summary_usage(entry.usage)),
     ]
     after = session.path_since(find_end(session, name))
-    again = next((one for one in after if one.role == "assistant" and "copy_of" not in one.extra), None)
+    again = next(
+        (
+            candidate
+            for candidate in after
+            if candidate.role == "assistant" and "copy_of" not in candidate.extra
+        ),
+        None,
+    )
     if again is not None:
         marked = "retry" if again.extra.get("source") == RETRY else "reply"
         title = f"{marked} {again.id}"
@@ -84,48 +91,48 @@ def describe_recovery(session: Session, name: str, sizes: str = "") -> RecoveryP
 
 
 def find_reason(session: Session, entry: Entry, is_recovery: bool) -> str:
-    """Why a recorded compaction ran, in its harness's word, such as "threshold" or "overflow".
+    """Return why a recorded compaction ran, in its harness's word, such as "threshold" or "overflow".
 
-    It is what the file says; where it says nothing, "overflow" for a recovery, else "".
+    If the file does not record it, "overflow" for a recovery, else "".
     """
-    told = entry.boundary.trigger if entry.boundary is not None else None
-    if told == "auto":
-        return next((words[told] for name, words in REASONS.items() if name == session.format), told)
-    return cut_text(told or "", 40) or ("overflow" if is_recovery else "")
+    trigger = entry.boundary.trigger if entry.boundary is not None else None
+    if trigger == "auto":
+        return next((words[trigger] for name, words in REASONS.items() if name == session.format), trigger)
+    return cut_text(trigger or "", 40) or ("overflow" if is_recovery else "")
 
 
 def find_refused(session: Session) -> dict[str, Entry]:
-    """By the name of a recorded compaction, the failed reply that it recovers from: named by it, beside it
-    in the tree, or right before it."""
+    """Map recorded compactions to the failed reply that each recovers from: the reply it names, a sibling in
+    the tree, or the entry right before it."""
     parents, names = session.tree.parent, session.index
-    found: dict[str, Entry] = {}
+    refused_entries: dict[str, Entry] = {}
     places: dict[int, str] = {}
     for i in session.tree.bounded.tolist():
         entry, parent = session.entries[i], parents[i]
         named = entry.extra.get("failed")
         if isinstance(named, str) and named in names:
-            found[entry.id] = session.entries[names[named]]
+            refused_entries[entry.id] = session.entries[names[named]]
         elif parent is not None and entry.kind == "compaction":
             places[parent] = entry.id
     for i, parent in enumerate(parents) if places else ():
         name = places.get(i) or (places.get(parent) if parent is not None else None)
-        if name is not None and name not in found and _is_refused(session, session.entries[i]):
-            found[name] = session.entries[i]
-    return found
+        if name is not None and name not in refused_entries and _is_refused(session, session.entries[i]):
+            refused_entries[name] = session.entries[i]
+    return refused_entries
 
 
 def list_recoveries(run: Run, events: Sequence[AuditEvent]) -> list[RecoveryPayload]:
     """The recoveries of a replay, whose events these are in order."""
     starts = [i for i, event in enumerate(events) if event.kind in REFUSALS]
-    found: list[RecoveryPayload] = []
+    recoveries: list[RecoveryPayload] = []
     for start, following in pairwise([*starts, len(events)]):
         step = events[start].step
         here = [i for i in range(start, following) if events[i].step == step]
         if any(events[i].kind == "leaf_removed" for i in here):
             again = following < len(events) and events[following].step == step
             nodes = list(_replay_nodes(run, [events[i] for i in here], again))
-            found.append(RecoveryPayload(nodes, here[0], here[-1]))
-    return found
+            recoveries.append(RecoveryPayload(nodes, here[0], here[-1]))
+    return recoveries
 
 
 def _replay_nodes(run: Run, events: Sequence[AuditEvent], refused_again: bool) -> Iterator[RecoveryNode]:
@@ -136,25 +143,27 @@ def _replay_nodes(run: Run, events: Sequence[AuditEvent], refused_again: bool) -
         failed = None
     done = next((event for event in events if event.kind in ("completed", "failed", "discarded")), None)
     sizes = () if done is None else (done.before, done.after)
-    made = [item for item in run.compactions if item.step == step and (item.before, item.after) == sizes]
-    before = made[0].entry if made else (failed.parent if failed is not None else None)
+    matching = [item for item in run.compactions if item.step == step and (item.before, item.after) == sizes]
+    before = matching[0].entry if matching else (failed.parent if failed is not None else None)
     yield _leaf(run.session, before or None)
     status = f"{refusal.data['status']}: " if "status" in refusal.data else ""
     size = "" if refusal.before is None else f"context {format_tokens(refusal.before)}"
-    told = _quote(failed) if failed is not None else f"{status}{KINDS[refusal.kind].meaning}"
+    detail = _quote(failed) if failed is not None else f"{status}{KINDS[refusal.kind].meaning}"
     title = "refused request" if failed is None else f"failed reply {failed.id}"
-    yield RecoveryNode("removed", title, told, size)
+    yield RecoveryNode("removed", title, detail, size)
     surfaced = any(event.kind == "surfaced" for event in events)
     if done is not None:
         usage = ""
-        if made and made[0].calls:
-            item = made[0]
+        if matching and matching[0].calls:
+            item = matching[0]
             calls = plural(item.calls, "summariser call")
             usage = f"{calls}: {item.asked:,} read, {item.written:,} written"
         went = f"{format_tokens(done.before or 0)} → {format_tokens(done.after or 0)}"
-        stands = done.kind == "completed"
-        name = "compaction" if stands else f"compaction {done.kind}"
-        yield RecoveryNode("compaction" if stands else "failed", name, went if stands else "", usage)
+        is_complete = done.kind == "completed"
+        name = "compaction" if is_complete else f"compaction {done.kind}"
+        yield RecoveryNode(
+            "compaction" if is_complete else "failed", name, went if is_complete else "", usage
+        )
     if surfaced:
         yield RecoveryNode("failed", "the error surfaces", "Nothing is tried again.", "")
     elif refused_again:
@@ -168,10 +177,11 @@ def _replay_nodes(run: Run, events: Sequence[AuditEvent], refused_again: bool) -
 def _is_refused(session: Session, entry: Entry) -> bool:
     if entry.role != "assistant" or entry.kind != "message":
         return False
-    if entry.stop_reason == "error" and classify_refusal(None, entry.error) is not None:
+    stopped, error = read_stop(entry), read_error(entry)
+    if stopped == "error" and classify_refusal(None, error) is not None:
         return True
     window = window_of(session).tokens or 0
-    return is_overflow(entry.stop_reason, entry.error, entry.usage, window, provider=entry.provider)
+    return is_overflow(stopped, error, entry.usage, window, provider=entry.provider)
 
 
 def _leaf(session: Session, name: str | None) -> RecoveryNode:
@@ -182,8 +192,8 @@ def _leaf(session: Session, name: str | None) -> RecoveryNode:
 
 
 def _quote(entry: Entry) -> str:
-    """An entry in a few words: what went wrong, what it says, or what it holds."""
-    words = entry.error or entry.text
+    """Describe an entry in a few words: its error, its text, or its content."""
+    words = read_error(entry) or entry.text
     kinds = ", ".join(dict.fromkeys(block.kind.replace("_", " ") for block in entry.blocks))
     return cut_text(" ".join(words[:400].split()), MOST_CHARS) or kinds
 

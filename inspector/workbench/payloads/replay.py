@@ -15,11 +15,10 @@ from msgspec import UNSET, UnsetType
 
 from ...policies.event_names import LOGGED
 from ...policies.events import AuditEvent
-from ...policies.harness import STATES, Dialect, find_actions
+from ...policies.harness import STATES, UNKNOWN, Dialect, find_actions
 from ...policies.table import COUNTED
 from ...replays.run import Compaction, Run, Status
-from ...summaries.archive import list_archived
-from ...summaries.record import stored_part
+from ...summaries.record import list_archived, stored_part
 from ...text import plural
 from ...tokens.bill import Bill
 from ...tokens.cost import SummaryCall, price_steps
@@ -36,13 +35,13 @@ from .sections import format_tokens
 MOST_EVENTS = 5_000
 MOST_FINDINGS = 500
 REASONS = {"auto": "By itself", "manual": "By /compact", "overflow": "After the provider refused"}
-"""Ahead of trouble and out of it are told apart (S4-25)."""
+"""Compactions before a refusal and recoveries from one are distinguished (S4-25)."""
 TONES = {
     **dict.fromkeys(("failed", "refused", "blocked", "token_overflow", "byte_overflow", "surfaced"), "bad"),
     **dict.fromkeys(("breaker_opened", "no_progress", "irreducible", "double_ran", "max_output"), "bad"),
     **dict.fromkeys(("threshold_hit", "warned", "required", "overridden", "deferred", "retried"), "warn"),
     **dict.fromkeys(("summary_oversize", "summary_truncated", "reasoning_downgraded", "discarded"), "warn"),
-    **dict.fromkeys(("double_configured", "suggested"), "warn"),
+    **dict.fromkeys(("double_configured", "suggested", "capped"), "warn"),
     **dict.fromkeys(("completed", "applied", "reset", "recovered"), "done"),
 }
 """How grave an event is; the others are plain."""
@@ -59,11 +58,11 @@ class RunCounts(Payload, frozen=True):
 
 
 class RunEvent(Payload, frozen=True):
-    """What happened at a step. `name` is what the replayed system itself calls it, "" for nothing.
+    """An event at a step. `name` is the replayed system's own name for it, or "".
 
-    `details` are labels and values: who was asked, what it belongs to, what else is known, and what the user
-    is offered. `compaction` is the number of the compaction that it belongs to, -1 for none; `entered` the
-    state that the harness enters with it, as a number in `states`, if any.
+    `details` are labels and values: the provider and model, related events, other values, and the options of
+    the user. `compaction` is the number of the compaction it belongs to, -1 for none; `entered` is the
+    harness state that it enters, as an index into `states`, if any.
     """
 
     step: int
@@ -82,8 +81,8 @@ class RunEvent(Payload, frozen=True):
 
 
 class BannerPayload(Payload, frozen=True):
-    """What the user is shown from a step on, `until` another, after the record at `event` (S1-9), and up to
-    the record at `last`."""
+    """The message shown to the user from a step to the step `until`, after the record at `event` (S1-9), up
+    to the record at `last`."""
 
     event: int
     step: int
@@ -107,7 +106,7 @@ class RunCompaction(Payload, frozen=True):
 
 
 class RunFinding(Payload, frozen=True):
-    """What is noteworthy about a step."""
+    """A finding about a step."""
 
     kind: str
     step: int
@@ -115,20 +114,19 @@ class RunFinding(Payload, frozen=True):
 
 
 class RunBeside(Payload, frozen=True):
-    """A recorded compaction beside what the policy does in its stretch."""
+    """A recorded compaction compared with the policy's result in the same segment."""
 
     step: int
     sentence: str
 
 
 class RunPayload(Payload, frozen=True, kw_only=True):
-    """The session replayed under a policy; events come in the order of their steps.
+    """The session replayed under a policy; events are in the order of their steps.
 
-    `source` says where the tokens and prices come from. The run ended after `lived` of its steps; the later
-    ones of one that was paused or failed, or reached its cap, did not happen. `above_window` says how many
-    requests were above the window, and what the provider did. `stage` names the sub-agent that was replayed,
-    "" for the session itself. `first` is the event to look at first, -1
-    for none.
+    `source` is the source of the tokens and prices. The run ended after `lived` of its steps; if it was
+    paused, failed or reached its cap, the later steps did not happen. `above_window` has the number of
+    requests above the window, and the provider's reaction. `stage` names the replayed sub-agent, or is "" for
+    the session itself. `first` is the event to select first, or -1.
     """
 
     seq: int
@@ -180,7 +178,7 @@ def draw_run(run: Run, seq: int = 0) -> DrawnRun:
     ):
         pack.add(name, values)
     pack.add("state", run.state, "u8")
-    harness = run.scenario.equip(run.policy.harness)
+    harness = run.scenario.equip(run.policy.running)
     dialect = harness.dialect
     recorded = sum(boundary.kind == "compact" for _, boundary in run.session.boundaries)
     bill, note = _price(run)
@@ -201,7 +199,7 @@ def draw_run(run: Run, seq: int = 0) -> DrawnRun:
         thresholds=list_thresholds(
             run.policy, run.window, run.threshold if run.policy.trigger.measure in COUNTED else 0
         ),
-        states=list_states(harness),
+        states=list_states(harness, not (run.state == UNKNOWN).any()),
         banners=[BannerPayload(*banner) for banner in run.banners],
         recoveries=list_recoveries(run, events),
         counts=RunCounts(len(run.adopted), recorded, len(run.events), len(findings)),
@@ -214,7 +212,7 @@ def draw_run(run: Run, seq: int = 0) -> DrawnRun:
         ],
         against=[RunBeside(beside.step, beside.sentence) for beside in run.against],
         steps=len(run),
-        lived=_lived(run),
+        lived=_count_replayed(run),
         columns=pack.columns,
     )
     return DrawnRun(payload, pack.data)
@@ -235,26 +233,24 @@ def _words(name: str) -> str:
 def _say_status(run: Run) -> str:
     if run.status == "finished":
         return f"{plural(len(run), 'step')} replayed, {plural(len(run.adopted), 'compaction')}."
-    turn = int(run.turn[_lived(run) - 1]) + 1 if _lived(run) else 1
+    turn = int(run.turn[_count_replayed(run) - 1]) + 1 if _count_replayed(run) else 1
     return f"{ENDS[run.status]} in turn {turn}. {run.why}".rstrip()
 
 
 def _say_above(run: Run) -> str:
-    """How many requests were above the window and what became of them, "" where no window is known."""
+    """Say how many requests were above the window and how they ended; "" if the window is unknown."""
     if run.window <= 0:
         return ""
-    accepts = run.scenario.provider == "accepts"
-    refused = [e for e in run.events if e.kind == "token_overflow" and (e.before or 0) > run.window]
-    above = int((run.sent > run.window).sum()) if accepts else len(refused)
+    accepts, above = run.scenario.provider == "accepts", run.above_window
     if above == 0:
         return f"No request was larger than the window of {run.window:,}."
     were, also = ("request was", "was") if above == 1 else ("requests were", "were")
-    became = "accepted" if accepts else "refused"
-    return f"{above:,} {were} larger than the window of {run.window:,} and {also} {became}."
+    verdict = "accepted" if accepts else "refused"
+    return f"{above:,} {were} larger than the window of {run.window:,} and {also} {verdict}."
 
 
-def _lived(run: Run) -> int:
-    """Steps until the run ended; what comes after a pause or a failure was not lived."""
+def _count_replayed(run: Run) -> int:
+    """Count the steps until the run ended; steps after a pause or a failure were not replayed."""
     if run.status == "finished":
         return len(run)
     if run.status == "capped":
@@ -285,25 +281,26 @@ def _event(event: AuditEvent, dialect: Dialect, run: Run) -> RunEvent:
 def _list_details(event: AuditEvent, run: Run) -> list[tuple[str, str]]:
     data = event.to_json()["data"]
     retention = data.pop("retention", {})
-    found = {"provider": event.provider, "model": event.model, "correlation": event.correlation}
-    found |= {name.replace("_", " "): value for name, value in data.items()}
+    details = {"provider": event.provider, "model": event.model, "correlation": event.correlation}
+    details |= {name.replace("_", " "): value for name, value in data.items()}
     if retention:
-        found["reasoning by turn"] = "; ".join(_say_retention(turn, retention[turn]) for turn in retention)
+        details["reasoning by turn"] = "; ".join(_say_retention(turn, retention[turn]) for turn in retention)
     dialect, which = run.policy.harness.dialect, _find_compaction(event, run)
     if event.kind == "completed" and event.name_in(dialect) is not None and dialect in LOGGED:
-        found["printed"] = event.line_in(dialect)
+        details["printed"] = event.line_in(dialect)
     if event.kind == "completed" and which >= 0:
         gone = len(list_archived(stored_part(run.compactions[which].plan)))
-        found["for an archive"] = f"{plural(gone, 'entry', 'entries')}, as they were, each once"
+        details["for an archive"] = f"{plural(gone, 'entry', 'entries')}, as they were, each once"
     step = event.step or 0
-    if step < _lived(run):
-        harness = run.scenario.equip(run.policy.harness)
-        found["the user may"] = " · ".join(find_actions(harness, STATES[run.state[step]]))
-    return [(name, _say_value(value)) for name, value in found.items() if value not in ("", None)]
+    if step < _count_replayed(run):
+        harness, code = run.scenario.equip(run.policy.running), run.state[step]
+        if code != UNKNOWN:
+            details["the user may"] = " · ".join(find_actions(harness, STATES[code]))
+    return [(name, _say_value(value)) for name, value in details.items() if value not in ("", None)]
 
 
 def _say_retention(turn: str, fates: dict[str, int]) -> str:
-    """What became of a turn's reasoning.
+    """Describe the outcomes of a turn's reasoning.
 
     >>> _say_retention("turn-1", {"summarised": 1, "dropped": 0, "verbatim": 2})
     'turn 1: 1 summarised, 2 kept'
@@ -333,13 +330,13 @@ def _find_compaction(event: AuditEvent, run: Run) -> int:
     """Of several compactions at the event's step the one of its size, else the first; -1 for none."""
     here = [i for i, compaction in enumerate(run.compactions) if compaction.step == event.step]
     sizes = {(run.compactions[i].before, run.compactions[i].after): i for i in reversed(here)}
-    known = event.before is not None and event.after is not None
-    found = sizes.get((event.before or 0, event.after or 0)) if known else None
-    return found if found is not None else next(iter(here), -1)
+    has_sizes = event.before is not None and event.after is not None
+    matching = sizes.get((event.before or 0, event.after or 0)) if has_sizes else None
+    return matching if matching is not None else next(iter(here), -1)
 
 
 def _find_first(run: Run, events: Sequence[AuditEvent]) -> int:
-    """What the first compaction came to, else the first event."""
+    """Say the result of the first compaction, else the first event."""
     step = run.compactions[0].step if run.compactions else None
     here = [i for i, event in enumerate(events) if event.step == step]
     for tone in ("done", "bad", "warn"):
@@ -350,12 +347,13 @@ def _find_first(run: Run, events: Sequence[AuditEvent]) -> int:
 
 
 def _label(event: AuditEvent) -> str:
-    """A few words for a list: the kind, with what tells it from others of its kind."""
+    """Label an event for a list: the kind, and the detail that distinguishes it from others of its kind."""
     data = event.data
     if stage := data.get("stage"):
         return f"stage {stage}{' skipped' if data.get('ran') is False else ''}"
     if event.kind == "state_changed" and "from" in data and "to" in data:
-        return f"{data['from']} → {data['to']}"
+        ended = f" ({data['outcome']})" if "outcome" in data else ""
+        return f"{data['from']} → {data['to']}{ended}"
     return _words(event.kind)
 
 
@@ -385,7 +383,7 @@ def _say_compaction(compaction: Compaction) -> str:
 
 
 def _price(run: Run) -> tuple[Bill, str]:
-    """The bill of the replayed requests by the price known of the session's model, and where that is from."""
+    """Return the bill of the replayed requests at the known price of the model, with the price's source."""
     calls = [
         SummaryCall(item.step, item.asked, item.written, calls=item.calls)
         for item in run.compactions
@@ -396,7 +394,7 @@ def _price(run: Run) -> tuple[Bill, str]:
 
 
 def _summarise(run: Run, recorded: int, bill: Bill) -> list[tuple[str, str]]:
-    """A few facts for people: a label and a value each. What there is none of is left out."""
+    """List a few facts as labels and values, without the empty ones."""
     sent, cached = int(run.sent.sum()), int(run.cached.sum())
     facts = [("compactions", f"{len(run.adopted):,}, recorded {recorded:,}")]
     if len(run):

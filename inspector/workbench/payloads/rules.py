@@ -1,7 +1,7 @@
 """A policy's rules as the rule panel shows them: sentences, knobs from the rules' own schema, and prices.
 
-In goes a plan, out come plain values. Nothing here knows a particular rule, so a rule of one's own gets
-its panel for free.
+The input is a plan, the result are plain values. No code depends on a particular rule, so custom rules have a
+panel too.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from ...redaction.cut import cut_text
 from ...text import printable
 from .base_payload import Payload
 from .gauge import describe_fill
-from .played import LessonStep, first_rule, play_plan, say_cut
+from .played import LessonStep, find_outside_changes, first_rule, play_plan, say_cut
+from .sections import format_tokens
 
 MOST_CHARS = 120
-WHERE_RECORDED = "compact where the file records it"
+WHERE_RECORDED = "compact as recorded in the file"
 """What is said in place of the trigger of what the file records."""
 KnobType = Literal["integer", "number", "boolean", "choice", "python"]
 Setting = int | float | bool | str | None
@@ -37,11 +38,11 @@ _TYPES: dict[str, KnobType] = {"integer": "integer", "number": "number", "boolea
 
 
 class Knob(Payload, frozen=True, kw_only=True):
-    """A setting of a rule: a number has its limits, a choice its `choices`.
+    """A setting of a rule: a number with its limits, or a choice with its `choices`.
 
-    A "python" value (a list, a mapping, free text) is shown as it is written and set from Python alone. A
-    `nullable` value may be none. `words` is the value as a sentence says it, and `was` the published
-    policy's, in words, where that is another one.
+    A "python" value (a list, a mapping, free text) is read-only on the screen and set from Python. A
+    `nullable` value may be none. `words` is the value in a sentence, and `was` the published policy's value
+    in words, if it differs.
     """
 
     name: str
@@ -60,13 +61,12 @@ class Knob(Payload, frozen=True, kw_only=True):
 
 
 class RulePayload(Payload, frozen=True):
-    """A rule, or what stands beside the rules; a value belongs where its `sentence` has "{knob}".
+    """A rule, or another decision next to the rules; a value replaces "{knob}" in its `sentence`.
 
-    `source` says who published it. No setting can switch a `locked` one off. `delta` is what the context is
-    longer by after it than before it (tokens of the total; those of all rules add up to the plan's change),
-    null where it does not act, and `words` stand in the place of that number. `note` says what it
-    does here. A policy that has it by an edit has in `added` the settings that go when it is removed.
-    `number` is 0 for what is no rule.
+    `source` says who published it. A `locked` rule cannot be switched off. `delta` is the change of the total
+    tokens by the rule (the deltas of all rules add up to the plan's change), null if it does not act; `words`
+    are then shown instead. `note` explains its effect here. For a rule added by an edit, `added` lists the
+    settings to remove with it. `number` is 0 for an entry that is not a rule.
     """
 
     kind: str
@@ -84,10 +84,10 @@ class RulePayload(Payload, frozen=True):
 
 
 class RuleOffer(Payload, frozen=True, kw_only=True):
-    """A rule that the policy could have: `changes` are the settings that add it, `instead` what then goes.
+    """A rule that could be added: `changes` are the settings that add it, `instead` the rules it replaces.
 
-    `delta` is what the context is longer by (tokens), null where that is not known; `refused` says why it
-    cannot be had, "" where it can.
+    `delta` is the change of the context in tokens, null if unknown; `refused` says why it cannot be added, or
+    is "".
     """
 
     kind: str
@@ -109,13 +109,15 @@ class RulesReply(Payload, frozen=True):
 
 
 def describe_rules(plan: Plan) -> list[RulePayload]:
-    """The trigger, the target, every rule, the harness, and what decided beside the rules.
+    """The trigger, the target, every rule, the harness, and the other decisions.
 
-    A `sentence` holds `{knob}` where the control for that knob belongs; what an edit has added has in
-    "added" the settings that go when it is removed. `first_rule` says where rules begin.
+    A `sentence` holds `{knob}` at the place of that control. For a rule added by an edit, `added` lists the
+    settings to remove with it. `first_rule` is the index of the first rule.
     """
     policy, added, was = plan.policy, find_added(plan), _find_published(plan)
-    steps = {step.rule: step for step in play_plan(plan)}
+    played = list(play_plan(plan))
+    outside = find_outside_changes(plan, played)
+    steps = {step.rule: step for step in played}
     head = policy.parts[: first_rule(policy)]
     shown = [_describe(part, number, was) for number, part in enumerate(head, 1)]
     if policy.name == RECORDED.name:
@@ -123,22 +125,34 @@ def describe_rules(plan: Plan) -> list[RulePayload]:
     for number, rule in enumerate(policy.rules, len(head) + 1):
         step = steps.pop(number - 1, None)
         delta = None if step is None else step.after - step.before
-        told = _describe(rule, number, was, delta, added.get(rule.kind, UNSET))
+        described_rule = _describe(rule, number, was, delta, added.get(rule.kind, UNSET))
         code = number - len(head) - 1
-        note = "" if step is None else say_cut(plan, code)
-        shown.append(replace(told, words=_instead(plan, code, delta), note=note))
+        notes = [] if step is None else [say_cut(plan, code), _split(delta or 0, outside[step.rule])]
+        note = "; ".join(filter(None, notes))
+        shown.append(replace(described_rule, words=_instead(plan, code, delta), note=note))
     shown.append(_describe(policy.harness, 0, was))
     return [*shown, *(_describe_step(step) for step in steps.values())]
 
 
+def _split(delta: int, outside: int) -> str:
+    """Say how many of a rule's tokens are not in the file; "" if none are.
+
+    >>> _split(-5_000, -1_300), _split(-5_000, 0)
+    ('1.3k of these tokens are not in the file', '')
+    """
+    if not outside or (delta < 0) != (outside < 0):
+        return ""
+    return f"{format_tokens(abs(outside))} of these tokens are not in the file"
+
+
 def _describe_step(step: LessonStep) -> RulePayload:
-    """What decided beside the rules: a pin, or the other half of a call."""
-    said = (f"beside{step.rule}", step.title, step.sentence, "", True, True)
-    return RulePayload(*said, step.after - step.before, [], 0)
+    """List the decisions without a rule: a pin, or the other half of a call."""
+    rule_texts = (f"beside{step.rule}", step.title, step.sentence, "", True, True)
+    return RulePayload(*rule_texts, step.after - step.before, [], 0)
 
 
 def _instead(plan: Plan, code: int, delta: int | None) -> str:
-    """What stands in the place of a rule's tokens; "" where they do."""
+    """Return the text shown instead of a rule's tokens; "" if the tokens are shown."""
     rule, decision = plan.policy.rules[code], plan.decisions[code]
     if not rule.enabled:
         return "off"
@@ -146,22 +160,22 @@ def _instead(plan: Plan, code: int, delta: int | None) -> str:
         return "not needed"
     if delta != 0 or decision.appendix is None or not plan.summarises:
         return ""
-    # What it adds is counted with the summary that it is added to.
+    # Its tokens are counted with the summary that they are added to.
     writers = (i for i, other in enumerate(plan.decisions) if other.summary is not None)
     writer = next((i for i in writers if plan.decisions[i].summary is plan.spec), None)
     return "" if writer is None else f"in {writer + first_rule(plan.policy) + 1}"
 
 
 def _find_published(plan: Plan) -> dict[str, PolicyPart]:
-    """The parts of the policy as it is known by its name, by kind; none where nothing is set."""
+    """Return the parts of the published policy by kind; empty if no setting was changed."""
     if not plan.edits.settings:
         return {}
-    known = _find_known(plan)
-    return {} if known is None else {part.kind: part for part in known.parts}
+    published = _find_known(plan)
+    return {} if published is None else {part.kind: part for part in published.parts}
 
 
 def _find_known(plan: Plan) -> Policy | None:
-    """The policy as it is known by its name, what the file records included; None where it is not."""
+    """Return the published policy of this name, the recorded one, or None."""
     try:
         return find_policy(plan.policy.name)
     except PolicyError:
@@ -169,25 +183,29 @@ def _find_known(plan: Plan) -> Policy | None:
 
 
 def find_added(plan: Plan) -> dict[str, list[str]]:
-    """The kinds of the rules that the edits have added to the policy as it is known by its name.
+    """Return the kinds of the rules that the edits have added to the named policy.
 
-    With each are the settings that go with it when it is removed: its own, and the switches of the rules that
-    it took the place of, but for one whose place another holds now.
+    Each has the settings to remove together with the rule: its own, and the switches of the rules that it
+    replaced, unless another rule replaces them now.
     """
     settings = plan.edits.settings
     switched = {key.removesuffix(".enabled") for key in settings if key.endswith(".enabled")}
     if not switched:
         return {}
-    known = _find_known(plan) or plan.policy
-    was_on = {rule.kind: rule.enabled for rule in known.rules}
+    base_policy = _find_known(plan) or plan.policy
+    was_on = {rule.kind: rule.enabled for rule in base_policy.rules}
     off = [rule for rule in plan.policy.rules if was_on.get(rule.kind) and not rule.enabled]
     out = {}
     for rule in plan.policy.rules:
         if rule.kind in switched and rule.kind not in was_on:
             own = [key for key in settings if key.startswith(f"{rule.kind}.")]
             on = [other for other in plan.policy.rules if other.enabled and other is not rule]
-            back = (one for one in off if rule.rivals(one) and not any(one.rivals(other) for other in on))
-            out[rule.kind] = [*own, *(f"{one.kind}.enabled" for one in back)]
+            back = (
+                candidate
+                for candidate in off
+                if rule.rivals(candidate) and not any(candidate.rivals(other) for other in on)
+            )
+            out[rule.kind] = [*own, *(f"{candidate.kind}.enabled" for candidate in back)]
     return out
 
 
@@ -201,19 +219,19 @@ def _describe(
     was = published.get(rule.kind)
     names = [name for name in type(rule).model_fields if name not in ("kind", "enabled")]
     knobs = [_knob(rule, name, was) for name in names]
-    said = (rule.kind, rule.title, rule.template, rule.source, rule.enabled, rule.locked)
-    return RulePayload(*said, delta, knobs, number, added=added)
+    rule_texts = (rule.kind, rule.title, rule.template, rule.source, rule.enabled, rule.locked)
+    return RulePayload(*rule_texts, delta, knobs, number, added=added)
 
 
 @cache
 def _schema(model: type[PolicyPart]) -> dict[str, dict[str, Any]]:
-    """What a rule's knobs may be, as JSON schema. A drag asks for it with every plan."""
+    """Return the JSON schema of a rule's knobs. Cached, since a drag needs it for every plan."""
     properties: dict[str, dict[str, Any]] = model.model_json_schema()["properties"]
     return properties
 
 
 def _is_free(schema: dict[str, Any]) -> bool:
-    """Lists, mappings and free text: shown as they are, and set from Python alone."""
+    """Lists, mappings and free text, which are shown as they are and can only be set from Python."""
     options = schema.get("anyOf", [schema])
     return any(
         option.get("type") in ("array", "object")
@@ -225,11 +243,11 @@ def _is_free(schema: dict[str, Any]) -> bool:
 def _knob(rule: PolicyPart, name: str, published: PolicyPart | None) -> Knob:
     knob, value = _default_knob(type(rule), name), getattr(rule, name)
     was: Any = UNSET if published is None else getattr(published, name, UNSET)
-    told = UNSET if was is UNSET or was == value else _say(was)
+    previous_value = UNSET if was is UNSET or was == value else _say(was)
     if knob.type == "python":
-        return replace(knob, value=_write(value), words=_write(value), was=told)
+        return replace(knob, value=_write(value), words=_write(value), was=previous_value)
     tokens = "token" in name and f"{{{name}}} tokens" not in rule.template
-    return replace(knob, value=value, unit="tokens" if tokens else "", words=_say(value), was=told)
+    return replace(knob, value=value, unit="tokens" if tokens else "", words=_say(value), was=previous_value)
 
 
 def _say(value: Any) -> str:
@@ -247,13 +265,20 @@ def _say(value: Any) -> str:
 
 @cache
 def _default_knob(model: type[PolicyPart], name: str) -> Knob:
-    """What a knob is in every rule of its class, at its default."""
+    """Return a knob at its default, shared by all rules of its class."""
     schema = _schema(model)[name]
     default = model.model_fields[name].get_default(call_default_factory=True)
-    label, said = name.replace("_", " "), schema.get("description", "")
+    label, description = name.replace("_", " "), schema.get("description", "")
     if _is_free(schema):
-        told = _write(default)
-        return Knob(name=name, label=label, value=told, default=told, description=said, type="python")
+        default_text = _write(default)
+        return Knob(
+            name=name,
+            label=label,
+            value=default_text,
+            default=default_text,
+            description=description,
+            type="python",
+        )
     options = schema.get("anyOf", [schema])
     nullable = any(option.get("type") == "null" for option in options)
     first: dict[str, Any] = next((option for option in options if option.get("type") != "null"), {})
@@ -265,7 +290,7 @@ def _default_knob(model: type[PolicyPart], name: str) -> Knob:
         label=label,
         value=default,
         default=default,
-        description=said,
+        description=description,
         type="choice" if "enum" in first else kind,
         nullable=nullable,
         minimum=lowest,
@@ -293,10 +318,10 @@ MOST_WORDS = 300
 
 
 def offer_rules(plan: Plan) -> RulesReply:
-    """Every kind of rule that the policy does not have, but those that stand in a policy from the beginning.
+    """Offer every kind of rule that the policy lacks and that can be added later.
 
-    Those that change something come first. `changes` are its switch, and those of rules that it takes the
-    place of.
+    Rules that change something come first. `changes` has the switch of the rule and the switches of the rules
+    that it replaces.
 
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
@@ -305,7 +330,7 @@ def offer_rules(plan: Plan) -> RulesReply:
     >>> one.changes, one.instead
     ({'drop-older.enabled': True, 'summarise-older.enabled': False}, 'Summarise older')
     """
-    # A summary is written for one plan: all are compared without it. What the file records stays.
+    # A summary is written for one plan, so all plans are compared without it, except the recorded one.
     plan = _try(plan, {})
     has = {rule.kind for rule in plan.policy.rules}
     rules = [rule for rule in list_rules() if kind_of(rule) not in has and not rule.locked]
@@ -316,15 +341,15 @@ def offer_rules(plan: Plan) -> RulesReply:
 
 def _find_numbers(plan: Plan) -> list[str]:
     """The keys of the numbers in sentences that, halved or raised by half, would change the plan."""
-    found = []
+    numbers = []
     parts = [part for part in plan.policy.parts if part.enabled and part is not plan.policy.harness]
     for part in parts:
         for name in _SLOT.findall(part.template):
             knob = _knob(part, name, None)
             if knob.type in ("integer", "number") and _matters(plan, part.kind, knob):
-                found.append(f"{part.kind}.{name}")
+                numbers.append(f"{part.kind}.{name}")
                 break
-    return found
+    return numbers
 
 
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -335,8 +360,8 @@ def _matters(plan: Plan, kind: str, knob: Knob) -> bool:
     if value is None:
         return False
     for factor in (0.5, 1.5):
-        wanted = float(value) * factor
-        other = max(round(wanted), 1) if knob.type == "integer" or float(value).is_integer() else wanted
+        scaled = float(value) * factor
+        other = max(round(scaled), 1) if knob.type == "integer" or float(value).is_integer() else scaled
         if other == value:
             other = value + 1 if factor > 1 else value
         try:
@@ -349,10 +374,10 @@ def _matters(plan: Plan, kind: str, knob: Knob) -> bool:
 
 
 def _state(plan: Plan) -> tuple[object, ...]:
-    """What a person sees of a plan: whether it fires and how much is left until then, the cut, every fate."""
+    """Return what the screen shows of a plan: the verdict and headroom, the cut, and every retention."""
     outcome = plan.outcome
-    seen = (outcome.rule.tobytes(), outcome.tokens.tobytes(), plan.after, plan.place)
-    return (plan.verdict.fires, describe_fill(plan), *seen)
+    view_key = (outcome.rule.tobytes(), outcome.tokens.tobytes(), plan.after, plan.place)
+    return (plan.verdict.fires, describe_fill(plan), *view_key)
 
 
 def _offer(plan: Plan, offered: type[Rule]) -> RuleOffer:

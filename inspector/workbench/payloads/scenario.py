@@ -1,7 +1,7 @@
-"""The scenario of a replay as a screen shows and changes it: what was chosen, and what else can be.
+"""The scenario of a replay as a screen shows and changes it: the current choices and the other options.
 
-Whatever can be done is sent as the part of the scenario that it replaces, so the browser knows none of its
-fields but `acts`, to which it adds one at the turn that was clicked.
+Each option is sent as the part of the scenario that it replaces. So the browser knows only one field, `acts`:
+it adds an event at the turn that the user clicks.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .base_payload import Payload
 Part = dict[str, Any]
 """Fields of a scenario, as JSON."""
 NORMAL = Scenario(provider="refuses")
-"""What a workbench replays unless something else is chosen."""
+"""The scenario that a workbench replays by default."""
 CAPS = (1, 2, 5, 10, 20, 50, 100, 200)
 
 
 class ActOffer(Payload, frozen=True):
-    """Something that can happen at a turn; `act` is the event without where it happens."""
+    """An event that can happen at a turn; `act` is the event without its turn."""
 
     group: str
     label: str
@@ -73,7 +73,7 @@ ACTS: dict[str, list[tuple[str, Mapping[str, Any]]]] = {
         ("Compact (/compact)", {"do": "compact"}),
         ("Reset (/reset)", {"do": "reset", "confirmed": True}),
         ("Ask for a reset, then decline", {"do": "reset"}),
-        ("Override the refusal, once", {"do": "override"}),
+        ("Override the refusal for this turn", {"do": "override"}),
     ],
     "The provider": [
         ("Refuse: too many tokens (400)", {"do": "token_overflow"}),
@@ -90,7 +90,7 @@ ACTS: dict[str, list[tuple[str, Mapping[str, Any]]]] = {
         ("Stop deferring", {"do": "release"}),
     ],
 }
-"""What can happen at a turn, by who does it: what a screen says, and the event."""
+"""Possible events at a turn, by who causes them: the label on the screen, and the event."""
 SETTINGS: dict[str, tuple[str, dict[str, Part]]] = {
     "writer": (
         "Summariser",
@@ -122,14 +122,14 @@ SETTINGS: dict[str, tuple[str, dict[str, Part]]] = {
 
 
 def describe_scenario(run: Run) -> ScenarioPayload:
-    """The scenario of a run, as it is shown beside it."""
+    """The scenario of a run, shown next to it."""
     scenario, harness = run.scenario, run.policy.harness
     values = scenario.model_dump(mode="json")
     asks = harness.mode != "auto" or (harness.refuses and harness.require is not None)
     usable = {"user": asks, "consents": asks, "tool": harness.tool is not None}
     shown = [name for name in SETTINGS if usable.get(name, True) or values[name] != _dump(NORMAL)[name]]
     controls = [_control(name, *SETTINGS[name], values) for name in shown]
-    controls.append(_cap(run))
+    controls += [_cap(run), _list_tools(run)]
     return ScenarioPayload(
         values=values,
         chosen=_list_chosen(run, controls),
@@ -145,25 +145,34 @@ def _dump(value: Scenario | SimulatedSummariser | ScenarioEvent) -> Part:
 
 
 def _control(name: str, label: str, parts: dict[str, Part], values: Part) -> ScenarioControl:
-    """A setting; what Python set to another value is an option too."""
+    """A setting; a value set from Python is an option too."""
     if name == "writer":
         parts = {word: {"writer": _dump(SimulatedSummariser(**part))} for word, part in parts.items()}
     options = [ScenarioOption(word, part) for word, part in parts.items()]
     now = {name: values[name]}
     if now not in parts.values():
-        told = SimulatedSummariser(**values[name]).model_dump(exclude_defaults=True)
-        words = ", ".join(f"{key} {value}" for key, value in told.items())
+        changed_values = SimulatedSummariser(**values[name]).model_dump(exclude_defaults=True)
+        words = ", ".join(f"{key} {value}" for key, value in changed_values.items())
         options.append(ScenarioOption(words, now))
     return ScenarioControl(name, label, options)
 
 
 def _cap(run: Run) -> ScenarioControl:
     """The turn cap: a few numbers of requests that the session exceeds."""
-    cap, made = run.scenario.turn_cap, int((run.sent > 0).sum())
-    caps = sorted({*(one for one in CAPS if one < made), *([cap] if cap else [])})
+    cap, sent_turns = run.scenario.turn_cap, int((run.sent > 0).sum())
+    caps = sorted({*(count for count in CAPS if count < sent_turns), *([cap] if cap else [])})
     options = [ScenarioOption("none", {"turn_cap": None})]
-    options += [ScenarioOption(plural(one, "request"), {"turn_cap": one}) for one in caps]
+    options += [ScenarioOption(plural(count, "request"), {"turn_cap": count}) for count in caps]
     return ScenarioControl("turn_cap", "Turn cap", options)
+
+
+def _list_tools(run: Run) -> ScenarioControl:
+    """The tools of the stage: all, none, or those that were named from Python."""
+    allowed = run.scenario.allowed_tools
+    options = [ScenarioOption("all", {"allowed_tools": None}), ScenarioOption("none", {"allowed_tools": []})]
+    if allowed:
+        options.append(ScenarioOption(", ".join(allowed), {"allowed_tools": [*allowed]}))
+    return ScenarioControl("allowed_tools", "Allowed tools", options)
 
 
 def _list_offers(harness: Harness) -> list[ActOffer]:
@@ -196,10 +205,10 @@ def _list_chosen(run: Run, controls: list[ScenarioControl]) -> list[ChosenItem]:
 
 
 def _say_act(run: Run, act: ScenarioEvent) -> str:
-    """What was chosen at a turn, in the words by which it was offered."""
-    told = act.model_dump(mode="json", exclude_defaults=True, exclude={"at"})
-    words = next((word for acts in ACTS.values() for word, one in acts if one == told), "")
-    words = words or " ".join(map(str, told.values()))
+    """Return the choices at a turn, with the labels of their options."""
+    fields = act.model_dump(mode="json", exclude_defaults=True, exclude={"at"})
+    words = next((word for acts in ACTS.values() for word, event in acts if event == fields), "")
+    words = words or " ".join(map(str, fields.values()))
     step = _find_step(run, act)
     return words if step < 0 else f"turn {int(run.turn[step]) + 1}, step {step + 1}: {words}"
 
@@ -216,7 +225,7 @@ def _find_step(run: Run, act: ScenarioEvent) -> int:
 def _say_unusable(run: Run, names: set[str]) -> str:
     title = run.policy.title or run.policy.name
     if {"user", "tool"} <= names:
-        return f"{title} compacts by itself: it asks nobody, and it has no compaction tool to switch off."
+        return f"{title} compacts without asking the user, and has no compaction tool to switch off."
     if "tool" in names:
         return f"{title} has no compaction tool to switch off."
     return f"{title} asks nobody." if "user" in names else ""

@@ -1,12 +1,13 @@
-"""Session, ledger and plan -> what the widget draws: a little JSON, and columns as bytes.
+"""Session, ledger and plan -> the data of the widget: a little JSON, and columns as bytes.
 
-The scene is what a moment of the session looks like before any plan; the picture of a plan lies over
-it. Both are the whole contract with the browser, which looks numbers up and counts nothing. Every text
-passes `to_json` on its way. `js/src/model/plan.ts` is the other side.
+The scene shows a point in time of the session before any plan; the drawing of a plan is laid over it. Both
+are the whole contract with the browser, which only looks numbers up. Every text passes `to_json`.
+`js/src/model/plan.ts` is the other side.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
@@ -23,6 +24,7 @@ from ...policies.registry import list_policies
 from ...policies.table import COUNTED, FATES, find_start
 from ...redaction.cut import cut_text
 from ...session.blocks import REASONING, fields_of
+from ...session.labels import hash_text
 from ...session.queries import is_summary
 from ...session.session import Session
 from ...text import plural
@@ -49,6 +51,7 @@ from .sections import (
     LABELS,
     FootPayload,
     describe_foot,
+    even_out,
     format_tokens,
     sum_after,
     sum_before,
@@ -59,10 +62,11 @@ from .surfaces import SurfacesPayload, describe_surfaces
 
 VERSION = 1
 HEAD = ("system", "tools", "provided")
-LANES = ("compacted", "user", "assistant", "reasoning", "tool_call", "unknown", "withheld", "tool_output")
+HIDDEN = "hidden_reasoning"
+LANES = ("compacted", "user", "assistant", "reasoning", "tool_call", "unknown", HIDDEN, "tool_output")
 """From above: tool output has the tall lane, the lowest."""
 LEAST = 0.005
-"""Of the context: what grew outside of the file has no lane for less."""
+"""Lanes of the context. Tokens that grew outside the file get no lane below this."""
 
 
 class LanePayload(Labelled, frozen=True):
@@ -72,16 +76,16 @@ class LanePayload(Labelled, frozen=True):
 
 
 class CountUnit(Payload, frozen=True):
-    """What tokens are counted by: in a word or two, and in full."""
+    """Unit of the token counts: a short label and the full name."""
 
     short: str
     long: str
 
 
 class CutReason(Payload, frozen=True):
-    """Why a cut may not stand at a place: the rule, and a sentence.
+    """Rule that forbids a cut at a place, and a sentence about it.
 
-    `error` is what the provider answers to a request that begins there, "" where it would take it.
+    `error` is the provider's answer to a request that begins there, or "" if the provider accepts it.
     """
 
     rule: str
@@ -90,9 +94,9 @@ class CutReason(Payload, frozen=True):
 
 
 class SegmentPayload(Payload, frozen=True):
-    """A stretch of the session between two recorded compactions; `at` is the moment at its end.
+    """Segment of the session between two recorded compactions; `at` is the point in time at its end.
 
-    `note` is what to know of all that happens in it: that it follows a model's summary. "" for nothing.
+    `note` says that the segment follows a model's summary, or is "".
     """
 
     label: str
@@ -105,7 +109,7 @@ class SegmentPayload(Payload, frozen=True):
 
 
 class CoveredSteps(Payload, frozen=True):
-    """The overview's steps, and of these the first and the last that the planned context spans."""
+    """The overview's steps, and the first and last of them that the planned context spans."""
 
     steps: int
     first: int
@@ -113,14 +117,18 @@ class CoveredSteps(Payload, frozen=True):
 
 
 class PolicyName(Payload, frozen=True):
-    """A policy that there is."""
+    """Name of an available policy."""
 
     name: str
     title: str
 
 
 class ScenePayload(Payload, frozen=True, kw_only=True):
-    """What a moment of the session looks like before any plan."""
+    """A point in time of the session before any plan.
+
+    `judged` is another text for other judgements of the reader; it is missing without any. `due` says that
+    the file, which has grown since it was opened, is about to be compacted; "" if it is not.
+    """
 
     version: int
     title: str
@@ -143,12 +151,14 @@ class ScenePayload(Payload, frozen=True, kw_only=True):
     foot: FootPayload
     provided: list[ProvidedPayload]
     columns: list[PackedColumn]
+    judged: str | UnsetType = UNSET
+    due: str | UnsetType = UNSET
 
 
 class CutPayload(Payload, frozen=True):
-    """Where the cut stands: before the entry `id`, "" where there is none.
+    """Position of the cut: before the entry `id`, or "" if there is no cut.
 
-    Without one the handle waits, hollow, at the place `rest`; -1 where no cut is legal.
+    Without a cut the handle is drawn hollow at the place `rest`; -1 if there is no valid cut point.
     """
 
     place: int
@@ -159,7 +169,7 @@ class CutPayload(Payload, frozen=True):
 
 
 class StagePayload(Payload, frozen=True):
-    """What a stage was given and left, in tokens; the sentence says why it did not run.
+    """Tokens before and after a stage; the sentence says why it did not run.
 
     `look` is "stage1", "stage2", … in the policy's order, or "emergency".
     """
@@ -173,16 +183,16 @@ class StagePayload(Payload, frozen=True):
 
 
 class SectionSums(Payload, frozen=True):
-    """Tokens in all and by section."""
+    """Total tokens and tokens by section."""
 
     total: int
     sections: list[int]
 
 
 class Threshold(Payload, frozen=True):
-    """A line on a gauge of tokens, with the `mark` of the state that begins there, if one does.
+    """A line on a token gauge, with the `mark` of the state that begins there, if any.
 
-    `share` says of a target what part of the window or budget it is.
+    For a target, `share` is its share of the window or budget.
     """
 
     label: str
@@ -207,8 +217,8 @@ class WrittenBy(Payload, frozen=True):
 
 
 class PrefixPayload(Payload, frozen=True):
-    """What stands before the first message that is rewritten (S3-2): its live position, None where nothing
-    is; the blocks before it, and their tokens."""
+    """Context before the first rewritten message (S3-2): the live position of that message (None if nothing
+    is rewritten), and the blocks before it with their tokens."""
 
     message: int | None
     rows: int
@@ -216,16 +226,17 @@ class PrefixPayload(Payload, frozen=True):
 
 
 class PlanPayload(Payload, frozen=True, kw_only=True):
-    """A plan over its scene, or the recorded compaction drawn like one.
+    """A plan over its scene, or a recorded compaction drawn like a plan.
 
-    `after` is what the plan itself leaves; where it makes no cut, the cut table has no place that says so.
-    `summary` is null while a stand-in holds its place, absent where no stand-in does. Plan B has its name in
-    `label`; a recorded compaction has its `look`, the `entry` that records it, in `source` where the number
-    after it is from ("reported", "counted" or "predicted"), and in `told` what is reported of it, the tokens,
-    and by whom. `untold` is one that no plan tells: it is drawn block by block and has no rules; of one that
-    is `sealed` only its provider can read the summary. `chosen` says why it is this policy, "" where somebody
-    has chosen it. `recovery` is the refused request that a recorded compaction followed, if any. Behind
-    the position `split_from` the beginning of a turn that the cut splits takes a summariser call of its own.
+    `after` is the size after the plan; a plan without a cut has no place for it in the cut table. `summary`
+    is null while a placeholder is used, and absent without a summary. Plan B has its name in `label`. A
+    recorded compaction has its `look`, the `entry` that records it, the `source` of the size after it
+    ("reported", "counted" or "predicted"), and in `told` the reported values: name, tokens, and who reports
+    them. `untold` marks a compaction that no plan can express: it is drawn block by block and has no rules.
+    If it is `sealed`, only its provider can read the summary. `chosen` says why this policy is used, or is ""
+    if the user chose it. `recovery` is the refused request that a recorded compaction followed, if any. If
+    the cut splits a turn, the beginning of the turn, from position `split_from`, takes a separate summariser
+    call. `since` is the live position before which everything stays, if the plan has one.
     """
 
     seq: int
@@ -256,6 +267,7 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     told: list[tuple[str, str, str]] | UnsetType = UNSET
     recovery: RecoveryPayload | UnsetType = UNSET
     split_from: int | UnsetType = UNSET
+    since: int | UnsetType = UNSET
     surfaces: SurfacesPayload | UnsetType | None = UNSET
     deterministic: bool | UnsetType = UNSET
     notes: list[str]
@@ -274,18 +286,18 @@ class DrawnScene(NamedTuple):
 
 
 class DrawnPlan(NamedTuple):
-    """A plan, or what stands for one, and the bytes of its columns."""
+    """A plan or a recorded compaction, and the bytes of its columns."""
 
     payload: PlanPayload
     data: bytes
 
 
 def draw_scene(plan: Plan, history: History, file: str = "") -> DrawnScene:
-    """What lies under a plan: the moment it plans, and `history`, the session's whole life.
+    """Draw the scene under a plan: its point in time, and `history`, the whole session.
 
-    `file` is the name of the file, "" where there is none.
+    `file` is the name of the file, or "".
     """
-    session, ledger, cuts = plan.session, plan.ledger, plan.cuts
+    session, ledger, cuts = plan.session, plan.ledger, replace(plan.table, since=0).cuts
     live = session.live
     pack = ColumnPacker()
     pack.add("block_entry", live.position)
@@ -299,6 +311,7 @@ def draw_scene(plan: Plan, history: History, file: str = "") -> DrawnScene:
     pack.add("place_legal", cuts.legal, "u8")
     pack.add("place_reason", cuts.reason)
     pack.add("place_splits", cuts.splits, "u8")
+    pack.add("place_starts", cuts.starts, "u8")
     pack.add("overview_reported", history.reported)
     pack.add("overview_estimated", history.estimated)
     pack.add("overview_turn", history.turn)
@@ -331,6 +344,7 @@ def draw_scene(plan: Plan, history: History, file: str = "") -> DrawnScene:
         foot=describe_foot(plan),
         provided=describe_provided(session, ledger),
         columns=pack.columns,
+        judged=hash_text(repr(session.judgements))[:16] if session.judgements else UNSET,
     )
     return DrawnScene(scene, pack.data)
 
@@ -338,25 +352,32 @@ def draw_scene(plan: Plan, history: History, file: str = "") -> DrawnScene:
 def draw_plan(
     plan: Plan, seq: int = 0, choice: Choice | None = None, mark: RecordedMark | None = None
 ) -> DrawnPlan:
-    """A plan over its scene: fates on both sides of the cut, and the cut table.
+    """Draw a plan over its scene: the retention on both sides of the cut, and the cut table.
 
-    `choice` says why it is this policy where nobody has chosen one; `mark` that the plan is what the file
-    records there.
+    `choice` explains a policy that the user did not choose; `mark` says that the plan is the compaction that
+    the file records there.
     """
     table = plan.cut_table
-    sections = np.concatenate([table.sections, table.outside], axis=1)
+    sections = even_out(np.concatenate([table.sections, table.outside], axis=1))
     pack = ColumnPacker()
-    for name, side in (("older", plan.older), ("kept", plan.kept)):
-        pack.add(f"fate_{name}", side.fate, "u8")
-        pack.add(f"tokens_{name}", side.tokens)
-        # The trigger, and a target, stand first in the list of rules.
-        pack.add(f"rule_{name}", np.where(side.rule >= 0, side.rule + first_rule(plan.policy), side.rule))
+    for name, side, here in (("older", plan.older, plan.is_older), ("kept", plan.kept, ~plan.is_older)):
+        # On its side of the plan's own cut a block is as the plan has it: pairs are whole across the cut.
+        fate, tokens, rule = (
+            np.where(here, getattr(plan.outcome, column), getattr(side, column))
+            for column in ("fate", "tokens", "rule")
+        )
+        pack.add(f"fate_{name}", fate, "u8")
+        pack.add(f"tokens_{name}", tokens)
+        # The trigger and the target come first in the list of rules.
+        pack.add(f"rule_{name}", np.where(rule >= 0, rule + first_rule(plan.policy), rule))
     pack.add("after_total", table.total)
     pack.add("after_sections", sections.ravel())
     pack.add("summary_tokens", table.summary)
-    left = count_left(plan)
-    pack_left(pack, left)
+    sums = count_left(plan)
+    pack_left(pack, sums)
     thresholds, reserve = _limits(plan)
+    is_uncut = plan.edits.cut is None and plan.edits.since is None
+    opened = choice is not None and not choice.acts and is_uncut
     recovery, reason, whole = None, "", plan.ledger.session
     if mark is not None:
         recovery = describe_recovery(whole, mark.entry, say_sizes(plan.before, plan.recorded_size))
@@ -372,9 +393,8 @@ def draw_plan(
         look=UNSET if mark is None else mark.look,
         source=UNSET if mark is None or plan.recorded_size is None else plan.recorded_size.source,
         cut=_cut(plan),
-        sentence=write_sentence(
-            plan, left, opened=choice is not None and not choice.acts, recorded=mark is not None
-        ),
+        since=plan.table.since or UNSET,
+        sentence=write_sentence(plan, sums, opened=opened, recorded=mark is not None),
         rules=describe_rules(plan),
         stages=describe_stages(plan),
         before=SectionSums(plan.before, sum_before(plan)),
@@ -386,7 +406,9 @@ def draw_plan(
         reserve=reserve,
         trigger=TriggerVerdict(bool(plan.verdict.fires), describe_fill(plan)),
         state=fill_payload(plan),
-        states=list_states(plan.policy.harness) if has_thresholds(plan.policy.harness) else UNSET,
+        states=list_states(plan.policy.running, bool(plan.table.window))
+        if has_thresholds(plan.policy.harness)
+        else UNSET,
         recovery=recovery or UNSET,
         split_from=find_start(plan.table) if plan.spec is not None and plan.spec.split_turns else UNSET,
         surfaces=describe_surfaces(plan),
@@ -402,9 +424,9 @@ def draw_plan(
 
 
 def describe_stages(plan: Plan) -> list[StagePayload]:
-    """What each stage did, and how it looks: its number among the regular ones, or "emergency" (S2-12).
+    """Describe each stage and its look: its number among the regular ones, or "emergency" (S2-12).
 
-    A stage is one for emergencies when it runs only after the provider has refused.
+    An emergency stage runs only after the provider has refused a request.
     """
     regular = [stage.name for stage in plan.policy.stages if stage.reasons != ("overflow",)]
     return [
@@ -416,22 +438,22 @@ def describe_stages(plan: Plan) -> list[StagePayload]:
 
 
 def _limits(plan: Plan) -> tuple[list[Threshold], int]:
-    """Where the trigger fires, and the reserve it keeps; nothing when it is off or the window unknown."""
+    """Return the trigger threshold and the reserve; empty if the trigger is off or the window is unknown."""
     trigger, window = plan.policy.trigger, plan.table.window
     if trigger.measure not in COUNTED:
-        # Its own measure has no place on a gauge of counted tokens.
+        # A trigger with its own measure cannot be drawn on a gauge of counted tokens.
         return [], 0
-    known = trigger.enabled and (trigger.tokens is not None or trigger.base(window))
-    threshold = int(trigger.threshold(window)) if known else 0
+    has_limit = trigger.enabled and (trigger.tokens is not None or trigger.base(window))
+    threshold = trigger.shown(window) if has_limit else 0
     lines = list_thresholds(plan.policy, window, threshold)
     by_share = trigger.ratio is not None or trigger.tokens is not None
     return lines, 0 if by_share or threshold <= 0 else max(window - threshold, 0)
 
 
 def list_thresholds(policy: Policy, window: int, threshold: int) -> list[Threshold]:
-    """Where a policy compacts, down to what, and where its harness warns, requires and blocks; one line for
-    what falls together. `threshold` is where it compacts, 0 if it has no place among counted tokens."""
-    harness, trigger, target = policy.harness, policy.trigger, policy.target if policy.stages else None
+    """List the thresholds of a policy: compaction, target, and its harness's warning, required and blocked
+    states. Equal thresholds share one line. `threshold` is the trigger, 0 if it is not in counted tokens."""
+    harness, trigger, target = policy.running, policy.trigger, policy.target if policy.stages else None
     base, goal = int(trigger.base(window)), 0
     lines: dict[int, list[tuple[str, str]]] = {}
     if threshold > 0:
@@ -448,17 +470,17 @@ def list_thresholds(policy: Policy, window: int, threshold: int) -> list[Thresho
             lines.setdefault(round(share * window), []).append((label, mark))
     return [
         Threshold(
-            ", ".join(label for label, _ in told),
+            ", ".join(label for label, _ in names),
             tokens,
-            "".join(mark for _, mark in told) or UNSET,
+            "".join(mark for _, mark in names) or UNSET,
             f"{100 * tokens / base:.3g} % of {format_tokens(base)}" if tokens == goal else UNSET,
         )
-        for tokens, told in sorted(lines.items())
+        for tokens, names in sorted(lines.items())
     ]
 
 
 def _error(sentence: str) -> str:
-    """The provider's answer in the words a cut rule quotes, "" where it quotes none."""
+    """The provider's error message that a cut rule quotes, or ""."""
     words = sentence.partition("(400: ")[2].removesuffix(").")
     return f"400: {words}" if words else ""
 
@@ -501,13 +523,13 @@ def _notices(session: Session, ledger: Ledger) -> list[str]:
 
 
 def _lanes(plan: Plan) -> list[LanePayload]:
-    """The lanes with anything in them; all that stands before the first message has one together."""
+    """The lanes that hold blocks; everything before the first message shares one lane."""
     before = dict(zip(ALL_SECTIONS, sum_before(plan), strict=True))
     head = [ALL_SECTIONS.index(name) for name in HEAD if before[name]]
     lanes = [LanePayload("head", ", ".join(ALL_SECTIONS[code] for code in head), head)] if head else []
-    least = {"withheld": LEAST * plan.before}
+    least = {HIDDEN: LEAST * plan.before}
     return lanes + [
-        LanePayload(name, "withheld" if name == "withheld" else LABELS.get(name, name), [code])
+        LanePayload(name, "hidden reasoning" if name == HIDDEN else LABELS.get(name, name), [code])
         for name in LANES
         if before[name] > least.get(name, 0)
         for code in [ALL_SECTIONS.index(name)]
@@ -531,7 +553,7 @@ def _segment(segment: Stretch, session: Session, history: History) -> SegmentPay
 
 
 def _describe_segment(segment: Stretch, session: Session, history: History) -> str:
-    """Which recorded summary a stretch follows, if any (S0-70)."""
+    """Say which recorded summary a segment follows, if any (S0-70)."""
     at = [
         mark.entry
         for mark in history.marks
@@ -541,7 +563,7 @@ def _describe_segment(segment: Stretch, session: Session, history: History) -> s
 
 
 def _covered(session: Session, history: History) -> CoveredSteps:
-    """The overview steps that the planned context spans: none (`last` before `first`) off the main path."""
+    """The overview steps that the planned context spans; empty (`last` before `first`) off the main path."""
     steps = len(history.turn)
     if not history.passes(session):
         return CoveredSteps(steps, 0, -1)
@@ -559,6 +581,6 @@ def _cut(plan: Plan) -> CutPayload:
     by: Literal["you", "policy"] = "you" if plan.edits.cut is not None else "policy"
     if plan.cut is None or plan.place is None:
         return CutPayload(0, "", by, plan.why or "The policy makes no cut.", middle_place(plan))
-    # Said where the eye is, not only among the notices (S0-72).
+    # Shown at the cut, not only among the notices (S0-72).
     sentence = plan.cut.sentence if plan.deterministic else f"{plan.cut.sentence} {BY_MODEL}"
     return CutPayload(plan.place, plan.cut.entry, by, sentence)

@@ -1,7 +1,7 @@
-"""Search for words in everything on a session's main path, and for the closest lines if nothing holds them.
+"""Search for words in everything on a session's main path, and for the closest lines if there is no match.
 
-Letters match whatever their case, as Unicode folds them. A tool's input is searched as compact JSON. What is
-found says where the words stand, so that whoever draws it matches nothing.
+Case is ignored, by Unicode case folding. A tool's input is searched as compact JSON. A match
+includes the positions of the words, so that the browser does not search again.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from .base_payload import Payload
 from .titles import title_call
 
 BEFORE, PREVIEW = 18, 180
-"""Characters of a preview: so many before the first match, and so many in all."""
+"""Characters of a preview: the number before the first match, and the total."""
 _BLANK = re.compile(r"\s+")
 
 
 class SearchHit(Payload, frozen=True):
-    """A block that holds the words; `row` is -1 where it is not in this moment's context, `turn` 0-based.
+    """A block that holds the words; `row` is -1 outside this context, `turn` is 0-based.
 
-    `at` is the moment that has it in its context. `spans` say where in `preview` the words stand: start and
-    end, alternating, in UTF-16 units, as JavaScript counts.
+    `at` is a point in time with the block in its context. `spans` are the positions of the words in
+    `preview`: start and end, alternating, in UTF-16 units as in JavaScript.
     """
 
     ref: str
@@ -61,11 +61,11 @@ class FactHit(Payload, frozen=True):
 
 
 class SearchReply(Payload, frozen=True):
-    """The blocks that hold the words; `total` are all there are, of which `hits` may be the first.
+    """The blocks that contain the words: `total` is their number, `hits` the first of them.
 
-    The others are for a list of a dozen rows: facts, turns (by number, or by what the user said at their
-    beginning), and which of the keys that came with the question say the words. `rows` says how many of each
-    belong into it: facts, blocks, turns, keys.
+    The other fields are for a list of about twelve rows: facts, turns (by number, or by the beginning of the
+    user's message), and the keys of the query that contain the words. `rows` has the number of rows of each
+    group: facts, blocks, turns, keys.
     """
 
     finished: ClassVar[bool] = True
@@ -96,14 +96,14 @@ def share_rows(counts: Sequence[int], most: int = MOST_ROWS) -> list[int]:
 
 
 def find_keys(words: Sequence[object], query: str) -> list[int]:
-    """Which of the keys' own words hold the query."""
+    """Return the keys whose own words hold the query."""
     needle = query.strip().casefold()
     return [at for at, text in enumerate(words) if needle and needle in str(text).casefold()]
 
 
 def find_turns(history: History, session: Session, hits: Sequence[SearchHit], query: str) -> list[SearchHit]:
     """Turns by their number ("turn 12", "12"), else those whose first words are among the hits."""
-    told = _NUMBER.fullmatch(query.strip().casefold())
+    number_match = _NUMBER.fullmatch(query.strip().casefold())
     begins: dict[int, int] = {}
     for at, step in enumerate(history.step.tolist()):
         turn = int(history.turn[step]) if step >= 0 else -1
@@ -111,9 +111,9 @@ def find_turns(history: History, session: Session, hits: Sequence[SearchHit], qu
         if turn >= 0 and turn not in begins and entry.role == "user" and entry.kind != "compaction":
             begins[turn] = int(history.path[at])
     names = {session.entries[i].id: turn for turn, i in begins.items()}
-    if told is None:
+    if number_match is None:
         return [hit for hit in hits if hit.ref.rpartition("/")[0] in names]
-    entry_at = begins.get(int(told[1]) - 1)
+    entry_at = begins.get(int(number_match[1]) - 1)
     if entry_at is None:
         return []
     entry = session.entries[entry_at]
@@ -123,7 +123,7 @@ def find_turns(history: History, session: Session, hits: Sequence[SearchHit], qu
 _NUMBER = re.compile(r"(?:turn )?(\d{1,6})")
 
 
-class _Found(NamedTuple):
+class _Match(NamedTuple):
     at: int
     block: int
     text: str
@@ -133,44 +133,44 @@ class _Found(NamedTuple):
 
 
 _CLOSE = "close: "
-"""What a row begins with whose words are not those that were searched for."""
+"""Prefix of a row whose words differ from the query."""
 _LEAST, _MOST_LINES = 0.34, 6
 """The least share of a question's weight that a close line has, and how many lines are shown."""
 
 
 def _find_close(
     session: Session, query: str, path: Sequence[int], position: Mapping[int, int]
-) -> list[_Found]:
+) -> list[_Match]:
     """Find the lines of the context that come closest to words that nothing holds."""
     lines = find_lines(stand_live(session), query, _MOST_LINES)
-    found = []
+    matches = []
     for line in lines:
         if line.share >= _LEAST and line.words[0] > 1 and session.index.get(line.ref.entry) in position:
             block = session.entries[session.index[line.ref.entry]].blocks[line.ref.block]
             call = block if block.kind == "tool_call" else None
             place = path.index(session.index[line.ref.entry])
-            found.append(_Found(place, line.ref.block, block.text, "", call, line))
-    return found
+            matches.append(_Match(place, line.ref.block, block.text, "", call, line))
+    return matches
 
 
 def _preview_line(line: LineMatch, query: str) -> tuple[str, list[int]]:
-    """A close line, and where in it the words of the query stand."""
+    """A close line, and the positions of the query's words in it."""
     text = _clean(line.text)[:PREVIEW]
-    wanted = [term for term in read_terms(query) if is_subject(term)]
+    terms = [term for term in read_terms(query) if is_subject(term)]
     spans = []
     for term in read_terms(text):
-        if any(is_same(term, other) for other in wanted):
+        if any(is_same(term, other) for other in terms):
             spans += [utf16_length(text[: term.start]), utf16_length(text[: term.end])]
     return text, spans
 
 
 def find_text(session: Session, history: History, query: str, limit: int = 200) -> SearchReply:
-    """Every block on the main path that holds `query`.
+    """Find every block on the main path that holds `query`.
 
-    `session` is the moment that is planned, which may stand on another branch and is searched too; `history`
-    is the whole file's life. The first `limit` hits are given: those of the moment, then the others, each in
-    their order. A query that names a block ("e12/0") or an entry finds it too, first of all. Nothing is found
-    for blanks.
+    `session` is the planned point in time; it may be on another branch and is searched too. `history` is that
+    of the whole file. Returns the first `limit` matches: those in the context, then the others, each in
+    order. A query that names a block ("e12/0") or an entry finds it too, as the first match. Blank queries
+    find nothing.
 
     >>> from inspector import open_demo
     >>> from inspector.tokens.ledger import count_tokens
@@ -186,11 +186,11 @@ def find_text(session: Session, history: History, query: str, limit: int = 200) 
     live = session.live
     position = {entry: at for at, entry in enumerate(live.entries.tolist())}
     main = history.path.tolist()
-    known = set(main)
-    path = [*main, *(entry for entry in position if entry not in known)]
-    named: list[_Found] = []
-    here: list[_Found] = []
-    elsewhere: list[_Found] = []
+    listed = set(main)
+    path = [*main, *(entry for entry in position if entry not in listed)]
+    named: list[_Match] = []
+    here: list[_Match] = []
+    elsewhere: list[_Match] = []
     total = 0
     for match in _search(session, path, needle, query.strip()):
         total += 1
@@ -222,8 +222,8 @@ def find_text(session: Session, history: History, query: str, limit: int = 200) 
     return SearchReply(query, hits, total)
 
 
-def _search(session: Session, path: list[int], needle: str, name: str) -> Iterator[_Found]:
-    """Blocks that hold the words, in their order; `folded` is None for one that is found by its name."""
+def _search(session: Session, path: list[int], needle: str, name: str) -> Iterator[_Match]:
+    """Return the blocks that contain the words, in order. A block found by its name has no `folded` text."""
     ascii_only = needle.isascii()
     sort, entries = session.tree.sort, session.entries
     calls: dict[str, ToolCall] = {}
@@ -239,18 +239,18 @@ def _search(session: Session, path: list[int], needle: str, name: str) -> Iterat
                 call = calls.get(block.call_id)
             text = block.text
             if name in (entry.id, f"{entry.id}/{number}"):
-                yield _Found(at, number, text, None, call)
+                yield _Match(at, number, text, None, call)
             elif text.isascii():
-                # Case folding is costly beside this, and the same here.
+                # Case folding dominates the cost, and its result does not change.
                 if ascii_only and needle in (folded := text.lower()):
-                    yield _Found(at, number, text, folded, call)
+                    yield _Match(at, number, text, folded, call)
             elif needle in (folded := text.casefold()):
-                yield _Found(at, number, text, folded, call)
+                yield _Match(at, number, text, folded, call)
 
 
-def _preview(found: _Found, needle: str) -> tuple[str, list[int]]:
-    """Some of the text around the first match in one line, and where in it every match stands."""
-    text, folded = found.text, found.folded
+def _preview(match: _Match, needle: str) -> tuple[str, list[int]]:
+    """Return the text around the first match in one line, with the positions of all matches."""
+    text, folded = match.text, match.folded
     if folded is None:
         return _clean(text[:PREVIEW]).strip(), []
     matches = _matches(text, folded, needle)
@@ -277,25 +277,25 @@ def _preview(found: _Found, needle: str) -> tuple[str, list[int]]:
 def _matches(text: str, folded: str, needle: str) -> list[tuple[int, int]]:
     """(start, end) in `text` of the matches in its folded form that a preview may show."""
     first = folded.index(needle)
-    found, at = [], first
+    offsets, at = [], first
     while at >= 0 and at < first + PREVIEW:
-        found.append((at, at + len(needle)))
+        offsets.append((at, at + len(needle)))
         at = folded.find(needle, at + len(needle))
     if len(folded) == len(text):
-        return found  # no letter folds to nothing, so each has folded to one
+        return offsets  # no letter folds to nothing, so each has folded to one
     ends = list(accumulate(len(char.casefold()) for char in text))
-    return [(bisect_right(ends, a), bisect_right(ends, b - 1) + 1) for a, b in found]
+    return [(bisect_right(ends, a), bisect_right(ends, b - 1) + 1) for a, b in offsets]
 
 
 def _clean(text: str) -> str:
     return printable(_BLANK.sub(" ", text))
 
 
-def _label(entry: Entry, found: _Found, cwd: str | None) -> str:
-    block: Block = entry.blocks[found.block]
-    if found.call is not None:
+def _label(entry: Entry, match: _Match, cwd: str | None) -> str:
+    block: Block = entry.blocks[match.block]
+    if match.call is not None:
         failed = block.kind == "tool_output" and block.is_error
-        return ("failed: " if failed else "") + title_call(found.call, cwd)
+        return ("failed: " if failed else "") + title_call(match.call, cwd)
     if block.kind == "text":
         return "summary" if entry.kind == "compaction" else describe_words(entry, block)
     if block.kind == "tool_output":

@@ -1,7 +1,7 @@
-"""What a plan comes to in one sentence: words, and numbers that go with the cut. Where a policy does
-nothing it says why, and offers what would change that.
+"""Describe the result of a plan in one sentence, with numbers that depend on the cut.
 
-A part with a `slot` holds a number that the browser looks up anew for the place under the hand.
+If the policy does nothing, the sentence gives the reason and offers changes. While the cut is dragged, the
+browser updates the number in each part with a `slot`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ...errors import InspectorError
-from ...planning.fates import STANDS
+from ...planning.fates import REMAINS
 from ...planning.plan import Plan
 from ...planning.plan_words import PAIRS, describe_protected
 from ...planning.planner import make_plan
+from ...policies.own_policy import find_own_policy
 from ...policies.rules.keep_recent_tokens import KeepRecentTokens
 from ...policies.table import CLEARED, DROPPED, FATES, POINTER, SUMMARISED, TRUNCATED, VERBATIM, Bytes, Table
 from ...text import plural
@@ -39,7 +40,7 @@ _VERBS = {
 
 
 class SentencePart(Payload, frozen=True):
-    """Words of a sentence; with a `slot` the number that stands there at the plan's own cut."""
+    """A part of a sentence; if it has a `slot`, the number at the plan's own cut."""
 
     text: str
     tone: Tone
@@ -47,7 +48,7 @@ class SentencePart(Payload, frozen=True):
 
 
 class SentenceButton(Payload, frozen=True):
-    """What a person may do about a plan: `edit` are the choices that it sets."""
+    """A change that the user can make to a plan; `edit` has the inputs that it sets."""
 
     label: str
     edit: dict[str, str]
@@ -56,9 +57,10 @@ class SentenceButton(Payload, frozen=True):
 class SentencePayload(Payload, frozen=True):
     """The sentence of a plan.
 
-    `case` says which it is, `parts` are its words in order. The columns "left_blocks" and "left_tokens" of
-    the plan hold what the slot "left" shows at each place. `loses` says whether to ask what is lost.
-    `range` says in a few words how sure the total is, "" where it is certain; `notes` limit the numbers.
+    `case` is the kind of sentence, `parts` are its texts in order. The plan's columns "left_blocks" and
+    "left_tokens" have the numbers of the slot "left" for each place. If `loses` is True, the screen asks for
+    the lost facts. `range` is the range of the total in words, or "" if it is exact; `notes` are limitations
+    of the numbers.
     """
 
     case: Case
@@ -74,52 +76,55 @@ class SentencePayload(Payload, frozen=True):
         return "".join(part.text for part in self.parts)
 
 
-class Left(NamedTuple):
-    """What becomes of most that stands left of a cut: the fate, and by place (n+1) how many blocks of so many
-    tokens have it."""
+class OlderBlocks(NamedTuple):
+    """The most frequent fate of older blocks, and for each place (n+1) the number and tokens of the blocks
+    before it with this fate."""
 
     fate: int
     blocks: Longs
     tokens: Longs
 
 
-def pack_left(pack: ColumnPacker, left: Left) -> None:
-    """Add the columns behind the slot "left"."""
-    pack.add("left_blocks", left.blocks)
-    pack.add("left_tokens", left.tokens)
+def pack_left(pack: ColumnPacker, older: OlderBlocks) -> None:
+    """Add the columns for the slot "left"."""
+    pack.add("left_blocks", older.blocks)
+    pack.add("left_tokens", older.tokens)
 
 
-def count_left(plan: Plan) -> Left:
-    """The fate that most of what changes left of the cut has, counted for every place.
+def count_left(plan: Plan) -> OlderBlocks:
+    """Count the blocks with the most frequent fate among the changed older blocks, for every place.
 
-    At the plan's own place it is counted as the plan has it; without a cut it is what changes anywhere.
+    The counts at the plan's own place are taken from the plan; without a cut they cover the whole context.
     """
     table = plan.table
     fate = SUMMARISED if plan.spec is not None and plan.place is not None else _main(plan)
-    left = add_up(table, plan.older.fate, fate)
+    older = add_up(table, plan.older.fate, fate)
     here = (plan.fate == fate) & (plan.is_older if plan.place is not None else True)
     at = plan.place or 0
-    left.blocks[at], left.tokens[at] = int(here.sum()), int(table.tokens[here].sum())
-    return left
+    older.blocks[at], older.tokens[at] = int(here.sum()), int(table.tokens[here].sum())
+    return older
 
 
-def add_up(table: Table, fates: Bytes, fate: int) -> Left:
-    """How many blocks before each place have a fate, and their tokens."""
-    n, mine = len(table.live), fates == fate
-    where = table.live.position[mine]
+def add_up(table: Table, fates: Bytes, fate: int) -> OlderBlocks:
+    """Count the blocks before each place that have a fate, and their tokens."""
+    n, with_fate = len(table.live), fates == fate
+    where = table.live.position[with_fate]
     blocks, tokens = np.zeros((2, n + 1), np.int64)
     np.cumsum(np.bincount(where, minlength=n), out=blocks[1:])
-    np.cumsum(np.bincount(where, table.tokens[mine], n), out=tokens[1:])
-    return Left(fate, blocks, tokens)
+    np.cumsum(np.bincount(where, table.tokens[with_fate], n), out=tokens[1:])
+    return OlderBlocks(fate, blocks, tokens)
 
 
 def write_sentence(
-    plan: Plan, left: Left, *, opened: bool = False, recorded: bool = False
+    plan: Plan, older: OlderBlocks, *, opened: bool = False, recorded: bool = False
 ) -> SentencePayload:
-    """The sentence of a plan. `opened` says that nobody has chosen its policy, and that no policy does
-    anything here; `recorded` that it happened so."""
+    """Write the sentence of a plan.
+
+    `opened` is True if the user has neither chosen a policy nor moved the cut and no policy does anything
+    here, `recorded` if the plan is a recorded compaction.
+    """
     if recorded:
-        parts = say_left(left, plan.place, plan.summary_tokens, past=True)
+        parts = say_left(older, plan.place, plan.summary_tokens, in_past=True, lead=_lead(plan))
         return _finish(plan, "recorded", parts, [])
     if opened:
         return _finish(plan, "nothing", _say_nothing(plan), [*_offer_cut(plan)])
@@ -135,28 +140,32 @@ def write_sentence(
     if plan.after == plan.before or not plan.outcome.changed.any():
         offers = [*_offer_tail(plan), *_offer_cut(plan), *_offer_policies(plan)]
         return _finish(plan, "idle", _say_idle(plan), offers)
-    parts = say_left(left, plan.place, plan.summary_tokens, unwritten=plan.is_unwritten)
+    parts = say_left(older, plan.place, plan.summary_tokens, unwritten=plan.is_unwritten, lead=_lead(plan))
     for broken in describe_protected(plan):
         parts += [_part(" "), _part(broken, "bad")]
     return _finish(plan, "planned", parts, [])
 
 
 def say_left(
-    left: Left,
+    older: OlderBlocks,
     place: int | None,
     summary: int,
     *,
-    past: bool = False,
+    in_past: bool = False,
     unwritten: bool = False,
     sealed: bool = False,
+    lead: str = "Left of the cut: ",
 ) -> list[SentencePart]:
     """ "Left of the cut: 242 blocks, 109k tokens become a summary of 4.2k, not written yet."."""
     at = place or 0
-    blocks, tokens = int(left.blocks[at]), int(left.tokens[at])
-    verb = _VERBS[left.fate][past]
-    lead = "Left of the cut: " if place is not None else ""
-    parts = [_part(lead), _part(describe_left(blocks, tokens), "strong", "left"), _part(f" {verb}")]
-    if left.fate == SUMMARISED:
+    blocks, tokens = int(older.blocks[at]), int(older.tokens[at])
+    verb = _VERBS[older.fate][in_past]
+    parts = [
+        _part(lead if place is not None else ""),
+        _part(describe_left(blocks, tokens), "strong", "left"),
+        _part(f" {verb}"),
+    ]
+    if older.fate == SUMMARISED:
         parts += [_part(" "), _part(format_tokens(summary), "strong", "summary")]
         if sealed and not summary:
             parts[2:] = [_part(" became a summary")]
@@ -165,31 +174,41 @@ def say_left(
     return [part for part in [*parts, _part(".")] if part.text]
 
 
+def _lead(plan: Plan) -> str:
+    """ "Left of the cut: ", "From turn 5 on: ", "From turn 5 to the cut: "."""
+    if plan.side == "prefix":
+        return "Left of the cut: "
+    turn = int(plan.table.live.turn[plan.table.since]) + 1
+    return f"From turn {turn} on: " if plan.side == "suffix" else f"From turn {turn} to the cut: "
+
+
 def describe_left(blocks: int, tokens: int) -> str:
     """ "242 blocks, 109k tokens"."""
     return f"{plural(blocks, 'block')}, {format_tokens(tokens)} tokens"
 
 
 def find_refusal(plan: Plan) -> str:
-    """Why a provider would refuse what a plan leaves, "" where it would not."""
+    """Return the reason for which a provider would refuse the planned context, or ""."""
     cut = plan.cut
     if cut is None or cut.legal:
         return ""
-    # Where pairs are kept whole, a cut through one is no fault of what is left.
+    # If the plan keeps pairs whole, a cut through a pair does not break the planned context.
     torn = plan.tier.unpaired or cut.rule not in PAIRS
-    return cut.sentence if torn and not STANDS[plan.fate[plan.is_older]].all() else ""
+    return cut.sentence if torn and not REMAINS[plan.fate[plan.is_older]].all() else ""
 
 
 def _finish(
     plan: Plan, case: Case, parts: list[SentencePart], buttons: list[SentenceButton]
 ) -> SentencePayload:
     low, high = plan.after_range
-    told = f"{format_tokens(low)} to {format_tokens(high)} after" if low != high else ""
-    return SentencePayload(case, parts, buttons, case in ("recorded", "planned"), told, list(plan.notes))
+    size_range = f"{format_tokens(low)} to {format_tokens(high)} after" if low != high else ""
+    return SentencePayload(
+        case, parts, buttons, case in ("recorded", "planned"), size_range, list(plan.notes)
+    )
 
 
 def _main(plan: Plan) -> int:
-    """The fate of most tokens that change."""
+    """Return the fate of most changed tokens."""
     weights = plan.table.tokens.astype(np.int64) * (plan.fate != VERBATIM)
     if plan.place is not None and (weights * plan.is_older).any():
         weights = weights * plan.is_older
@@ -198,8 +217,14 @@ def _main(plan: Plan) -> int:
 
 
 def _say_nothing(plan: Plan) -> list[SentencePart]:
-    cut = "Drag the cut to see what would." if middle_place(plan) >= 0 else "No cut is legal here yet."
-    return [_part("Nothing has to go yet", "strong"), _part(f": {_describe_room(plan)}. {cut}")]
+    cut = "Drag the cut to try one." if middle_place(plan) >= 0 else "There is no valid cut point yet."
+    own, policy = find_own_policy(plan.session), plan.policy
+    quiet = (
+        f"{policy.title or policy.name} does not fire yet. "
+        if own is not None and own.name == policy.name
+        else ""
+    )
+    return [_part("No compaction needed yet", "strong"), _part(f": {_describe_room(plan)}. {quiet}{cut}")]
 
 
 def _describe_room(plan: Plan) -> str:
@@ -213,7 +238,7 @@ def _describe_room(plan: Plan) -> str:
 
 
 def _say_idle(plan: Plan) -> list[SentencePart]:
-    """Why a policy does nothing here: one of four reasons."""
+    """Explain with one of four reasons why a policy does nothing here."""
     title = plan.policy.title or plan.policy.name
     lead = _part(f"{title} keeps everything here", "strong")
     return [lead, _part(f": {_find_reason(plan)}.")]
@@ -221,7 +246,7 @@ def _say_idle(plan: Plan) -> list[SentencePart]:
 
 def _find_reason(plan: Plan) -> str:
     if middle_place(plan) < 0:
-        return "there is no legal place for a cut"
+        return "there is no valid cut point"
     limit = plan.tiers.limit
     if plan.policy.stages and plan.depth <= plan.tiers.early and limit is not None:
         return f"{format_tokens(plan.before)} is within its target of {format_tokens(limit)}"
@@ -241,7 +266,7 @@ class _Tail(NamedTuple):
 
 
 def _find_tail(plan: Plan) -> _Tail | None:
-    """The outputs at the very end, where they alone fill what a walk back by tokens keeps."""
+    """Return the outputs at the end if they alone exceed the tokens that the policy keeps, else None."""
     rule = next((rule for rule in plan.policy.rules if isinstance(rule, KeepRecentTokens)), None)
     live, n = plan.table.live, len(plan.table.live)
     if rule is None or not n:
@@ -255,7 +280,7 @@ def _find_tail(plan: Plan) -> _Tail | None:
 
 
 def _offer_tail(plan: Plan) -> Iterator[SentenceButton]:
-    """Keep from the last legal place before the output that is too large."""
+    """Keep from the last valid cut point before the output that is too large."""
     tail = _find_tail(plan)
     if tail is None:
         return
@@ -265,7 +290,7 @@ def _offer_tail(plan: Plan) -> Iterator[SentenceButton]:
 
 
 def _offer_cut(plan: Plan) -> Iterator[SentenceButton]:
-    """Place the cut in the middle, and where that does not help, at the last legal place."""
+    """Offer a cut in the middle, or at the last valid cut point if that one changes nothing."""
     if (middle := middle_place(plan)) < 0:
         return
     last = int(np.flatnonzero(plan.cuts.legal)[-1])
@@ -291,11 +316,11 @@ def _offer_policies(plan: Plan) -> Iterator[SentenceButton]:
 
 def _offer_legal(plan: Plan) -> list[SentenceButton]:
     nearest = None if plan.place is None else plan.cuts.nearest(plan.place)
-    return [] if nearest is None else [_cut_button("cut at the nearest legal place", plan, nearest)]
+    return [] if nearest is None else [_cut_button("cut at the nearest valid cut point", plan, nearest)]
 
 
 def _offer(plan: Plan, label: str, place: int) -> Iterator[SentenceButton]:
-    """A cut by hand, where it would change the plan."""
+    """Offer a cut if it would change the plan."""
     edits = plan.edits.model_copy(update={"cut": plan.cuts[place].entry})
     if plan.with_edits(edits).after != plan.after:
         yield _cut_button(label, plan, place)

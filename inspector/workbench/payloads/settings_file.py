@@ -22,5 +22,7 @@ def read_file(policy: Policy, name: str, text: str) -> SettingsFileReply:
     name = cut_text(name, 60)
     settings = read_settings({name: text})
     policy.configured(settings)
-    told = ", ".join(f"{key} = {'off' if share is None else share}" for key, share in settings.items())
-    return SettingsFileReply(settings, f"{name}: {told or 'it sets no thresholds'}.")
+    settings_text = ", ".join(
+        f"{key} = {'off' if share is None else share}" for key, share in settings.items()
+    )
+    return SettingsFileReply(settings, f"{name}: {settings_text or 'it sets no thresholds'}.")

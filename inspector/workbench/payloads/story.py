@@ -11,23 +11,25 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate, pairwise
 from typing import Any, Literal
 
+from ...errors import EditError
 from ...facts.explain import name_speaker
 from ...facts.explanation import Passage
 from ...facts.facts import SPOKEN
 from ...facts.focus import write_focus
-from ...facts.lint.check import CHANGED, find_code, known
+from ...facts.lint.check import CHANGED, find_code, list_mentions
 from ...facts.outcomes import MISSING, TRAITS, UNDECIDED, Colour, Outcome
 from ...facts.regret import MEANS, Regret
-from ...facts.traced import TracedFact
+from ...facts.traced import TracedFact, find_verdict, list_verdicts
 from ...facts.wording import WrittenSentence, write
 from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
+from ...session.labels import FindingJudgement, Verdict
 from ...text import join_words, plural, printable, utf16_length
 from ..model import WorkbenchModel
 from ..words import label_of
 from .base_payload import Payload
+from .fact_history import FactHistory, HistoryRow
 from .fact_list import MOST_FORM, UNLESS, find_fact, find_listing, may_be_named
-from .fact_teller import Teller, Told
 from .findings import name_form
 from .story_fixes import StoryFix, offer_fixes, offer_output
 
@@ -42,7 +44,7 @@ _NOUNS = {
     "choice": "your choice",
     "statement": "your statement",
 }
-_LEFT = {"summary": "The summary says", "notice": "The notice says", "pointer": "The pointer says"}
+_REMAINING = {"summary": "The summary says", "notice": "The notice says", "pointer": "The pointer says"}
 
 _NOTHING = defaultdict(
     lambda: "Not mentioned.",
@@ -127,6 +129,7 @@ class StoryReply(Payload, frozen=True, kw_only=True):
     """The story of a fact, with the evidence of one of its `outcomes`: the one that `pick` names.
 
     `label` is that outcome in a few words, `wording` in a sentence; `tone` is its colour, "" for none.
+    `verdict` is the reader's own judgement of it, `verdicts` those that can be given.
     `said` are the words that were said, `found` the closest words of what is left; `searched` says what was
     searched if nothing was found. `because` are the causes. `places` are blocks that name it: of many the
     first and the last half.
@@ -141,6 +144,8 @@ class StoryReply(Payload, frozen=True, kw_only=True):
     code: str
     pick: str
     outcome: Outcome | Literal[""]
+    verdict: Verdict | Literal[""]
+    verdicts: list[Verdict]
     label: str
     wording: WordingPayload
     tone: Colour | Literal[""]
@@ -168,111 +173,129 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
     place = int(query["place"])
     listing = find_listing(model, place, planned=True)
     fact = find_fact(listing.facts, query)
-    teller = Teller(model, listing, fact)
-    pick = teller.choose(str(query.get("pick", "")))
-    told = teller.tell(pick)
-    traced, code, wording = told.traced, _code(teller, told), _write(teller, told)
+    history = FactHistory(model, listing, fact)
+    pick = history.choose(str(query.get("pick", "")))
+    event = history.tell(pick)
+    traced, code, wording = event.traced, _code(history, event), _write(history, event)
+    tone, verdict = _tone(event, code), None if traced is None else find_verdict(model.session, traced)
     explanation = None if traced is None else traced.explanation
     evidence = None if explanation is None else explanation.evidence
-    title, fixes, note = _offer(model, teller, told)
-    named = _gather(teller, told)
+    title, fixes, note = _offer(model, history, event)
+    named = _gather(history, event)
     shown = named if len(named) <= MOST_PLACES else [*named[: MOST_PLACES // 2], *named[-MOST_PLACES // 2 :]]
-    rows = list(_outcomes(teller))
+    rows = list(_outcomes(history))
     return StoryReply(
         number=fact.number,
         place=place,
         kind=fact.kind,
         form=cut_text(fact.form, MOST_FORM),
-        title=name_form(fact.kind, fact.form, teller.session.cwd),
-        head=_head(teller, named),
+        title=name_form(fact.kind, fact.form, history.session.cwd),
+        head=_head(history, named),
         code=code,
         pick=pick,
         outcome="" if traced is None else traced.outcome,
-        label=_label_outcome(told),
+        verdict=verdict or "",
+        verdicts=[] if traced is None or tone not in ("red", "amber") else [*list_verdicts(traced)],
+        label=_label_outcome(event),
         wording=WordingPayload(wording.code, wording.sentence),
-        tone=_tone(told, code),
-        said=None if evidence is None else _pass(teller, evidence.said, told),
-        found=None if evidence is None else _pass(teller, evidence.found, told, left=True),
+        tone="" if verdict == "not lost" else tone,
+        said=None if evidence is None else _pass(history, evidence.said, event),
+        found=None if evidence is None else _pass(history, evidence.found, event, left=True),
         searched="" if explanation is None else explanation.searched,
         because=[
             WordingPayload(cause.code, cause.sentence)
-            for cause in (() if explanation is None or told.again is not None else explanation.because)
+            for cause in (() if explanation is None or event.again is not None else explanation.because)
         ],
-        steps=list(_steps(teller, told)),
+        steps=list(_steps(history, event)),
         outcomes=rows,
-        places=[StoryPlace(str(ref), _label(teller, ref)) for ref in shown],
+        places=[StoryPlace(str(ref), _label(history, ref)) for ref in shown],
         places_total=len(named),
         fixes_title=title if fixes or note else "",
         fixes=fixes,
         fixes_note=note,
         focus=write_focus([fact]),
-        fact_row=_fact_row(teller, told, next((row.words for row in rows if row.id == pick), "")),
+        fact_row=_fact_row(history, event, next((row.words for row in rows if row.id == pick), "")),
     )
 
 
-def _offer(model: WorkbenchModel, teller: Teller, told: Told) -> tuple[str, list[StoryFix], str]:
+def judge_story(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingJudgement:
+    """Return the judgement that a query states about the fact and the row that a story tells of.
+
+    Raises what `tell_story` raises, and `EditError` if the row has nothing to judge.
+    """
+    listing = find_listing(model, int(query["place"]), planned=True)
+    event = FactHistory(model, listing, find_fact(listing.facts, query)).tell(str(query["pick"]))
+    traced = event.traced
+    if traced is None or event.again is not None:
+        raise EditError("judge", str(query["pick"])[:60], "nothing became of this fact here")
+    return traced.judge(query["verdict"])
+
+
+def _offer(model: WorkbenchModel, history: FactHistory, event: HistoryRow) -> tuple[str, list[StoryFix], str]:
     """What would have kept it: a title, the fixes, and a note if there are none."""
-    if told.again is not None:
-        return "Would have avoided this", offer_output(model, told, teller), ""
-    if told.traced is None or (told.recorded is not None and told.recorded.clears):
+    if event.again is not None:
+        return "Would have avoided this", offer_output(model, event, history), ""
+    if event.traced is None or (event.recorded is not None and event.recorded.clears):
         # No edit of a plan changes what a clearing of outputs did.
         return "", [], ""
-    title = "Keeps it" if told.recorded is None else "Would have kept it"
-    fixes = offer_fixes(model, teller.listing, told, teller)
-    stays = not told.traced.stood or told.traced.outcome in ("verbatim", "superseded")
+    title = "Keeps it" if event.recorded is None else "Would have kept it"
+    fixes = offer_fixes(model, history.listing, event, history)
+    stays = not event.traced.stood or event.traced.outcome in ("verbatim", "superseded")
     return title, fixes, "" if fixes or stays else "No single pin, cut or setting keeps more of it."
 
 
-def _write(teller: Teller, told: Told) -> WrittenSentence:
+def _write(history: FactHistory, event: HistoryRow) -> WrittenSentence:
     """What became of it, in a sentence."""
-    if told.again is not None:
-        return _write_again(teller, told.again)
-    return write("later") if told.traced is None else told.traced.explanation.wording
+    if event.again is not None:
+        return _write_again(history, event.again)
+    return write("later") if event.traced is None else event.traced.explanation.wording
 
 
-def _write_again(teller: Teller, again: Regret) -> WrittenSentence:
-    did = {"file": "It was read again", "command": "It was run again", "error": "It was met again"}
+def _write_again(history: FactHistory, again: Regret) -> WrittenSentence:
+    did = {"file": "It was read again", "command": "It was run again", "error": "It occurred again"}
     return write(
         "needed again",
-        did=did.get(teller.fact.kind, "You said it again"),
-        turn=str(teller.turn(again.again)),
+        did=did.get(history.fact.kind, "You said it again"),
+        turn=str(history.turn(again.again)),
         same=", with the same answer" if again.same else "",
         tokens=again.tokens,
         price=f", {again.price}" if again.price else "",
     )
 
 
-def _label_outcome(told: Told) -> str:
-    if told.again is not None:
+def _label_outcome(event: HistoryRow) -> str:
+    if event.again is not None:
         return "Needed again"
-    return "" if told.traced is None else _name_outcome(told.traced).capitalize()
+    return "" if event.traced is None else _name_outcome(event.traced).capitalize()
 
 
-def _tone(told: Told, code: str) -> Colour | Literal[""]:
+def _tone(event: HistoryRow, code: str) -> Colour | Literal[""]:
     """Red only if something that matters is missing for sure."""
-    traced = told.traced
-    if traced is None or told.again is not None or not traced.stood or may_be_named(traced):
+    traced = event.traced
+    if traced is None or event.again is not None or not traced.stood or may_be_named(traced):
         return ""
     colour = TRAITS[traced.outcome].colour
     return "" if colour == "red" and not code else colour
 
 
-def _pass(teller: Teller, passage: Passage | None, told: Told, left: bool = False) -> StoryPassage | None:
+def _pass(
+    history: FactHistory, passage: Passage | None, event: HistoryRow, left: bool = False
+) -> StoryPassage | None:
     """A passage for the screen: escaped, with its spans in UTF-16 units."""
-    traced = told.traced
+    traced = event.traced
     if passage is None:
         if not left or traced is None:
             return None
-        cleared = told.recorded is not None and told.recorded.clears
+        cleared = event.recorded is not None and event.recorded.clears
         text = _NOTHING["cleared" if cleared else "not written" if may_be_named(traced) else traced.outcome]
-        return StoryPassage("What stays" if cleared else _LEFT["summary"], "", "", text, 0, 0, [])
-    title = _LEFT.get(passage.speaker) or name_speaker(passage)
+        return StoryPassage("What stays" if cleared else _REMAINING["summary"], "", "", text, 0, 0, [])
+    title = _REMAINING.get(passage.speaker) or name_speaker(passage)
     if left and traced is not None and traced.outcome == "superseded":
         title = "You said later"
-    elif left and passage.speaker not in _LEFT:
+    elif left and passage.speaker not in _REMAINING:
         title = "What stays"
-    known = passage.ref.entry in teller.session.index
-    note = _label(teller, passage.ref) if known and passage.speaker not in _LEFT else ""
+    known = passage.ref.entry in history.session.index
+    note = _label(history, passage.ref) if known and passage.speaker not in _REMAINING else ""
 
     # Each piece is escaped by itself, so that the spans keep their bounds.
     spans = sorted([*((span, False) for span in passage.same), *((span, True) for span in passage.differs)])
@@ -284,48 +307,48 @@ def _pass(teller: Teller, passage: Passage | None, told: Told, left: bool = Fals
     return StoryPassage(title, note, str(passage.ref) if known else "", "".join(pieces), start, end, marks)
 
 
-def _fact_row(teller: Teller, told: Told, row: str) -> StoryFactRow:
-    fact, traced = teller.fact, told.traced
-    name = name_form(fact.kind, fact.form, teller.session.cwd)
+def _fact_row(history: FactHistory, event: HistoryRow, row: str) -> StoryFactRow:
+    fact, traced = history.fact, event.traced
+    name = name_form(fact.kind, fact.form, history.session.cwd)
     if fact.kind == "file":
         name = name.rpartition("/")[2]
     does = "is said in" if fact.kind in SPOKEN else "is named in"
     short = name if len(name) <= MOST_NAME else _NOUNS.get(fact.kind, fact.kind)
-    if told.again is not None or traced is None:
+    if event.again is not None or traced is None:
         return StoryFactRow(short, does, row)
-    after = "after the cut" if told.recorded is None else f"after {told.recorded.sign}"
+    after = "after the cut" if event.recorded is None else f"after {event.recorded.sign}"
     if traced.outcome != "absent":
         return StoryFactRow(short, does, f"{after}: {TRAITS[traced.outcome].words}")
     means = MEANS.get(fact.kind)
-    until = f" until it is {means}" if means and teller.again and told.recorded is not None else ""
+    until = f" until it is {means}" if means and history.again and event.recorded is not None else ""
     unless = " unless the summary names it" if may_be_named(traced) else ""
     return StoryFactRow(short, does, f"{TRAITS['absent'].words} {after}{until}{unless}")
 
 
-def _gather(teller: Teller, told: Told) -> list[BlockRef]:
+def _gather(history: FactHistory, event: HistoryRow) -> list[BlockRef]:
     """The blocks that say the fact, and those that name it in so many words; in the order of the file."""
-    named = {said.ref for said in teller.fact.said}
-    if told.traced is not None:
-        named |= set(told.traced.named)
-    index = teller.session.index
+    named = {said.ref for said in history.fact.said}
+    if event.traced is not None:
+        named |= set(event.traced.named)
+    index = history.session.index
     return sorted(named, key=lambda ref: (index[ref.entry], ref.block))
 
 
-def _label(teller: Teller, ref: BlockRef) -> str:
-    turn = teller.turn(ref)
-    name = teller.name(ref).removeprefix("the ").removeprefix("output of ")
+def _label(history: FactHistory, ref: BlockRef) -> str:
+    turn = history.turn(ref)
+    name = history.name(ref).removeprefix("the ").removeprefix("output of ")
     return f"turn {turn} · {name}" if turn else name
 
 
-def _head(teller: Teller, named: list[BlockRef]) -> str:
+def _head(history: FactHistory, named: list[BlockRef]) -> str:
     """ "changed file · in 19 blocks, turns 1 to 20"."""
-    fact = teller.fact
+    fact = history.fact
     done = set(fact.operations)
     kind = _NOUNS.get(fact.kind, fact.kind)
     if fact.kind == "file":
         ways = (("created", "created file"), ("edited", "changed file"), ("deleted", "deleted file"))
         kind = next((word for way, word in ways if way in done), "file")
-    turns = [turn for ref in named if (turn := teller.turn(ref))]
+    turns = [turn for ref in named if (turn := history.turn(ref))]
     when = (
         ""
         if not turns
@@ -336,40 +359,42 @@ def _head(teller: Teller, named: list[BlockRef]) -> str:
     return f"{kind} · in {plural(len(named), 'block')}{when}"
 
 
-def _code(teller: Teller, told: Told) -> str:
-    if told.again is not None:
+def _code(history: FactHistory, event: HistoryRow) -> str:
+    if event.again is not None:
         return "CI009"
-    traced = told.traced
+    traced = event.traced
     if traced is None or not traced.stood:
         return ""
-    trace = told.recorded.trace if told.recorded is not None else None
+    trace = event.recorded.trace if event.recorded is not None else None
     if trace is None:
         plan = traced.scene.plan
-        trace = teller.listing.trace if plan is not None else None
-    return "" if trace is None else find_code(trace, traced.fact.number)
+        trace = history.listing.trace if plan is not None else None
+    return "" if trace is None else find_code(trace, traced.fact.number, history.model.session)
 
 
-def _outcomes(teller: Teller) -> Iterator[StoryOutcome]:
-    for pick, traced in teller.rounds.items():
-        entry, sign = traced.scene.entry, teller.signs[pick]
-        turn = teller.turn(BlockRef(entry.parent, 0)) if entry is not None and entry.parent else 0
+def _outcomes(history: FactHistory) -> Iterator[StoryOutcome]:
+    for pick, traced in history.rounds.items():
+        entry, sign = traced.scene.entry, history.signs[pick]
+        turn = history.turn(BlockRef(entry.parent, 0)) if entry is not None and entry.parent else 0
         by: By = "guess" if traced.tier == "inferred" else "file"
-        joint = "at" if teller.clears(pick) or not traced.stood else "in"
-        name = "cleared" if teller.clears(pick) and traced.stood and traced.outcome == "absent" else ""
+        joint = "at" if history.clears(pick) or not traced.stood else "in"
+        name = "cleared" if history.clears(pick) and traced.stood and traced.outcome == "absent" else ""
         words = f"{name or _name_outcome(traced)} {joint} {sign}"
         if traced.outcome == "quoted":
-            words = f"in an earlier summary at {sign}" if teller.clears(pick) else f"in the summary of {sign}"
+            words = (
+                f"in an earlier summary at {sign}" if history.clears(pick) else f"in the summary of {sign}"
+            )
         note = "cannot be read" if by == "guess" else "by the file"
         yield StoryOutcome(
             pick, f"{words}{f', turn {turn}' if turn else ''}", note, _sign(traced), by, traced.outcome
         )
-    for pick, again in teller.again.items():
-        turn = teller.turn(again.again)
+    for pick, again in history.again.items():
+        turn = history.turn(again.again)
         price = f"{again.tokens:+,}" + (f" · {again.price}" if again.price else "")
-        yield StoryOutcome(pick, f"{MEANS[teller.fact.kind]}, turn {turn}", price, "again", "file", "")
-    planned = teller.planned
+        yield StoryOutcome(pick, f"{MEANS[history.fact.kind]}, turn {turn}", price, "again", "file", "")
+    planned = history.planned
     if planned is not None:
-        words = UNLESS if may_be_named(planned) else f"{_name_outcome(planned)}{_where(teller, planned)}"
+        words = UNLESS if may_be_named(planned) else f"{_name_outcome(planned)}{_where(history, planned)}"
         yield StoryOutcome("plan", words, "by this plan", _sign(planned), "plan", planned.outcome)
 
 
@@ -378,17 +403,17 @@ def _name_outcome(traced: TracedFact) -> str:
     return label_of("gone" if gone else traced.outcome)
 
 
-def _where(teller: Teller, traced: TracedFact) -> str:
+def _where(history: FactHistory, traced: TracedFact) -> str:
     """Of what a plan keeps, where it stands: ", pinned in turn 2"."""
     plan = traced.scene.plan
     if plan is None or traced.outcome != "verbatim":
         return ""
     pins = set(plan.edits.pins)
     pinned = next((ref for ref in traced.stands if str(ref) in pins), None)
-    ref = pinned or next((ref for ref in traced.stands if teller.turn(ref)), None)
+    ref = pinned or next((ref for ref in traced.stands if history.turn(ref)), None)
     if ref is None:
         return ""
-    return f", pinned in turn {teller.turn(ref)}" if pinned is not None else f", in turn {teller.turn(ref)}"
+    return f", pinned in turn {history.turn(ref)}" if pinned is not None else f", in turn {history.turn(ref)}"
 
 
 def _sign(traced: TracedFact) -> StepSign:
@@ -399,15 +424,15 @@ def _sign(traced: TracedFact) -> StepSign:
     return "undecided" if traced.outcome in UNDECIDED else "kept"
 
 
-def _steps(teller: Teller, told: Told) -> Iterator[StoryStep]:
-    traced = told.traced
+def _steps(history: FactHistory, event: HistoryRow) -> Iterator[StoryStep]:
+    traced = event.traced
     if traced is None or not traced.named:
         return
-    sayings, said = known(traced), "said" if teller.fact.kind in SPOKEN else "named"
+    sayings, said = list_mentions(traced), "said" if history.fact.kind in SPOKEN else "named"
     first, last = traced.named[0], traced.named[-1]
     done = {one.operation for one in sayings if one.ref == first}
     lead = next((word for way, word in (("created", "created"), ("ran", "first run")) if way in done), "")
-    yield _step(teller, first, lead or f"first {said}, in {teller.name(first)}", "named")
+    yield _step(history, first, lead or f"first {said}, in {history.name(first)}", "named")
     later = [one for one in sayings if one.operation in (*CHANGED, "ran") and one.ref != first]
     if later:
         counts = {way: sum(one.operation == way for one in later) for way in (*CHANGED, "ran")}
@@ -416,25 +441,25 @@ def _steps(teller: Teller, told: Told) -> Iterator[StoryStep]:
             for way, number in counts.items()
             if number
         ]
-        yield _step(teller, later[-1].ref, join_words(did), "named")
+        yield _step(history, later[-1].ref, join_words(did), "named")
     if last not in (first, *(one.ref for one in later[-1:])):
-        yield _step(teller, last, f"last {said} in {teller.name(last)}", "named")
-    yield _decide(teller, told, traced)
-    for again in teller.again.values() if told.recorded is not None else ():
-        if told.recorded is not None and again.entry == told.recorded.entry.id:
-            words = f"{MEANS[teller.fact.kind]}{', with the same answer' if again.same else ''}"
-            turn, ref = f"turn {teller.turn(again.again)}", str(again.again)
+        yield _step(history, last, f"last {said} in {history.name(last)}", "named")
+    yield _decide(history, event, traced)
+    for again in history.again.values() if event.recorded is not None else ():
+        if event.recorded is not None and again.entry == event.recorded.entry.id:
+            words = f"{MEANS[history.fact.kind]}{', with the same answer' if again.same else ''}"
+            turn, ref = f"turn {history.turn(again.again)}", str(again.again)
             yield StoryStep(turn, words, "again", ref, f"{again.tokens:+,}", again.price)
 
 
-def _step(teller: Teller, ref: BlockRef, words: str, sign: StepSign) -> StoryStep:
-    turn = teller.turn(ref)
+def _step(history: FactHistory, ref: BlockRef, words: str, sign: StepSign) -> StoryStep:
+    turn = history.turn(ref)
     return StoryStep(f"turn {turn}" if turn else "", words, sign, str(ref), "", "")
 
 
-def _decide(teller: Teller, told: Told, traced: TracedFact) -> StoryStep:
+def _decide(history: FactHistory, event: HistoryRow, traced: TracedFact) -> StoryStep:
     """The step at which the compaction, or the plan, decided."""
-    number, recorded = len(traced.named), told.recorded
+    number, recorded = len(traced.named), event.recorded
     planned = recorded is None
     named = f"{plural(number, 'block')} named it"
     if planned:
@@ -442,7 +467,7 @@ def _decide(teller: Teller, told: Told, traced: TracedFact) -> StoryStep:
     outputs = ""
     variant: str = traced.outcome if traced.stood or planned else "gone"
     if recorded is not None and recorded.clears and traced.stood:
-        emptied = len(teller.emptied(traced))
+        emptied = len(history.emptied(traced))
         outputs = plural(emptied, "was cleared", "were cleared") if emptied else "none was cleared"
         left = len(traced.stands) if traced.outcome == "verbatim" else 0
         outputs += f", {plural(left, 'stays', 'stay') if left else 'none stays'}"

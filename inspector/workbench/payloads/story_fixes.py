@@ -1,7 +1,7 @@
-"""What would keep a fact: edits that one click makes and takes back, each with the tokens that it costs.
+"""Fixes that keep a fact: edits that one click makes and undoes, each with its cost in tokens.
 
-A loss that the file records is mended in the plan *As recorded*; one that is planned, in the plan itself.
-Words to give a summariser are copied: nothing proves that it follows them.
+A recorded loss is fixed in the plan *As recorded*, a planned one in the plan itself.
+Instructions for a summariser are only copied: nothing proves that it follows them.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from ...tokens.prices import price_tokens
 from ..model import WorkbenchModel
 from ..opening import AUTO
 from .base_payload import Payload
+from .fact_history import FactHistory, HistoryRow
 from .fact_list import FactListing
-from .fact_teller import Teller, Told
 from .rules import Setting
 
 MOST = 5
 _LIST = CarryFileOperations.model_fields["kind"].default
 _TOO_MUCH = 0.95
-"""A cut that leaves so much of what stood is no fix."""
+"""A cut that leaves more than this share is not a fix."""
 _VERBS = {
     "pin": ("Pin", "Pinned"),
     "cut": ("Cut", "Cut"),
@@ -59,11 +59,11 @@ class StoryChanges(Payload, frozen=True):
 
 
 class StoryFix(Payload, frozen=True):
-    """An edit that keeps the fact: `does` is the word of its button, `words` what it is done to.
+    """An edit that keeps the fact: `does` is the label of its button, `words` its object.
 
-    `done` says that the plan on the screen has it: then `changes` take it back, and `words` say that the fact
-    is kept by it. "Copy" copies the `recipe`, which holds words for a summariser. `tokens` is what the total
-    grows, or has grown, by; `said` tells what was done.
+    If `done`, the plan on the screen already has it: `changes` then undo it, and `words` say that it keeps
+    the fact. "Copy" copies the `recipe`, which holds instructions for a summariser. `tokens` is the growth of
+    the total by the edit; `said` describes the edit.
     """
 
     id: str
@@ -78,44 +78,48 @@ class StoryFix(Payload, frozen=True):
 
 
 class Base(NamedTuple):
-    """What fixes are edits of: the plan as it is, and the same without those that keep the fact already."""
+    """The plan that the fixes edit, and the same plan without the edits that already keep the fact."""
 
     plan: Plan
     bare: Plan
 
 
-def offer_fixes(model: WorkbenchModel, listing: FactListing, told: Told, teller: Teller) -> list[StoryFix]:
+def offer_fixes(
+    model: WorkbenchModel, listing: FactListing, history_row: HistoryRow, report: FactHistory
+) -> list[StoryFix]:
     """The edits that keep a fact, the cheapest of each sort first."""
-    traced = told.traced
+    traced = history_row.traced
     if traced is None or not traced.stood:
         return []
     names = {str(ref) for ref in traced.said}
-    base = _find_base(model, listing, told, names)
+    base = _find_base(model, listing, history_row, names)
     if base is None:
         return []
-    if told.recorded is None:
+    if history_row.recorded is None:
         (traced,) = trace_again([traced], base.bare)
     if traced.outcome == "verbatim":
         return []
-    return _tell(model, told, teller, base, _sift(traced.fixes(base.bare), base, teller))
+    return _build_fixes(model, history_row, report, base, _sift(traced.fixes(base.bare), base, report))
 
 
-def offer_output(model: WorkbenchModel, told: Told, teller: Teller) -> list[StoryFix]:
+def offer_output(model: WorkbenchModel, history_row: HistoryRow, report: FactHistory) -> list[StoryFix]:
     """Offer to pin what would have avoided the repeated call."""
-    traced, recorded = told.traced, told.recorded
+    traced, recorded = history_row.traced, history_row.recorded
     if traced is None or recorded is None:
         return []
     names = {str(ref) for ref in traced.said}
-    base = _recorded_plans(model, teller.session.at(find_parent(teller.session, recorded.entry)), names)
+    base = _recorded_plans(model, report.session.at(find_parent(report.session, recorded.entry)), names)
     if base is None:
         return []
     pins = tuple(fix for fix in traced.fixes(base.bare) if fix.means == "pin")
-    return _tell(model, told, teller, base, _sift(pins, base, teller))
+    return _build_fixes(model, history_row, report, base, _sift(pins, base, report))
 
 
-def _find_base(model: WorkbenchModel, listing: FactListing, told: Told, names: set[str]) -> Base | None:
-    if told.recorded is not None:
-        return _recorded_plans(model, told.recorded.trace.scene.session, names)
+def _find_base(
+    model: WorkbenchModel, listing: FactListing, history_row: HistoryRow, names: set[str]
+) -> Base | None:
+    if history_row.recorded is not None:
+        return _recorded_plans(model, history_row.recorded.trace.scene.session, names)
     plan = listing.plan
     return Base(plan, _without(plan, names) or plan)
 
@@ -126,11 +130,11 @@ def _recorded_plans(model: WorkbenchModel, moment: Session, names: set[str]) -> 
         bare = make_plan(moment, model.ledger, RECORDED, window=model.window)
     except InspectorError:
         return None
-    mine = model.plan
-    edited = mine.policy.name == RECORDED.name and mine.session.leaf == moment.leaf
+    current_plan = model.plan
+    edited = current_plan.policy.name == RECORDED.name and current_plan.session.leaf == moment.leaf
     if not edited:
         return Base(bare, bare)
-    return Base(mine, _without(mine, names, cut=True) or bare)
+    return Base(current_plan, _without(current_plan, names, cut=True) or bare)
 
 
 def _without(plan: Plan, names: set[str], cut: bool = False) -> Plan | None:
@@ -138,29 +142,33 @@ def _without(plan: Plan, names: set[str], cut: bool = False) -> Plan | None:
     edits = plan.edits
     pins = tuple(pin for pin in edits.pins if pin not in names)
     settings = {key: value for key, value in edits.settings.items() if not key.startswith(f"{_LIST}.")}
-    kept = Edits(cut=None if cut else edits.cut, pins=pins, settings=settings)
-    return plan if kept == edits else _make(plan, kept)
+    remaining_edits = edits.model_copy(update={"pins": pins, "settings": settings})
+    if cut:
+        remaining_edits = remaining_edits.model_copy(update={"cut": None, "since": None})
+    return plan if remaining_edits == edits else _make(plan, remaining_edits)
 
 
 def _make(plan: Plan, edits: Edits) -> Plan | None:
-    """The same policy with other edits; None where that is not legal."""
+    """Return the plan of the same policy with other edits; None if they are not valid."""
     try:
         return make_plan(plan.session, plan.ledger, plan.policy.name, edits, window=plan.table.given_window)
     except InspectorError:
         return None
 
 
-def _sift(fixes: tuple[Fix, ...], base: Base, teller: Teller) -> Iterator[Fix]:
-    """One fix for each thing that is told: of two edits in one turn the cheaper, or the one that is made."""
+def _sift(fixes: tuple[Fix, ...], base: Base, report: FactHistory) -> Iterator[Fix]:
+    """Yield one fix per description: of two edits in one turn the cheaper one, or the active one."""
     order = sorted(fixes, key=lambda fix: (fix.means != "instruct", fix.means == "cut", fix.price))
     chosen = [fix for fix in order if _is_done(base.plan, fix)]
-    told: set[str] = set()
+    texts: set[str] = set()
     for fix in order:
-        words = _describe(fix, base.plan, teller)
-        better = next((one for one in chosen if _describe(one, base.plan, teller) == words), fix)
-        if words in told:
+        words = _describe(fix, base.plan, report)
+        better = next(
+            (candidate for candidate in chosen if _describe(candidate, base.plan, report) == words), fix
+        )
+        if words in texts:
             continue
-        told.add(words)
+        texts.add(words)
         if fix.means == "cut" and fix.plan.after > _TOO_MUCH * fix.plan.before:
             continue
         yield better
@@ -181,14 +189,14 @@ def _is_done(plan: Plan, fix: Fix) -> bool:
     )
 
 
-def _tell(
-    model: WorkbenchModel, told: Told, teller: Teller, base: Base, fixes: Iterator[Fix]
+def _build_fixes(
+    model: WorkbenchModel, history_row: HistoryRow, report: FactHistory, base: Base, fixes: Iterator[Fix]
 ) -> list[StoryFix]:
     out: list[StoryFix] = []
     for fix in islice(fixes, MOST):
         done = _is_done(base.plan, fix)
         edits = (_take_back if done else _apply)(base.plan.edits, fix)
-        other = _make(base.plan, edits) if done else _made(model, base.plan, edits)
+        other = _make(base.plan, edits) if done else _try_plan(model, base.plan, edits)
         if other is None:
             continue
         tokens = base.plan.after - other.after if done else other.after - base.plan.after
@@ -196,7 +204,7 @@ def _tell(
         request = max(base.plan.after, other.after)
         money = price_tokens(model_of(base.plan.session), tokens, request=request) if tokens >= 0 else None
         price = "" if money is None else str(money)
-        (does, did), words = _VERBS[fix.means], _describe(fix, base.plan, teller)
+        (does, did), words = _VERBS[fix.means], _describe(fix, base.plan, report)
         cost = f"{tokens:+,} tokens" + (f", {price} a request" if price else "")
         out.append(
             StoryFix(
@@ -207,7 +215,7 @@ def _tell(
                 price=price,
                 done=done,
                 said=f"Taken back: {does.lower()} {words}." if done else f"{did} {words}: {cost}.",
-                changes=_changes(model, told, base.plan, edits) if fix.proved else StoryChanges(),
+                changes=_changes(model, history_row, base.plan, edits) if fix.proved else StoryChanges(),
                 recipe=fix.text or (base.plan if done else other).recipe,
             )
         )
@@ -236,7 +244,7 @@ def _take_back(edits: Edits, fix: Fix) -> Edits:
     )
 
 
-def _made(model: WorkbenchModel, plan: Plan, edits: Edits) -> Plan | None:
+def _try_plan(model: WorkbenchModel, plan: Plan, edits: Edits) -> Plan | None:
     """The plan that a click makes, with the summary that was written for it, if one was."""
     other = _make(plan, edits)
     if other is None or plan.policy.name == RECORDED.name:
@@ -244,17 +252,19 @@ def _made(model: WorkbenchModel, plan: Plan, edits: Edits) -> Plan | None:
     return model.fill_in(other)
 
 
-def _describe(fix: Fix, plan: Plan, teller: Teller) -> str:
+def _describe(fix: Fix, plan: Plan, report: FactHistory) -> str:
     """Name the target of a fix: "the answer in turn 2"."""
     if fix.means == "pin":
         pins = fix.changes["pins"]
         more = f" and {plural(len(pins) - 1, 'more block')}" if len(pins) > 1 else ""
         lines = f": {fix.holds}" if "lines" in fix.holds else ""
-        return f"{teller.label(_ref(pins[0]))}{more}{lines}"
+        return f"{report.label(_ref(pins[0]))}{more}{lines}"
     if fix.means == "cut":
         name = str(fix.changes["cut"])
-        turn = teller.turn(BlockRef(name, 0))
-        return f"in turn {turn}" if turn else f"at {cut_text(name, 40)}"
+        turn = report.turn(BlockRef(name, 0))
+        where = f"in turn {turn}" if turn else f"at {cut_text(name, 40)}"
+        # A cut by hand is planned by the harness's policy, which writes a summary of its own.
+        return f"{where}, with the recorded summary" if plan.policy.name == RECORDED.name else where
     if fix.means == "carry":
         return "a list of changed files in the summary"
     if fix.means == "instruct":
@@ -262,24 +272,24 @@ def _describe(fix: Fix, plan: Plan, teller: Teller) -> str:
     ((key, value),) = fix.changes["settings"].items()
     kind, _, name = key.partition(".")
     # As the rule will say it.
-    rule = next(one for one in plan.policy.parts if one.kind == kind)
+    rule = next(part for part in plan.policy.parts if part.kind == kind)
     return rule.model_copy(update={name: value}).sentence.replace(str(value), f"{value:,}")
 
 
-def _changes(model: WorkbenchModel, told: Told, plan: Plan, edits: Edits) -> StoryChanges:
+def _changes(model: WorkbenchModel, history_row: HistoryRow, plan: Plan, edits: Edits) -> StoryChanges:
     """The inputs that differ from those on the screen."""
-    given = model.inputs
+    inputs = model.inputs
     at = str(plan.session.leaf or "")
     here = at == model.plan.session.leaf
-    # What nobody chose is named, since an edit may make it another.
-    chosen = plan.policy.name if given["policy"] == AUTO else given["policy"]
-    policy = RECORDED.name if told.recorded is not None else chosen
-    moved = not here or policy != given["policy"]
+    # Name a policy that the user did not choose, since an edit may change it.
+    chosen = plan.policy.name if inputs["policy"] == AUTO else inputs["policy"]
+    policy = RECORDED.name if history_row.recorded is not None else chosen
+    moved = not here or policy != inputs["policy"]
     cut, settings, pins = edits.cut or "", dict(edits.settings), list(edits.pins)
     return StoryChanges(
         UNSET if here else at,
-        UNSET if policy == given["policy"] else policy,
-        cut if moved or cut != given["cut"] else UNSET,
-        settings if moved or settings != given["settings"] else UNSET,
-        pins if moved or pins != given["pins"] else UNSET,
+        UNSET if policy == inputs["policy"] else policy,
+        cut if moved or cut != inputs["cut"] else UNSET,
+        settings if moved or settings != inputs["settings"] else UNSET,
+        pins if moved or pins != inputs["pins"] else UNSET,
     )

@@ -1,8 +1,9 @@
-"""Sidechains beside a moment: at which of its steps each sub-agent ran, and what it cost there.
+"""Sidechains at a point in time: the steps at which each sub-agent ran, and its tokens there.
 
-In go a session at the moment and its ledger, out come columns over (sidechain, step). Nothing of this is in
-the context. An entry of a sub-agent ran beside the last entry of the main conversation before it: by the
-clock where both have a time, else by the order of the file, and never before the call that started it.
+The input is a session at the point in time and its ledger; the result is columns over (sidechain, step).
+Sidechains are not in the context. An entry of a sub-agent ran at the last earlier entry of the main
+conversation: by time if both have one, else by the order of the file, and never before the call that started
+it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Times = NDArray[np.float64]
 
 
 class SidePayload(Payload, frozen=True):
-    """A sub-agent that ran beside the moment; `call` is the row that started it, -1 for unknown. `end` is
+    """A sub-agent that ran in this context; `call` is the row that started it, -1 if unknown. `end` is
     the name of its last entry."""
 
     label: str
@@ -38,9 +39,9 @@ class SidePayload(Payload, frozen=True):
 
 
 class Sidechain(NamedTuple):
-    """A sidechain beside the moment: its number in the file, from 1; what it was started for; its tokens.
+    """A sidechain: its number in the file, from 1; its task; its tokens.
 
-    `call` is the row of the call in the context that started it, -1 where none is known; `end` the name of
+    `call` is the row of the call in the context that started it, -1 if unknown; `end` is the name of
     its last entry.
     """
 
@@ -52,7 +53,7 @@ class Sidechain(NamedTuple):
 
 
 class Sidechains(NamedTuple):
-    """Columns over the k pairs of a sidechain and a step beside which it ran, in that order.
+    """Columns over the k pairs of a sidechain and a step at which it ran, in order.
 
     lane    int32[k]  index into `named`
     step    int32[k]  step of the context, as in `Live.step`
@@ -79,9 +80,9 @@ class Sidechains(NamedTuple):
 
 
 def place_sides(session: Session, ledger: Ledger) -> Sidechains:
-    """Where the sidechains of a session ran beside the context at its leaf; those that did not are left out.
+    """Find the positions of a session's sidechains in the context at its leaf; skip those outside it.
 
-    Linear in the entries. A session without sidechains has no lanes.
+    Takes linear time in the entries. A session without sidechains has no lanes.
     """
     members: dict[str, list[int]] = {}
     for i, entry in enumerate(session.entries):
@@ -97,7 +98,7 @@ def place_sides(session: Session, ledger: Ledger) -> Sidechains:
         rows = np.array(entries, np.int32)
         task = next((text for i in entries if (text := session.entries[i].text.strip())), "")
         call = calls.take(task)
-        task = _tell(session.extra.get("agents"), session.entries[entries[0]].sidechain, task)
+        task = _describe_goal(session.extra.get("agents"), session.entries[entries[0]].sidechain, task)
         step = clock.place(rows, live.step[live.position[call]] if call >= 0 else -1)
         here = step >= 0
         if not here.any():
@@ -111,12 +112,12 @@ def place_sides(session: Session, ledger: Ledger) -> Sidechains:
     return Sidechains(np.concatenate(lanes), np.concatenate(steps), np.concatenate(tokens), tuple(named))
 
 
-def _tell(agents: object, name: str | None, task: str) -> str:
-    """What a sub-agent was started as, and for what; where no file says, the first words of its task."""
+def _describe_goal(agents: object, name: str | None, task: str) -> str:
+    """Return a sub-agent's kind and goal, or the first words of its task if the file has no goal."""
     about = agents.get(name) if isinstance(agents, dict) else None
     kind, goal = (about.get(key) if isinstance(about, dict) else None for key in ("agentType", "description"))
-    told = goal if isinstance(goal, str) and goal.strip() else task
-    return f"{kind}: {told}" if isinstance(kind, str) and kind.strip() else told
+    text = goal if isinstance(goal, str) and goal.strip() else task
+    return f"{kind}: {text}" if isinstance(kind, str) and kind.strip() else text
 
 
 class _Clock:
@@ -129,7 +130,7 @@ class _Clock:
         counts &= np.array([entry.sidechain is None for entry in entries], bool)
         self._main = np.flatnonzero(counts)
         self._leaf = int(np.searchsorted(self._main, live.entries.max()))
-        # What has no time of its own happened no earlier than what stands before it.
+        # An entry without a time happened no earlier than the entry before it.
         times = np.fmax.accumulate(self._time[self._main])
         self._timed = bool((times == times).any())
         self._times = np.where(np.isnan(times), -np.inf, times)
@@ -137,7 +138,7 @@ class _Clock:
         self._step[live.entries] = live.step
 
     def place(self, rows: Ints, start: int) -> Ints:
-        """int32: the step beside which each entry ran, no earlier than `start` (-1: unknown); else -1."""
+        """int32: the step at which each entry ran, no earlier than `start` (-1: unknown); else -1."""
         if not len(self._main):
             return np.full(len(rows), -1, np.int32)
         before = np.searchsorted(self._main, rows) - 1
@@ -146,7 +147,7 @@ class _Clock:
             by_time = np.searchsorted(self._times, at, "right") - 1
             before = np.where(np.isnan(at), before, by_time)
         step = np.where(before < 0, -1, self._step[self._main[np.maximum(before, 0)]])
-        # What came after this moment had not happened yet.
+        # Later entries had not happened yet at this point in time.
         return np.where(before > self._leaf, -1, np.maximum(step, start)).astype(np.int32)
 
 
@@ -157,11 +158,11 @@ class _Calls:
         self._rows: dict[str, list[int]] = {}
         for row in np.flatnonzero(session.tree.call[_file_rows(session, live)] >= 0)[::-1].tolist():
             entry = session.entries[live.entries[live.position[row]]]
-            for text in _given(entry.blocks[live.block[row]]):
+            for text in _list_texts(entry.blocks[live.block[row]]):
                 self._rows.setdefault(text, []).append(row)
 
     def take(self, task: str) -> int:
-        """The row of the first call not yet taken that was given this text, -1 where there is none."""
+        """Return the row of the first unused call with this text, or -1."""
         rows = self._rows.get(task)
         return rows.pop() if task and rows else -1
 
@@ -170,7 +171,7 @@ def _file_rows(session: Session, live: Live) -> Ints:
     return (session.tree.start[live.entries[live.position]] + live.block).astype(np.int32)
 
 
-def _given(block: object) -> Iterator[str]:
+def _list_texts(block: object) -> Iterator[str]:
     if isinstance(block, ToolCall) and isinstance(block.input, dict):
         yield from {value.strip() for value in block.input.values() if isinstance(value, str)}
 
@@ -180,7 +181,7 @@ def _read_times(stamps: Iterable[str | None]) -> Times:
 
 
 def _read_time(stamp: str | None) -> float:
-    """Seconds of an ISO time, taken for UTC where it names no zone; NaN for anything else."""
+    """Return the seconds of an ISO time, in UTC if it names no zone; NaN for other texts."""
     if stamp is None:
         return float("nan")
     try:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ...facts.lint.check import CHANGED, known
+from ...facts.lint.check import CHANGED, list_mentions
 from ...facts.mentions import make_pattern
 from ...facts.traced import Trace, TracedFact
 from ...planning.plan import Plan
@@ -17,13 +17,13 @@ from ...text import plural, printable
 from ..model import WorkbenchModel
 from .base_payload import Payload
 from .block import describe_summary
-from .context_after import PLACEHOLDER
+from .context import PLACEHOLDER
 from .fact_list import UNLESS_NAMED, find_listing
 from .sections import format_tokens
 
 MOST_TEXT = 40_000
 """Characters of a summary that are sent."""
-SEALED = "The file holds this summary sealed: nobody can read it."
+SEALED = "The summary is encrypted: only its provider can read it."
 NO_SUMMARY = "The file records this compaction without a summary."
 NO_RECORDED = "The file records no compaction right after this moment."
 CLEARED = "The file records that outputs were cleared here; nothing was summarised."
@@ -32,9 +32,10 @@ SAME = "The same text so far: drag the cut, or choose a policy."
 
 
 class SummaryCount(Payload, frozen=True):
-    """How many facts of a sort that stood before a summary names in full: "names 10 of 12 changed files".
+    """Number of facts of a kind before, and of those that a summary names in full: "names 10 of 12 changed
+    files".
 
-    Of a summary that is not written yet `named` are those that are safe without it.
+    For a summary that is not written yet, `named` counts the facts that are safe without it.
     """
 
     sort: str
@@ -44,9 +45,9 @@ class SummaryCount(Payload, frozen=True):
 
 
 class SummarySide(Payload, frozen=True):
-    """One summary: what it is called, its size and who wrote it, its text, and what of the facts it leaves.
+    """One summary: its name, size and author, its text, and the facts that it keeps.
 
-    `note` says what limits it, "" for nothing; `sentence` stands where there is no text.
+    `note` says what limits it, or is ""; `sentence` replaces a missing text.
     """
 
     title: str
@@ -59,8 +60,8 @@ class SummarySide(Payload, frozen=True):
 
 
 class SummariesReply(Payload, frozen=True):
-    """Both sides; `recorded` is None where the file records no compaction after the moment, or one that
-    emptied outputs alone: `sentence` says which."""
+    """Both sides. There is no `recorded` side if no recorded compaction follows, or if it only cleared
+    outputs; `sentence` gives the reason."""
 
     recorded: SummarySide | None
     planned: SummarySide
@@ -68,7 +69,7 @@ class SummariesReply(Payload, frozen=True):
 
 
 def compare_summaries(model: WorkbenchModel, query: Mapping[str, Any]) -> SummariesReply:
-    """The summaries of this moment: what the file records, and the plan's with its cut at `place`.
+    """Return the summaries at this point in time: the recorded one, and the plan's with its cut at `place`.
 
     >>> from inspector import open_demo
     >>> model = WorkbenchModel(open_demo(), "flue")
@@ -87,10 +88,10 @@ def compare_summaries(model: WorkbenchModel, query: Mapping[str, Any]) -> Summar
             sentence = CLEARED
         elif side is None or not side.text:
             side = _read_recorded(model.session[recorded.mark.entry], recorded.sealed, title)
-    # The plan's own place where the recorded side is looked at: the query's is that of what is seen.
+    # The query's place belongs to the recorded side if that is shown; use the plan's own place.
     plan = model.plan
     place = int(query["place"]) if model.looked_at is None else plan.place or 0
-    listing = find_listing(model, place)
+    listing = find_listing(model, place, planned=True)
     planned = _describe(listing.plan, listing.trace, "Planned")
     if side is not None and planned.text and planned.text == side.text:
         # One text is read once.
@@ -99,7 +100,7 @@ def compare_summaries(model: WorkbenchModel, query: Mapping[str, Any]) -> Summar
 
 
 def _read_recorded(entry: Entry, sealed: bool, title: str) -> SummarySide:
-    """The side of a compaction that no plan tells: its text as the file holds it, or why there is none."""
+    """Describe a compaction that has no plan: its text from the file, or the reason for its absence."""
     text = "" if sealed else "\n\n".join(block.text for block in entry.blocks if block.text)
     sentence = "" if text else SEALED if sealed else NO_SUMMARY
     return SummarySide(title, "", printable(text, MOST_TEXT), len(text), "", [], sentence)
@@ -109,7 +110,7 @@ def _describe(plan: Plan, trace: Trace, title: str) -> SummarySide:
     text = describe_summary(plan, plan.place or 0).text if plan.summarises else ""
     written = plan.checkpoint
     note = f"Not written yet: a placeholder. {PLACEHOLDER}" if text and plan.is_unwritten else ""
-    # Which entry of the file it is says nothing to a reader.
+    # The entry's id in the file means nothing to a reader.
     by = "" if written is None else cut_text(written.by, 60)
     by = f" · by {'the file' if by.startswith('the file (') else by}" if by else ""
     size = f"{format_tokens(plan.summary_tokens)}{by}" if text else ""
@@ -125,22 +126,24 @@ def _describe(plan: Plan, trace: Trace, title: str) -> SummarySide:
 
 
 def _count(trace: Trace, unwritten: bool) -> list[SummaryCount]:
-    """Of what could be read before, how much the summary says, whatever is kept beside it; of one that is not
-    written yet, how much is not lost even if it says nothing."""
+    """Count the readable facts that the summary names, regardless of other blocks; for a summary that is not
+    written yet, count the facts that are safe without it."""
     sorts: dict[str, list[TracedFact]] = {"changed files": [], "rules of yours": [], "errors": []}
-    for one in trace:
-        if not one.stood:
+    for traced in trace:
+        if not traced.stood:
             continue
-        if _is_changed(one):
-            sorts["changed files"].append(one)
-        elif one.fact.kind == "constraint" and any(said.by == "user" for said in known(one)):
-            sorts["rules of yours"].append(one)
-        elif one.fact.kind == "error":
-            sorts["errors"].append(one)
+        if _is_changed(traced):
+            sorts["changed files"].append(traced)
+        elif traced.fact.kind == "constraint" and any(
+            mention.by == "user" for mention in list_mentions(traced)
+        ):
+            sorts["rules of yours"].append(traced)
+        elif traced.fact.kind == "error":
+            sorts["errors"].append(traced)
     counts = []
-    for sort, found in sorts.items():
-        named = sum(one.outcome != "absent" if unwritten else _is_named(one) for one in found)
-        counts += [_make_count(sort, named, len(found), unwritten)] if found else []
+    for sort, traced_facts in sorts.items():
+        named = sum(traced.outcome != "absent" if unwritten else _is_named(traced) for traced in traced_facts)
+        counts += [_make_count(sort, named, len(traced_facts), unwritten)] if traced_facts else []
     if unwritten and counts:
         # Said once, before all.
         counts[0] = replace(counts[0], words=f"{UNLESS_NAMED}: {counts[0].words}")
@@ -148,20 +151,22 @@ def _count(trace: Trace, unwritten: bool) -> list[SummaryCount]:
 
 
 def _is_changed(traced: TracedFact) -> bool:
-    return traced.fact.kind == "file" and any(said.operation in CHANGED for said in known(traced))
+    return traced.fact.kind == "file" and any(
+        mention.operation in CHANGED for mention in list_mentions(traced)
+    )
 
 
 def _is_named(traced: TracedFact) -> bool:
-    """Whether a summary that stands afterwards says all of it."""
+    """Whether a remaining summary names all of it."""
     after = traced.scene.after
     pattern = make_pattern(traced.fact, traced.scene.session)
-    found = (after.texts[number].find(pattern) for number in after.summaries)
-    return any(mention is not None and mention.full for mention in found)
+    offsets = (after.texts[number].find(pattern) for number in after.summaries)
+    return any(mention is not None and mention.full for mention in offsets)
 
 
 def _make_count(sort: str, named: int, of: int, unwritten: bool) -> SummaryCount:
-    one = "rule of yours" if sort == "rules of yours" else sort.removesuffix("s")
-    words = f"names {named} of {plural(of, one, sort)}"
+    singular = "rule of yours" if sort == "rules of yours" else sort.removesuffix("s")
+    words = f"names {named} of {plural(of, singular, sort)}"
     if unwritten:
-        words = f"{of - named} of {plural(of, one, sort)}"
+        words = f"{of - named} of {plural(of, singular, sort)}"
     return SummaryCount(sort, named, of, words)

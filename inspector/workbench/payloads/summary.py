@@ -1,6 +1,6 @@
-"""What would be sent to a provider, and what came of it, for a screen.
+"""Requests to a provider and their results, for a screen.
 
-In go a `RequestPreview` or a `SummaryCheck`, out come small values.
+The input is a `RequestPreview` or a `SummaryCheck`; the output is small values.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ OFFLINE = "Made here from the session's own words, within {:,} tokens; nothing i
 
 
 class RequestText(Payload, frozen=True):
-    """One request to a model: what it would read, as much of it as is shown here, with its secrets out.
+    """One request to a model: the beginning of its text, redacted.
 
-    `total` counts the characters of the whole text; `cached` tokens are known to the provider already.
+    `total` counts the characters of the whole text; `cached` tokens are already in the provider's cache.
     """
 
     kind: RequestKind
@@ -48,11 +48,11 @@ class SecretName(Payload, frozen=True):
 
 
 class SendingReply(Payload, frozen=True, kw_only=True):
-    """What would be sent. It cannot be unless `ready`; the sentence says why.
+    """Preview of the requests. They can be sent only if `ready`; the sentence says why not.
 
-    `price` is like "at most $0.43", "" where none is known. What is `redacted` is taken out, but for the
-    names in `kept`. Only what was looked at is sent: `digest` says what that was. `notes` are what else to
-    know of this way to compact.
+    `price` is like "at most $0.43", or "" if unknown. `redacted` secrets are removed, except the names
+    in `kept`. Only previewed requests are sent: `digest` identifies them. `notes` are other facts about
+    this way to compact.
     """
 
     by: Literal["extractive", "model"]
@@ -74,7 +74,7 @@ class SendingReply(Payload, frozen=True, kw_only=True):
 
 
 def sending_payload(sending: RequestPreview, host: str, trouble: str = "") -> dict[str, Any]:
-    """What would be sent to `host`; `trouble` says why it cannot be."""
+    """Describe the requests to `host`; `trouble` says why they cannot be sent."""
     requests = tuple(_request_payload(request) for request in sending.requests)
     reply = SendingReply(
         by="model",
@@ -99,11 +99,11 @@ def sending_payload(sending: RequestPreview, host: str, trouble: str = "") -> di
 
 def offline_payload(plan: Plan, limit: int, trouble: str = "") -> dict[str, Any]:
     """The same for a summary that is made here."""
-    said, ledger = trouble or OFFLINE.format(limit), plan.ledger
+    message, ledger = trouble or OFFLINE.format(limit), plan.ledger
     reply = SendingReply(
         by="extractive",
         ready=not trouble,
-        sentence=said,
+        sentence=message,
         counter=label_of(ledger.counter.name),
         counter_note=say_plainly(ledger.source),
     )
@@ -111,14 +111,14 @@ def offline_payload(plan: Plan, limit: int, trouble: str = "") -> dict[str, Any]
 
 
 def describe_faults(checked: SummaryCheck) -> list[str]:
-    """What is wrong with a written summary, a sentence each."""
+    """List the problems of a written summary, one sentence each."""
     payload = [cut_text(fault.sentence, 400) for fault in checked.faults[:MOST_TOLD]]
     more = len(checked.faults) - len(payload)
     return [*payload, f"{more:,} more of the kind."] if more > 0 else payload
 
 
 def describe_usage(model: str, usage: Usage | None) -> tuple[str, str]:
-    """What an answer used by the provider's word, and what that cost; "" where nobody was asked."""
+    """Describe the usage that the provider reported, and its cost; "" if no model was called."""
     if usage is None:
         return "", ""
     parts = (
@@ -128,8 +128,8 @@ def describe_usage(model: str, usage: Usage | None) -> tuple[str, str]:
         (usage.output, "answered"),
     )
     money = price_usage(model, usage)
-    said = ", ".join(f"{count:,} {what}" for count, what in parts if count)
-    return f"{said} (provider usage)", "" if money is None else str(money)
+    counts = ", ".join(f"{count:,} {what}" for count, what in parts if count)
+    return f"{counts} (provider usage)", "" if money is None else str(money)
 
 
 def describe_written(plan: Plan) -> str:
@@ -141,7 +141,7 @@ def describe_written(plan: Plan) -> str:
 
 
 def cut_payload(plan: Plan | None) -> dict[str, Any]:
-    """Where a plan cuts: the entry, and the number of its turn (from 0)."""
+    """Return the cut of a plan: the entry, and the number of its turn (from 0)."""
     if plan is None or plan.cut is None or plan.place is None:
         return {"cut": "", "turn": 0}
     turn = plan.session.live.turn

@@ -1,4 +1,4 @@
-"""The two surfaces of a plan: what is stored, and what the provider edits in each request beside it."""
+"""The two surfaces of a plan: the stored context, and the provider's edits of each request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ IN_FLIGHT = "in-flight edit"
 
 
 class ManifestPayload(Payload, frozen=True):
-    """What is stored after a plan: its tokens, and whether anything stored changes."""
+    """The stored context after a plan: its tokens, and whether it changes."""
 
     after: int
     changed: bool
@@ -37,15 +37,15 @@ class SurfacesPayload(Payload, frozen=True):
 
 
 def describe_surfaces(plan: Plan) -> SurfacesPayload | None:
-    """The manifest and the request of a plan; None where no rule of it edits requests."""
+    """Return the manifest and the request of a plan; None if no rule edits requests."""
     if not any(rule.enabled and edits_request(rule) for rule in plan.policy.rules):
         return None
     stored = stored_part(plan)
     changes = changes_stored(stored)
-    kept = stored.after if changes else plan.before
+    tokens_after = stored.after if changes else plan.before
     wire = [code for code, rule in enumerate(plan.policy.rules) if edits_request(rule)]
     cleared = int(np.count_nonzero((plan.fate == CLEARED) & np.isin(plan.outcome.rule, wire)))
     return SurfacesPayload(
-        ManifestPayload(kept, changes),
-        WirePayload(plan.after, cleared, kept - plan.after, IN_FLIGHT),
+        ManifestPayload(tokens_after, changes),
+        WirePayload(plan.after, cleared, tokens_after - plan.after, IN_FLIGHT),
     )

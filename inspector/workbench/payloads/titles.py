@@ -1,7 +1,7 @@
-"""Titles: what stands in one line for a call or a file.
+"""Titles: one line for a call or a file.
 
-Paths are relative to the project, and a long one goes without its middle: which folder it is in and what it
-is called are its two ends.
+Paths are relative to the project. A long path is shortened in its middle, because its folder and
+its name are at the two ends.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from ...session.toolcalls.call_paths import canonical_path
 from ...text import printable
 
 MOST_PATH = 44
-"""Characters of a path in a list: beside them the narrowest screen has room for a kind and a size."""
+"""Characters of a path in a list, so that the narrowest screen has room for a kind and a size."""
 MOST_WORDS = 72
-"""Characters of any other argument; where there is less room its last words are not seen."""
+"""Characters of another argument; on narrow screens its last words are not visible."""
 _PATHS = ("file_path", "notebook_path", "path", "filePath", "absolute_path", "dir_path")
 _COMMANDS = ("command", "cmd")
 _WORDS = (*_COMMANDS, "pattern", "query", "url", "prompt", "description")
@@ -41,7 +41,7 @@ def title_call(call: ToolCall, cwd: str | None = None) -> str:
 
 
 def preview_call(call: ToolCall) -> str:
-    """What else a call is given, beside its title.
+    """List a call's other arguments, besides its title.
 
     >>> preview_call(ToolCall(id="1", name="Bash", input={"command": "ls", "description": "Look around"}))
     'description: Look around'
@@ -56,10 +56,10 @@ def preview_call(call: ToolCall) -> str:
 
 
 def _find_telling(call: ToolCall) -> tuple[str, str]:
-    """The most telling argument by name, and as words; "" where there is none."""
-    given = call.input if isinstance(call.input, dict) else {}
+    """Return the name and the text of the most specific argument, or two empty strings."""
+    arguments = call.input if isinstance(call.input, dict) else {}
     for name in (*_PATHS[:2], *_WORDS, *_PATHS[2:]):
-        value = given.get(name)
+        value = arguments.get(name)
         if isinstance(value, list) and all(isinstance(part, str) for part in value):
             value = " ".join(value)
         if isinstance(value, str) and value.strip():
@@ -68,16 +68,16 @@ def _find_telling(call: ToolCall) -> tuple[str, str]:
 
 
 def _name_within(words: str, cwd: str | None) -> str:
-    """A command whose paths are relative to the project, and that does not first go there."""
+    """Return a command with paths relative to the project and without a leading `cd` to it."""
     folder = (cwd or "").rstrip("/\\")
     if not folder:
         return words
     whole = rf"(?<![\w./~-]){re.escape(folder)}(?:/|(?![\w.-]))"
-    return re.sub(whole, lambda found: "" if found[0].endswith("/") else ".", words).removeprefix("cd . && ")
+    return re.sub(whole, lambda match: "" if match[0].endswith("/") else ".", words).removeprefix("cd . && ")
 
 
 def title_path(path: str, cwd: str | None = None, most: int = MOST_PATH) -> str:
-    """A path relative to the project, without its middle where it has more than `most` characters.
+    """Make a path relative to the project, and cut its middle if it has more than `most` characters.
 
     >>> title_path("/srv/app/src/a.py", "/srv/app")
     'src/a.py'

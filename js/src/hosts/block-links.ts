@@ -4,8 +4,8 @@ type Key = "ci" | "ci-bundled";
 
 /** The block that a hash names, "" for none. */
 export const readRef = (hash: string, key: Key = "ci"): string => {
-  const found = new URLSearchParams(hash.replace(/^#/, "")).get(key);
-  return found ?? "";
+  const value = new URLSearchParams(hash.replace(/^#/, "")).get(key);
+  return value ?? "";
 };
 
 /** `address` with a block; whatever hash it had is replaced. */

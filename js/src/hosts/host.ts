@@ -1,14 +1,15 @@
-// A host that holds the traits itself. How changes and questions travel is left to whoever makes it.
+// A host that stores the traits itself. Its creator supplies the transport of changes and questions.
 import type { Host, Traits } from "../payloads/host";
 
 type Listener = (message: unknown) => void;
 
-/** What the person decides, in the order in which it is told. */
+/** The user's choices, in the order in which they are sent. */
 export const CHOICES = [
   "at",
   "policy",
   "settings",
   "cut",
+  "since",
   "pins",
   "versus",
   "look",
@@ -19,11 +20,11 @@ export const CHOICES = [
   "dock",
 ] as const satisfies readonly (keyof Traits)[];
 
-export type Wanted = Partial<Pick<Traits, (typeof CHOICES)[number] | "_seq">>;
+export type ChangedTraits = Partial<Pick<Traits, (typeof CHOICES)[number] | "_seq">>;
 
 export interface Line {
   /** The choices that were changed since the last time. */
-  change(wanted: Wanted): void;
+  change(changes: ChangedTraits): void;
   /** A question; its answer comes back by `answer`. */
   ask(message: unknown): void;
 }
@@ -64,7 +65,7 @@ export class StateHost implements Host {
     "There is no answer yet: what was asked before is still being done. Ask again in a moment.";
   private readonly traits = blankTraits();
   private readonly listeners = new Map<string, Set<Listener>>();
-  private dirty: Wanted = {};
+  private dirty: ChangedTraits = {};
 
   get<K extends keyof Traits>(name: K): Traits[K] {
     return this.traits[name];
@@ -78,9 +79,9 @@ export class StateHost implements Host {
   }
 
   save_changes(): void {
-    const wanted = this.dirty;
+    const changes = this.dirty;
     this.dirty = {};
-    if (Object.keys(wanted).length > 0) this.line?.change(wanted);
+    if (Object.keys(changes).length > 0) this.line?.change(changes);
   }
 
   send(message: unknown): void {
@@ -88,8 +89,8 @@ export class StateHost implements Host {
   }
 
   on(event: string, listener: Listener): void {
-    const found = this.listeners.get(event) ?? new Set();
-    this.listeners.set(event, found.add(listener));
+    const listeners = this.listeners.get(event) ?? new Set();
+    this.listeners.set(event, listeners.add(listener));
   }
 
   off(event: string, listener: Listener): void {
@@ -110,7 +111,7 @@ export class StateHost implements Host {
   }
 
   /** All that the person has decided, to be asked again elsewhere. */
-  get wanted(): Wanted {
+  get changes(): ChangedTraits {
     return Object.fromEntries([...CHOICES, "_seq" as const].map(name => [name, this.traits[name]]));
   }
 

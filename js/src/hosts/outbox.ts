@@ -1,10 +1,10 @@
-// What goes out: one message at a time, and what is decided while it is under way goes together in the next.
+// Outgoing changes: one message at a time. Changes made during a request are merged into the next message.
 
 export class Outbox<Message extends object> {
   private queued: Partial<Message> | undefined;
   private busy = false;
 
-  /** `post` must not reject: whoever posts tells of failures himself. */
+  /** `post` must not reject: it reports its own failures. */
   constructor(private readonly post: (message: Partial<Message>) => Promise<void>) {}
 
   put(message: Partial<Message>): void {

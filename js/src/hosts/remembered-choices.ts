@@ -1,45 +1,45 @@
 // What was decided for each document, kept small, so that a reload shows the same plan.
-import { CHOICES, type Wanted } from "./host";
+import { CHOICES, type ChangedTraits } from "./host";
 
-/** Where it is kept: one value, read once and written whole. */
+/** The storage: one value, read once and written whole. */
 export interface Store {
   fetch(): Promise<unknown>;
-  save(value: Record<string, Wanted>): Promise<unknown>;
+  save(value: Record<string, ChangedTraits>): Promise<unknown>;
 }
 
 const MOST = 30;
-// What belongs to one sitting is not kept: the replay, its scenario, and the block looked at.
+// Choices of one sitting are not stored: the replay, its scenario, and the selected block.
 const SITTING: readonly string[] = ["replay", "scenario", "block"];
-const KEPT = CHOICES.filter(name => !SITTING.includes(name));
+const REMEMBERED = CHOICES.filter(name => !SITTING.includes(name));
 
 export class Memory {
-  private known = new Map<string, Wanted>();
+  private byDocument = new Map<string, ChangedTraits>();
   private reading: Promise<boolean> | undefined;
 
   constructor(private readonly store: Store) {}
 
   /** What was decided for a document the last time, {} for nothing. */
-  async recall(document: string): Promise<Wanted> {
+  async recall(document: string): Promise<ChangedTraits> {
     await this.load();
-    return this.known.get(document) ?? {};
+    return this.byDocument.get(document) ?? {};
   }
 
   /** Keeps the choices of a document; those not used for longest are forgotten. */
-  async keep(document: string, wanted: Wanted): Promise<void> {
+  async keep(document: string, traits: ChangedTraits): Promise<void> {
     const isRead = await this.load();
-    const { known } = this;
-    known.delete(document);
-    known.set(document, pick(wanted));
-    for (const name of [...known.keys()].slice(0, -MOST)) known.delete(name);
-    // What could not be read must not be written over.
-    if (isRead) await this.store.save(Object.fromEntries(known));
+    const { byDocument } = this;
+    byDocument.delete(document);
+    byDocument.set(document, pick(traits));
+    for (const name of [...byDocument.keys()].slice(0, -MOST)) byDocument.delete(name);
+    // A value that could not be read must not be overwritten.
+    if (isRead) await this.store.save(Object.fromEntries(byDocument));
   }
 
-  /** False where the store could not be read; it is tried again the next time. */
+  /** False if the store could not be read; the next call tries again. */
   private load(): Promise<boolean> {
     this.reading ??= this.store.fetch().then(
       value => {
-        this.known = new Map([...read(value), ...this.known]);
+        this.byDocument = new Map([...read(value), ...this.byDocument]);
         return true;
       },
       () => {
@@ -51,10 +51,10 @@ export class Memory {
   }
 }
 
-const read = (value: unknown): Map<string, Wanted> => {
+const read = (value: unknown): Map<string, ChangedTraits> => {
   const documents = typeof value === "object" && value !== null ? Object.entries(value) : [];
-  return new Map(documents.filter(([, wanted]) => typeof wanted === "object" && wanted !== null));
+  return new Map(documents.filter(([, traits]) => typeof traits === "object" && traits !== null));
 };
 
-const pick = (wanted: Wanted): Wanted =>
-  Object.fromEntries(KEPT.filter(name => wanted[name] !== undefined).map(name => [name, wanted[name]]));
+const pick = (traits: ChangedTraits): ChangedTraits =>
+  Object.fromEntries(REMEMBERED.filter(name => traits[name] !== undefined).map(name => [name, traits[name]]));

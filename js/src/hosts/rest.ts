@@ -2,7 +2,7 @@
 // server has forgotten is opened again as it was.
 import type { Traits } from "../payloads/host";
 import { Turns } from "./concurrency";
-import { CHOICES, Refusal, StateHost, type Wanted } from "./host";
+import { CHOICES, type ChangedTraits, Refusal, StateHost } from "./host";
 import { decodeFrame, type Frame } from "./message-frame";
 import type { Opened, Source } from "./open";
 import { Outbox } from "./outbox";
@@ -12,7 +12,7 @@ export interface Answer {
   readonly bytes: ArrayBuffer;
 }
 
-/** One request below the extension's prefix. Rejects when nobody answers. */
+/** One request below the extension's prefix. Rejects if the server does not answer. */
 export type Call = (
   method: "GET" | "POST" | "DELETE",
   route: string,
@@ -22,10 +22,12 @@ export type Call = (
 
 export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
-const GONE = "The Jupyter server does not answer. Nothing is lost: it is asked again until it does.";
+const GONE = "The Jupyter server does not answer. It is asked again; nothing is lost.";
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
 const GRACE = 50;
+/** Questions that change something. The others end with their view. */
+const WRITES = ["save", "write_file", "judge", "summarise", "unsummarise"];
 // A server that answers at once and with nothing is not asked in a circle.
 const IDLE_PAUSE = 1000;
 
@@ -43,17 +45,17 @@ class Denial extends Refusal {
 }
 
 const NO_ROUTES =
-  "This Jupyter server has no part that reads sessions: install compaction-inspector where the server runs and enable " +
-  "its server extension. In a notebook, Workbench(session) needs none.";
+  "This Jupyter server cannot read sessions: install compaction-inspector, enable its server extension. " +
+  "In a notebook, Workbench(session) needs none.";
 
-/** Nobody answered, which is no verdict on what was asked. */
+/** The server did not answer, so the request may or may not have been applied. */
 class Silence extends Error {}
 
 /** Opens a session. Rejects with a `Refusal` if the server refuses, or does not have the routes. */
 export const openRest = async (
   call: Call,
   source: Source,
-  inputs: Wanted,
+  inputs: ChangedTraits,
   pause: Pause = sleep,
   signal?: AbortSignal,
 ): Promise<Opened> => {
@@ -67,12 +69,12 @@ class RestDesk implements Opened {
   private desk = "";
   /** The newest revision of which nothing is missing here. */
   private rev = 0;
-  /** The revision of each trait as it stands here. */
+  /** The revision of each trait in this client. */
   private readonly revs = new Map<string, number>();
-  private readonly outbox = new Outbox<Wanted>(wanted => this.post(wanted));
+  private readonly outbox = new Outbox<ChangedTraits>(changes => this.post(changes));
   private readonly end = new AbortController();
   private poll = new AbortController();
-  private seen = true;
+  private isVisible = true;
   private look: (() => void) | undefined;
   private opening: Promise<void> | undefined;
   private complained = "";
@@ -83,20 +85,20 @@ class RestDesk implements Opened {
     private readonly source: Source,
     private readonly pause: Pause,
   ) {
-    this.host.line = { change: wanted => this.outbox.put(wanted), ask: message => void this.ask(message) };
+    this.host.line = { change: changes => this.outbox.put(changes), ask: message => void this.ask(message) };
   }
 
-  async open(inputs: Wanted, signal?: AbortSignal): Promise<void> {
+  async open(inputs: ChangedTraits, signal?: AbortSignal): Promise<void> {
     this.host.receive(inputs);
     const body = { ...this.source, wanted: inputs };
     this.start(decodeFrame(await this.reach("POST", "open", body, signal, true)));
     this.following = this.follow();
   }
 
-  watch(seen: boolean): void {
-    if (seen === this.seen) return;
-    this.seen = seen;
-    if (seen) this.look?.();
+  watch(isVisible: boolean): void {
+    if (isVisible === this.isVisible) return;
+    this.isVisible = isVisible;
+    if (isVisible) this.look?.();
     else this.poll.abort();
   }
 
@@ -115,10 +117,10 @@ class RestDesk implements Opened {
     this.call("DELETE", `desks/${this.desk}`).catch(() => {});
   }
 
-  private async post(wanted: Wanted): Promise<void> {
+  private async post(changes: ChangedTraits): Promise<void> {
     for (let wait = FIRST_PAUSE; !this.end.signal.aborted; wait = lengthen(wait)) {
       try {
-        const frame = await this.request(`desks/${this.desk}`, { wanted });
+        const frame = await this.request(`desks/${this.desk}`, { wanted: changes });
         this.take(frame, false);
         return this.complain("");
       } catch (error) {
@@ -129,20 +131,22 @@ class RestDesk implements Opened {
   }
 
   private async ask(message: unknown): Promise<void> {
-    const asked = message as { type?: string; id?: string; what?: string };
+    const question = message as { type?: string; id?: string; what?: string };
     try {
-      const { what } = asked;
-      if (asked.type === "stop") await this.call("POST", `desks/${this.desk}/stop`, what ? { what } : {});
-      else this.host.answer(await this.askTwice(asked));
+      const { what } = question;
+      if (question.type === "stop") await this.call("POST", `desks/${this.desk}/stop`, what ? { what } : {});
+      else this.host.answer(await this.askTwice(question));
     } catch (error) {
-      this.host.answer({ type: "error", id: asked.id ?? "", sentence: sentenceOf(error) });
+      this.host.answer({ type: "error", id: question.id ?? "", sentence: sentenceOf(error) });
     }
   }
 
-  private async askTwice(asked: { type?: string }): Promise<unknown> {
+  private async askTwice(question: { type?: string }): Promise<unknown> {
     // To save writes a file, which is another right.
-    const way = asked.type === "save" || asked.type === "write_file" ? "save" : "ask";
-    const ask = async () => JSON.parse(decode(await this.reach("POST", `desks/${this.desk}/${way}`, asked)));
+    const way = question.type === "save" || question.type === "write_file" ? "save" : "ask";
+    const signal = WRITES.includes(question.type ?? "") ? undefined : this.end.signal;
+    const ask = async () =>
+      JSON.parse(decode(await this.reach("POST", `desks/${this.desk}/${way}`, question, signal)));
     try {
       return await ask();
     } catch (error) {
@@ -157,7 +161,7 @@ class RestDesk implements Opened {
   private async follow(): Promise<void> {
     let wait = FIRST_PAUSE;
     while (!this.end.signal.aborted) {
-      if (!this.seen) {
+      if (!this.isVisible) {
         await new Promise<void>(resolve => {
           this.look = resolve;
         });
@@ -187,7 +191,7 @@ class RestDesk implements Opened {
     if (isEmpty) await this.pause(IDLE_PAUSE, signal);
   }
 
-  /** Tells what is wrong, or opens the desk anew; true where it is worth trying again. */
+  /** Reports the error, or reopens the desk. Returns true if the request is worth repeating. */
   private async recover(error: unknown): Promise<boolean> {
     if (this.end.signal.aborted) return false;
     if (!isForgotten(error)) {
@@ -195,7 +199,7 @@ class RestDesk implements Opened {
       return error instanceof Silence;
     }
     try {
-      // All that was decided goes along, so nothing is left to be told; but one under way may have been asked before.
+      // Reopening sends all choices, so no change is pending; a request under way may be older, though.
       const late = this.opening !== undefined;
       await this.reopen();
       return late;
@@ -205,9 +209,9 @@ class RestDesk implements Opened {
     }
   }
 
-  /** The server has forgotten the desk, or was started anew: the same, with all that was decided. */
+  /** Reopens a desk that the server no longer has, with all choices. */
   private reopen(): Promise<void> {
-    this.opening ??= this.request("open", { ...this.source, wanted: this.host.wanted })
+    this.opening ??= this.request("open", { ...this.source, wanted: this.host.changes })
       .then(frame => this.start(frame))
       .finally(() => {
         this.opening = undefined;
@@ -267,9 +271,8 @@ class RestDesk implements Opened {
   }
 }
 
-// What the server says of its own failures is for its log.
-const failed = (status: number): string =>
-  `The Jupyter server failed at this (status ${status}). Its log says why.`;
+// The server's messages about its own failures are for its log.
+const failed = (status: number): string => `The Jupyter server failed (status ${status}). Its log says why.`;
 
 const lengthen = (wait: number): number => Math.min(2 * wait, LONGEST_PAUSE);
 

@@ -1,6 +1,6 @@
 // The Python that opens a session, for a notebook's cell.
 
-/** `path` is relative to the notebook's folder, which is where its kernel runs. */
+/** `path` is relative to the notebook's folder, the working directory of its kernel. */
 export const writeCell = (path: string): string =>
   `from inspector import Workbench\n\nWorkbench(${quote(path)})`;
 

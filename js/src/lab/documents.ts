@@ -41,7 +41,7 @@ export const documents: JupyterFrontEndPlugin<void> = {
   ): void {
     const { docRegistry, commands } = app;
     const { contents } = app.serviceManager;
-    // The address tells which block to look at before JupyterLab writes its own over it.
+    // Read the block from the address before JupyterLab overwrites it.
     const landing = { address: decodePath(location.pathname), ref: readRef(location.hash) };
     const tracker = new WidgetTracker<Document>({ namespace: "compaction-inspector" });
     const isLanding = (path: string) => landing.address.endsWith(`/${path}`);
@@ -94,7 +94,7 @@ export const documents: JupyterFrontEndPlugin<void> = {
       name: widget => widget.context.path,
     });
 
-    // A link to a block opens the inspector even where a double click would not.
+    // A link to a block opens the inspector even if a double click would not.
     void app.restored.then(() => {
       const path = PageConfig.getOption("treePath");
       if (landing.ref !== "" && shell !== null && isSession(path)) {

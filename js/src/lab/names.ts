@@ -1,10 +1,10 @@
-// What others see of the extension. JupyterLab's own contextual help owns every name that begins with "inspector:".
+// Public names of the extension. JupyterLab's contextual help owns every name that begins with "inspector:".
 
 export const NAME = "Compaction Inspector";
 /** The choice under "Open With". */
 export const FACTORY = NAME;
 
-/** Where translations of what stands in JupyterLab's menus are looked for; the workbench itself is in English. */
+/** The translation domain of labels in JupyterLab's menus; the workbench itself is in English. */
 export const DOMAIN = "compaction_inspector";
 
 export const COMMANDS = {

@@ -23,7 +23,7 @@ export const IOpener = new Token<IOpener>("compaction-inspector:IOpener", "Opens
 
 // Not in the tracker's namespace: JupyterLab tidies away what it finds there and did not write itself.
 const KEY = "compaction-inspector-memory:documents";
-/** What the extension was called before its first release: workspaces saved then keep their documents' choices. */
+/** The extension's name before its first release, so that workspaces saved then keep their documents' choices. */
 const OLD_KEY = "context-inspector-memory:documents";
 
 export const opener: JupyterFrontEndPlugin<IOpener> = {

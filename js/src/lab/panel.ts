@@ -10,11 +10,11 @@ export interface PanelOptions {
   readonly opener: IOpener;
   /** The session's location, or the reason why it cannot be opened. */
   readonly source: Source | Refusal;
-  /** What people call it. */
+  /** The session's display name. */
   readonly name: string;
   /** The block to look at first ("entry/index"). */
   readonly ref?: string;
-  /** What else can be done with a session that does not open. */
+  /** Other actions for a session that does not open. */
   readonly ways?: readonly Way[];
   readonly linkTo?: (ref: string) => string;
 }
@@ -41,7 +41,7 @@ export class Panel extends Widget {
 
   /** Opens the session again with its current inputs, from another location if `options` names one. */
   async open(options: PanelOptions = this.options): Promise<void> {
-    const previous = this.opened?.host.wanted;
+    const previous = this.opened?.host.changes;
     this.letGo();
     this.options = options;
     const { opener, source, name, ref, ways = [] } = options;
@@ -92,7 +92,7 @@ export class Panel extends Widget {
     if (!this.node.contains(document.activeElement)) this.node.focus({ preventScroll: true });
   }
 
-  /** It may have opened before it stood anywhere, as in a layout that is being restored. */
+  /** The panel may have opened before it was attached, as in a layout that is being restored. */
   protected override onAfterAttach(_: Message): void {
     this.look();
   }
@@ -147,7 +147,7 @@ export class Panel extends Widget {
     this.saving = undefined;
     const { opener, source } = this.options;
     if (this.opened !== undefined && !(source instanceof Refusal))
-      void opener.memory.keep(keyOf(source), this.opened.host.wanted);
+      void opener.memory.keep(keyOf(source), this.opened.host.changes);
   }
 }
 

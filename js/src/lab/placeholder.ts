@@ -1,4 +1,4 @@
-// What stands in a panel before there is a workbench, or in its place.
+// Content of a panel before the workbench is ready, or instead of it.
 import type { TranslationBundle } from "@jupyterlab/translation";
 import { h } from "../ui/dom";
 
@@ -20,7 +20,7 @@ export const showOpening = (node: HTMLElement, name: string, trans: TranslationB
   );
 };
 
-/** The sentence's parts after a dash, such as what each reader missed, stand below it as a list. */
+/** The sentence's parts after a dash, such as each reader's objection, are listed below it. */
 export const showFailure = (
   node: HTMLElement,
   name: string,

@@ -1,4 +1,4 @@
-// What the person set once for all sessions, in JupyterLab's settings.
+// The user's preferences for all sessions, from JupyterLab's settings.
 import type { ISettingRegistry } from "@jupyterlab/settingregistry";
 import { type ISignal, Signal } from "@lumino/signaling";
 
@@ -6,12 +6,20 @@ import { type ISignal, Signal } from "@lumino/signaling";
 export interface Values {
   readonly policy: string;
   readonly sessions: boolean;
+  readonly doubleClick: boolean;
   readonly follow: boolean;
   readonly letterKeys: boolean;
   readonly textSize: number;
 }
 
-const DEFAULTS: Values = { policy: "auto", sessions: true, follow: true, letterKeys: true, textSize: 100 };
+const DEFAULTS: Values = {
+  policy: "auto",
+  sessions: true,
+  doubleClick: true,
+  follow: true,
+  letterKeys: true,
+  textSize: 100,
+};
 
 export class Preferences {
   /** Settled once the settings are there, or cannot be had. */
@@ -41,7 +49,7 @@ export class Preferences {
       settings.changed.connect(read);
       read();
     } catch {
-      // A server without settings opens sessions all the same.
+      // A server without settings still opens sessions.
     }
   }
 }

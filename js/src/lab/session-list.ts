@@ -1,12 +1,12 @@
 // The sessions of this machine as a list: a title, what is known of each, and a click that opens it.
 import type { TranslationBundle } from "@jupyterlab/translation";
-import { Widget } from "@lumino/widgets";
+import type { Widget } from "@lumino/widgets";
 import type { Call } from "../hosts/rest";
 import { h, setShown, setText } from "../ui/dom";
 import { fileName } from "./names";
 
-/** What the server tells of a session file (`FoundSession` in library.py). */
-interface Found {
+/** A session file as the server describes it (`FoundSession` in library.py). */
+interface SessionEntry {
   readonly harness: string;
   readonly path: string;
   readonly modified: number;
@@ -19,26 +19,24 @@ interface Found {
 }
 
 const NEWEST = 200;
-/** So many stand in the list until more are asked for. */
+/** The number of entries shown before "more" is pressed. */
 const PAGE = 40;
 
-export class SessionList extends Widget {
-  private found: readonly Found[] = [];
+export class SessionList {
+  private sessions: readonly SessionEntry[] = [];
   private room = PAGE;
   private attempt = 0;
-  private isFilled = false;
   private readonly filter: HTMLInputElement;
   private readonly status = h("p", { class: "ci-list-status", role: "status" });
   private readonly list = h("ul", { class: "ci-list-rows" });
   private readonly more: HTMLButtonElement;
 
   constructor(
+    private readonly place: Widget,
     private readonly call: Call,
     private readonly go: (path: string, title: string) => void,
     private readonly trans: TranslationBundle,
   ) {
-    super();
-    this.addClass("ci-session-list");
     this.filter = h("input", {
       type: "search",
       class: "jp-mod-styled",
@@ -57,28 +55,23 @@ export class SessionList extends Widget {
       this.fill();
     });
     const head = h("div", { class: "ci-list-head" }, this.filter, again);
-    this.node.append(head, this.status, this.list, this.more);
+    this.place.node.append(head, this.status, this.list, this.more);
   }
 
-  protected override onAfterShow(): void {
-    if (!this.isFilled) void this.load();
-  }
-
-  /** Asks the server anew; what it had no time to read yet it reads by the next time. */
+  /** Asks the server again; it may have read more files since. */
   async load(): Promise<void> {
     const attempt = ++this.attempt;
-    this.isFilled = true;
     setText(this.status, this.trans.__("Looking for sessions"));
     try {
       const { status, bytes } = await this.call("GET", `sessions?newest=${NEWEST}`);
       const answer = JSON.parse(new TextDecoder().decode(bytes));
-      if (attempt !== this.attempt || this.isDisposed) return;
+      if (attempt !== this.attempt || this.place.isDisposed) return;
       if (status !== 200) throw new Error(answer.message);
-      this.found = answer.sessions;
+      this.sessions = answer.sessions;
       setText(this.status, answer.sentence);
     } catch (error) {
-      if (attempt !== this.attempt || this.isDisposed) return;
-      this.found = [];
+      if (attempt !== this.attempt || this.place.isDisposed) return;
+      this.sessions = [];
       setText(this.status, error instanceof Error ? error.message : String(error));
     }
     this.fill();
@@ -86,27 +79,27 @@ export class SessionList extends Widget {
 
   private fill(): void {
     const words = this.filter.value.trim().toLowerCase();
-    const wanted = this.found.filter(({ title, project, harness }) =>
+    const matches = this.sessions.filter(({ title, project, harness }) =>
       `${title}\n${project}\n${harness}`.toLowerCase().includes(words),
     );
-    this.list.replaceChildren(...wanted.slice(0, this.room).map(one => h("li", {}, this.makeRow(one))));
-    setShown(this.more, wanted.length > this.room);
+    this.list.replaceChildren(...matches.slice(0, this.room).map(entry => h("li", {}, this.makeRow(entry))));
+    setShown(this.more, matches.length > this.room);
   }
 
-  private makeRow(one: Found): HTMLElement {
-    const name = fileName(one.path);
-    const title = one.title || name;
+  private makeRow(entry: SessionEntry): HTMLElement {
+    const name = fileName(entry.path);
+    const title = entry.title || name;
     const button = h(
       "button",
-      { class: "ci-list-row", title: one.path },
+      { class: "ci-list-row", title: entry.path },
       h("b", {}, title),
-      h("span", {}, this.describe(one)),
+      h("span", {}, this.describe(entry)),
     );
-    button.addEventListener("click", () => this.go(one.path, title));
+    button.addEventListener("click", () => this.go(entry.path, title));
     return button;
   }
 
-  private describe({ harness, project, turns, compactions, cost, problem, modified }: Found): string {
+  private describe({ harness, project, turns, compactions, cost, problem, modified }: SessionEntry): string {
     const when = new Date(modified * 1000).toLocaleDateString(undefined, { dateStyle: "medium" });
     const parts = [when, harness, ...(project ? [fileName(project)] : [])];
     if (problem) return [...parts, problem].join(" · ");

@@ -6,11 +6,11 @@ import {
   type JupyterFrontEndPlugin,
 } from "@jupyterlab/application";
 import { MainAreaWidget, WidgetTracker } from "@jupyterlab/apputils";
+import { Widget } from "@lumino/widgets";
 import { icon } from "./icon";
 import { COMMANDS, fileName } from "./names";
 import { IOpener } from "./opener";
 import { Panel } from "./panel";
-import { SessionList } from "./session-list";
 
 export const sidebar: JupyterFrontEndPlugin<void> = {
   id: "compaction-inspector:sessions",
@@ -67,7 +67,11 @@ export const sidebar: JupyterFrontEndPlugin<void> = {
     });
 
     const open = (path: string, title: string) => void commands.execute(COMMANDS.openKnown, { path, title });
-    const list = new SessionList(call, open, trans);
+    const list = new LateWidget(async place => {
+      const { SessionList } = await import("./session-list");
+      await new SessionList(place, call, open, trans).load();
+    });
+    list.addClass("ci-session-list");
     list.id = "compaction-inspector-sessions";
     list.title.icon = icon;
     list.title.caption = trans.__("Agent sessions");
@@ -79,3 +83,16 @@ export const sidebar: JupyterFrontEndPlugin<void> = {
     void preferences.ready.then(arrange);
   },
 };
+
+/** Filled when the side bar shows it for the first time, so that JupyterLab starts without the list's code. */
+class LateWidget extends Widget {
+  private filled: Promise<void> | undefined;
+
+  constructor(private readonly fill: (place: Widget) => Promise<void>) {
+    super();
+  }
+
+  protected override onAfterShow(): void {
+    this.filled ??= this.fill(this);
+  }
+}

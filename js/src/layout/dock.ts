@@ -1,25 +1,21 @@
 // The dock: a row of tabs, and below it what the open one holds. The rest of the screen stays as it is.
-import { short } from "../model/format";
+import { exact, short } from "../model/format";
 import { totalAfter } from "../model/plan";
+import { rowsIn } from "../model/range";
 import { besideTab, TABS, type TabId } from "../model/tabs";
 import type { Host } from "../payloads/host";
-import type { Actions, Picture, View } from "../store/view";
+import type { Actions, View, ViewState } from "../store/view";
 import { h, listen, makeId, setAttributes, setShown, setText } from "../ui/dom";
+import { claim, sideways, upOrDown } from "../ui/keys";
 import { makeDockEdge } from "./resize-edges";
 
-/** What each tab holds, left to right; one without views is not offered. */
+/** The content of each tab, left to right; a tab without views is not offered. */
 export type TabViews = Partial<Record<TabId, readonly View[]>>;
 
-export interface Dock {
-  readonly node: HTMLElement;
-  /** Opens the tab that the picture names, and says how much each holds. */
-  arrange(picture: Picture): void;
-}
-
-export const makeDock = (views: TabViews, actions: Actions, host: Host): Dock => {
+export const makeDock = (views: TabViews, actions: Actions, host: Host) => {
   const slots = TABS.flatMap(({ id, title }) => {
-    const held = views[id];
-    if (held === undefined || held.length === 0) return [];
+    const slotViews = views[id];
+    if (slotViews === undefined || slotViews.length === 0) return [];
     const count = h("span", { class: "ci-count" });
     const panel = makeId("tabpanel");
     const tab = h(
@@ -42,9 +38,9 @@ export const makeDock = (views: TabViews, actions: Actions, host: Host): Dock =>
         // A click on its text takes the focus into it: from then on it scrolls.
         tabindex: -1,
       },
-      ...held.map(view => view.node),
+      ...slotViews.map(view => view.node),
     );
-    return [{ id, tab, node: content, count, held }];
+    return [{ id, tab, node: content, count, slotViews }];
   });
   const row = h(
     "div",
@@ -59,28 +55,36 @@ export const makeDock = (views: TabViews, actions: Actions, host: Host): Dock =>
   let opened = "";
 
   listen(row, "keydown", event => {
-    const way = ({ ArrowLeft: -1, ArrowRight: 1 } as const)[event.key as "ArrowLeft"];
+    const way = sideways(event);
     const here = slots.find(({ tab }) => tab === document.activeElement);
     if (way === undefined || here === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
     const offered = slots.filter(({ tab }) => !tab.hidden).map(({ id }) => id);
-    const next = besideTab(offered, here.id, way as 1 | -1);
+    const next = besideTab(offered, here.id, way);
     actions.openTab(next);
     slots.find(({ id }) => id === next)?.tab.focus();
   });
 
   return {
     node,
-    arrange({ tab: wanted, counts, plan, planned, place }) {
-      // What can be read is the plan's request where nobody can read the recorded one.
+    /** Opens the current tab, and shows the count of each. */
+    arrange({ tab: openId, counts, plan, planned, place, scene, selection, selected, dragging }: ViewState) {
+      // If the recorded request cannot be read, the plan's request is shown.
       const after = plan.sealed ? totalAfter(planned, planned.cut.place) : totalAfter(plan, place);
-      const all = { ...counts, context: short(Math.max(0, after)) };
-      const isOffered = ({ held }: (typeof slots)[number]) => held.some(view => !view.node.hidden);
-      if (wanted !== opened && opened !== "") node.classList.remove("ci-folded");
+      const [from, to] = rowsIn(scene, selection);
+      const all = {
+        ...{ ...counts, context: short(Math.max(0, after)) },
+        // During a drag those of the last plan are no longer true.
+        ...(dragging && { findings: "" }),
+        ...(selection && { blocks: exact(to - from) }),
+        ...(selection &&
+          selected && { facts: exact(selected.facts), findings: exact(selected.missing.length) }),
+      };
+      const isOffered = ({ slotViews }: (typeof slots)[number]) => slotViews.some(view => !view.node.hidden);
+      if (openId !== opened && opened !== "") node.classList.remove("ci-folded");
       edge.restore();
-      opened = wanted;
-      const shown = slots.find(slot => slot.id === wanted && isOffered(slot)) ?? slots.find(isOffered);
+      opened = openId;
+      const shown = slots.find(slot => slot.id === openId && isOffered(slot)) ?? slots.find(isOffered);
       for (const slot of slots) {
         const isOpen = slot === shown;
         setShown(slot.tab, isOffered(slot));
@@ -93,7 +97,7 @@ export const makeDock = (views: TabViews, actions: Actions, host: Host): Dock =>
   };
 };
 
-/** So many tabs stand in a narrow row; the others are behind "More". */
+/** The number of tabs in a narrow row; the others are behind "More". */
 const FEW = 4;
 
 interface Slot {
@@ -101,7 +105,7 @@ interface Slot {
   readonly tab: HTMLElement;
 }
 
-/** The tabs that a narrow row has no room for. Which it is the style sheet knows: a row that is wide shows no button. */
+/** Tabs that do not fit a narrow row. The style sheet decides; a wide row shows no button. */
 const makeMore = (slots: readonly Slot[], actions: Actions) => {
   const rest = slots.slice(FEW);
   const id = makeId("more");
@@ -114,17 +118,16 @@ const makeMore = (slots: readonly Slot[], actions: Actions) => {
     "More ▾",
   );
   const items = rest.map(slot => {
-    const item = h(
-      "button",
-      { role: "menuitemradio", tabindex: -1, "data-testid": `more-${slot.id}` },
-      TABS.find(tab => tab.id === slot.id)?.title ?? "",
-    );
-    listen(item, "click", () => {
+    const onclick = () => {
       open(false);
       actions.openTab(slot.id);
       button.focus();
-    });
-    return item;
+    };
+    return h(
+      "button",
+      { role: "menuitemradio", tabindex: -1, "data-testid": `more-${slot.id}`, onclick },
+      TABS.find(tab => tab.id === slot.id)?.title ?? "",
+    );
   });
   const menu = h(
     "div",
@@ -143,14 +146,13 @@ const makeMore = (slots: readonly Slot[], actions: Actions) => {
     if (menu.hidden) return;
     const offered = items.filter(item => !item.hidden);
     const at = offered.indexOf(document.activeElement as HTMLButtonElement);
-    const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const way = upOrDown(event);
     if (event.key === "Escape") {
       open(false);
       button.focus();
     } else if (way !== undefined) offered[(at + way + offered.length) % offered.length]?.focus();
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
   });
   listen(node, "focusout", event => {
     if (!node.contains(event.relatedTarget as Node | null)) open(false);
@@ -169,3 +171,5 @@ const makeMore = (slots: readonly Slot[], actions: Actions) => {
     },
   };
 };
+
+export type Dock = ReturnType<typeof makeDock>;

@@ -3,23 +3,23 @@
 import type { Requests } from "../payloads/requests";
 import type { ExportReply, Secret } from "../payloads/types";
 import type { View } from "../store/view";
+import { makeDialog } from "../ui/dialog";
 import { h, listen, setText } from "../ui/dom";
 
 const PROMISE =
   "One file that opens anywhere, with no network and no kernel: the cut can be dragged there, policies switched and compared, blocks opened. It is made here and saved by this browser; nothing is sent anywhere.";
 
-/** Drawn by itself: nothing of the picture is in it. */
+/** Drawn independently of the view state. */
 export const makeExporter = (requests: Requests): View & { open(): void } => {
-  const cancel = h("button", { class: "ci-button" }, "Close");
-  const make = h("button", { class: "ci-button ci-main" }, "Save page");
-  const told = h("p", { "data-testid": "export-told" });
+  const cancel = h("button", { class: "ci-button", onclick: () => dialog.close() }, "Close");
+  const make = h("button", { class: "ci-button ci-main", onclick: () => save() }, "Save page");
+  const resultText = h("p", { "data-testid": "export-told" });
   const list = h("div", { class: "ci-secrets" });
-  const dialog = h(
-    "dialog",
+  const dialog = makeDialog(
     { class: "ci-help ci-exporter", "aria-label": "Export HTML", "data-testid": "exporter" },
     h("h3", {}, "Export HTML", cancel),
     h("p", {}, PROMISE),
-    told,
+    resultText,
     list,
     h("div", { class: "ci-actions" }, make),
   );
@@ -27,29 +27,29 @@ export const makeExporter = (requests: Requests): View & { open(): void } => {
   let opening = 0;
 
   const say = (words: string, bad = false) => {
-    told.classList.toggle("ci-bad", bad);
-    setText(told, words);
+    resultText.classList.toggle("ci-bad", bad);
+    setText(resultText, words);
   };
 
   const review = async () => {
-    const mine = ++opening;
+    const request = ++opening;
     make.disabled = true;
     list.replaceChildren();
     say("Looking for secrets in the texts…");
     try {
       const { findings, sentence } = await requests.ask("review", {});
-      if (mine !== opening) return;
+      if (request !== opening) return;
       say(sentence);
       if (findings.length > 0) list.replaceChildren(drawList(findings));
       make.disabled = false;
       make.focus();
     } catch (error) {
-      if (mine === opening) say((error as Error).message, true);
+      if (request === opening) say((error as Error).message, true);
     }
   };
 
   const save = async () => {
-    const mine = opening;
+    const request = opening;
     // A button that cannot be pressed loses the focus.
     const focused = document.activeElement === make;
     const keep = [...list.querySelectorAll<HTMLInputElement>("input:checked")].map(({ value }) => value);
@@ -58,20 +58,15 @@ export const makeExporter = (requests: Requests): View & { open(): void } => {
     try {
       const page = await requests.ask("export", { keep });
       download(page);
-      if (mine === opening) say(`Saved as ${page.name}, ${Math.round(page.size / 1000)} kB.`);
+      if (request === opening) say(`Saved as ${page.name}, ${Math.round(page.size / 1000)} kB.`);
     } catch (error) {
-      if (mine === opening) say((error as Error).message, true);
+      if (request === opening) say((error as Error).message, true);
     }
-    if (mine !== opening) return;
+    if (request !== opening) return;
     make.disabled = false;
     if (focused && dialog.open && document.activeElement === document.body) make.focus();
   };
 
-  listen(make, "click", save);
-  listen(cancel, "click", () => dialog.close());
-  listen(dialog, "click", event => event.target === dialog && dialog.close());
-  // A key pressed here is for the dialog alone.
-  listen(dialog, "keydown", event => event.stopPropagation());
   return {
     node: dialog,
     draw() {},
@@ -86,17 +81,11 @@ const drawList = (findings: readonly Secret[]): HTMLElement =>
   h(
     "table",
     {},
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        ...["taken out", "what it is", "times", "leave it in"].map(name => h("th", { scope: "col" }, name)),
-      ),
-    ),
+    h("thead", {}, h("tr", {}, ...COLUMNS.map(name => h("th", { scope: "col" }, name)))),
     h("tbody", {}, ...findings.map(drawSecret)),
   );
+
+const COLUMNS = ["taken out", "what it is", "times", "leave it in"];
 
 const drawSecret = ({ name, hint, count, where, grade }: Secret): HTMLElement => {
   const keep = h("input", { type: "checkbox", value: name, "aria-label": `Leave ${name} in` });

@@ -1,7 +1,7 @@
-// The frame: which view stands where. Below the lines for trouble there is either the workbench or a blank.
+// The frame: the position of each view. Below the error lines is either the workbench or a blank.
 import type { Screen } from "../store/store";
 import type { Actions, View } from "../store/view";
-import { h, listen, setAttributes, setShown, setText } from "../ui/dom";
+import { h, setAttributes, setShown, setText } from "../ui/dom";
 import { showTitles } from "../ui/tooltip";
 import type { Dock } from "./dock";
 import { makeProgress } from "./progress";
@@ -38,9 +38,9 @@ export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTM
   const problem = h("span", { "data-testid": "error" });
   const alert = h("div", { class: "ci-error", role: "alert", hidden: true }, failure, problem);
   const waiting = h("p", { class: "ci-waiting" });
-  const said = h("p", { class: "ci-said", "data-testid": "said" });
+  const status = h("p", { class: "ci-said", "data-testid": "said" });
   // The one live region: whatever is read out unasked is read out here.
-  const spoken = h("p", {
+  const announcement = h("p", {
     class: "ci-spoken",
     role: "status",
     "aria-live": "polite",
@@ -51,7 +51,7 @@ export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTM
   const root = h(
     "div",
     { class: "ci mathjax_ignore tex2jax_ignore", tabindex: -1, lang: "en" },
-    ...[progress.node, alert, waiting, blank, bench, said, spoken, help],
+    ...[progress.node, alert, waiting, blank, bench, status, announcement, help],
   );
   showTitles(root);
   let hasViews = false;
@@ -64,7 +64,7 @@ export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTM
     clearTimeout(speaking);
     const speak = () => {
       spokenAt = performance.now();
-      setText(spoken, words);
+      setText(announcement, words);
     };
     const wait = spokenAt + BREATH - performance.now();
     if (wait <= 0) speak();
@@ -98,17 +98,16 @@ export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTM
     setBusy: busy => setAttributes(root, { "aria-busy": busy ? "true" : undefined }),
     showWork: work => progress.show(work),
     say(words, undo) {
-      setText(said, words);
+      setText(status, words);
       announce(words);
       clearTimeout(timer);
-      timer = setTimeout(() => setText(said, ""), undo === undefined ? A_WHILE : 2 * A_WHILE);
+      timer = setTimeout(() => setText(status, ""), undo === undefined ? A_WHILE : 2 * A_WHILE);
       if (undo === undefined) return;
-      const button = h("button", { class: "ci-link", "data-testid": "said-undo" }, "Undo");
-      listen(button, "click", () => {
-        setText(said, "");
+      const onclick = () => {
+        setText(status, "");
         undo();
-      });
-      said.append(" ", button);
+      };
+      status.append(" ", h("button", { class: "ci-link", "data-testid": "said-undo", onclick }, "Undo"));
     },
   };
 };

@@ -1,11 +1,11 @@
-// One line over everything: what the session is, what can be undone, the search, plans, the page, and the keys.
+// The line at the top: the session, undo and redo, the search, plans, the page, and the keys.
 import { exact, splitPath } from "../model/format";
 import type { BillPayload } from "../payloads/types";
 import type { Actions, View } from "../store/view";
 import { h, listen, setAttributes, setShown, setText } from "../ui/dom";
 import { makeMenu } from "../ui/popover";
 
-/** `tools` stand between the search and the help: plans, and the page. */
+/** `tools` are placed between the search and the help: plans, and the page. */
 export const makeHeader = (
   actions: Actions,
   search: HTMLElement,
@@ -13,7 +13,7 @@ export const makeHeader = (
   openHelp: () => void,
 ): View => {
   const title = h("b");
-  const facts = ["harness", "model", "size", "compactions"].map(name =>
+  const facts = ["compactions", "size", "harness", "model"].map(name =>
     h("span", { class: `ci-about-${name}` }),
   );
   const [unknown, unknowns] = [h("button", { class: "ci-link", "data-testid": "unknown" }), h("ul")];
@@ -35,7 +35,9 @@ export const makeHeader = (
     "div",
     { class: "ci-header" },
     title,
-    h("div", { class: "ci-about" }, ...facts, strange, priced),
+    // The numbers are never shortened; other details share the remaining room.
+    h("div", { class: "ci-about ci-about-figures" }, ...facts.slice(0, 2), priced),
+    h("div", { class: "ci-about" }, ...facts.slice(2), strange),
     h("span", { class: "ci-pasts" }, undo, redo),
     search,
     more,
@@ -44,7 +46,7 @@ export const makeHeader = (
     unknowns,
     bill,
   );
-  // In a wide workbench what More holds stands in the line itself, which the style sheet decides.
+  // In a wide workbench the content of More is in the line itself; the style sheet decides.
   listen(more, "click", () => {
     const open = node.classList.toggle("ci-more-open");
     setAttributes(more, { "aria-expanded": String(open) });
@@ -62,10 +64,10 @@ export const makeHeader = (
   };
   return {
     node,
-    draw({ scene, past }, parts) {
-      if (parts.has("past")) {
-        name(undo, "Undo", past.undo, "z");
-        name(redo, "Redo", past.redo, "Z");
+    draw({ scene, history }, parts) {
+      if (parts.has("history")) {
+        name(undo, "Undo", history.undo, "z");
+        name(redo, "Redo", history.redo, "Z");
         // A button hears no keys once it is disabled: after the last undo the focus is on redo, and the other way round.
         if (undo.disabled && undo === document.activeElement) redo.focus();
         else if (redo.disabled && redo === document.activeElement) undo.focus();
@@ -75,28 +77,25 @@ export const makeHeader = (
       // A long address may go on in a second line, as every line of a title that has no room.
       title.replaceChildren(...splitPath(header.title).flatMap(part => [part, h("wbr")]));
       setAttributes(title, { title: header.about });
-      for (const [i, words] of [header.harness, header.model, header.size, header.compactions].entries())
+      for (const [i, words] of [header.compactions, header.size, header.harness, header.model].entries())
         setText(facts[i] as HTMLElement, words);
       setShown(strange, header.unknown.length > 0);
       setText(unknown, `${exact(header.unknown.length)} unknown`);
       unknowns.replaceChildren(...header.unknown.map(line => h("li", {}, line)));
       setShown(priced, scene.bill.rows.length > 0);
       setText(cost, sayCost(scene.bill));
-      setAttributes(cost, { "aria-label": sayBill(scene.bill) });
+      setAttributes(cost, { "aria-label": `${sayCost(scene.bill)}. ${sayBill(scene.bill)}` });
       bill.replaceChildren(...drawBill(scene.bill));
     },
   };
 };
 
-const makeIcon = (sign: string, id: string, act: () => void): HTMLButtonElement => {
-  const button = h("button", { class: "ci-icon", "data-testid": id }, sign);
-  listen(button, "click", act);
-  return button;
-};
+const makeIcon = (sign: string, id: string, onclick: () => void): HTMLButtonElement =>
+  h("button", { class: "ci-icon", "data-testid": id, onclick }, sign);
 
 const NOT_TOLD = "?";
 
-/** What the session cost by the usage in its file, in the line; what is not known is not left out. */
+/** The session's cost by the usage in its file; an unknown cost is shown as unknown. */
 const sayCost = ({ currency, total, whole }: BillPayload): string => {
   const sign = currency === "USD" ? "$" : `${currency} `;
   return total === null ? "cost not known" : `${sign}${total.toFixed(2)}${whole ? "" : " and more"}`;
@@ -104,22 +103,19 @@ const sayCost = ({ currency, total, whole }: BillPayload): string => {
 
 /** The line above the table: the sum, and whether that is all. */
 export const sayBill = ({ currency, total, whole }: BillPayload): string => {
-  const known = total === null ? "not known" : `${currency} ${total.toFixed(2)}`;
-  return `Cost by the file's usage: ${known}${total === null || whole ? "" : ", and more that is not known"}`;
+  const amount = total === null ? "not known" : `${currency} ${total.toFixed(2)}`;
+  return `Cost by the file's usage: ${amount}${total === null || whole ? "" : ", and more that is not known"}`;
 };
 
 const drawBill = (bill: BillPayload): HTMLElement[] => {
   const head = ["", "requests", "tokens", bill.currency].map(name => h("th", { scope: "col" }, name));
-  const rows = bill.rows.map(({ name, calls, tokens, money }) =>
-    h(
-      "tr",
-      {},
-      h("td", {}, name),
-      h("td", {}, exact(calls)),
-      h("td", {}, tokens === null ? NOT_TOLD : exact(tokens)),
-      h("td", {}, money === null ? NOT_TOLD : money.toFixed(4)),
-    ),
-  );
+  const rows = bill.rows.map(({ name, calls, tokens, money }) => {
+    const figures = [
+      tokens === null ? NOT_TOLD : exact(tokens),
+      money === null ? NOT_TOLD : money.toFixed(4),
+    ];
+    return h("tr", {}, ...[name, exact(calls), ...figures].map(words => h("td", {}, words)));
+  });
   return [
     h("p", {}, sayBill(bill)),
     h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows)),

@@ -1,14 +1,15 @@
 // The keys of the whole workbench, in a dialog made from the very table that acts on them.
 import type { Host } from "../payloads/host";
 import type { View } from "../store/view";
+import { makeDialog } from "../ui/dialog";
 import { h, listen } from "../ui/dom";
 import { listKeys } from "./keymap";
 import { makeLetterKeys } from "./letter-keys";
 
 const IN_FACTS = "In the facts";
-/** What the views answer to on their own, once they have the focus. */
+/** Keys that views handle themselves while they have the focus. */
 const INSIDE: readonly [string, string, string][] = [
-  ["On the cut", "← →", "next legal place"],
+  ["On the cut", "← →", "next valid cut point"],
   ["", "Page ↑ ↓", "next turn"],
   ["", "Home End", "first, last"],
   ["On the lanes", "← → ↑ ↓", "step, section"],
@@ -19,19 +20,14 @@ const INSIDE: readonly [string, string, string][] = [
 
 export const makeHelp = (host: Host): View & { open(): void } => {
   const letters = makeLetterKeys(host);
-  const close = h("button", { class: "ci-button" }, "Close");
+  const close = h("button", { class: "ci-button", onclick: () => node.close() }, "Close");
   const table = h("div", { class: "ci-helps" });
-  const node = h(
-    "dialog",
+  const node = makeDialog(
     { class: "ci-help", "aria-label": "Keys", "data-testid": "help" },
     h("h3", {}, "Keys", letters.node, close),
     table,
   );
-  listen(close, "click", () => node.close());
-  listen(node, "click", event => event.target === node && node.close());
-  // A key pressed here is for the dialog alone.
   listen(node, "keydown", event => {
-    event.stopPropagation();
     if (event.key !== "?") return;
     event.preventDefault();
     node.close();

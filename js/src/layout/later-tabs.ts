@@ -1,12 +1,15 @@
-// The tabs and dialogs that the first picture does not need: a notebook's widget brings them in a second message.
+// The tabs and details that the first drawing does not need: a notebook's widget sends them in a second message.
+
+export { makeBlock } from "../panels/block-details/panel";
+export { makeSelectionDetails } from "../panels/block-details/selection";
 export { makeContext } from "../panels/context/panel";
+export { makeCompactions } from "../panels/facts/compactions";
+export { makeFindings } from "../panels/facts/findings";
 export { makeFacts } from "../panels/facts/panel";
 export { makeLesson } from "../panels/lesson/panel";
 export { makeReplay } from "../panels/replay/panel";
 export { makeRules } from "../panels/rules/panel";
 export { makeSummarise } from "../panels/summary/panel";
 export { makeSummaryTab } from "../panels/summary/sides";
-export { makeExporter } from "./export-dialog";
-export { makeHelp } from "./help-dialog";
-export { makeNewFile } from "./new-file-dialog";
-export { makePlansMenu } from "./plans-menu";
+export { makeStartHandle } from "../panels/timeline/start-handle";
+export { makeLiveBanner } from "./live-banner";

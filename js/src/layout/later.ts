@@ -1,20 +1,29 @@
-// Tabs that may come after the first picture. Until one is there a line stands in its place; it is fetched soon after
-// that picture, or when somebody opens it.
+// Tabs that may load after the first drawing. Until one is there a line replaces it; it is fetched soon after the
+// first drawing, or when the user opens it.
 import type { TabId } from "../model/tabs";
 import type { Requests } from "../payloads/requests";
-import type { Picture, View } from "../store/view";
+import type { View, ViewState } from "../store/view";
 import { h, setShown, setText } from "../ui/dom";
-import type * as all from "./later-tabs";
+import type * as dialogs from "./later-dialogs";
+import type * as tabs from "./later-tabs";
 
-type Makers = typeof all;
+export type Makers = typeof tabs & typeof dialogs;
+/** What is fetched in one message. */
+export type LaterPart = "later" | "dialogs";
 
-type ForPython = "makeExporter" | "makeFacts" | "makeLesson" | "makeNewFile" | "makeSummarise";
+type ForPython =
+  | "makeExporter"
+  | "makeFacts"
+  | "makeLesson"
+  | "makeNewFile"
+  | "makeSelectionDetails"
+  | "makeSummarise";
 
-/** What makes the tabs; an exported page need not carry what does nothing without Python. */
+/** Creates the tabs and the dialogs; an exported page omits those that need Python. */
 export type LaterTabs = Omit<Makers, ForPython> & Partial<Makers>;
 
 /** The tabs, or how they are fetched. */
-export type Later = LaterTabs | ((requests: Requests) => Promise<LaterTabs>);
+export type Later = LaterTabs | ((requests: Requests, part: LaterPart) => Promise<LaterTabs>);
 
 /** A view that may not be there yet. */
 export interface Awaited<V extends View> extends View {
@@ -22,28 +31,33 @@ export interface Awaited<V extends View> extends View {
   use(act: (view: V) => void): void;
 }
 
-/** Milliseconds after the first picture; whoever opens a tab before has it fetched at once. */
+/** Milliseconds after the first drawing; opening a tab fetches it at once. */
 const SOON = 300;
 const LOADING = "Loading…";
 
-export const makeLater = (later: Later, requests: Requests, show: (view: View) => void) => {
+export const makeLater = (
+  later: Later,
+  requests: Requests,
+  show: (view: View) => void,
+  part: LaterPart = "later",
+) => {
   let tabs = typeof later === "function" ? undefined : later;
-  let asked = false;
+  let isRequested = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const waiting = new Set<{ arrive(tabs: LaterTabs): void; fail(words: string): void }>();
 
   const fetch = async () => {
-    if (asked || typeof later !== "function") return;
-    asked = true;
-    for (const one of waiting) one.fail(LOADING);
+    if (isRequested || typeof later !== "function") return;
+    isRequested = true;
+    for (const waiter of waiting) waiter.fail(LOADING);
     try {
-      tabs = await later(requests);
+      tabs = await later(requests, part);
     } catch (error) {
-      asked = false;
-      for (const one of waiting) one.fail((error as Error).message);
+      isRequested = false;
+      for (const waiter of waiting) waiter.fail((error as Error).message);
       return;
     }
-    for (const one of waiting) one.arrive(tabs);
+    for (const waiter of waiting) waiter.arrive(tabs);
     waiting.clear();
   };
 
@@ -52,7 +66,7 @@ export const makeLater = (later: Later, requests: Requests, show: (view: View) =
     await<V extends View>(
       id: TabId | "",
       make: (tabs: LaterTabs) => V,
-      isEmpty: (picture: Picture) => boolean = () => false,
+      isEmpty: (viewState: ViewState) => boolean = () => false,
     ): Awaited<V> {
       const blank = h("p", { class: "ci-quiet", hidden: true });
       let view = tabs && make(tabs);
@@ -72,10 +86,10 @@ export const makeLater = (later: Later, requests: Requests, show: (view: View) =
         get node() {
           return view?.node ?? blank;
         },
-        draw(picture, parts) {
-          if (view !== undefined) return view.draw(picture, parts);
-          setShown(blank, id !== "" && !isEmpty(picture));
-          if (picture.tab === id) void fetch();
+        draw(viewState, parts) {
+          if (view !== undefined) return view.draw(viewState, parts);
+          setShown(blank, id !== "" && !isEmpty(viewState));
+          if (viewState.tab === id) void fetch();
           else timer ??= setTimeout(fetch, SOON);
         },
         use(act) {

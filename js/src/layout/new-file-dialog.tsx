@@ -1,8 +1,9 @@
-// A new session file: first what would be written is shown, then it is written, and said where it stands.
+// A new session file: a preview, then writing it, then its path.
 import { render } from "preact";
 import type { Requests } from "../payloads/requests";
 import type { NewFilePreview, NewFileReply } from "../payloads/types";
 import { makeCopy } from "../ui/copy";
+import { makeDialog } from "../ui/dialog";
 import { h } from "../ui/dom";
 
 type Kind = "compacted" | "reopened";
@@ -12,56 +13,50 @@ const TITLES: Record<Kind, string> = {
   reopened: "Reopen the session",
 };
 const PROMISES: Record<Kind, string> = {
-  compacted: "The session as this plan would leave it, as a new file beside its own.",
+  compacted: "Writes the session as this plan leaves it to a new file next to the original.",
   reopened:
-    "The session as it stood there, as a new file beside its own: other branches and what came later stay out.",
+    "Writes the session up to this point to a new file next to the original, without other branches or later entries.",
 };
 
-export interface NewFileDialog {
-  readonly node: HTMLElement;
-  open(kind: Kind): void;
-  dispose(): void;
-}
-
-export const makeNewFile = (requests: Requests, opener: HTMLElement): NewFileDialog => {
+export const makeNewFile = (requests: Requests, opener: HTMLElement) => {
   const content = h("div");
-  const dialog = h("dialog", { class: "ci-help ci-new-file", "data-testid": "new-file" }, content);
+  const dialog = makeDialog({ class: "ci-help ci-new-file", "data-testid": "new-file" }, content);
   let kind: Kind = "compacted";
   let preview: NewFilePreview | null = null;
   let written: NewFileReply | null = null;
-  let [told, bad] = ["", false];
-  // An answer to an earlier question is none of this one's.
-  let asked = 0;
+  let [message, bad] = ["", false];
+  // Ignore answers to earlier requests.
+  let lookups = 0;
 
   const say = (words: string, wrong = false) => {
-    [told, bad] = [words, wrong];
+    [message, bad] = [words, wrong];
     draw();
   };
   const look = async (at: string) => {
-    const mine = ++asked;
+    const request = ++lookups;
     written = null;
-    say("Putting the session together…");
+    say("Preparing the file…");
     try {
       const reply = await requests.ask("preview_file", { kind, at });
-      if (mine !== asked) return;
+      if (request !== lookups) return;
       preview = reply;
       say(reply.problem, true);
     } catch (error) {
-      if (mine === asked) say((error as Error).message, true);
+      if (request === lookups) say((error as Error).message, true);
     }
   };
   const write = async () => {
-    const mine = asked;
+    const request = lookups;
     if (preview === null) return;
     say("Writing…");
     try {
       const reply = await requests.ask("write_file", { name: preview.name });
-      if (mine !== asked) return;
+      if (request !== lookups) return;
       written = reply;
       say("");
       content.querySelector<HTMLElement>("[data-testid=file-written] button")?.focus();
     } catch (error) {
-      if (mine === asked) say((error as Error).message, true);
+      if (request === lookups) say((error as Error).message, true);
     }
   };
 
@@ -70,7 +65,7 @@ export const makeNewFile = (requests: Requests, opener: HTMLElement): NewFileDia
     <>
       <h3>
         {TITLES[kind]}
-        <button type="button" class="ci-button" onClick={() => dialog.close()}>
+        <button class="ci-button" onClick={() => dialog.close()}>
           Close
         </button>
       </h3>
@@ -103,24 +98,19 @@ export const makeNewFile = (requests: Requests, opener: HTMLElement): NewFileDia
           ))}
         </dl>
       )}
-      {told !== "" && (
+      {message !== "" && (
         <p class={bad ? "ci-bad" : "ci-quiet"} role={bad ? "alert" : "status"}>
-          {told}
+          {message}
         </p>
       )}
       {written !== null && (
         <p data-testid="file-written" role="status">
-          Written: <code>{written.path}</code> <Copy text={written.path} /> {written.sentence}
+          Written: <code>{written.path}</code> <span ref={addCopy(written.path)} /> {written.sentence}
         </p>
       )}
       {preview !== null && preview.problem === "" && written === null && (
         <div class="ci-actions">
-          <button
-            type="button"
-            class="ci-button ci-main"
-            data-testid="write-file"
-            onClick={() => void write()}
-          >
+          <button class="ci-button ci-main" data-testid="write-file" onClick={() => void write()}>
             Write this file
           </button>
         </div>
@@ -128,17 +118,14 @@ export const makeNewFile = (requests: Requests, opener: HTMLElement): NewFileDia
     </>
   );
 
-  dialog.addEventListener("click", event => event.target === dialog && dialog.close());
-  // A key pressed here is for the dialog alone.
-  dialog.addEventListener("keydown", event => event.stopPropagation());
   dialog.addEventListener("close", () => {
-    asked++;
+    lookups++;
     opener.focus();
   });
   return {
     node: dialog,
-    open(wanted: Kind) {
-      [kind, preview, written] = [wanted, null, null];
+    open(nextKind: Kind) {
+      [kind, preview, written] = [nextKind, null, null];
       dialog.setAttribute("aria-label", TITLES[kind]);
       dialog.showModal();
       void look("");
@@ -147,11 +134,8 @@ export const makeNewFile = (requests: Requests, opener: HTMLElement): NewFileDia
   };
 };
 
-const Copy = ({ text }: { text: string }) => (
-  <span
-    ref={node => {
-      if (node !== null && node.childElementCount === 0)
-        node.append(makeCopy("copy", () => [text, "copied"]));
-    }}
-  />
-);
+const addCopy = (text: string) => (node: HTMLElement | null) => {
+  if (node?.childElementCount === 0) node.append(makeCopy("copy", () => [text, "copied"]));
+};
+
+export type NewFileDialog = ReturnType<typeof makeNewFile>;

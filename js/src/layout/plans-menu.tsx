@@ -1,8 +1,8 @@
-// The menu of plans: save this one, open one that was saved beside the session, compare with another, begin anew.
+// The menu of plans: save, open, compare, and start again.
 import { render } from "preact";
 import { heldOf } from "../model/compare";
 import type { PlanFile } from "../payloads/replies";
-import type { Actions, Picture, View } from "../store/view";
+import { type Actions, hasAny, type View, type ViewState } from "../store/view";
 import { h } from "../ui/dom";
 import { PolicyList } from "../ui/policy-list";
 import { makePopover } from "../ui/popover";
@@ -15,7 +15,7 @@ export interface PlansMenu extends View {
   toggle(): void;
 }
 
-/** Without a dialog for new files there is nobody who could save or open. */
+/** Without a dialog for new files, plans cannot be saved or opened. */
 export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewFileDialog): PlansMenu => {
   const keeps = file !== undefined;
   const content = h("div", {
@@ -24,28 +24,28 @@ export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewF
     "aria-label": "Plans",
     "data-testid": "plans-menu",
   });
-  let shown: Picture | undefined;
+  let shown: ViewState | undefined;
   let page: Page = "menu";
   let files: readonly PlanFile[] | null = null;
-  let told = "";
+  let status = "";
   let bad = false;
-  /** Python has not answered the last change yet: what it would save is another plan. */
-  let wanted = false;
+  /** Python has not answered the last change yet, so it would save another plan. */
+  let isOpen = false;
 
-  const tell = (words: string, wrong = false) => {
-    [told, bad] = [words, wrong];
+  const report = (words: string, wrong = false) => {
+    [status, bad] = [words, wrong];
     draw();
   };
   const save = async () => {
-    wanted = shown?.settled !== true;
-    if (wanted) return;
-    tell("Saving the plan…");
+    isOpen = shown?.settled !== true;
+    if (isOpen) return;
+    report("Saving the plan…");
     try {
       const { name, path } = await actions.requests.ask("save", {});
-      tell(`Saved as ${name}. In Python, open_plan(${JSON.stringify(path)}, session) makes it again.`);
+      report(`Saved as ${name}. In Python, open_plan(${JSON.stringify(path)}, session) makes it again.`);
       await list();
     } catch (error) {
-      tell((error as Error).message, true);
+      report((error as Error).message, true);
     }
   };
   const list = async () => {
@@ -57,13 +57,13 @@ export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewF
     draw();
   };
   const open = async (name: string) => {
-    tell("Opening the plan…");
+    report("Opening the plan…");
     try {
       const { choices, sentence } = await actions.requests.ask("open_plan", { name });
       menu.close();
       actions.edit(choices, sentence);
     } catch (error) {
-      tell((error as Error).message, true);
+      report((error as Error).message, true);
     }
   };
   const turn = (next: Page) => {
@@ -81,17 +81,17 @@ export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewF
     if (shown === undefined) return;
     render(page === "menu" ? drawMenu(shown) : drawCompare(shown), content);
   };
-  const drawMenu = ({ other, versus }: Picture) => (
+  const drawMenu = ({ other, versus }: ViewState) => (
     <>
       {keeps && (
-        <button type="button" class="ci-item" data-testid="save-plan" onClick={save}>
+        <button class="ci-item" data-testid="save-plan" onClick={save}>
           Save this plan
         </button>
       )}
       {keeps && <h4>Open a plan</h4>}
       {keeps &&
         (files ?? []).map(({ name, words }) => (
-          <button type="button" class="ci-item" key={name} data-testid="open-plan" onClick={() => open(name)}>
+          <button class="ci-item" key={name} data-testid="open-plan" onClick={() => open(name)}>
             {name}
             <small>{words}</small>
           </button>
@@ -99,50 +99,35 @@ export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewF
       {keeps && files?.length === 0 && <p class="ci-quiet">None is saved beside this session.</p>}
       {keeps && <h4>Write a new session</h4>}
       {keeps && (
-        <button
-          type="button"
-          class="ci-item"
-          data-testid="save-compacted"
-          onClick={leave(() => file?.open("compacted"))}
-        >
+        <button class="ci-item" data-testid="save-compacted" onClick={leave(() => file?.open("compacted"))}>
           Save the compacted session…
         </button>
       )}
       {keeps && (
-        <button
-          type="button"
-          class="ci-item"
-          data-testid="reopen"
-          onClick={leave(() => file?.open("reopened"))}
-        >
+        <button class="ci-item" data-testid="reopen" onClick={leave(() => file?.open("reopened"))}>
           Reopen here, or at another turn…
         </button>
       )}
       <hr />
-      <button type="button" class="ci-item" data-testid="compare-with" onClick={() => turn("compare")}>
+      <button class="ci-item" data-testid="compare-with" onClick={() => turn("compare")}>
         Compare with…
       </button>
       {other !== null && "policy" in versus && (
-        <button type="button" class="ci-item" data-testid="swap" onClick={leave(() => actions.swapPlans())}>
+        <button class="ci-item" data-testid="swap" onClick={leave(() => actions.swapPlans())}>
           Swap this plan and B
         </button>
       )}
       {other !== null && (
-        <button
-          type="button"
-          class="ci-item"
-          data-testid="compare-end"
-          onClick={leave(() => actions.compareWith({}))}
-        >
+        <button class="ci-item" data-testid="compare-end" onClick={leave(() => actions.compareWith({}))}>
           Let plan B go
         </button>
       )}
-      <button type="button" class="ci-item" data-testid="reset" onClick={leave(reset)}>
+      <button class="ci-item" data-testid="reset" onClick={leave(reset)}>
         Reset: as it was opened
       </button>
-      {told && (
+      {status && (
         <p class={bad ? "ci-bad" : "ci-quiet"} data-testid="saved">
-          {told}
+          {status}
         </p>
       )}
     </>
@@ -152,26 +137,24 @@ export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewF
       { policy: "auto", settings: {}, pins: [], cut: "", versus: {} },
       "The plan is as it was opened.",
     );
-  const drawCompare = (picture: Picture) => {
-    const { policies, recorded, versus } = picture;
+  const drawCompare = (viewState: ViewState) => {
+    const { policies, recorded, versus } = viewState;
     const chosen = "policy" in versus ? versus.policy : "";
     const choose = (policy: string) => leave(() => actions.compareWith({ policy }))();
     return (
       <>
-        <button type="button" class="ci-item" onClick={() => turn("menu")}>
+        <button class="ci-item" onClick={() => turn("menu")}>
           ‹ Plans
         </button>
         <button
-          type="button"
           class="ci-item"
           data-testid="compare-held"
-          onClick={leave(() => actions.compareWith(heldOf(picture)))}
+          onClick={leave(() => actions.compareWith(heldOf(viewState)))}
         >
           This plan, held as it is now
         </button>
         {recorded !== null && (
           <button
-            type="button"
             class="ci-item"
             data-testid="compare-recorded"
             onClick={leave(() => actions.compareWith({ recorded: true }))}
@@ -185,7 +168,7 @@ export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewF
   };
   const menu = makePopover(button, content, () => {
     page = "menu";
-    told = "";
+    status = "";
     if (keeps) void list();
     draw();
     content.querySelector<HTMLElement>("button")?.focus();
@@ -194,10 +177,10 @@ export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewF
   return {
     node: h("span", {}, content, ...(file === undefined ? [] : [file.node])),
     toggle: () => (menu.isOpen ? menu.close() : menu.open()),
-    draw(picture, parts) {
-      shown = picture;
-      if (wanted && picture.settled) void save();
-      if (menu.isOpen && (parts.has("other") || parts.has("policies") || parts.has("plan"))) draw();
+    draw(viewState, parts) {
+      shown = viewState;
+      if (isOpen && viewState.settled) void save();
+      if (menu.isOpen && hasAny(parts, "other", "policies", "plan")) draw();
     },
     dispose() {
       render(null, content);

@@ -1,4 +1,4 @@
-// What Python is busy with: a thin line over everything, the words for it, and a way to stop it.
+// Python's current work: a thin progress line, a description, and a button that stops it.
 import { percent } from "../model/format";
 import type { Work } from "../payloads/replies";
 import type { Actions } from "../store/view";
@@ -6,7 +6,7 @@ import { h, listen, setAttributes, setShown, setText } from "../ui/dom";
 
 export const makeProgress = (actions: Actions) => {
   const line = h("div", { class: "ci-track", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": 100 });
-  // Only what is done is announced; the share is there for whoever asks the bar.
+  // Only the end is announced; the share can be read from the progress bar.
   const what = h("span", {});
   const share = h("span", { "aria-hidden": "true" });
   const stop = h("button", { class: "ci-link", "data-testid": "stop" }, "Stop");
@@ -24,16 +24,16 @@ export const makeProgress = (actions: Actions) => {
     node,
     show(work: Work | null) {
       setShown(node, work !== null);
-      // What comes next was not stopped yet.
+      // The next work has not been stopped yet.
       if (work?.what !== what.textContent) stop.disabled = false;
       setText(what, work?.what ?? "");
       if (work === null) return;
       const { done } = work;
-      const known = done !== null;
-      setText(share, known ? percent(done, 1) : "");
+      const isMeasured = done !== null;
+      setText(share, isMeasured ? percent(done, 1) : "");
       line.style.setProperty("--ci-done", String(done ?? 1));
-      line.classList.toggle("ci-unknown", !known);
-      const now = known ? Math.round(100 * done) : undefined;
+      line.classList.toggle("ci-unknown", !isMeasured);
+      const now = isMeasured ? Math.round(100 * done) : undefined;
       setAttributes(line, { "aria-label": work.what, "aria-valuenow": now });
       setShown(stop, work.stoppable);
     },

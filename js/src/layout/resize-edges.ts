@@ -1,7 +1,9 @@
 // Two edges that are dragged or moved by arrows: the lower one of the element in a notebook, which is remembered with the
 // widget, and the upper one of the dock. A document fills its panel and has no lower edge.
-import type { Host } from "../payloads/host";
+import { type Host, keep } from "../payloads/host";
 import { h, listen, setAttributes } from "../ui/dom";
+import { followPointer } from "../ui/follow-pointer";
+import { claim } from "../ui/keys";
 
 const STANDARD = 720;
 const [LEAST, MOST] = [480, 1200];
@@ -16,7 +18,7 @@ interface Pull {
   measure(): readonly [now: number, least: number, most: number];
   show(height: number): void;
   /** The hand has let go, or a key was pressed. */
-  keep?(): void;
+  keep(): void;
 }
 
 const makePull = ({ name, id, down, measure, show, keep }: Pull): HTMLElement => {
@@ -25,39 +27,32 @@ const makePull = ({ name, id, down, measure, show, keep }: Pull): HTMLElement =>
     ...{ "aria-orientation": "horizontal", "aria-label": name },
   });
   const way = down ? 1 : -1;
-  let grip: { y: number; from: number } | null = null;
-  const move = (wanted: number) => {
+  const move = (size: number) => {
     const [, least, most] = measure();
-    show(Math.round(Math.max(least, Math.min(most, wanted))));
+    show(Math.round(Math.max(least, Math.min(most, size))));
   };
-  listen(node, "pointerdown", event => {
-    if (event.button !== 0) return;
-    node.setPointerCapture(event.pointerId);
-    grip = { y: event.clientY, from: measure()[0] };
+  followPointer(node, ({ clientY: y }) => {
+    const [from] = measure();
+    return {
+      move({ clientY }) {
+        if (clientY !== y) move(from + way * (clientY - y));
+      },
+      end: keep,
+    };
   });
-  listen(node, "pointermove", ({ clientY }) => {
-    if (grip !== null && clientY !== grip.y) move(grip.from + way * (clientY - grip.y));
-  });
-  for (const end of ["pointerup", "pointercancel"] as const) {
-    listen(node, end, () => {
-      if (grip !== null) keep?.();
-      grip = null;
-    });
-  }
   listen(node, "keydown", event => {
     const [now, least, most] = measure();
     const step = way * STEP;
     const moved = { ArrowDown: now + step, ArrowUp: now - step, Home: least, End: most }[event.key];
     if (moved === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
     move(moved);
-    keep?.();
+    keep();
   });
   return node;
 };
 
-const tell = (node: HTMLElement, now: number, least: number, most: number) =>
+const describeSize = (node: HTMLElement, now: number, least: number, most: number) =>
   setAttributes(node, {
     ...{ "aria-valuenow": now, "aria-valuemin": least, "aria-valuemax": most },
     "aria-valuetext": `${now} pixels`,
@@ -65,19 +60,15 @@ const tell = (node: HTMLElement, now: number, least: number, most: number) =>
 
 export const makeEdge = (host: Host, root: HTMLElement) => {
   let height = STANDARD;
-  const show = (wanted: number) => {
-    height = Math.max(LEAST, Math.min(MOST, wanted));
+  const show = (size: number) => {
+    height = Math.max(LEAST, Math.min(MOST, size));
     root.style.setProperty("--ci-own-height", `${height}px`);
-    tell(node, height, LEAST, MOST);
+    describeSize(node, height, LEAST, MOST);
   };
   const node = makePull({
     ...{ name: "Height", id: "edge", down: true, show },
     measure: () => [height, LEAST, MOST],
-    keep() {
-      if (host.get("height") === height) return;
-      host.set("height", height);
-      host.save_changes();
-    },
+    keep: () => keep(host, "height", height),
   });
   const receive = () => show(host.get("height") ?? STANDARD);
   host.on("change:height", receive);
@@ -88,7 +79,7 @@ export const makeEdge = (host: Host, root: HTMLElement) => {
 /** A dock is never lower than this, unless it is folded to its tabs. */
 const LOWEST = 220;
 
-/** Where a hand makes the dock higher, what is above it goes out of sight at the top, the header first. */
+/** When the user makes the dock higher, the content above it is hidden from the top, the header first. */
 export const makeDockEdge = (host: Host, dock: HTMLElement) => {
   const bench = () => dock.parentElement as HTMLElement;
   const measure = () => {
@@ -102,27 +93,24 @@ export const makeDockEdge = (host: Host, dock: HTMLElement) => {
     dock.style.flexShrink = "0";
     bench().scrollTop = bench().scrollHeight;
     const [, least, most] = measure();
-    tell(node, height, least, most);
+    describeSize(node, height, least, most);
   };
-  const keep = () => {
-    const height = dock.classList.contains("ci-folded") ? -1 : dock.offsetHeight;
-    if (host.get("dock") === height) return;
-    host.set("dock", height);
-    host.save_changes();
-  };
-  const node = makePull({ name: "Height of the tabs", id: "dock-edge", down: false, measure, show, keep });
-  tell(node, LOWEST, LOWEST, MOST);
-  listen(node, "focus", () => tell(node, ...measure()));
+  const keepHeight = () => keep(host, "dock", dock.classList.contains("ci-folded") ? -1 : dock.offsetHeight);
+  const node = makePull({
+    ...{ name: "Height of the tabs", id: "dock-edge", down: false, measure, show, keep: keepHeight },
+  });
+  describeSize(node, LOWEST, LOWEST, MOST);
+  listen(node, "focus", () => describeSize(node, ...measure()));
   listen(node, "dblclick", () => {
     dock.classList.toggle("ci-folded");
-    tell(node, ...measure());
-    keep();
+    describeSize(node, ...measure());
+    keepHeight();
   });
   let restored = false;
   return {
     node,
-    keep,
-    /** As it was left, once there is room to tell; a smaller element gives it less. */
+    keep: keepHeight,
+    /** Restores the stored height once the available room is known; a smaller element limits it. */
     restore() {
       if (restored || (dock.parentElement?.clientHeight ?? 0) === 0) return;
       restored = true;

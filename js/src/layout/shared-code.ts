@@ -1,2 +1,2 @@
-// What the tabs that come later share with the rest of the widget; `build.mjs` fills it in.
+// Modules that the late tabs share with the rest of the widget; `build.mjs` fills it in.
 export const shared: object = {};

@@ -4,21 +4,22 @@ import type { Facts } from "../panels/facts/panel";
 import type { LessonTab } from "../panels/lesson/panel";
 import type { Rules } from "../panels/rules/panel";
 import type { Search } from "../panels/search/panel";
-import type { Deck } from "../store/store";
+import type { Store } from "../store/store";
 import type { Actions } from "../store/view";
 import { listen } from "../ui/dom";
+import { claim, isModified } from "../ui/keys";
 import { type Key, listKeys, nameKey } from "./keymap";
 import type { Awaited } from "./later";
 import { hearsLetters } from "./letter-keys";
 import { focusRegion } from "./regions";
 
 const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable=true]";
-/** What a press of Enter or an arrow means already. */
+/** Elements to which Enter or an arrow already means something. */
 const PRESSED =
   "button, summary, a, [role=slider], [role=grid], [role=treegrid], [role=listbox], [role=radio]";
 /** JupyterLab takes no key of an element that bears this, nor of what is in it; it must be the very one with the focus. */
 const OURS = "data-lm-suppress-shortcuts";
-/** What ctrl or cmd does to text. */
+/** Keys that edit text together with ctrl or cmd. */
 const EDITING = /^([acvxyz]|Arrow.*|Home|End|Enter|Backspace|Delete)$/;
 
 /** Plain keys never reach the notebook, where "x" cuts the cell; saving and the command palette stay JupyterLab's. */
@@ -28,9 +29,9 @@ const makeShield = (root: HTMLElement, keys: readonly Key[]) => {
     const [target] = event.composedPath();
     bearer?.removeAttribute(OURS);
     if (!(target instanceof Element) || !root.contains(target)) return;
-    const plain = !(event.ctrlKey || event.metaKey || event.altKey);
-    const known = keys.some(one => one.keys.includes(nameKey(event)));
-    if (!plain && !known && !EDITING.test(event.key)) return;
+    const plain = !isModified(event);
+    const isShortcut = keys.some(shortcut => shortcut.keys.includes(nameKey(event)));
+    if (!plain && !isShortcut && !EDITING.test(event.key)) return;
     bearer = target;
     target.setAttribute(OURS, "true");
   };
@@ -38,7 +39,7 @@ const makeShield = (root: HTMLElement, keys: readonly Key[]) => {
 
 export const listenKeys = (
   root: HTMLElement,
-  deck: Deck,
+  store: Store,
   actions: Actions,
   views: {
     help(): void;
@@ -49,41 +50,41 @@ export const listenKeys = (
     rules: Awaited<Rules>;
   },
 ): (() => void) => {
-  const keys = listKeys(deck.host);
+  const keys = listKeys(store.host);
   const cutOf = () => root.querySelector<HTMLElement>(".ci-grip");
   const onKey = (event: KeyboardEvent) => {
-    const { picture } = deck;
+    const { viewState } = store;
     const target = event.target as Element;
     const types = target.closest(TYPING) !== null && event.key !== "F6";
-    if (picture === undefined || event.altKey || event.isComposing || types) return;
+    if (viewState === undefined || event.altKey || event.isComposing || types) return;
     const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey;
-    if (isLetter && !hearsLetters(deck.host)) return;
+    if (isLetter && !hearsLetters(store.host)) return;
     const name = nameKey(event);
-    const key = keys.find(one => one.keys.includes(name));
-    if (key === undefined) return;
+    const key = keys.find(shortcut => shortcut.keys.includes(name));
+    if (key === undefined || key.when?.(viewState) === false) return;
     const onCut = target === cutOf();
-    // The cut knows arrows itself, but not how to stand on an illegal place.
+    // The cut handles arrows itself, but cannot be placed on an invalid cut point.
     const captured = key.onCut === true && onCut;
     if ((event.eventPhase === Event.CAPTURING_PHASE) !== captured || (key.onCut && !onCut)) return;
     if (!captured && event.defaultPrevented) return;
     if (/Enter|Arrow/.test(event.key) && !captured && target.closest(PRESSED)) return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
     key.act({
-      picture,
+      viewState,
       actions,
       stepHits: views.search.step,
       focusSearch: views.search.focus,
       focusFacts: () => views.facts?.use(tab => tab.focus()),
       focusSummary: views.write,
       focusLesson() {
-        const isOpen = picture.tab === "lesson";
+        const isOpen = viewState.tab === "lesson";
         actions.openTab("lesson");
         // A tab that was closed is drawn in the next frame.
         views.lesson?.use(tab => (isOpen ? tab.focus() : requestAnimationFrame(tab.focus)));
       },
       present: () => root.toggleAttribute("data-presenting"),
       focusCut: () => cutOf()?.focus(),
+      focusStart: () => root.querySelector<HTMLElement>(".ci-start-grip")?.focus(),
       addRule: () => views.rules.use(tab => tab.addRule()),
       openHelp: views.help,
       goToRegion: way => focusRegion(root, way),

@@ -1,4 +1,4 @@
-// How much room the element itself has, never the window: what is folded away where there is little.
+// The room of the element itself, never of the window; decides what is folded away.
 
 /** An element smaller than this has all lanes in one. */
 const SMALL = { width: 720, height: 860 };
@@ -10,7 +10,7 @@ const PAPER = 1046;
 export const isLow = ({ clientWidth, clientHeight }: HTMLElement): boolean =>
   clientHeight > 0 && (clientWidth <= SMALL.width || clientHeight < SMALL.height);
 
-/** Tells the style sheet, which knows widths by its container queries but no heights. */
+/** Passes the height to the style sheet, whose container queries know only widths. */
 export const markHeight = (root: HTMLElement): void => {
   const height = root.clientHeight;
   // A page of paper is as wide as A4 across: what is on the screen is printed as it is, smaller.

@@ -1,8 +1,6 @@
 // The workbench over one host: its views, what the hand does, what Python sends, and one drawing per frame.
 
-import { makeBlock } from "../panels/block-details/panel";
 import { makeBlockList } from "../panels/block-list/panel";
-import { Findings } from "../panels/facts/findings";
 import { makeOverview } from "../panels/overview/panel";
 import { makePolicyPicker } from "../panels/policies/picker";
 import { makeSearch } from "../panels/search/panel";
@@ -12,11 +10,10 @@ import { makePlanFacts } from "../panels/totals/figures";
 import { makeGauge } from "../panels/totals/gauge";
 import type { Host } from "../payloads/host";
 import { makeActions } from "../store/actions";
-import { makeComponentView } from "../store/component";
 import { makeReceiving } from "../store/receive";
 import { hasReplay } from "../store/replay";
-import { Deck } from "../store/store";
-import { EVERYTHING } from "../store/view";
+import { Store } from "../store/store";
+import { EVERYTHING, hasAny, type View } from "../store/view";
 import { readPalette } from "../ui/canvas/canvas-colours";
 import { h, listen } from "../ui/dom";
 import { watchTheme } from "../ui/theme";
@@ -25,31 +22,32 @@ import { makeRecipe } from "./footer";
 import { makeFrame } from "./frame";
 import { makeHeader } from "./header";
 import { listKeys } from "./keymap";
-import { type Later, makeLater } from "./later";
-import type * as all from "./later-tabs";
+import { type Later, type Makers, makeLater } from "./later";
 import { makeEdge } from "./resize-edges";
 import { listenKeys } from "./shortcuts";
 import { isLow, markHeight } from "./size";
 
-const ARRANGED = ["scene", "plan", "other", "run", "lesson"] as const;
+const ARRANGED = ["scene", "plan", "other", "run", "lesson", "selection"] as const;
 
-/** Renders into `el` and returns how to take everything back. What the first picture does not need may come later. */
+/** Renders into `el`; returns a function that removes everything. Parts not drawn at first may load later. */
 export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => void) => {
-  const deck = new Deck(host);
+  const store = new Store(host);
   const actions = makeActions(
-    deck,
+    store,
     row => blockList.openBody(row),
     (words, undo) => frame.say(words, undo),
     () => writeSummary(),
     words => frame.announce(words),
   );
-  const tabs = makeLater(later, deck.requests, view => {
-    if (deck.picture === undefined) return;
-    view.draw(deck.picture, new Set(EVERYTHING));
-    dock.arrange(deck.picture);
-  });
+  const show = (view: View) => {
+    if (store.viewState === undefined) return;
+    view.draw(store.viewState, new Set(EVERYTHING));
+    dock.arrange(store.viewState);
+  };
+  const tabs = makeLater(later, store.requests, show);
+  const dialogs = makeLater(later, store.requests, show, "dialogs");
   const keeps = host.needsKernel === undefined;
-  const help = tabs.await("", ({ makeHelp }) => makeHelp(host));
+  const help = dialogs.await("", ({ makeHelp }) => makeHelp(host));
   const openHelp = () => help.use(dialog => dialog.open());
   const keys = listKeys(host);
   const search = makeSearch(actions, {
@@ -61,31 +59,32 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     },
   });
   const toPlans = h("button", { class: "ci-button", "data-testid": "plans" }, "Plans ▾");
-  const plans = tabs.await("", ({ makePlansMenu, makeNewFile }) =>
-    makePlansMenu(actions, toPlans, makeNewFile?.(deck.requests, toPlans)),
+  const plans = dialogs.await("", ({ makePlansMenu, makeNewFile }) =>
+    makePlansMenu(actions, toPlans, makeNewFile?.(store.requests, toPlans)),
   );
   listen(toPlans, "click", () => plans.use(menu => menu.toggle()));
   // A page that was exported cannot make another.
   const tools = [h("span", { class: "ci-plans-at" }, toPlans, plans.node)];
   if (keeps) {
-    const exporter = tabs.await("", tabs => (tabs as typeof all).makeExporter(deck.requests));
+    const exporter = dialogs.await("", makers => (makers as Makers).makeExporter(store.requests));
     const open = h("button", { class: "ci-button", "data-testid": "export" }, "Export page…");
     listen(open, "click", () => exporter.use(dialog => dialog.open()));
     tools.push(h("span", { class: "ci-export" }, open, exporter.node));
   }
   const recipe = makeRecipe();
   tools.push(recipe.inMenu);
-  // Both ask Python at every step; a page may hold the answers to its lessons.
-  const facts = keeps ? tabs.await("facts", tabs => (tabs as typeof all).makeFacts(actions)) : null;
-  const lesson =
-    keeps || host.hasLessons ? tabs.await("lesson", tabs => (tabs as typeof all).makeLesson(actions)) : null;
+  // Both ask Python at every step.
+  const facts = keeps ? tabs.await("facts", tabs => (tabs as Makers).makeFacts(actions)) : null;
+  const selection = keeps ? tabs.await("", tabs => (tabs as Makers).makeSelectionDetails(actions)) : null;
+  const lesson = keeps ? tabs.await("lesson", tabs => (tabs as Makers).makeLesson(actions)) : null;
   const summary = tabs.await("summary", ({ makeSummaryTab, makeSummarise }) =>
     makeSummaryTab(actions, makeSummarise?.(actions)),
   );
   const writeSummary = () => summary.use(tab => tab.open());
   const blockList = makeBlockList(actions);
   const rules = tabs.await("rules", ({ makeRules }) => makeRules(actions));
-  const timeline = makeTimeline(actions);
+  const start = tabs.await("", ({ makeStartHandle }) => makeStartHandle(actions));
+  const timeline = makeTimeline(actions, start);
   const views = {
     header: makeHeader(actions, search.node, tools, openHelp),
     search,
@@ -96,25 +95,33 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     sentence: makeSentence(actions, makePlanFacts(actions)),
     ...(lesson && { lesson }),
     ...(facts && { facts }),
+    ...(selection && { selection }),
     context: tabs.await("context", ({ makeContext }) => makeContext(actions)),
-    findings: makeComponentView(Findings, actions, ["scene", "plan", "look", "tab", "settled"]),
+    compactions: tabs.await("compactions", ({ makeCompactions }) => makeCompactions(actions)),
+    findings: tabs.await("findings", ({ makeFindings }) => makeFindings(actions)),
     summary,
     rules,
     blockList,
-    block: makeBlock(actions),
+    block: tabs.await(
+      "blocks",
+      ({ makeBlock }) => makeBlock(actions),
+      ({ row }) => row < 0,
+    ),
     replay: tabs.await(
       "replay",
       ({ makeReplay }) => makeReplay(actions),
-      picture => !hasReplay(picture),
+      viewState => !hasReplay(viewState),
     ),
     recipe,
+    live: tabs.await("", ({ makeLiveBanner }) => makeLiveBanner(actions)),
   };
   const dock = makeDock(
     {
+      compactions: [views.compactions],
       findings: [views.findings],
       facts: facts ? [facts] : [],
       context: [views.context],
-      blocks: [views.blockList, views.block],
+      blocks: [views.blockList, views.block, ...(selection ? [selection] : [])],
       summary: [summary],
       replay: [views.replay],
       rules: [rules],
@@ -125,41 +132,41 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
   );
   const frame = makeFrame(views, dock, actions, help.node);
   const { root } = frame;
-  const { listeners, begin } = makeReceiving(deck, frame);
+  const { listeners, begin } = makeReceiving(store, frame);
   const edge = makeEdge(host, root);
-  root.append(edge.node);
+  root.append(edge.node, views.live.node);
   const { axis } = timeline;
   let [width, stacked] = [0, false];
 
-  deck.screen = frame;
-  deck.measureWidth = () => {
+  store.screen = frame;
+  store.measureWidth = () => {
     width = axis.clientWidth;
     return width;
   };
-  deck.isStacked = () => {
+  store.isStacked = () => {
     stacked = isLow(root);
     return stacked;
   };
-  deck.draw = (picture, parts) => {
-    if (parts.has("tab")) dock.arrange(picture);
-    if (parts.has("size") || parts.has("range"))
-      Object.assign(picture, deck.measure(picture.scene, picture.range));
-    if (parts.has("size") || parts.has("theme")) picture.palette = readPalette(root, picture.scene.sections);
-    for (const view of Object.values(views)) view.draw(picture, parts);
+  store.draw = (viewState, parts) => {
+    if (parts.has("tab")) dock.arrange(viewState);
+    if (hasAny(parts, "size", "range"))
+      Object.assign(viewState, store.measure(viewState.scene, viewState.range));
+    if (hasAny(parts, "size", "theme")) viewState.palette = readPalette(root, viewState.scene.sections);
+    for (const view of Object.values(views)) view.draw(viewState, parts);
     // A tab whose views have nothing to show is not offered.
-    if (ARRANGED.some(part => parts.has(part))) dock.arrange(picture);
+    if (hasAny(parts, ...ARRANGED)) dock.arrange(viewState);
   };
 
   for (const [event, listener] of Object.entries(listeners)) host.on(event, listener);
   el.append(root);
-  const forgetKeys = listenKeys(root, deck, actions, {
+  const forgetKeys = listenKeys(root, store, actions, {
     ...{ help: openHelp, write: writeSummary, search, facts, lesson, rules },
   });
-  const forgetTheme = watchTheme(root, () => deck.redraw("theme"));
-  // The axis is as wide as its strip, whose width also changes with the style sheet or the panels beside it.
+  const forgetTheme = watchTheme(root, () => store.redraw("theme"));
+  // The axis is as wide as its strip, which also changes with the style sheet and the neighbouring panels.
   const resized = new ResizeObserver(() => {
     markHeight(root);
-    if ((axis.clientWidth !== width || isLow(root) !== stacked) && axis.clientWidth > 0) deck.redraw("size");
+    if ((axis.clientWidth !== width || isLow(root) !== stacked) && axis.clientWidth > 0) store.redraw("size");
   });
   resized.observe(axis);
   resized.observe(root);
@@ -172,7 +179,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     forgetTheme();
     resized.disconnect();
     edge.forget();
-    deck.dispose();
+    store.dispose();
     root.remove();
   };
 };

@@ -1,4 +1,4 @@
-// Where things stand on the turn axis. The unit is the step; entries share their step's width by their blocks; a place
+// Positions on the turn axis. The unit is the step; entries share their step's width by their blocks; a place
 // is an edge. The axis covers a range of steps; what is outside has its x outside.
 import type { Scene } from "./plan";
 
@@ -100,7 +100,7 @@ const joinTurns = (scene: Scene, { first, end, step }: Frame): number[] => {
   const per = Math.ceil(NARROWEST / step);
   let from = first;
   for (const [at, next] of turnsOf(scene, first, end)) {
-    // What came before may be too narrow for a bar of its own.
+    // The previous blocks may be too narrow for a bar of their own.
     if (at - from >= per) {
       steps.push(at);
       from = at;
@@ -132,7 +132,7 @@ const turnsOf = (scene: Scene, first: number, end: number): [number, number][] =
   return turns;
 };
 
-/** The left edge of a block: those of an entry share its width. */
+/** The left edge of a block; the blocks of an entry share its width. */
 const rowX = (scene: Scene, placeX: Float64Array, row: number): number => {
   const entry = scene.blockEntry[row] as number;
   const start = scene.entryStart[entry] as number;
@@ -184,7 +184,7 @@ export const placeAt = (axis: Axis, x: number): number => {
   return x - (placeX[right - 1] as number) < (placeX[right] as number) - x ? right - 1 : right;
 };
 
-/** The first index whose value is at least `value`; the length when there is none. */
+/** The first index with a value of at least `value`, or the length. */
 export const lowerBound = (sorted: ArrayLike<number>, value: number): number => {
   let low = 0;
   let high = sorted.length;
@@ -199,21 +199,21 @@ export const lowerBound = (sorted: ArrayLike<number>, value: number): number => 
 interface Label {
   x: number;
   width: number;
-  /** It ends at its line; else it stands in the middle under it. */
+  /** True if the label ends at its line; otherwise it is centred below it. */
   end: boolean;
 }
 
 /**
- * Lays labels below their lines, each as near to its own as those to the right of it and the edges allow. They are given
- * and stand in the order of their lines.
+ * Lays labels below their lines, each as near to its own as those to the right of it and the edges allow. Input and
+ * output are in the order of their lines.
  */
 export const lineUp = (labels: readonly Label[], room: number, gap: number): number[] => {
   let limit = room;
   return labels
-    .map(({ x, width, end }) => ({ width, wish: x - (end ? width : width / 2) }))
+    .map(({ x, width, end }) => ({ width, preferred: x - (end ? width : width / 2) }))
     .reverse()
-    .map(({ width, wish }) => {
-      const left = Math.max(0, Math.min(limit - width, wish));
+    .map(({ width, preferred }) => {
+      const left = Math.max(0, Math.min(limit - width, preferred));
       limit = left - gap;
       return left;
     })

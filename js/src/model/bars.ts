@@ -19,10 +19,10 @@ export const NOTCH = { low: 2, tall: 5, height: 1.5 };
 const SHARE = 0.98;
 const STEPS = [1, 2, 4, 8, 10];
 /** The section of what grew outside of the file. */
-const OUTSIDE = "withheld";
+const OUTSIDE = "hidden_reasoning";
 
 export interface Lanes {
-  /** From above; all of them in one where they are stacked. */
+  /** From top to bottom; a single lane if they are stacked. */
   list: readonly Lane[];
   stacked: boolean;
   /** Lane of each section code, -1 for sections that no lane shows. */
@@ -103,14 +103,14 @@ const sumBins = (scene: Scene, axis: Axis, laneOf: Int8Array, count: number): Fl
   const sums = Array.from({ length: count }, () => new Float64Array(axis.bins));
   for (let bin = 0; bin < axis.bins; bin++) {
     eachPart(scene, axis, laneOf, bin, (lane, _, tokens) => {
-      const mine = sums[lane] as Float64Array;
-      mine[bin] = (mine[bin] as number) + tokens;
+      const laneSums = sums[lane] as Float64Array;
+      laneSums[bin] = (laneSums[bin] as number) + tokens;
     });
   }
   return sums;
 };
 
-/** The 98th percentile of all bins; of those with a bar where these are fewer than a fiftieth. */
+/** The 98th percentile of all bins, or of the non-empty bins if these are fewer than a fiftieth. */
 const findHigh = (sums: readonly Float64Array[]): number => {
   const all = Float64Array.from(sums.flatMap(lane => [...lane])).sort();
   const bars = all.filter(tokens => tokens > 0);
@@ -170,7 +170,7 @@ export const piecesOf = (
       sumTokens[key] = sumLeft[key] = 0;
     }
     sumTokens[key] = (sumTokens[key] as number) + tokens;
-    // What grew outside of the file goes with its block, as much of it as of the block.
+    // Content outside the file shrinks in proportion to its block.
     const part =
       section === scene.blockSection[row] ? stays : had > 0 ? (tokens * Math.min(stays, had)) / had : 0;
     sumLeft[key] = (sumLeft[key] as number) + part;

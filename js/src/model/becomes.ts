@@ -1,4 +1,4 @@
-// What becomes of the blocks under a cut: of each bin, for the strip, and of all together, for its words.
+// Outcomes of the blocks under a cut: per bin for the strip, and in total for its text.
 import type { Axis } from "./axis";
 import { rowOf } from "./block-refs";
 import { plural, short } from "./format";
@@ -6,13 +6,13 @@ import type { Plan, Scene } from "./plan";
 
 const CODES = 256;
 
-/** What becomes of most tokens of every bin where it is older, and where it is kept; -1 for a bin without tokens. */
+/** The outcome of most tokens of every bin, once as older than the cut and once as kept; -1 for an empty bin. */
 export interface MostFates {
   older: Int8Array;
   kept: Int8Array;
 }
 
-/** A block that somebody pinned stands for its bin, however small it is. */
+/** A pinned block decides the outcome of its bin, however small it is. */
 export const findMostFates = (
   scene: Scene,
   plan: Plan,
@@ -55,7 +55,7 @@ interface Sums {
   left: Int32Array;
 }
 
-/** By fate, where a block is older and where it is kept; so that a moving cut looks its sums up. */
+/** Sums by outcome for older and for kept blocks, so that a moving cut only looks them up. */
 export interface FateSums {
   older: ReadonlyMap<number, Sums>;
   kept: ReadonlyMap<number, Sums>;
@@ -71,11 +71,11 @@ export const sumFates = (scene: Scene, plan: Plan): FateSums => {
           left: new Int32Array(scene.blocks + 1),
         };
         for (let row = 0; row < scene.blocks; row++) {
-          const mine = fates[row] === fate;
-          sums.blocks[row + 1] = (sums.blocks[row] as number) + (mine ? 1 : 0);
+          const matches = fates[row] === fate;
+          sums.blocks[row + 1] = (sums.blocks[row] as number) + (matches ? 1 : 0);
           sums.tokens[row + 1] =
-            (sums.tokens[row] as number) + (mine ? (scene.blockTokens[row] as number) : 0);
-          sums.left[row + 1] = (sums.left[row] as number) + (mine ? (left[row] as number) : 0);
+            (sums.tokens[row] as number) + (matches ? (scene.blockTokens[row] as number) : 0);
+          sums.left[row + 1] = (sums.left[row] as number) + (matches ? (left[row] as number) : 0);
         }
         return [fate, sums] as const;
       }),
@@ -85,7 +85,7 @@ export const sumFates = (scene: Scene, plan: Plan): FateSums => {
 
 const USER = 0;
 
-/** Where the turn begins whose beginning is summarised by a second call if the cut is at `place`; -1 for one call. */
+/** The start of the turn whose beginning a second call summarises if the cut is at `place`; -1 for one call. */
 export const findSplit = (scene: Scene, { splitFrom }: Plan, place: number): number => {
   if (splitFrom === undefined || place >= scene.entries) return -1;
   let at = place;
@@ -103,10 +103,10 @@ export interface FateTotal {
 export const totalOf = (scene: Scene, sums: FateSums, fate: number, place: number): FateTotal => {
   const row = scene.entryStart[place] ?? scene.blocks;
   const older = sums.older.get(fate);
-  const kept = sums.kept.get(fate);
+  const keptSums = sums.kept.get(fate);
   const of = (name: keyof Sums) =>
     (older?.[name][row] ?? 0) +
-    (kept ? (kept[name][scene.blocks] as number) - (kept[name][row] as number) : 0);
+    (keptSums ? (keptSums[name][scene.blocks] as number) - (keptSums[name][row] as number) : 0);
   return { blocks: of("blocks"), tokens: of("tokens"), left: of("left") };
 };
 

@@ -7,7 +7,7 @@ export const refOf = (scene: Scene, row: number): string => {
   return `${scene.entryIds[entry]}/${row - (scene.entryStart[entry] as number)}`;
 };
 
-/** The row of a block, -1 where this moment does not hold it. */
+/** The row of a block, -1 if this point in time does not contain it. */
 export const rowOf = (scene: Scene, ref: string): number => {
   const slash = ref.lastIndexOf("/");
   const entry = scene.entryIds.indexOf(ref.slice(0, slash));

@@ -1,4 +1,4 @@
-// Two sides of one context: as it was and plan A, or plan A and plan B. What each makes of a block is looked up.
+// Two sides of one context: original and plan A, or plan A and plan B, with the outcome of each block.
 
 import type { Settings, Versus } from "../payloads/host";
 import { idOf } from "./cuts";
@@ -20,20 +20,20 @@ export interface Compared {
 
 export const compare = (scene: Scene, plan: Plan, place: number, other: Plan | null): Compared => {
   const verbatim = scene.fates.findIndex(({ id }) => id === "verbatim");
-  const mine = (row: number) => fateAt(scene, plan, row, place);
+  const side = (row: number) => fateAt(scene, plan, row, place);
   const left =
-    other === null ? (row: number) => ({ fate: verbatim, tokens: scene.blockTokens[row] as number }) : mine;
-  const right = other === null ? mine : (row: number) => fateAt(scene, other, row, other.cut.place);
+    other === null ? (row: number) => ({ fate: verbatim, tokens: scene.blockTokens[row] as number }) : side;
+  const right = other === null ? side : (row: number) => fateAt(scene, other, row, other.cut.place);
   return {
     ...{ two: other !== null, left, right },
     isSame(row) {
-      const [one, its] = [left(row), right(row)];
-      return one.fate === its.fate && one.tokens === its.tokens;
+      const [leftSide, its] = [left(row), right(row)];
+      return leftSide.fate === its.fate && leftSide.tokens === its.tokens;
     },
   };
 };
 
-/** The plan of now as a plan B: it stays as it is whatever becomes of A. */
+/** A copy of the current plan as plan B, independent of later changes to A. */
 export const heldOf = (
   { scene, plan, place, settings, pins }: HeldFrom,
   cut = isUncut(plan, place) ? "" : idOf(scene, place),
@@ -52,7 +52,7 @@ interface HeldFrom {
   pins: readonly string[] | undefined;
 }
 
-/** A and B exchanged: what plan A is to be. Null where B is no plan of a policy. */
+/** A and B exchanged: the choices for plan A. Null if B is not the plan of a policy. */
 export const swapped = (from: HeldFrom & { versus: Versus }) => {
   const { versus, pins } = from;
   if (!("policy" in versus)) return null;

@@ -4,9 +4,11 @@ import type { Scene } from "./plan";
 export interface Cuts {
   /** The last place, "end". */
   end: number;
-  /** The nearest legal place at or before each place, -1 where there is none. */
+  /** The beginning of what is compacted: no cut is valid up to it, unless it is 0. */
+  since: number;
+  /** The nearest valid cut point at or before each place, or -1. */
   atOrBefore: Int32Array;
-  /** The nearest legal place at or after each place, -1 where there is none. */
+  /** The nearest valid cut point at or after each place, or -1. */
   atOrAfter: Int32Array;
   placeOf: ReadonlyMap<string, number>;
 }
@@ -27,23 +29,53 @@ export const makeCuts = (scene: Scene): Cuts => {
   }
   const placeOf = new Map(scene.entryIds.map((id, place) => [id, place]));
   placeOf.set(END, end);
-  return { end, atOrBefore, atOrAfter, placeOf };
+  return { end, since: 0, atOrBefore, atOrAfter, placeOf };
 };
+
+/** The nearest valid cut point at or before a place and behind the beginning, or -1. */
+const before = ({ atOrBefore, since }: Cuts, place: number): number => {
+  const cut = atOrBefore[place] ?? -1;
+  return cut > since ? cut : -1;
+};
+
+const after = ({ atOrAfter, since }: Cuts, place: number): number =>
+  atOrAfter[Math.max(place, since + 1)] ?? -1;
 
 export const idOf = (scene: Scene, place: number): string => scene.entryIds[place] ?? END;
 
-/** The next legal place after `place`, or `place` itself when it is the last. */
+/** The next valid cut point after `place`, or `place` itself when it is the last. */
 export const nextLegal = (cuts: Cuts, place: number): number =>
-  place >= cuts.end ? place : or(cuts.atOrAfter[place + 1], place);
+  place >= cuts.end ? place : or(after(cuts, place + 1), place);
 
 export const previousLegal = (cuts: Cuts, place: number): number =>
-  place <= 0 ? place : or(cuts.atOrBefore[place - 1], place);
+  place <= 0 ? place : or(before(cuts, place - 1), place);
 
-export const firstLegal = (cuts: Cuts, place: number): number => or(cuts.atOrAfter[0], place);
+export const firstLegal = (cuts: Cuts, place: number): number => or(after(cuts, 0), place);
 
-export const lastLegal = (cuts: Cuts, place: number): number => or(cuts.atOrBefore[cuts.end], place);
+export const lastLegal = (cuts: Cuts, place: number): number => or(before(cuts, cuts.end), place);
 
-/** The first legal place of the next turn that has one. */
+/** The next place before `end` at which what is compacted may begin; `from` itself if there is none. */
+export const nextStart = ({ placeStarts }: Scene, from: number, way: 1 | -1, end: number): number => {
+  for (let place = from + way; place >= 0 && place < end; place += way)
+    if (placeStarts[place] === 1) return place;
+  return from;
+};
+
+/** The same for the place nearest to `place`, by its position. */
+export const nearestStart = (
+  scene: Scene,
+  place: number,
+  end: number,
+  positions: ArrayLike<number>,
+): number => {
+  const at = positions[place] as number;
+  const before = nextStart(scene, Math.min(place, end - 1) + 1, -1, end);
+  const after = nextStart(scene, place - 1, 1, end);
+  if (after < place) return before;
+  return at - (positions[before] as number) <= (positions[after] as number) - at ? before : after;
+};
+
+/** The first valid cut point of the next turn that has one. */
 export const nextTurn = (scene: Scene, cuts: Cuts, place: number): number => {
   const turn = turnOfPlace(scene, place);
   for (let next = nextLegal(cuts, place); ; next = nextLegal(cuts, next)) {
@@ -51,21 +83,21 @@ export const nextTurn = (scene: Scene, cuts: Cuts, place: number): number => {
   }
 };
 
-/** The first legal place of this turn, or of the one before when the cut stands there already. */
+/** The first valid cut point of this turn, or of the previous turn if the cut is already there. */
 export const previousTurn = (scene: Scene, cuts: Cuts, place: number): number => {
-  let found = previousLegal(cuts, place);
-  const turn = turnOfPlace(scene, found);
+  let cut = previousLegal(cuts, place);
+  const turn = turnOfPlace(scene, cut);
   for (;;) {
-    const earlier = previousLegal(cuts, found);
-    if (earlier === found || turnOfPlace(scene, earlier) !== turn) return found;
-    found = earlier;
+    const earlier = previousLegal(cuts, cut);
+    if (earlier === cut || turnOfPlace(scene, earlier) !== turn) return cut;
+    cut = earlier;
   }
 };
 
-/** The legal place whose position is nearest to that of `place`; the older of two equally near. */
+/** The valid cut point whose position is nearest to that of `place`; the older of two equally near. */
 export const nearestLegal = (cuts: Cuts, place: number, positions: ArrayLike<number>): number => {
-  const left = cuts.atOrBefore[place] as number;
-  const right = cuts.atOrAfter[place] as number;
+  const left = before(cuts, place);
+  const right = after(cuts, place);
   if (left < 0 || right < 0) return Math.max(left, right);
   const at = positions[place] as number;
   return at - (positions[left] as number) <= (positions[right] as number) - at ? left : right;
@@ -73,7 +105,7 @@ export const nearestLegal = (cuts: Cuts, place: number, positions: ArrayLike<num
 
 export const isLegal = (scene: Scene, place: number): boolean => scene.placeLegal[place] === 1;
 
-/** Why there is no cut at `place`, as a sentence; "" where it is legal. */
+/** The reason why `place` is not a valid cut point, as a sentence; "" if it is valid. */
 export const whyNot = (scene: Scene, place: number): string => {
   if (isLegal(scene, place)) return "";
   return (
@@ -96,5 +128,4 @@ export const splitPairs = (scene: Scene, place: number): [number, number][] => {
   return pairs;
 };
 
-const or = (found: number | undefined, otherwise: number) =>
-  found === undefined || found < 0 ? otherwise : found;
+const or = (value: number, otherwise: number) => (value < 0 ? otherwise : value);

@@ -1,14 +1,14 @@
-// The chosen thing, as the lanes show it: what it is, which blocks name it, and how that ends.
+// The chosen fact in the lanes: its name, the blocks that mention it, and its outcome.
 
 export interface Mention {
   /** The block, by its name. */
   ref: string;
-  /** What kind of block it is, in a word or two. */
+  /** The kind of block, in a word or two. */
   kind: string;
 }
 
 export interface FactRowContent {
-  /** "" where it is too long to stand beside the lanes. */
+  /** "" if it is too long to be shown next to the lanes. */
   name: string;
   does: string;
   mentions: readonly Mention[];

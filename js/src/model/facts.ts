@@ -3,26 +3,28 @@
 import type { FactName, Outcome } from "../payloads/replies";
 import type { FactKind, FactRow, FactsReply, RegretReply, StoryReply } from "../payloads/types";
 
-/** What the list is asked for; "" for any. */
-export interface Wish {
+/** The filter of the list; "" for any. */
+export interface FactFilter {
   query: string;
   kind: string;
   outcome: string;
+  /** Only facts that a block in these rows states; null for all. */
+  rows: readonly [number, number] | null;
 }
 
 export interface Tracing {
-  wish: Wish;
+  filter: FactFilter;
   /** The last answer about the list; null before the first. */
   list: FactsReply | null;
   /** The rows of the list that are here, by their place in it. */
   rows: ReadonlyMap<number, FactRow>;
-  /** How it stands with the list while it does not answer the wish: a sentence, "" for nothing. */
+  /** Status of the list while it does not answer the filter: a sentence, "" for nothing. */
   note: string;
   /** The list waits for no answer, and yet has none. */
   failed: boolean;
   /** The fact that is open. */
   chosen: FactName | null;
-  /** The row of what became of it that is told; "" leaves that to Python. */
+  /** The chosen row of the fact's history; "" lets Python choose. */
   pick: string;
   story: StoryReply | null;
   storyNote: string;
@@ -30,7 +32,7 @@ export interface Tracing {
 }
 
 export const NO_TRACING: Tracing = {
-  wish: { query: "", kind: "", outcome: "" },
+  filter: { query: "", kind: "", outcome: "", rows: null },
   list: null,
   rows: new Map(),
   note: "",
@@ -47,8 +49,11 @@ export const isChosen = ({ chosen }: Tracing, { number, form }: FactName): boole
   chosen?.number === number && chosen.form === form;
 
 /** True once the list is what was asked for. */
-export const isAnswered = ({ list, wish }: Tracing): boolean =>
-  list !== null && list.query === wish.query && list.kind === wish.kind && list.outcome === wish.outcome;
+export const isAnswered = ({ list, filter }: Tracing): boolean =>
+  list !== null &&
+  list.query === filter.query &&
+  list.kind === filter.kind &&
+  list.outcome === filter.outcome;
 
 /** How many facts of a kind ("" for any) have an outcome ("" for any), as Python counted them. */
 export const countFacts = (kinds: readonly FactKind[], kind: string, outcome: string): number =>

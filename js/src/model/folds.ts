@@ -1,5 +1,6 @@
 // Rows of the list of blocks: one per block, long runs of the same fate folded into one, the cuts between them.
 
+import type { Range } from "./axis";
 import { type Compared, compare } from "./compare";
 import { type Plan, type Scene, turnOfRow } from "./plan";
 
@@ -8,7 +9,7 @@ export interface Row {
   row: number;
 }
 
-/** Rows `from` up to but not including `to`: all the same on both sides, or of one turn and alike, however. */
+/** Rows `from` up to but not including `to`: equal on both sides, or of one turn and alike. */
 export interface Fold {
   kind: "fold";
   from: number;
@@ -22,7 +23,7 @@ export interface Fold {
   fates: Map<number, number>;
 }
 
-/** Where a plan cuts; `other` for plan B. */
+/** The cut of a plan; `other` for plan B. */
 export interface CutLine {
   kind: "cut";
   other: boolean;
@@ -31,7 +32,7 @@ export interface CutLine {
 export type Item = Row | Fold | CutLine;
 
 const SHORTEST_FOLD = 3;
-/** These tell everything of a block: there is no text to compare. */
+/** These outcomes say everything about a block: there is no text to compare. */
 const PLAIN = new Set(["verbatim", "summarised", "dropped"]);
 const PAIR = 256;
 
@@ -43,13 +44,14 @@ export interface Folding {
   compared: Compared;
 }
 
-/** A fold is open when it covers one of the `opened` rows, so that it stays open while its edges move with the cut. */
+/** Only rows from `start` up to but not including `stop`. A fold is open when it covers one of the `opened` rows, so that it stays open while its edges move with the cut. */
 export const foldRows = (
   scene: Scene,
   plan: Plan,
   place: number,
   opened: ReadonlySet<number>,
   other: Plan | null = null,
+  [start, stop]: Range = [0, scene.blocks],
 ): Folding => {
   const compared = compare(scene, plan, place, other);
   const plain = scene.fates.map(fate => PLAIN.has(fate.id));
@@ -61,9 +63,9 @@ export const foldRows = (
   const cutAt = (row: number) => {
     for (const cut of cuts) if (cut.row === row) items.push(cut.line);
   };
-  for (let from = 0; from < scene.blocks; ) {
+  for (let from = start; from < stop; ) {
     cutAt(from);
-    const limit = Math.min(scene.blocks, ...cuts.map(({ row }) => row).filter(row => row > from));
+    const limit = Math.min(stop, ...cuts.map(({ row }) => row).filter(row => row > from));
     const fold = measureRun(scene, compared, from, limit, plain);
     if (!fold.same) {
       differing += fold.to - from;
@@ -75,7 +77,7 @@ export const foldRows = (
     if (!folds || fold.open) for (let row = from; row < fold.to; row++) items.push({ kind: "row", row });
     from = fold.to;
   }
-  cutAt(scene.blocks);
+  if (stop === scene.blocks) cutAt(stop);
   return { items, differing, delta, compared };
 };
 
@@ -86,7 +88,7 @@ const covers = ({ from, to }: Fold, rows: Iterable<number>): boolean => {
   return false;
 };
 
-/** The run that starts at `from`; a block of which something else stands is a run of its own. */
+/** The run that starts at `from`; a replaced block is a run of its own. */
 const measureRun = (
   scene: Scene,
   compared: Compared,
@@ -101,11 +103,11 @@ const measureRun = (
   for (let row = from; row < limit; row++) {
     const [left, right] = [compared.left(row), compared.right(row)];
     const same = left.fate === right.fate && left.tokens === right.tokens;
-    const told = left.fate !== right.fate && plain[left.fate] && plain[right.fate];
-    const now = same ? "same" : told ? kindOf(compared, left.fate * PAIR + right.fate) : "";
+    const differs = left.fate !== right.fate && plain[left.fate] && plain[right.fate];
+    const now = same ? "same" : differs ? kindOf(compared, left.fate * PAIR + right.fate) : "";
     if (row === from) [kind, run.same] = [now, same];
     else if (now !== kind || now === "") break;
-    // What differs is told turn by turn: an outline of that part. What is the same needs no outline.
+    // Rows that differ are listed turn by turn, as an outline. Equal rows need no outline.
     else if (!same && turnOfRow(scene, row) !== turnOfRow(scene, from)) break;
     run.before += left.tokens;
     run.after += right.tokens;
@@ -116,7 +118,7 @@ const measureRun = (
   return run;
 };
 
-/** What goes together: all that is gone, or between two plans what both decide alike. */
+/** Groups rows that are gone, or that two plans decide alike. */
 const kindOf = ({ two }: Compared, pair: number): string => (two ? String(pair) : "gone");
 
 /** The fates of a fold with their numbers of rows, left and right, in the order of their codes. */
@@ -133,12 +135,14 @@ export const itemOfRow = (items: readonly Item[], row: number): number =>
       : item.kind === "fold" && !item.open && item.from <= row && row < item.to,
   );
 
-/** Where an item of another folding is now: a fold, open or closed, is what covers its first row; -1 where it is gone. */
+/** The position of an item in another folding: the item that covers its first row, or -1. */
 export const findItem = (items: readonly Item[], item: Item | undefined): number => {
   if (item === undefined) return -1;
-  if (item.kind === "cut") return items.findIndex(one => one.kind === "cut" && one.other === item.other);
+  if (item.kind === "cut")
+    return items.findIndex(entry => entry.kind === "cut" && entry.other === item.other);
   const row = item.kind === "row" ? item.row : item.from;
-  const fold = item.kind === "fold" ? items.findIndex(one => one.kind === "fold" && covers(one, [row])) : -1;
+  const fold =
+    item.kind === "fold" ? items.findIndex(entry => entry.kind === "fold" && covers(entry, [row])) : -1;
   return fold < 0 ? itemOfRow(items, row) : fold;
 };
 

@@ -23,11 +23,11 @@ export const signed = (tokens: number): string => (tokens > 0 ? `+${short(tokens
 
 export const percent = (part: number, whole: number): string => `${Math.round((100 * part) / whole)}${THIN}%`;
 
-/** The place as the slider says it: "turn 123, legal, 41.7k after". */
+/** The place as the slider says it: "turn 123, valid, 41.7k after". */
 export const sayPlace = (scene: Scene, plan: Plan, place: number): string => {
   const after = totalAfter(plan, place);
   if (isUncut(plan, place)) return `no cut, ${short(after)} after`;
-  const parts = [namePlace(scene, place), isLegal(scene, place) ? "legal" : "not legal"];
+  const parts = [namePlace(scene, place), isLegal(scene, place) ? "valid" : "not valid"];
   if (after >= 0) parts.push(`${short(after)} after`);
   if (scene.placeSplits[place]) parts.push("splits the turn");
   return parts.join(", ");

@@ -22,7 +22,7 @@ const firstOfTurn = (scene: Scene, row: number): number => {
   return at;
 };
 
-/** The next block with another fate in plan B, or without one, that does not stand as it was; -1 when none is. */
+/** The next block with another outcome in plan B, or, without plan B, one that is not verbatim; -1 without such a block. */
 export const rowOfDifference = (
   scene: Scene,
   plan: Plan,

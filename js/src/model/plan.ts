@@ -1,4 +1,4 @@
-// What Python sends, decoded: a scene (the session and its places) and a plan (a fate for every block).
+// Decoded payloads from Python: a scene (the session and its places) and a plan (an outcome for every block).
 // B live blocks, E live entries, E+1 places to cut (place p is before entry p, place E is "end"), N overview steps.
 import { bytes, ints, readColumns, WireError } from "../payloads/columns";
 import type { LanePayload, PlanPayload, ScenePayload } from "../payloads/types";
@@ -12,7 +12,7 @@ export interface Scene extends ScenePayload {
   blockEntry: Int32Array;
   blockSection: Uint8Array;
   blockTokens: Int32Array;
-  /** What grew outside of the file with each block. */
+  /** Tokens outside the file that belong to each block. */
   blockOutside: Int32Array;
   entryStep: Int32Array;
   entryTurn: Int32Array;
@@ -23,14 +23,16 @@ export interface Scene extends ScenePayload {
   placeLegal: Uint8Array;
   placeReason: Int32Array;
   placeSplits: Uint8Array;
+  /** Where what is compacted may begin. */
+  placeStarts: Uint8Array;
   overviewReported: Int32Array;
   overviewEstimated: Int32Array;
   overviewTurn: Int32Array;
   /** The row of the other half of a call and its output, -1 for none. */
   blockPair: Int32Array;
-  /** The overview step of each step, never falling; -1 where this moment is not on the overview. */
+  /** The overview step of each step, in ascending order; -1 if this point in time is not on the overview. */
   stepOverview: Int32Array;
-  /** Sidechains beside this moment: lane, step and tokens of each bar. */
+  /** Sub-agents next to this point in time: lane, step and tokens of each bar. */
   sideLane: Int32Array;
   sideStep: Int32Array;
   sideTokens: Int32Array;
@@ -46,7 +48,7 @@ export interface Plan extends PlanPayload {
   afterTotal: Int32Array;
   afterSections: Int32Array;
   summaryTokens: Int32Array;
-  /** What the sentence says of what is left of a cut at each place. */
+  /** The numbers of the sentence about the result of a cut at each place. */
   leftBlocks: Int32Array;
   leftTokens: Int32Array;
   /** Not a part of it that a lesson plays. */
@@ -87,6 +89,7 @@ export const decodeScene = (wire: object | null, data: DataView | null): Scene |
     placeLegal: bytes(columns, "place_legal", entries + 1),
     placeReason: ints(columns, "place_reason", entries + 1),
     placeSplits: bytes(columns, "place_splits", entries + 1),
+    placeStarts: bytes(columns, "place_starts", entries + 1),
     overviewReported: ints(columns, "overview_reported", wire.overview.steps),
     overviewEstimated: ints(columns, "overview_estimated", wire.overview.steps),
     overviewTurn: ints(columns, "overview_turn", wire.overview.steps),
@@ -153,27 +156,27 @@ export const fateAt = (scene: Scene, plan: Plan, row: number, place: number) => 
 export const isGone = (scene: Scene, fate: number): boolean =>
   ["summarised", "dropped"].includes(scene.fates[fate]?.id ?? "");
 
-/** True where the plan makes no cut at all; its handle stands at the beginning. */
+/** True if the plan makes no cut; its handle is at the beginning. */
 export const isUncut = (plan: Plan, place: number): boolean => plan.cut.id === "" && plan.cut.place === place;
 
-/** No column tells what stands: there is no cut, or the policy's own stands where no hand may put one. */
+/** True if no column applies: there is no cut, or the policy's own cut is not a valid cut point. */
 const isApart = (plan: Plan, place: number): boolean =>
   place === plan.cut.place && (plan.cut.id === "" || (plan.afterTotal[place] ?? -1) < 0);
 
-/** Tokens after a cut at `place`, -1 where there can be none. */
+/** Tokens after a cut at `place`, -1 if it is not valid. */
 export const totalAfter = (plan: Plan, place: number): number =>
   isApart(plan, place) ? plan.after.total : (plan.afterTotal[place] ?? -1);
 
 /** Tokens of a section after a cut at `place`. */
-export const sectionAfter = (scene: Scene, plan: Plan, place: number, section: number): number => {
-  if (isApart(plan, place)) return plan.after.sections[section] ?? 0;
-  return Math.max(0, plan.afterSections[place * scene.sections.length + section] ?? 0);
-};
+export const sectionAfter = (scene: Scene, plan: Plan, place: number, section: number): number =>
+  (isApart(plan, place)
+    ? plan.after.sections[section]
+    : plan.afterSections[place * scene.sections.length + section]) ?? 0;
 
 export const turnOfRow = (scene: Scene, row: number): number =>
   scene.entryTurn[scene.blockEntry[row] as number] as number;
 
-/** What the tokens of a summary at `place` are those of, and who wrote it where somebody has. */
+/** The source of the tokens of a summary at `place`, and its writer if it was written. */
 export const summaryAt = (
   plan: Plan,
   place: number,

@@ -1,28 +1,28 @@
-// The steps in sight: how a zoom, a pan or a key changes them, and where they stand on the overview.
+// The visible steps: the effect of zoom, pan and keys, and their position on the overview.
 
 import { lowerBound, type Range } from "./axis";
 import { exact, plural } from "./format";
 import type { Scene } from "./plan";
 
-/** Fewer steps than this tell nothing more. */
+/** The smallest number of visible steps. */
 const FEWEST = 2;
 const PAGE = 10;
 
 export const showsAll = ([first, end]: Range, steps: number): boolean => first <= 0 && end >= steps;
 
 /** Whole steps within the session, as many as asked for and at least a few. */
-const fit = (first: number, count: number, steps: number): Range => {
-  const size = Math.min(steps, Math.max(FEWEST, Math.round(count)));
+const fit = (first: number, count: number, steps: number, fewest = FEWEST): Range => {
+  const size = Math.min(steps, Math.max(fewest, Math.round(count)));
   const from = Math.max(0, Math.min(Math.round(first), steps - size));
   return [from, from + size];
 };
 
-/** `factor` below 1 zooms in. What stands at `at`, a step and its fraction, stays where it is on the screen. */
+/** A `factor` below 1 zooms in. The point at `at`, a step and its fraction, keeps its position on the screen. */
 export const zoomAround = ([first, end]: Range, steps: number, at: number, factor: number): Range => {
   const count = end - first;
   // Even a small turn of the wheel changes something.
-  const wish = factor < 1 ? Math.min(count - 1, count * factor) : Math.max(count + 1, count * factor);
-  const size = Math.min(steps, Math.max(FEWEST, Math.round(wish)));
+  const target = factor < 1 ? Math.min(count - 1, count * factor) : Math.max(count + 1, count * factor);
+  const size = Math.min(steps, Math.max(FEWEST, Math.round(target)));
   return fit(at - ((at - first) * size) / Math.max(1, count), size, steps);
 };
 
@@ -30,8 +30,8 @@ export const pan = ([first, end]: Range, steps: number, by: number): Range =>
   fit(first + by, end - first, steps);
 
 /** The range between two steps in either order, both included. */
-export const between = (a: number, b: number, steps: number): Range =>
-  fit(Math.min(a, b), Math.abs(a - b) + 1, steps);
+export const between = (a: number, b: number, steps: number, fewest = FEWEST): Range =>
+  fit(Math.min(a, b), Math.abs(a - b) + 1, steps, fewest);
 
 /** Moves one edge; the other stays. */
 export const resize = ([first, end]: Range, steps: number, edge: "first" | "end", step: number): Range => {
@@ -86,19 +86,42 @@ export const pressKey = (range: Range, steps: number, key: string, shift: boolea
 export const sayRange = (scene: Scene, [first, end]: Range): string => {
   if (scene.steps === 0) return "nothing";
   if (showsAll([first, end], scene.steps)) return `all ${plural(scene.steps, "step")}`;
+  return `${name("step", first + 1, end)} of ${exact(scene.steps)}, ${sayTurns(scene, [first, end])}`;
+};
+
+/** Whether the lanes show the selected steps and no others. */
+export const isZoomed = ({ selection, range }: { selection: Range | null; range: Range }): boolean =>
+  selection?.[0] === range[0] && selection[1] === range[1];
+
+/** "turns 32–35". */
+export const sayTurns = (scene: Scene, [first, end]: Range): string => {
   const turn = (step: number) => (scene.entryTurn[lowerBound(scene.entryStep, step)] ?? 0) + 1;
-  const [a, b] = [turn(first), turn(end - 1)];
-  return `${name("step", first + 1, end)} of ${exact(scene.steps)}, ${name("turn", a, b)}`;
+  return name("turn", turn(first), turn(end - 1));
+};
+
+/** The rows of the blocks in a range of steps: first up to but not including end; all of them without a range. */
+export const rowsIn = ({ stepRow, blocks }: Scene, range: Range | null): Range =>
+  range === null ? [0, blocks] : [stepRow[range[0]] ?? 0, stepRow[range[1]] ?? blocks];
+
+/** Tokens of each section in a range of steps. */
+export const sectionsIn = (scene: Scene, range: Range): number[] => {
+  const sums = scene.sections.map(() => 0);
+  const [from, to] = rowsIn(scene, range);
+  for (let row = from; row < to; row++) {
+    const section = scene.blockSection[row] as number;
+    sums[section] = (sums[section] as number) + (scene.blockTokens[row] as number);
+  }
+  return sums;
 };
 
 const name = (noun: string, a: number, b: number) => (a === b ? `${noun} ${a}` : `${noun}s ${a}–${b}`);
 
-/** The overview steps that a range covers, the last included; undefined where the moment is not on it. */
+/** The overview steps of a range, the last included; undefined if this point in time is not on the overview. */
 export const onOverview = (scene: Scene, [first, end]: Range): Range | undefined => {
   const [a, b] = [scene.stepOverview[first] ?? -1, scene.stepOverview[end - 1] ?? -1];
   return a < 0 || b < 0 ? undefined : [a, b + 1];
 };
 
-/** The step at an overview step, the nearest later one where that has none here; clamped. */
+/** The step at an overview step, or the nearest later one; clamped. */
 export const fromOverview = ({ stepOverview, steps }: Scene, overviewStep: number): number =>
   Math.max(0, Math.min(steps - 1, lowerBound(stepOverview, Math.floor(overviewStep))));

@@ -1,4 +1,4 @@
-// Look-ups in a replay: steps and events beside each other, the states on the way, and how high its lines go.
+// Look-ups in a replay: steps and their events, the states between them, and the height of its lines.
 import type { RunState } from "../payloads/types";
 import { lowerBound } from "./axis";
 import { exact, percent } from "./format";
@@ -6,7 +6,7 @@ import type { Run } from "./run-decode";
 
 export type { Run };
 
-/** Where the hand is: a step, and an event of that step or -1. */
+/** The selected spot: a step, and an event of that step or -1. */
 export interface Spot {
   step: number;
   event: number;
@@ -24,7 +24,7 @@ export const spotOf = (run: Run, event: number): Spot => ({ step: run.eventStep[
 /** Where to look first, as Python says. */
 export const firstSpot = (run: Run): Spot => (run.first < 0 ? spotAt(run, 0) : spotOf(run, run.first));
 
-/** The event before or after a spot, or the spot itself where there is none. */
+/** The event before or after a spot, or the spot itself. */
 export const neighbour = (run: Run, spot: Spot, change: -1 | 1): Spot => {
   const here = lowerBound(run.eventStep, spot.step);
   // Between two events, the one at `here` is the next and the one before it the previous.
@@ -45,7 +45,7 @@ export const turnStep = (run: Run, step: number, change: -1 | 1): number => {
   return at;
 };
 
-/** The event nearest to a step within a distance in steps, the earlier of two as near; -1 when there is none. */
+/** The event nearest to a step within a distance in steps, the earlier one of a tie; -1 without such an event. */
 export const nearestEvent = (run: Run, step: number, within: number): number => {
   const { eventStep } = run;
   const right = lowerBound(eventStep, step);
@@ -58,7 +58,7 @@ export const nearestEvent = (run: Run, step: number, within: number): number => 
   return distance(best) <= within ? best : -1;
 };
 
-/** The last event at or before a spot, -1 where nothing has happened yet. */
+/** The last event at or before a spot, or -1. */
 export const reachedAt = (run: Run, { step, event }: Spot): number =>
   event >= 0 ? event : lowerBound(run.eventStep, step + 1) - 1;
 
@@ -109,12 +109,12 @@ export interface Line {
   mark: string;
 }
 
-/** How high the picture goes, the lines within it, and those too far above the data to be drawn with it. */
+/** The height of the chart, the lines within it, and the lines too far above the data to be drawn. */
 export const reachOf = (run: Run): { top: number; lines: Line[]; beyond: Line[] } => {
   let peak = 1;
   for (const column of [run.recorded, run.replayed.subarray(0, run.lived)])
     for (const tokens of column) if (tokens > peak) peak = tokens;
-  // What a compaction found may be more than any step left.
+  // The context before a compaction may be larger than after any step.
   for (const { before, adopted } of run.compactions) if (adopted && before > peak) peak = before;
   const window = run.window === null ? [] : [{ label: "window", tokens: run.window, mark: "" }];
   const marked = run.thresholds.map(({ label, tokens, mark }) => ({
@@ -138,7 +138,7 @@ export const sayStep = (run: Run, step: number): string[] => {
     `turn ${(run.turn[step] ?? 0) + 1}`,
     `step ${step + 1} of ${exact(run.steps)}`,
     `recorded ${exact(run.recorded[step] ?? 0)}`,
-    step < run.lived ? `replayed ${exact(run.replayed[step] ?? 0)}` : "not lived",
+    step < run.lived ? `replayed ${exact(run.replayed[step] ?? 0)}` : "not replayed",
   ];
   if (sent > 0) parts.push(`sent ${exact(sent)}, ${percent(run.cached[step] ?? 0, sent)} unchanged`);
   if (state !== undefined) parts.push(state.label);

@@ -6,7 +6,7 @@ const MOST = 40;
 
 export interface SideRow {
   label: string;
-  /** What it was asked, "" for the folded ones. */
+  /** The sub-agent's task, "" for the folded ones. */
   task: string;
   tokens: number;
   /** Tokens at each step, 0 elsewhere. */

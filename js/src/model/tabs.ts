@@ -1,10 +1,11 @@
-// The tabs of the dock, in reading order. One is open at a time; which one changes nothing else.
+// The tabs of the dock, in reading order. One is open at a time; switching changes nothing else.
 
 export const TABS = [
+  { id: "compactions", title: "Compactions" },
   { id: "findings", title: "Findings" },
   { id: "facts", title: "Facts" },
   { id: "blocks", title: "Blocks" },
-  { id: "context", title: "Context after" },
+  { id: "context", title: "Context" },
   { id: "summary", title: "Summary" },
   { id: "replay", title: "Replay" },
   { id: "rules", title: "Rules" },
@@ -13,9 +14,9 @@ export const TABS = [
 
 export type TabId = (typeof TABS)[number]["id"];
 
-/** The tab of that name; Blocks where there is none. */
+/** The tab of that name, or Blocks. */
 export const readTab = (name: unknown): TabId => TABS.find(({ id }) => id === name)?.id ?? "blocks";
 
-/** The tab beside another, round about, among those that are offered. */
+/** The next or previous offered tab, wrapping around. */
 export const besideTab = (offered: readonly TabId[], tab: TabId, way: 1 | -1): TabId =>
   offered[(offered.indexOf(tab) + way + offered.length) % offered.length] ?? tab;

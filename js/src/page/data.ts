@@ -1,28 +1,19 @@
-// What an exported page holds, unpacked: every plan at every cut, and the texts. Python made all of it.
+// The content of an exported page, unpacked: every plan at every cut, and the texts. Python made all of it.
 import type { Settings, Traits, Versus } from "../payloads/host";
-import type {
-  BodyReply,
-  LessonCheckReply,
-  LessonReply,
-  LessonStepReply,
-  LessonsReply,
-  PlanPayload,
-  RunPayload,
-  ScenePayload,
-} from "../payloads/types";
+import type { BodyReply, PlanPayload, RunPayload, ScenePayload } from "../payloads/types";
 import { inflate } from "./packed";
 
-/** A picture and the number of its bytes. */
+/** A payload and the index of its binary data. */
 type Drawn<T> = readonly [wire: T, data: number];
 /** A text cut to what fits, and its whole length. */
 type Text = readonly [text: string, total: number];
-/** A part of the text before that is kept, or gone where it is negative; a text is new. */
+/** A kept part of the earlier text, by length, negative if it is removed; a string is new text. */
 type Piece = number | string;
-/** What stands for rewritten blocks, by row. */
+/** Replacements of rewritten blocks, by row. */
 type Rewritten = Readonly<Record<string, readonly [text: string, total: number, pieces: Piece[]]>>;
 
 interface HandPlan extends PlanPayload {
-  /** What each rule does, in their order. */
+  /** The effect of each rule, in order. */
   deltas: (number | null)[];
 }
 
@@ -30,7 +21,7 @@ export interface HeldPlan {
   label: string;
   settings: Settings;
   own: Drawn<PlanPayload>;
-  /** The plan at the first place where a hand may cut; the others differ from it by what `at` says. */
+  /** The plan at the first valid cut point; the others differ from it by what `at` contains. */
   hand: HandPlan | null;
   at: {
     places: readonly number[];
@@ -38,87 +29,68 @@ export interface HeldPlan {
     /** By field: its value at each of the places; they travel apart from it, field by field. */
     differs?: Readonly<Record<string, readonly unknown[]>>;
   };
-  /** Why there is more to say at the other places; "" where all of them are held. */
+  /** The reason why other places are missing; "" if the page contains all of them. */
   far: string;
   /** By the number of the columns: before the cut and behind it. */
   texts: Readonly<Record<string, readonly [older: Rewritten, kept: Rewritten]>>;
   /** By place: the whole length, then runs of lines. */
   summaries: Readonly<Record<string, readonly number[]>>;
   facts: [string, string][];
-  /** The same of summaries that somebody wrote, by their places. */
+  /** Summaries written by the user or a model, by place. */
   written?: Record<number, [string, string][]>;
 }
 
-/** The lessons about this session, and what is said to every attempt that the page allows. */
-export interface HeldLessons {
-  lessons: Omit<LessonsReply, "type" | "id">;
-  /** By link. */
-  steps: Readonly<Record<string, Omit<LessonStepReply, "type" | "id">>>;
-  checks: Readonly<Record<string, HeldCheck>>;
-  /** By policy: how its rules play at its own cut. */
-  played: Readonly<Record<string, Omit<LessonReply, "type" | "id">>>;
-  /** By place: what an illegal cut would break. */
-  refused: Readonly<Record<string, Omit<LessonReply, "type" | "id">>>;
-}
-
-interface HeldCheck {
-  verdicts: readonly Omit<LessonCheckReply, "type" | "id">[];
-  /** By policy, answer and place: the number of a verdict; "*" is any policy and any place. */
-  by: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, number>>>>>>;
-}
-
-export interface Held {
+export interface PageContent {
   wanted: Pick<Traits, "cut" | "policy" | "settings" | "at" | "look"> & { pins: string[]; versus: Versus };
   scene: ScenePayload;
   sceneData: number;
   plans: Readonly<Record<string, HeldPlan>>;
-  /** What plans at other places differ by: by field, then by policy. */
+  /** Differences of the plans at other places: by field, then by policy. */
   differs: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>>;
   recorded: { plan?: Drawn<PlanPayload>; sentence?: string };
-  /** What the file records right after the moment. */
+  /** The recorded state right after this point in time. */
   side?: Drawn<PlanPayload> | null;
   /** Plan B as it was when the page was made. */
   other: Drawn<PlanPayload> | null;
   run: Drawn<RunPayload> | null;
   /** The tab to open on. */
   tab?: string;
-  /** What a person asks first, by what is asked: "findings recorded:1", "story recorded:1 29". */
+  /** Answers to the first questions of a user, by question: "findings recorded:1", "story recorded:1 29". */
   told: Readonly<Record<string, object>>;
-  lessons?: HeldLessons | null;
-  /** A preview that is how the text of its block begins is told by its length, negative where dots follow. */
+  /** A preview that is a prefix of its block's text is given by its length, negative if dots follow. */
   rows: readonly (readonly [label: string, preview: string])[];
   bodies: readonly (readonly [text: string, total: number, facts: [string, string][]])[];
   lines: readonly string[];
   buffers: readonly (readonly [offset: number, length: number])[];
 }
 
-export interface Store {
-  held: Held;
+export interface PageData {
+  content: PageContent;
   bytes(number: number): DataView;
 }
 
 const CUT = "'@cut@'";
-/** Where the plan at the first place says the same. */
+/** Marks a field that equals the same field of the plan at the first place. */
 const SAME = "@same@";
 
 /** Unpacks base85 of gzip of: the length of a JSON header (u32, little endian), the header, the buffers. */
-export const unpack = async (packed: string): Promise<Store> => {
+export const unpack = async (packed: string): Promise<PageData> => {
   const frame = await inflate(packed);
   const start = 4 + new DataView(frame).getUint32(0, true);
-  const held = JSON.parse(new TextDecoder().decode(new Uint8Array(frame, 4, start - 4))) as Held;
-  for (const [field, columns] of Object.entries(held.differs))
+  const content = JSON.parse(new TextDecoder().decode(new Uint8Array(frame, 4, start - 4))) as PageContent;
+  for (const [field, columns] of Object.entries(content.differs))
     for (const [policy, column] of Object.entries(columns)) {
-      const { at } = held.plans[policy] as HeldPlan;
+      const { at } = content.plans[policy] as HeldPlan;
       at.differs = { ...at.differs, [field]: column };
     }
-  held.rows = held.rows.map(([label, preview]: readonly [string, string | number], row) => [
+  content.rows = content.rows.map(([label, preview]: readonly [string, string | number], row) => [
     label,
-    typeof preview === "string" ? preview : begin(held.bodies[row]?.[0] ?? "", preview),
+    typeof preview === "string" ? preview : begin(content.bodies[row]?.[0] ?? "", preview),
   ]);
   return {
-    held,
+    content,
     bytes(number) {
-      const [offset, length] = held.buffers[number] ?? [0, 0];
+      const [offset, length] = content.buffers[number] ?? [0, 0];
       return new DataView(frame, start + offset, length);
     },
   };
@@ -133,13 +105,13 @@ const begin = (text: string, length: number): string => {
   return length < 0 ? `${flat}…` : flat;
 };
 
-/** The plan of a policy with its own cut ("") or with a cut at a place; undefined where none may stand. */
+/** The plan of a policy with its own cut ("") or with a cut at a place; undefined if the place is not valid. */
 export const findPlan = (plan: HeldPlan, cut: string, place: number): Drawn<PlanPayload> | undefined => {
   if (cut === "") return plan.own;
   const { hand } = plan;
   if (hand === null) return undefined;
-  const known = plan.at.places.indexOf(place);
-  const index = known < 0 && plan.far !== "" ? 0 : known;
+  const planIndex = plan.at.places.indexOf(place);
+  const index = planIndex < 0 && plan.far !== "" ? 0 : planIndex;
   const [at, data] = [plan.at.places[index], plan.at.data[index]];
   if (at === undefined || data === undefined) return undefined;
   const values = Object.entries(plan.at.differs ?? {}).map(
@@ -147,7 +119,7 @@ export const findPlan = (plan: HeldPlan, cut: string, place: number): Drawn<Plan
   );
   const differs = Object.fromEntries(values.filter(([, value]) => value !== SAME));
   const whole: HandPlan = { ...hand, ...differs };
-  // What it notes is mostly said once.
+  // Its notes mostly repeat.
   const sentence = { ...whole.sentence, notes: whole.sentence.notes ?? whole.notes };
   const rules = whole.rules.map((rule, i) => ({ ...rule, delta: whole.deltas[i] ?? null }));
   const named = (recipe: string) => recipe.replace(CUT, () => quote(cut));
@@ -158,14 +130,14 @@ export const findPlan = (plan: HeldPlan, cut: string, place: number): Drawn<Plan
   return [{ ...whole, sentence, cut: moved, rules: unknown, notes: [plan.far], ...recipes }, data];
 };
 
-/** A Python literal, in Python's own quotes where that is all it needs. */
+/** A Python literal, quoted like Python's own if possible. */
 const quote = (name: string): string => {
   const literal = JSON.stringify(name);
   const isPlain = literal.length === name.length + 2 && [...name].every(letter => letter !== "'");
   return isPlain ? `'${name}'` : literal;
 };
 
-/** The difference laid out, null where the page holds less of the text than it is of. */
+/** The difference in full, null if the page contains less of the text than it covers. */
 export const layOut = (before: string, pieces: readonly Piece[]): NonNullable<BodyReply["diff"]> | null => {
   let at = 0;
   const out = pieces.map<["same" | "gone" | "new", string]>(piece => {
@@ -177,15 +149,15 @@ export const layOut = (before: string, pieces: readonly Piece[]): NonNullable<Bo
   return at === before.length && out.length > 0 ? out : null;
 };
 
-/** The summary that would stand at a place; undefined where the page does not hold it. */
-export const findSummary = (held: Held, plan: HeldPlan, place: number): Text | undefined => {
-  const found = plan.summaries[place];
-  if (found === undefined) return undefined;
-  const [total = 0, ...runs] = found;
+/** The summary for a cut at a place; undefined if the page does not contain it. */
+export const findSummary = (content: PageContent, plan: HeldPlan, place: number): Text | undefined => {
+  const match = plan.summaries[place];
+  if (match === undefined) return undefined;
+  const [total = 0, ...runs] = match;
   const lines: string[] = [];
   for (let i = 0; i < runs.length; i += 2) {
     const first = runs[i] as number;
-    lines.push(...held.lines.slice(first, first + (runs[i + 1] as number)));
+    lines.push(...content.lines.slice(first, first + (runs[i + 1] as number)));
   }
   return [lines.join("\n"), total];
 };

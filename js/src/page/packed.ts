@@ -1,6 +1,6 @@
 // Texts and bytes as a page carries them: gzip in Python's base85.
 
-/** What was packed. Rejects where the browser cannot unpack it. */
+/** Unpacks the data. Rejects if the browser cannot. */
 export const inflate = async (packed: string): Promise<ArrayBuffer> => {
   if (typeof DecompressionStream === "undefined")
     throw new Error("This browser is too old for it: it cannot decompress (DecompressionStream).");

@@ -2,13 +2,16 @@
 
 import { readRef, writeRef } from "../hosts/block-links";
 import { StateHost } from "../hosts/host";
+import { makeHelp, makePlansMenu } from "../layout/later-dialogs";
 import {
+  makeBlock,
+  makeCompactions,
   makeContext,
-  makeHelp,
-  makeLesson,
-  makePlansMenu,
+  makeFindings,
+  makeLiveBanner,
   makeReplay,
   makeRules,
+  makeStartHandle,
   makeSummaryTab,
 } from "../layout/later-tabs";
 import { renderBench } from "../layout/workbench";
@@ -17,11 +20,22 @@ import { unpack } from "./data";
 import { complain } from "./packed";
 
 // All but what needs Python at every step.
-const TABS = { makeContext, makeHelp, makeLesson, makePlansMenu, makeReplay, makeRules, makeSummaryTab };
+const TABS = {
+  makeBlock,
+  makeCompactions,
+  makeContext,
+  makeFindings,
+  makeHelp,
+  makeLiveBanner,
+  makePlansMenu,
+  makeReplay,
+  makeRules,
+  makeStartHandle,
+  makeSummaryTab,
+};
 
 class PageHost extends StateHost {
   readonly needsKernel = NEEDS_KERNEL;
-  hasLessons = false;
 }
 
 const start = async (el: HTMLElement) => {
@@ -30,11 +44,10 @@ const start = async (el: HTMLElement) => {
   host.line = new Answering(store, host);
   host.linkTo = ref => writeRef(location.href, ref);
   // The page's first tab is the one that it was made on.
-  host.receive({ block: readRef(location.hash), tab: store.held.tab ?? "" });
+  host.receive({ block: readRef(location.hash), tab: store.content.tab ?? "" });
   addEventListener("hashchange", () => host.receive({ block: readRef(location.hash) }));
-  host.hasLessons = Boolean(store.held.lessons);
   renderBench(host, el, TABS);
-  // A page of its own begins with a heading; elsewhere the title stands under those of the notebook.
+  // A standalone page begins with a heading; in a notebook the title is below the notebook's own headings.
   const title = el.querySelector(".ci-header > b");
   title?.setAttribute("role", "heading");
   title?.setAttribute("aria-level", "1");

@@ -3,17 +3,17 @@
 import { refOf } from "../model/block-refs";
 import { type Scene, turnOfRow } from "../model/plan";
 import type { SearchHit, SearchReply } from "../payloads/types";
-import type { Held } from "./data";
+import type { PageContent } from "./data";
 
 /** Hits that are given; characters of a preview before the first match, and in all; rows of the list, and of a group. */
 const [MOST, BEFORE, PREVIEW, ROWS, FAIR] = [200, 18, 180, 12, 3];
 
-/** What means something in a pattern; characters that a line does not show as they are. */
+/** Special characters of a pattern, and characters that a line cannot show. */
 const [SYNTAX, BLANK] = [/[\^$\\.*+?()[\]{}|/]/g, /[\s\p{C}]/gu];
 
 /** Every block whose text or name holds the words, whatever the case of their letters; `total` counts all. */
 export const searchPage = (
-  held: Held,
+  content: PageContent,
   scene: Scene,
   at: string,
   query: string,
@@ -23,13 +23,13 @@ export const searchPage = (
   const pattern = new RegExp(words.replace(SYNTAX, "\\$&"), "giu");
   const hits: SearchHit[] = [];
   let total = 0;
-  for (const [row, body] of words === "" ? [] : held.bodies.entries()) {
+  for (const [row, body] of words === "" ? [] : content.bodies.entries()) {
     const first = body[0].search(pattern);
     const isNamed = refOf(scene, row) === words;
     if (first < 0 && !isNamed) continue;
     total++;
     if (hits.length === MOST) continue;
-    const [label, preview] = held.rows[row] ?? ["", ""];
+    const [label, preview] = content.rows[row] ?? ["", ""];
     const shown = isNamed ? { preview, spans: [] } : cutAround(body[0], first, pattern);
     hits.push({ ref: refOf(scene, row), row, at, turn: turnOfRow(scene, row), label, ...shown });
   }
@@ -40,15 +40,15 @@ export const searchPage = (
   return { query, hits, total, facts: [], turns, keys: pressed, rows: [0, blocks, ...few] };
 };
 
-/** One line of the text around its first match, and where in it the words stand. */
+/** One line of the text around its first match, and the positions of the matched words. */
 const cutAround = (text: string, first: number, pattern: RegExp) => {
   const start = Math.max(0, first - BEFORE);
   const line = `${start > 0 ? "…" : ""}${text.slice(start, start + PREVIEW).replace(BLANK, " ")}`;
-  const spans = [...line.matchAll(pattern)].flatMap(found => [found.index, found.index + found[0].length]);
+  const spans = [...line.matchAll(pattern)].flatMap(match => [match.index, match.index + match[0].length]);
   return { preview: start + PREVIEW < text.length ? `${line}…` : line, spans };
 };
 
-/** The first block of a turn, -1 where this moment begins in its middle. */
+/** The first block of a turn, -1 if this point in time begins in its middle. */
 const firstOfTurn = (scene: Scene, turn: number): number => {
   const entry = scene.entryTurn.indexOf(turn);
   return entry < 0 ? -1 : (scene.entryStart[entry] as number);

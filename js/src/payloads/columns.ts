@@ -1,7 +1,7 @@
 // Bytes -> named columns. The bytes may start anywhere in a larger buffer, so an unaligned one is copied once.
 import type { PackedColumn } from "./types";
 
-/** What Python sent does not fit together; the message is a sentence for the person. */
+/** Python's data is inconsistent; the message is a sentence for the user. */
 export class WireError extends Error {}
 
 export type Columns = ReadonlyMap<string, Int32Array | Uint8Array>;
@@ -10,7 +10,7 @@ const WIDTH = { i32: 4, u8: 1 } as const;
 
 export const readColumns = (columns: readonly PackedColumn[], data: DataView | null): Columns => {
   const bytes = align(data);
-  const found = new Map<string, Int32Array | Uint8Array>();
+  const columnsByName = new Map<string, Int32Array | Uint8Array>();
   for (const { name, dtype, length, offset } of columns) {
     const width = WIDTH[dtype];
     if (width === undefined) throw new WireError(`Column ${name} has the unknown type ${dtype}.`);
@@ -20,12 +20,12 @@ export const readColumns = (columns: readonly PackedColumn[], data: DataView | n
       );
     }
     const at = bytes.byteOffset + offset;
-    found.set(
+    columnsByName.set(
       name,
       dtype === "i32" ? new Int32Array(bytes.buffer, at, length) : new Uint8Array(bytes.buffer, at, length),
     );
   }
-  return found;
+  return columnsByName;
 };
 
 export const ints = (columns: Columns, name: string, length: number): Int32Array => {

@@ -1,11 +1,11 @@
-// What the views need of whatever carries their state: a Jupyter model, a test, a page. No DOM, no transport.
+// The interface of a state host: a Jupyter model, a test, a page. No DOM, no transport.
 
 import type { Setting, Work } from "./replies";
 import type { PlanPayload, RunPayload, ScenePayload } from "./types";
 
 export type Settings = Readonly<Record<string, Setting>>;
 
-/** What plan B is: nothing, what the file records, or another edit of the same moment. */
+/** Plan B: none, the recorded compaction, or another edit at the same point in time. */
 export type Versus =
   | Record<string, never>
   | { recorded: true }
@@ -13,27 +13,29 @@ export type Versus =
 
 export type Scenario = RunPayload["scenario"]["values"];
 
-/** What the person decides. "" lets the policy place the cut; "" as `at` is the session's end. */
+/** The user's choices. "" lets the policy place the cut; "" as `at` is the session's end. */
 export interface Choices {
   cut: string;
+  /** The first entry that is compacted; "" compacts everything before the cut. A host without it has none to set. */
+  since?: string;
   policy: string;
   settings: Settings;
   at: string;
   /** Blocks ("entry/index") that stay verbatim wherever the cut is; a host without pins has none to set. */
   pins?: readonly string[];
-  /** The session is to be lived again under the policy; a host that cannot do that has no such wish. */
+  /** Whether to replay the session under the policy; undefined if the host cannot replay. */
   replay?: boolean;
   /** What happens from outside in that replay: every field of a scenario, in Python's order. */
   scenario?: Scenario;
   /** Plan B; a host without comparisons has none. */
   versus?: Versus;
-  /** Whose after is shown: "plan", or "recorded:1" for what the first recorded compaction left. */
+  /** The plan that is shown: "plan", or "recorded:1" for the result of the first recorded compaction. */
   look?: string;
-  /** Which tab of the dock is open. */
+  /** The open tab of the dock. */
   tab?: string;
   /** The block looked at ("entry/index"), "" for none. */
   block?: string;
-  /** Pixels of the dock, 0 for as many as there are, -1 where it is folded to its tabs. */
+  /** The dock's height in pixels, 0 for automatic, -1 if it is folded to its tabs. */
   dock?: number;
 }
 
@@ -41,9 +43,7 @@ export interface Choices {
 export interface Traits extends Choices {
   /** Pixels of the element in a notebook; a host that fills its panel has none. */
   height?: number;
-  /** The lesson's step that is open, such as "2.3"; "" for none. */
-  lesson?: string;
-  /** Whether printable keys are shortcuts; so where it is not told. */
+  /** Whether printable keys are shortcuts; true by default. */
   letter_keys?: boolean;
   _seq: number;
   _scene: ScenePayload | Record<string, never> | null;
@@ -52,16 +52,23 @@ export interface Traits extends Choices {
   _plan_data: DataView | null;
   _run?: RunPayload | Record<string, never> | null;
   _run_data?: DataView | null;
-  /** What the file records right after this moment, drawn like a plan; {} for nothing. */
+  /** The recorded state right after this point in time, drawn like a plan; {} for nothing. */
   _recorded?: PlanPayload | Record<string, never> | null;
   _recorded_data?: DataView | null;
   /** Plan B over the same scene, {} for none. */
   _other?: PlanPayload | Record<string, never> | null;
   _other_data?: DataView | null;
-  /** What Python is busy with, {} for nothing. */
+  /** Python's current work, {} for nothing. */
   _work?: Work | Record<string, never> | null;
   _error: string;
 }
+
+/** Has Python keep a trait that no answer follows. */
+export const keep = <K extends keyof Traits>(host: Host, name: K, value: Traits[K]): void => {
+  if (host.get(name) === value) return;
+  host.set(name, value);
+  host.save_changes();
+};
 
 /** The part of anywidget's model that the views use. */
 export interface Host {
@@ -73,10 +80,8 @@ export interface Host {
   send(message: unknown): void;
   /** Why rules cannot be edited here ("This page has no kernel …"); absent where Python answers. */
   readonly needsKernel?: string;
-  /** A page without a kernel holds the session's lessons. */
-  readonly hasLessons?: boolean;
-  /** What to say when no answer comes, where it is no notebook's kernel that is asked. */
+  /** The message shown when no answer comes, for hosts without a notebook kernel. */
   readonly silence?: string;
-  /** An address that opens this document at a block; absent where a document has none. */
+  /** A link that opens this document at a block; absent if the document has none. */
   linkTo?(ref: string): string;
 }

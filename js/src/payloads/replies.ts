@@ -1,30 +1,30 @@
-// What is sent beside the payloads that types.ts has, and names for parts of those.
+// Replies that types.ts does not contain, and names for parts of those.
 import type { FactRow, Knob } from "./types";
 
 export type Setting = Knob["value"];
 
-/** What a compaction did to a fact. */
+/** The outcome of a fact after a compaction. */
 export type Outcome = FactRow["outcome"];
-/** What a fact is asked for by: on another path of the session its number is another's. */
+/** Identifies a fact; on another path of the session its number belongs to another fact. */
 export type FactName = Pick<FactRow, "number" | "kind" | "form">;
 
-/** Who writes a summary: nobody but the session's own words, a model, or the person. */
+/** The writer of a summary: an extract of the session's own words, a model, or the user. */
 export type Writer = "extractive" | "model" | "pasted";
 
-/** What takes long: `done` is its share from 0 to 1, null where nobody knows; a stop is sent as {type: "stop"}. */
+/** Slow work: `done` is its share from 0 to 1, null if unknown; a stop is sent as {type: "stop"}. */
 export interface Work {
   what: string;
   done: number | null;
   stoppable: boolean;
 }
 
-/** Where the plan was saved. */
+/** The path of the saved plan. */
 export interface SaveReply {
   name: string;
   path: string;
 }
 
-/** A plan that was saved beside the session, and what it is in a few words. */
+/** A plan saved next to the session, and a short description. */
 export interface PlanFile {
   name: string;
   words: string;
@@ -48,7 +48,7 @@ export interface WritingReply {
   usage: string;
   price: string;
   findings: string[];
-  /** The plan on the screen is the one it was written for; `cut` and `turn` say where that one cuts. */
+  /** The plan on the screen is the one it was written for; `cut` and `turn` give the cut of that plan. */
   here: boolean;
   cut: string;
   turn: number;

@@ -1,15 +1,15 @@
 // Questions to Python that have one answer each: labels of rows, the text of a block, the summary at a place.
 import type { Choices, Host } from "./host";
 import type { FactName, PlansReply, SaveReply, Writer, WritingReply } from "./replies";
-import type { Replies as Payloads } from "./types";
+import type { ContextReply, Replies as Payloads, StoryReply } from "./types";
 
-/** The choices that a saved plan comes to, and a sentence for whoever opened it. */
+/** The choices of a saved plan, and a sentence for the user. */
 export interface OpenPlanReply {
   choices: Partial<Choices>;
   sentence: string;
 }
 
-/** What each question is answered with. */
+/** The reply type of each request. */
 export interface Replies extends Payloads {
   save: SaveReply;
   plans: PlansReply;
@@ -17,8 +17,9 @@ export interface Replies extends Payloads {
   summarise: WritingReply;
   writing: WritingReply;
   unsummarise: WritingReply;
-  /** The tabs that come after the first picture, as a module. */
+  /** The tabs that come after the first drawing, as a module. */
   code: { code: string };
+  judge: object;
 }
 
 interface ErrorReply {
@@ -38,25 +39,45 @@ interface Questions {
   settings_file: { name: string; text: string };
   plans: object;
   open_plan: { name: string };
-  /** `at` is the last entry that a reopened session holds; "" for that of the moment on the screen. */
+  /** `at` is the last entry of a reopened session; "" for the point in time on the screen. */
   preview_file: { kind: "compacted" | "reopened"; at: string };
   /** By the name that was shown. */
   write_file: { name: string };
   lesson: { place: number };
-  lessons: object;
-  lesson_step: { link: string };
-  /** With the cut at `place`, legal or not, -1 for where the plan has it; `answer` is the choice taken. */
-  lesson_check: { link: string; place: number; answer: string };
-  facts: { place: number; query: string; kind: string; outcome: string; from: number; to: number };
-  /** Those of the recorded compaction after the moment, or with "plan" of the plan. */
-  context: { place: number; from: number; to: number; most?: number };
+  /** With a range of rows, only the facts that a block in it states. */
+  facts: {
+    place: number;
+    query: string;
+    kind: string;
+    outcome: string;
+    from: number;
+    to: number;
+    rowFrom?: number;
+    rowTo?: number;
+  };
+  /** Without a range, the rows that are not folded; `row` is a block to find. */
+  context: {
+    place: number;
+    pair: ContextReply["pair"];
+    row?: number;
+    from?: number;
+    to?: number;
+    most?: number;
+  };
+  compactions: { place: number };
+  context_facts: { place: number; pair: ContextReply["pair"] };
   summaries: { place: number };
-  findings: { place: number; look: string };
-  /** `pick` names the row of what became of it that is told; "" lets Python choose. */
+  /** With a range of rows, what is missing or changed of the facts that a block in it states. */
+  findings: { place: number; look: string; rowFrom?: number; rowTo?: number };
+  /** `pick` names a row of the fact's history; "" lets Python choose. */
   story: FactName & { place: number; pick: string };
+  /** The reader's judgement of the fact in the row that `pick` names. */
+  judge: FactName & { place: number; pick: string; verdict: StoryReply["verdicts"][number] | "withdrawn" };
   regret: object;
   grounding: { row: number };
   losses: { place: number };
+  /** Of the blocks from one row up to but not including another. */
+  selection: { place: number; look: string; from: number; to: number };
   rules: object;
   policies: object;
   /** Of the list of policies, from one up to but not including another. */
@@ -64,20 +85,20 @@ interface Questions {
   review: object;
   export: { keep: readonly string[] };
   save: object;
-  sending: Wanted;
-  /** `digest` is that of the last look; `text` the person's own. */
-  summarise: Wanted & { digest: string; text: string };
+  sending: PendingRequest;
+  /** `digest` identifies the last preview; `text` is the user's own. */
+  summarise: PendingRequest & { digest: string; text: string };
   writing: { from: number };
   unsummarise: object;
-  code: object;
+  code: { part: string };
 }
 
-/** Which summary is wanted; `keep` are the names of secrets to leave in. */
-interface Wanted {
+/** The summary to return; `keep` are the names of secrets to leave in. */
+interface PendingRequest {
   by: Writer;
   model: string;
   focus: string;
-  /** What context providers add to the request. */
+  /** Text that context providers add to the request. */
   additions: string;
   keep: readonly string[];
 }
@@ -91,30 +112,12 @@ interface Waiting {
   timer: ReturnType<typeof setTimeout>;
 }
 
-const PATIENCE = 15_000;
-/** Every text is looked through, and every cut planned. */
-const [LOOKING, PLANNING] = [120_000, 300_000];
-const LONG = {
-  facts: LOOKING,
-  findings: LOOKING,
-  story: LOOKING,
-  summaries: LOOKING,
-  regret: LOOKING,
-  grounding: LOOKING,
-  losses: LOOKING,
-  lesson_step: LOOKING,
-  lesson_check: LOOKING,
-  rules: LOOKING,
-  policy_results: LOOKING,
-  open_plan: LOOKING,
-  save: LOOKING,
-  preview_file: LOOKING,
-  write_file: LOOKING,
-  review: LOOKING,
-  export: PLANNING,
-  sending: LOOKING,
-  summarise: LOOKING,
-} as const;
+/** Milliseconds. Most questions look through every text; an export plans every cut. */
+const [PATIENCE, LOOKING, PLANNING] = [15_000, 120_000, 300_000];
+const QUICK = new Set<keyof Questions>([
+  ...(["rows", "body", "summary", "search", "settings_file", "plans", "lesson"] as const),
+  ...(["context", "policies", "writing", "unsummarise", "code"] as const),
+]);
 const SILENCE = "Python has not answered. The kernel may be busy or gone; run the cell again if it is.";
 
 export class Requests {
@@ -129,7 +132,7 @@ export class Requests {
 
   ask<T extends keyof Replies>(type: T, question: Questions[T]): Promise<Replies[T]> {
     const id = `${this.view}-${this.count++}`;
-    const patience = (LONG as Partial<Record<string, number>>)[type] ?? PATIENCE;
+    const patience = QUICK.has(type) ? PATIENCE : type === "export" ? PLANNING : LOOKING;
     return new Promise<Replies[T]>((resolve, reject) => {
       const giveUp = () => this.settle(id)?.reject(new Error(this.host.silence ?? SILENCE));
       const timer = setTimeout(giveUp, patience);
@@ -151,16 +154,16 @@ export class Requests {
 
   private readonly receive = (message: unknown): void => {
     if (!isReply(message)) return;
-    const asked = this.settle(message.id);
-    if (message.type === "error") asked?.reject(new Error(message.sentence));
-    else asked?.resolve(message);
+    const pending = this.settle(message.id);
+    if (message.type === "error") pending?.reject(new Error(message.sentence));
+    else pending?.resolve(message);
   };
 
   private settle(id: string): Waiting | undefined {
-    const asked = this.waiting.get(id);
-    if (asked !== undefined) clearTimeout(asked.timer);
+    const pending = this.waiting.get(id);
+    if (pending !== undefined) clearTimeout(pending.timer);
     this.waiting.delete(id);
-    return asked;
+    return pending;
   }
 }
 

@@ -10,7 +10,10 @@ export interface Traits {
   run: RunPayload;
 }
 /**
- * What a moment of the session looks like before any plan.
+ * A point in time of the session before any plan.
+ *
+ * `judged` is another text for other judgements of the reader; it is missing without any. `due` says that
+ * the file, which has grown since it was opened, is about to be compacted; "" if it is not.
  */
 export interface ScenePayload {
   version: number;
@@ -34,13 +37,15 @@ export interface ScenePayload {
   foot: FootPayload;
   provided: ProvidedPayload[];
   columns: PackedColumn[];
+  judged?: string;
+  due?: string;
 }
 /**
- * The title; the name that tells the session from all others; what is known of the whole file.
+ * The title and the unique id of the session, and data about the whole file.
  *
- * `about` is all that tells where the session comes from, for who points at its title.
- * `harness`, `model`, `size` (turns and steps) and `compactions` are each a few words. `unknown` are the
- * kinds of records and blocks that no reader knows, and how often each occurs.
+ * `about` is the tooltip of the title: the origin of the session. `harness`, `model`, `size` (turns and
+ * steps) and `compactions` are each a few words. `unknown` lists the kinds of records and blocks that no
+ * reader knows, with their numbers.
  */
 export interface HeaderPayload {
   title: string;
@@ -52,30 +57,24 @@ export interface HeaderPayload {
   compactions: string;
   unknown: string[];
 }
-/**
- * What tokens are counted by: in a word or two, and in full.
- */
+/** Unit of the token counts: a short label and the full name. */
 export interface CountUnit {
   short: string;
   long: string;
 }
-/**
- * A name in the columns, and what people are shown for it.
- */
+/** A name in the columns, and what people are shown for it. */
 export interface Labelled {
   id: string;
   label: string;
 }
-/**
- * A lane of the timeline: the blocks of some sections, by their codes.
- */
+/** A lane of the timeline: the blocks of some sections, by their codes. */
 export interface LanePayload {
   id: string;
   label: string;
   sections: number[];
 }
 /**
- * A sub-agent that ran beside the moment; `call` is the row that started it, -1 for unknown. `end` is
+ * A sub-agent that ran in this context; `call` is the row that started it, -1 if unknown. `end` is
  * the name of its last entry.
  */
 export interface SidePayload {
@@ -86,9 +85,9 @@ export interface SidePayload {
   end: string;
 }
 /**
- * Why a cut may not stand at a place: the rule, and a sentence.
+ * Rule that forbids a cut at a place, and a sentence about it.
  *
- * `error` is what the provider answers to a request that begins there, "" where it would take it.
+ * `error` is the provider's answer to a request that begins there, or "" if the provider accepts it.
  */
 export interface CutReason {
   rule: string;
@@ -96,9 +95,9 @@ export interface CutReason {
   error: string;
 }
 /**
- * A stretch of the session between two recorded compactions; `at` is the moment at its end.
+ * Segment of the session between two recorded compactions; `at` is the point in time at its end.
  *
- * `note` is what to know of all that happens in it: that it follows a model's summary. "" for nothing.
+ * `note` says that the segment follows a model's summary, or is "".
  */
 export interface SegmentPayload {
   label: string;
@@ -110,11 +109,11 @@ export interface SegmentPayload {
   note: string;
 }
 /**
- * A recorded compaction; `before` and `after` are tokens of the context, `before` null at the beginning
- * of a file. `source` says where the number after it is from: "reported", or "predicted, 41k to 63k".
+ * A recorded compaction; `before` and `after` are tokens of the context, `before` is null at the
+ * beginning of a file. `source` is the source of `after`: "reported", or "predicted, 41k to 63k".
  *
- * `look` is what `wb.look` is set to for it, `at` the moment right before it, `name` what its button says:
- * "◆1 · turn 15 · 158.3k → 18.6k", and `sign` the shortest of that.
+ * `look` is its value of `wb.look`, `at` the point in time right before it, `name` the text of its button,
+ * "◆1 · turn 15 · 158.3k → 18.6k", and `sign` the shortest form of that.
  */
 export interface BoundaryPayload {
   step: number;
@@ -129,17 +128,13 @@ export interface BoundaryPayload {
   name: string;
   sign: string;
 }
-/**
- * The overview's steps, and of these the first and the last that the planned context spans.
- */
+/** The overview's steps, and the first and last of them that the planned context spans. */
 export interface CoveredSteps {
   steps: number;
   first: number;
   last: number;
 }
-/**
- * A policy that there is.
- */
+/** Name of an available policy. */
 export interface PolicyName {
   name: string;
   title: string;
@@ -147,7 +142,7 @@ export interface PolicyName {
 /**
  * The lines of the bill, the total of the known costs, and notes on prices and assumptions.
  *
- * `total` is None if no cost is known; `rows` is empty if there are no replies.
+ * `total` is None without a known cost; `rows` is empty if there are no replies.
  */
 export interface BillPayload {
   currency: string;
@@ -156,34 +151,26 @@ export interface BillPayload {
   rows: BillRow[];
   notes: string[];
 }
-/**
- * A line of the bill: number of requests, their tokens and cost; None if unknown or without a price.
- */
+/** A line of the bill: number of requests, their tokens and cost; None if unknown or without a price. */
 export interface BillRow {
   name: string;
   calls: number;
   tokens: number | null;
   money: number | null;
 }
-/**
- * What the blocks and all else of a request add up to: in a line, and with exact tokens.
- */
+/** The total of the blocks and the other parts of a request: in one line, and as exact tokens. */
 export interface FootPayload {
   words: string;
   told: string;
 }
-/**
- * A contribution: its provider's name, origin ("" if unknown), time, and tokens.
- */
+/** A contribution: its provider's name, origin ("" if unknown), time, and tokens. */
 export interface ProvidedPayload {
   name: string;
   origin: string;
   when: string;
   tokens: number;
 }
-/**
- * A column among the bytes: `offset` in bytes, `length` in values.
- */
+/** A column among the bytes: `offset` in bytes, `length` in values. */
 export interface PackedColumn {
   name: string;
   dtype: "i32" | "u8";
@@ -191,16 +178,17 @@ export interface PackedColumn {
   offset: number;
 }
 /**
- * A plan over its scene, or the recorded compaction drawn like one.
+ * A plan over its scene, or a recorded compaction drawn like a plan.
  *
- * `after` is what the plan itself leaves; where it makes no cut, the cut table has no place that says so.
- * `summary` is null while a stand-in holds its place, absent where no stand-in does. Plan B has its name in
- * `label`; a recorded compaction has its `look`, the `entry` that records it, in `source` where the number
- * after it is from ("reported", "counted" or "predicted"), and in `told` what is reported of it, the tokens,
- * and by whom. `untold` is one that no plan tells: it is drawn block by block and has no rules; of one that
- * is `sealed` only its provider can read the summary. `chosen` says why it is this policy, "" where somebody
- * has chosen it. `recovery` is the refused request that a recorded compaction followed, if any. Behind
- * the position `split_from` the beginning of a turn that the cut splits takes a summariser call of its own.
+ * `after` is the size after the plan; a plan without a cut has no place for it in the cut table. `summary`
+ * is null while a placeholder is used, and absent without a summary. Plan B has its name in `label`. A
+ * recorded compaction has its `look`, the `entry` that records it, the `source` of the size after it
+ * ("reported", "counted" or "predicted"), and in `told` the reported values: name, tokens, and who reports
+ * them. `untold` marks a compaction that no plan can express: it is drawn block by block and has no rules.
+ * If it is `sealed`, only its provider can read the summary. `chosen` says why this policy is used, or is ""
+ * if the user chose it. `recovery` is the refused request that a recorded compaction followed, if any. If
+ * the cut splits a turn, the beginning of the turn, from position `split_from`, takes a separate summariser
+ * call. `since` is the live position before which everything stays, if the plan has one.
  */
 export interface PlanPayload {
   seq: number;
@@ -233,6 +221,7 @@ export interface PlanPayload {
   told?: [string, string, string][];
   recovery?: RecoveryPayload;
   splitFrom?: number;
+  since?: number;
   surfaces?: SurfacesPayload | null;
   deterministic?: boolean;
   notes: string[];
@@ -243,9 +232,9 @@ export interface PlanPayload {
   columns: PackedColumn[];
 }
 /**
- * Where the cut stands: before the entry `id`, "" where there is none.
+ * Position of the cut: before the entry `id`, or "" if there is no cut.
  *
- * Without one the handle waits, hollow, at the place `rest`; -1 where no cut is legal.
+ * Without a cut the handle is drawn hollow at the place `rest`; -1 if there is no valid cut point.
  */
 export interface CutPayload {
   place: number;
@@ -257,9 +246,10 @@ export interface CutPayload {
 /**
  * The sentence of a plan.
  *
- * `case` says which it is, `parts` are its words in order. The columns "left_blocks" and "left_tokens" of
- * the plan hold what the slot "left" shows at each place. `loses` says whether to ask what is lost.
- * `range` says in a few words how sure the total is, "" where it is certain; `notes` limit the numbers.
+ * `case` is the kind of sentence, `parts` are its texts in order. The plan's columns "left_blocks" and
+ * "left_tokens" have the numbers of the slot "left" for each place. If `loses` is True, the screen asks for
+ * the lost facts. `range` is the range of the total in words, or "" if it is exact; `notes` are limitations
+ * of the numbers.
  */
 export interface SentencePayload {
   case: "idle" | "nothing" | "planned" | "recorded" | "refused";
@@ -269,17 +259,13 @@ export interface SentencePayload {
   range: string;
   notes: string[];
 }
-/**
- * Words of a sentence; with a `slot` the number that stands there at the plan's own cut.
- */
+/** A part of a sentence; if it has a `slot`, the number at the plan's own cut. */
 export interface SentencePart {
   text: string;
   tone: "" | "bad" | "good" | "strong";
   slot: "" | "after" | "left" | "summary";
 }
-/**
- * What a person may do about a plan: `edit` are the choices that it sets.
- */
+/** A change that the user can make to a plan; `edit` has the inputs that it sets. */
 export interface SentenceButton {
   label: string;
   edit: {
@@ -287,13 +273,12 @@ export interface SentenceButton {
   };
 }
 /**
- * A rule, or what stands beside the rules; a value belongs where its `sentence` has "{knob}".
+ * A rule, or another decision next to the rules; a value replaces "{knob}" in its `sentence`.
  *
- * `source` says who published it. No setting can switch a `locked` one off. `delta` is what the context is
- * longer by after it than before it (tokens of the total; those of all rules add up to the plan's change),
- * null where it does not act, and `words` stand in the place of that number. `note` says what it
- * does here. A policy that has it by an edit has in `added` the settings that go when it is removed.
- * `number` is 0 for what is no rule.
+ * `source` says who published it. A `locked` rule cannot be switched off. `delta` is the change of the total
+ * tokens by the rule (the deltas of all rules add up to the plan's change), null if it does not act; `words`
+ * are then shown instead. `note` explains its effect here. For a rule added by an edit, `added` lists the
+ * settings to remove with it. `number` is 0 for an entry that is not a rule.
  */
 export interface RulePayload {
   kind: string;
@@ -310,11 +295,11 @@ export interface RulePayload {
   added?: string[];
 }
 /**
- * A setting of a rule: a number has its limits, a choice its `choices`.
+ * A setting of a rule: a number with its limits, or a choice with its `choices`.
  *
- * A "python" value (a list, a mapping, free text) is shown as it is written and set from Python alone. A
- * `nullable` value may be none. `words` is the value as a sentence says it, and `was` the published
- * policy's, in words, where that is another one.
+ * A "python" value (a list, a mapping, free text) is read-only on the screen and set from Python. A
+ * `nullable` value may be none. `words` is the value in a sentence, and `was` the published policy's value
+ * in words, if it differs.
  */
 export interface Knob {
   name: string;
@@ -332,7 +317,7 @@ export interface Knob {
   was?: string;
 }
 /**
- * What a stage was given and left, in tokens; the sentence says why it did not run.
+ * Tokens before and after a stage; the sentence says why it did not run.
  *
  * `look` is "stage1", "stage2", … in the policy's order, or "emergency".
  */
@@ -344,16 +329,14 @@ export interface StagePayload {
   sentence: string;
   look: string;
 }
-/**
- * Tokens in all and by section.
- */
+/** Total tokens and tokens by section. */
 export interface SectionSums {
   total: number;
   sections: number[];
 }
 /**
- * What stands before the first message that is rewritten (S3-2): its live position, None where nothing
- * is; the blocks before it, and their tokens.
+ * Context before the first rewritten message (S3-2): the live position of that message (None if nothing
+ * is rewritten), and the blocks before it with their tokens.
  */
 export interface PrefixPayload {
   message: number | null;
@@ -361,9 +344,9 @@ export interface PrefixPayload {
   tokens: number;
 }
 /**
- * A line on a gauge of tokens, with the `mark` of the state that begins there, if one does.
+ * A line on a token gauge, with the `mark` of the state that begins there, if any.
  *
- * `share` says of a target what part of the window or budget it is.
+ * For a target, `share` is its share of the window or budget.
  */
 export interface Threshold {
   label: string;
@@ -372,10 +355,10 @@ export interface Threshold {
   share?: string;
 }
 /**
- * What stands beside a plan's row: its `name`, and `words` on its threshold, at so many tokens.
+ * Labels next to a plan's row: its `name`, and `words` about its threshold, at `at` tokens.
  *
- * `words` are "" where no threshold is known, `at` is null where it has no place on a scale of tokens.
- * `low` and `high` are between what is left, equal where it is certain.
+ * `words` are "" if no threshold is known; `at` is null if it has no place on a scale of tokens. `low` and
+ * `high` are the bounds of the size after; they are equal if it is certain.
  */
 export interface GaugeWords {
   name: string;
@@ -384,18 +367,16 @@ export interface GaugeWords {
   low: number;
   high: number;
 }
-/**
- * Whether the policy fires, and why.
- */
+/** Whether the policy fires, and why. */
 export interface TriggerVerdict {
   fires: boolean;
   sentence: string;
 }
 /**
- * A state of the harness: a mark as well as a tone, so that nobody needs the hue.
+ * A state of the harness, with a mark besides the tone, so that it is readable without colour.
  *
- * `condition` says when a harness is in it, if this one ever is. `banner` is what the harness tells its
- * user in it, null below its thresholds.
+ * `condition` says when a harness is in the state, if ever. `banner` is the message that the harness shows
+ * its user, null below its thresholds.
  */
 export interface RunState {
   id: string;
@@ -406,19 +387,17 @@ export interface RunState {
   banner?: string | null;
   actions?: string[];
 }
-/**
- * A recovery; in a replay the numbers of the first and the last of its events, else -1.
- */
+/** A recovery; in a replay the numbers of the first and the last of its events, else -1. */
 export interface RecoveryPayload {
   nodes: RecoveryNode[];
   first: number;
   last: number;
 }
 /**
- * A node of the tree. "leaf" is what the request followed, "removed" hangs off its side, and the others
- * continue below it; "failed" is a compaction that came to nothing, or an error that surfaced.
+ * A node of the tree. "leaf" is the entry before the request, "removed" is a branch of it, and the others
+ * continue below it; "failed" is a compaction without a result, or an error that surfaced.
  *
- * `usage` tells tokens, with where they are from; "" where nothing is known.
+ * `usage` gives tokens and their source, or "" if unknown.
  */
 export interface RecoveryNode {
   kind: "compaction" | "failed" | "leaf" | "removed" | "retry";
@@ -426,45 +405,36 @@ export interface RecoveryNode {
   text: string;
   usage: string;
 }
-/**
- * The stored manifest and the request of a plan, apart (S0-46).
- */
+/** The stored manifest and the request of a plan, apart (S0-46). */
 export interface SurfacesPayload {
   manifest: ManifestPayload;
   wire: WirePayload;
 }
-/**
- * What is stored after a plan: its tokens, and whether anything stored changes.
- */
+/** The stored context after a plan: its tokens, and whether it changes. */
 export interface ManifestPayload {
   after: number;
   changed: boolean;
 }
-/**
- * The request: its tokens, the blocks cleared in it, what this spares, and what that is called.
- */
+/** The request: its tokens, the blocks cleared in it, what this spares, and what that is called. */
 export interface WirePayload {
   after: number;
   cleared: number;
   spared: number;
   label: string;
 }
-/**
- * Who wrote a plan's summary, its tokens, and a digest of its text.
- */
+/** Who wrote a plan's summary, its tokens, and a digest of its text. */
 export interface WrittenBy {
   by: string;
   tokens: number;
   digest: string;
 }
 /**
- * The session replayed under a policy; events come in the order of their steps.
+ * The session replayed under a policy; events are in the order of their steps.
  *
- * `source` says where the tokens and prices come from. The run ended after `lived` of its steps; the later
- * ones of one that was paused or failed, or reached its cap, did not happen. `above_window` says how many
- * requests were above the window, and what the provider did. `stage` names the sub-agent that was replayed,
- * "" for the session itself. `first` is the event to look at first, -1
- * for none.
+ * `source` is the source of the tokens and prices. The run ended after `lived` of its steps; if it was
+ * paused, failed or reached its cap, the later steps did not happen. `above_window` has the number of
+ * requests above the window, and the provider's reaction. `stage` names the replayed sub-agent, or is "" for
+ * the session itself. `first` is the event to select first, or -1.
  */
 export interface RunPayload {
   seq: number;
@@ -507,9 +477,7 @@ export interface ScenarioPayload {
   hint: string;
   code: string;
 }
-/**
- * Something that was chosen, and the part of the scenario that takes it back; `step` is -1 for none.
- */
+/** Something that was chosen, and the part of the scenario that takes it back; `step` is -1 for none. */
 export interface ChosenItem {
   label: string;
   step: number;
@@ -517,9 +485,7 @@ export interface ChosenItem {
     [k: string]: unknown;
   };
 }
-/**
- * Something that can happen at a turn; `act` is the event without where it happens.
- */
+/** An event that can happen at a turn; `act` is the event without its turn. */
 export interface ActOffer {
   group: string;
   label: string;
@@ -527,17 +493,13 @@ export interface ActOffer {
     [k: string]: unknown;
   };
 }
-/**
- * A setting of the scenario.
- */
+/** A setting of the scenario. */
 export interface ScenarioControl {
   name: string;
   label: string;
   options: ScenarioOption[];
 }
-/**
- * A value of a setting, and the part of the scenario that it is.
- */
+/** A value of a setting, and the part of the scenario that it is. */
 export interface ScenarioOption {
   label: string;
   part: {
@@ -545,8 +507,8 @@ export interface ScenarioOption {
   };
 }
 /**
- * What the user is shown from a step on, `until` another, after the record at `event` (S1-9), and up to
- * the record at `last`.
+ * The message shown to the user from a step to the step `until`, after the record at `event` (S1-9), up
+ * to the record at `last`.
  */
 export interface BannerPayload {
   event: number;
@@ -555,9 +517,7 @@ export interface BannerPayload {
   sentence: string;
   last: number | null;
 }
-/**
- * How many there are of each, whatever of them is shown.
- */
+/** How many there are of each, whatever of them is shown. */
 export interface RunCounts {
   compactions: number;
   recorded: number;
@@ -565,11 +525,11 @@ export interface RunCounts {
   findings: number;
 }
 /**
- * What happened at a step. `name` is what the replayed system itself calls it, "" for nothing.
+ * An event at a step. `name` is the replayed system's own name for it, or "".
  *
- * `details` are labels and values: who was asked, what it belongs to, what else is known, and what the user
- * is offered. `compaction` is the number of the compaction that it belongs to, -1 for none; `entered` the
- * state that the harness enters with it, as a number in `states`, if any.
+ * `details` are labels and values: the provider and model, related events, other values, and the options of
+ * the user. `compaction` is the number of the compaction it belongs to, -1 for none; `entered` is the
+ * harness state that it enters, as an index into `states`, if any.
  */
 export interface RunEvent {
   step: number;
@@ -586,9 +546,7 @@ export interface RunEvent {
   compaction: number;
   entered?: number;
 }
-/**
- * A compaction of the replay, tokens before and after.
- */
+/** A compaction of the replay, tokens before and after. */
 export interface RunCompaction {
   step: number;
   turn: number;
@@ -600,17 +558,13 @@ export interface RunCompaction {
   sentence: string;
   stages: StagePayload[];
 }
-/**
- * What is noteworthy about a step.
- */
+/** A finding about a step. */
 export interface RunFinding {
   kind: string;
   step: number;
   sentence: string;
 }
-/**
- * A recorded compaction beside what the policy does in its stretch.
- */
+/** A recorded compaction compared with the policy's result in the same segment. */
 export interface RunBeside {
   step: number;
   sentence: string;
@@ -621,10 +575,9 @@ export interface Replies {
   summary: SummaryReply;
   search: SearchReply;
   lesson: LessonReply;
-  lessons: LessonsReply;
-  lesson_step: LessonStepReply;
-  lesson_check: LessonCheckReply;
+  compactions: CompactionsReply;
   context: ContextReply;
+  context_facts: ContextFactsReply;
   summaries: SummariesReply;
   facts: FactsReply;
   findings: FindingsReply;
@@ -632,6 +585,7 @@ export interface Replies {
   regret: RegretReply;
   grounding: GroundingReply;
   losses: LossesReply;
+  selection: SelectionReply;
   rules: RulesReply;
   settings_file: SettingsFileReply;
   policies: PoliciesReply;
@@ -642,24 +596,20 @@ export interface Replies {
   write_file: NewFileReply;
   sending: SendingReply;
 }
-/**
- * Rows from `from` on.
- */
+/** Rows from `from` on. */
 export interface RowsReply {
   from: number;
   rows: RowPayload[];
 }
-/**
- * A block's name, and the beginning of its text.
- */
+/** A block's name, and the beginning of its text. */
 export interface RowPayload {
   label: string;
   preview: string;
 }
 /**
- * One block in full, what becomes of it, and what there is to know of it.
+ * One block in full, with its retention and details.
  *
- * `diff` are before and after as pieces, where a block was changed: kept in both, gone, or new.
+ * For a changed block, `diff` holds its texts before and after as pieces: kept, gone, or new.
  */
 export interface BodyReply {
   row: number;
@@ -669,16 +619,12 @@ export interface BodyReply {
   facts: [string, string][];
   other: OtherBody | null;
 }
-/**
- * A text; `total` counts the characters of the whole.
- */
+/** A text; `total` counts the characters of the whole. */
 export interface Body {
   text: string;
   total: number;
 }
-/**
- * What plan B does with a block, who decides it there, and what then stands in its place.
- */
+/** Plan B's retention of a block, the rule that decides it, and the resulting text. */
 export interface OtherBody {
   fate: string;
   tokens: number;
@@ -686,9 +632,7 @@ export interface OtherBody {
   after: Body | null;
   diff: ["gone" | "new" | "same", string][] | null;
 }
-/**
- * The summary for a cut at a place, -1 for plan B's own.
- */
+/** The summary for a cut at a place, -1 for plan B's own. */
 export interface SummaryReply {
   place: number;
   text: string;
@@ -696,11 +640,11 @@ export interface SummaryReply {
   facts: [string, string][];
 }
 /**
- * The blocks that hold the words; `total` are all there are, of which `hits` may be the first.
+ * The blocks that contain the words: `total` is their number, `hits` the first of them.
  *
- * The others are for a list of a dozen rows: facts, turns (by number, or by what the user said at their
- * beginning), and which of the keys that came with the question say the words. `rows` says how many of each
- * belong into it: facts, blocks, turns, keys.
+ * The other fields are for a list of about twelve rows: facts, turns (by number, or by the beginning of the
+ * user's message), and the keys of the query that contain the words. `rows` has the number of rows of each
+ * group: facts, blocks, turns, keys.
  */
 export interface SearchReply {
   query: string;
@@ -712,10 +656,10 @@ export interface SearchReply {
   rows: number[];
 }
 /**
- * A block that holds the words; `row` is -1 where it is not in this moment's context, `turn` 0-based.
+ * A block that holds the words; `row` is -1 outside this context, `turn` is 0-based.
  *
- * `at` is the moment that has it in its context. `spans` say where in `preview` the words stand: start and
- * end, alternating, in UTF-16 units, as JavaScript counts.
+ * `at` is a point in time with the block in its context. `spans` are the positions of the words in
+ * `preview`: start and end, alternating, in UTF-16 units as in JavaScript.
  */
 export interface SearchHit {
   ref: string;
@@ -726,9 +670,7 @@ export interface SearchHit {
   preview: string;
   spans: number[];
 }
-/**
- * A fact whose form holds the words. `outcome` is its label on screen, `turn` its last turn, 0-based.
- */
+/** A fact whose form holds the words. `outcome` is its label on screen, `turn` its last turn, 0-based. */
 export interface FactHit {
   number: number;
   kind: string;
@@ -737,9 +679,9 @@ export interface FactHit {
   turn: number;
 }
 /**
- * The policy played one rule at a time; at an illegal place, what a cut there would break.
+ * The policy played one rule at a time; at an invalid cut point, the errors of a cut there.
  *
- * `played` has what stands before the first step and after each but the last.
+ * `played` holds the contexts before the first step and after each step but the last.
  */
 export interface LessonReply {
   place: number;
@@ -748,12 +690,12 @@ export interface LessonReply {
   refusal?: CutRefusal;
 }
 /**
- * One rule of a policy played: how many `blocks` it decides, and what stands before and after it.
+ * One played rule of a policy: how many `blocks` it decides, and the context before and after it.
  *
  * `rule` is its number in the plan's columns (negative for pins, pairs and bound reasoning). Sums are tokens
- * of everything that stands, what is not in the file included; `sections` are those after
- * it, `summary` those of the summary so far. A block belongs to the rule that decides it last. `marks` are
- * the rows of the blocks that the rule is about: those it decides, or the tail where it places the cut.
+ * of the whole context, including what is not in the file. `sections` are the sums after the rule, `summary`
+ * the size of the summary so far. A block belongs to the last rule that decides it. `marks` are the rows of
+ * the blocks that the rule is about: the blocks it decides, or the tail if it places the cut.
  */
 export interface LessonStep {
   rule: number;
@@ -767,7 +709,7 @@ export interface LessonStep {
   marks: number[];
 }
 /**
- * What stands once the first rules of a policy have decided, and nothing else has.
+ * The context after only the first rules of a policy have decided.
  *
  * `total`, `sections` and `summary` are tokens as in a step; `fates`, `tokens` and `rules` have a value for
  * each block of the moment, as in a plan's columns.
@@ -781,9 +723,9 @@ export interface PlayedPlan {
   rules: number[];
 }
 /**
- * What a cut would break: `more` pairs are left out.
+ * Errors that a cut would cause; `more` pairs are not listed.
  *
- * `error` is status and words of the provider's answer, "" where it would take the request.
+ * `error` is the status and text of the provider's answer, or "" if it would accept the request.
  */
 export interface CutRefusal {
   sentence: string;
@@ -791,97 +733,153 @@ export interface CutRefusal {
   pairs: PartedPair[];
   more: number;
 }
-/**
- * A call, and the output that would stand without it.
- */
+/** A call, and the output that would remain without it. */
 export interface PartedPair {
   call: LessonBlock;
   output: LessonBlock;
 }
-/**
- * A block by its row and name; `turn` is 0-based.
- */
+/** A block by its row and name; `turn` is 0-based. */
 export interface LessonBlock {
   row: number;
   turn: number;
   label: string;
 }
 /**
- * The lessons about this session, and those about others, each with the Python that opens it.
- */
-export interface LessonsReply {
-  here: LessonTitle[];
-  elsewhere: LessonTitle[];
-}
-/**
- * A lesson in the list: `number` is that of its links, `name` what `open_lesson` takes.
- */
-export interface LessonTitle {
-  number: number;
-  name: string;
-  title: string;
-  steps: number;
-}
-/**
- * A step as it is shown. `inputs` are what it sets; `play` is how many rules are played, -1 for all.
+ * The rows of the recorded compactions in order, the plan's row, and the row with the most harm.
  *
- * `hides` says that the policy's cut is for the person to guess. `links` are those of the steps before and
- * after it, "" where there is none. `note` is what an exported page cannot show or do of it.
+ * `worst` is "" if no recorded compaction does harm. If `go` is True, the screen should show it: the user
+ * has not chosen a view yet.
  */
-export interface LessonStepReply {
-  lesson: string;
-  title: string;
-  step: number;
-  steps: number;
-  text: string[];
-  inputs: {
-    [k: string]: unknown;
-  };
-  play: number;
-  hides: boolean;
-  question: string;
-  choices: string[];
-  hint: string;
-  solution: string;
-  /**
-   * @minItems 2
-   * @maxItems 2
-   */
-  links: [string, string];
-  note?: string;
+export interface CompactionsReply {
+  rows: CompactionCounts[];
+  plan: CompactionCounts;
+  worst: string;
+  go: boolean;
 }
 /**
- * What is said to an attempt; `place` is where the right cut stands, -1 where none is asked for.
- */
-export interface LessonCheckReply {
-  right: boolean;
-  words: string;
-  place: number;
-}
-/**
- * Pieces `from` on of so many, and the outline of all, which adds up to `after`.
+ * The counts of one row; the boundary of the scene with the same `look` has the same turn and sizes.
  *
- * `refused` is why a provider would refuse the whole, "" where it would not.
+ * Attributes:
+ * look: The row's name in `wb.look`, such as "recorded:1"; "plan" for the plan.
+ * turn: Its turn, from 1; 0 before the first.
+ * time: The time of day, "14:02"; "" if the file has none.
+ * taken: Blocks that were summarised, dropped or cleared.
+ * kept: Blocks that stayed in the context.
+ * files, rules, errors, todos: Facts missing, by kind.
+ * changed: Facts that the summary gives with another value, or contradicts.
+ * known: Whether the counts of facts can be known: the summary is readable, or is written already.
+ * again: Facts needed again afterwards, each counted once.
+ * again_tokens: Their tokens.
+ * again_price: Their price in words; "" if it is not known.
+ * summary: The size of the summary, "encrypted", or "".
+ * losses: The counts of facts in words.
+ */
+export interface CompactionCounts {
+  look: string;
+  turn: number;
+  time: string;
+  taken: number;
+  kept: number;
+  files: number;
+  rules: number;
+  errors: number;
+  todos: number;
+  changed: number;
+  known: boolean;
+  again: number;
+  againTokens: number;
+  againPrice: string;
+  summary: string;
+  losses: string;
+}
+/**
+ * Two requests, row by row.
+ *
+ * Attributes:
+ * pair: The compared pair.
+ * pairs: The pairs that can be compared here.
+ * count: The number of rows.
+ * changes: The number of changes.
+ * runs: All rows, by run.
+ * rows: The rows that were asked for, in order; without a range, those that are not folded.
+ * chosen: The row of the block at `row` of the query; -1 if it is in neither request.
+ * sentence: A note about both sides, or "".
+ * refused: The reason for which a provider would refuse the request on the right, or "".
  */
 export interface ContextReply {
   place: number;
-  from: number;
-  pieces: ContextPiece[];
+  pair: "before" | "other" | "recorded";
+  pairs: ("before" | "other" | "recorded")[];
+  left: ContextSide;
+  right: ContextSide;
   count: number;
-  outline: ContextPart[];
-  after: number;
+  changes: number;
+  runs: ContextRun[];
+  rows: ContextRow[];
+  chosen: number;
   sentence: string;
   refused: string;
 }
+/** The head of a side: its title, its tokens, and the source of that number ("" if it is counted). */
+export interface ContextSide {
+  title: string;
+  tokens: number;
+  source: string;
+}
 /**
- * A piece: who says it, in which turn (from 1, 0 for none), how it stands, its tokens and its text.
+ * Adjacent rows of one kind, from `first` up to `end`.
  *
- * `text` is its beginning, of `total` characters; `ref` and `row` lead to its block ("" and -1 for none).
+ * Attributes:
+ * label: The text of a folded run, such as "37 blocks unchanged, turns 24–25".
+ * left: Tokens on the left.
+ * right: Tokens on the right.
+ * folded: Whether the run is folded at first.
+ * change: The number of the change, from 1; 0 if nothing changed.
  */
-export interface ContextPiece {
+export interface ContextRun {
+  kind: "added" | "changed" | "moved" | "removed" | "same";
+  first: number;
+  end: number;
+  label: string;
+  left: number;
+  right: number;
+  folded: boolean;
+  change: number;
+}
+/**
+ * A row of the comparison.
+ *
+ * Attributes:
+ * index: The row's position in the comparison.
+ * kind: "moved" if the block is on both sides, at two places.
+ * left: The block on the left, or None.
+ * right: The block on the right, or None; always None if the row is the "same".
+ * words: The text of a changed row in pieces that are the same, gone or new.
+ */
+export interface ContextRow {
+  index: number;
+  kind: "added" | "changed" | "moved" | "removed" | "same";
+  left: ContextBlock | null;
+  right: ContextBlock | null;
+  words: ["gone" | "new" | "same", string][];
+}
+/**
+ * A block, summary or part of one of the two requests.
+ *
+ * Attributes:
+ * who: Who says it, or which tool.
+ * turn: Its turn, from 1; 0 if it has none.
+ * state: How it got there: "kept", "shortened", "summary", "not in the file".
+ * tokens: Its tokens.
+ * text: The beginning of its text, of `total` characters.
+ * ref: The block's address; "" if it is not a block of the file.
+ * row: The block's row in the scene; -1 if it is not on the screen.
+ * note: A note about a summary.
+ */
+export interface ContextBlock {
   who: string;
   turn: number;
-  stands: string;
+  state: string;
   tokens: number;
   text: string;
   total: number;
@@ -889,19 +887,28 @@ export interface ContextPiece {
   row: number;
   note: string;
 }
-/**
- * A line of the outline: tokens of a turn, of the summary, or of what is not in the file.
- *
- * `first` is the number of its first piece, -1 where it has none.
- */
-export interface ContextPart {
+/** Essential facts by the side that has them. */
+export interface ContextFactsReply {
+  onlyLeft: ContextFacts;
+  onlyRight: ContextFacts;
+  both: ContextFacts;
+}
+/** Facts of one column; `count` includes those that are not listed. */
+export interface ContextFacts {
+  count: number;
+  facts: ContextFact[];
+}
+/** An essential fact: its kind with the label on screen, its form, and the title for a list. */
+export interface ContextFact {
+  number: number;
+  kind: string;
   label: string;
-  tokens: number;
-  first: number;
+  form: string;
+  title: string;
 }
 /**
- * Both sides; `recorded` is None where the file records no compaction after the moment, or one that
- * emptied outputs alone: `sentence` says which.
+ * Both sides. There is no `recorded` side if no recorded compaction follows, or if it only cleared
+ * outputs; `sentence` gives the reason.
  */
 export interface SummariesReply {
   recorded: SummarySide | null;
@@ -909,9 +916,9 @@ export interface SummariesReply {
   sentence: string;
 }
 /**
- * One summary: what it is called, its size and who wrote it, its text, and what of the facts it leaves.
+ * One summary: its name, size and author, its text, and the facts that it keeps.
  *
- * `note` says what limits it, "" for nothing; `sentence` stands where there is no text.
+ * `note` says what limits it, or is ""; `sentence` replaces a missing text.
  */
 export interface SummarySide {
   title: string;
@@ -923,9 +930,10 @@ export interface SummarySide {
   sentence: string;
 }
 /**
- * How many facts of a sort that stood before a summary names in full: "names 10 of 12 changed files".
+ * Number of facts of a kind before, and of those that a summary names in full: "names 10 of 12 changed
+ * files".
  *
- * Of a summary that is not written yet `named` are those that are safe without it.
+ * For a summary that is not written yet, `named` counts the facts that are safe without it.
  */
 export interface SummaryCount {
   sort: string;
@@ -934,10 +942,10 @@ export interface SummaryCount {
   words: string;
 }
 /**
- * The facts that match, of which `rows` are from `from` on; `kinds` counts all, whatever is asked for.
+ * The matching facts; `rows` are those from index `from`; `kinds` counts all facts, without the filter.
  *
- * `marks` name the recorded compactions that rows tell of: of many those nearest to the moment. `absent` is
- * the label of that outcome for this plan. `sentence` says why there is nothing, "" where there is.
+ * `marks` name the recorded compactions of the rows, at most those nearest to the point in time. `absent` is
+ * the label of that outcome for this plan. `sentence` says why the list is empty, or is "".
  */
 export interface FactsReply {
   place: number;
@@ -954,13 +962,13 @@ export interface FactsReply {
   sentence: string;
 }
 /**
- * A fact in the list. Turns are 0-based; `row` is the last that says it, -1 outside this context.
+ * A fact in the list. Turns are 0-based; `row` is the last block that states it, -1 outside this context.
  *
- * `title` stands in the list: a long path goes without its middle there. `rounds` is what the recorded
- * compactions left of it, in the order of the reply's `marks`. `words` is how it is written in what the plan
- * leaves; so many `others`, other files, may be meant by it.
- * `stood` is False where it could not be read before either; then it is not `bad` that it is absent, and not
- * yet while the summary that may name it is not written. `said` blocks say it.
+ * `title` is the text in the list; a long path is shortened in its middle. `rounds` holds the outcomes after
+ * the recorded compactions, in the order of the reply's `marks`. `words` is how the context after the plan
+ * states it; these words could also mean `others` other files. `stood` is False if the fact was not readable
+ * before; an absent fact is then not `bad`, nor while its summary is not written yet. `said` is the number
+ * of blocks that state it.
  */
 export interface FactRow {
   number: number;
@@ -984,6 +992,7 @@ export interface FactRow {
   others: number;
   stood: boolean;
   bad: boolean;
+  judged: boolean;
   rounds: FactRound[];
   said: number;
   by: string[];
@@ -991,9 +1000,10 @@ export interface FactRow {
   row: number;
 }
 /**
- * What a recorded compaction left of a fact, on whose word; `outcome` is "" if the fact came later.
+ * Outcome of a fact after a recorded compaction, with its evidence; "" if the fact came later.
  *
- * `bad` says that this compaction left nothing of it, or something false.
+ * `bad` says that this compaction left nothing of it, or something false; `judged` that the reader judged it
+ * not to be lost.
  */
 export interface FactRound {
   outcome:
@@ -1014,10 +1024,9 @@ export interface FactRound {
   tier: "inferred" | "planned" | "recorded";
   stood: boolean;
   bad: boolean;
+  judged: boolean;
 }
-/**
- * How many facts of a kind stood before, and how many of these have each outcome.
- */
+/** Number of facts of a kind in the context before, and of these with each outcome. */
 export interface FactKind {
   id: string;
   label: string;
@@ -1041,11 +1050,9 @@ export interface FindingsReply {
   unchecked: string;
   sentence: string;
 }
-/**
- * Findings of one sort. `count` is of all of them, `note` their sum in words, "" for none.
- */
+/** Findings of one sort. `count` is of all of them, `note` their sum in words, "" for none. */
 export interface FindingGroup {
-  id: "absent" | "again" | "changed" | "check" | "result" | "superseded";
+  id: "absent" | "again" | "changed" | "check" | "judged" | "result" | "superseded";
   title: string;
   count: number;
   note: string;
@@ -1055,8 +1062,7 @@ export interface FindingGroup {
  * A finding: the fact by its number, kind and form, and what stands right of it.
  *
  * `pick` names what became of it that the finding is about, as `story` does. `code` is the check's.
- * `outcome` is what became of it. `kept` says that the plan on the screen, which edits what the file
- * records, keeps it.
+ * `outcome` is what became of it. `verdict` is the reader's own, "" for none.
  */
 export interface FindingRow {
   number: number;
@@ -1064,7 +1070,7 @@ export interface FindingRow {
   form: string;
   title: string;
   note: string;
-  sign: "absent" | "again" | "changed" | "check" | "result" | "superseded";
+  sign: "absent" | "again" | "changed" | "check" | "judged" | "result" | "superseded";
   outcome:
     | "absent"
     | "changed"
@@ -1079,12 +1085,13 @@ export interface FindingRow {
     | "verbatim";
   code: string;
   pick: string;
-  kept: boolean;
+  verdict: ("lost" | "not lost" | "right") | "";
 }
 /**
  * The story of a fact, with the evidence of one of its `outcomes`: the one that `pick` names.
  *
  * `label` is that outcome in a few words, `wording` in a sentence; `tone` is its colour, "" for none.
+ * `verdict` is the reader's own judgement of it, `verdicts` those that can be given.
  * `said` are the words that were said, `found` the closest words of what is left; `searched` says what was
  * searched if nothing was found. `because` are the causes. `places` are blocks that name it: of many the
  * first and the last half.
@@ -1113,6 +1120,8 @@ export interface StoryReply {
         | "verbatim"
       )
     | "";
+  verdict: ("lost" | "not lost" | "right") | "";
+  verdicts: ("lost" | "not lost" | "right")[];
   label: string;
   wording: WordingPayload;
   tone: ("amber" | "green" | "grey" | "red") | "";
@@ -1130,9 +1139,7 @@ export interface StoryReply {
   focus: string;
   factRow: StoryFactRow;
 }
-/**
- * A sentence with its code in the table of sentences.
- */
+/** A sentence with its code in the table of sentences. */
 export interface WordingPayload {
   code: string;
   text: string;
@@ -1151,17 +1158,13 @@ export interface StoryPassage {
   end: number;
   marks: StoryMark[];
 }
-/**
- * A span of a passage in UTF-16 units; `differs` tells a value that differs from words that match.
- */
+/** A span of a passage in UTF-16 units; `differs` tells a value that differs from words that match. */
 export interface StoryMark {
   start: number;
   end: number;
   differs: boolean;
 }
-/**
- * A step of the chain; `turn` is where, in words, `tokens` and `price` what it took, "" for nothing.
- */
+/** A step of the chain; `turn` is where, in words, `tokens` and `price` what it took, "" for nothing. */
 export interface StoryStep {
   turn: string;
   words: string;
@@ -1170,9 +1173,7 @@ export interface StoryStep {
   tokens: string;
   price: string;
 }
-/**
- * A row of what became of it; `id` asks for it. `by` is whose word that is.
- */
+/** A row of what became of it; `id` asks for it. `by` is whose word that is. */
 export interface StoryOutcome {
   id: string;
   words: string;
@@ -1195,19 +1196,17 @@ export interface StoryOutcome {
       )
     | "";
 }
-/**
- * A block that names the fact.
- */
+/** A block that names the fact. */
 export interface StoryPlace {
   ref: string;
   label: string;
 }
 /**
- * An edit that keeps the fact: `does` is the word of its button, `words` what it is done to.
+ * An edit that keeps the fact: `does` is the label of its button, `words` its object.
  *
- * `done` says that the plan on the screen has it: then `changes` take it back, and `words` say that the fact
- * is kept by it. "Copy" copies the `recipe`, which holds words for a summariser. `tokens` is what the total
- * grows, or has grown, by; `said` tells what was done.
+ * If `done`, the plan on the screen already has it: `changes` then undo it, and `words` say that it keeps
+ * the fact. "Copy" copies the `recipe`, which holds instructions for a summariser. `tokens` is the growth of
+ * the total by the edit; `said` describes the edit.
  */
 export interface StoryFix {
   id: string;
@@ -1220,9 +1219,7 @@ export interface StoryFix {
   changes: StoryChanges;
   recipe: string;
 }
-/**
- * The inputs that a fix sets, for `WorkbenchModel.answer`; what is not there stays.
- */
+/** The inputs that a fix sets, for `WorkbenchModel.answer`; what is not there stays. */
 export interface StoryChanges {
   at?: string;
   policy?: string;
@@ -1232,18 +1229,16 @@ export interface StoryChanges {
   };
   pins?: string[];
 }
-/**
- * The fact as a row under the lanes: `name` and what its blocks do with it, and how that `ends`.
- */
+/** The fact as a row under the lanes: `name` and what its blocks do with it, and how that `ends`. */
 export interface StoryFactRow {
   name: string;
   does: string;
   ends: string;
 }
 /**
- * Everything that a recorded compaction took away and that was paid for again.
+ * All content that a recorded compaction removed and that was paid for again.
  *
- * `rebuilds` are the requests that paid again for what the cache had held, whatever the cause.
+ * `rebuilds` are the requests that paid again for cached content, for any reason.
  */
 export interface RegretReply {
   marks: RegretMark[];
@@ -1268,9 +1263,7 @@ export interface RegretMark {
   tokens: number;
   price: string;
 }
-/**
- * A request that had to write its cache anew; `step` is -1 off the main path.
- */
+/** A request that had to write its cache again; `step` is -1 off the main path. */
 export interface RebuildMark {
   step: number;
   sentence: string;
@@ -1301,12 +1294,36 @@ export interface GroundingMark {
   what: string;
   sentence: string;
 }
-/**
- * The end of the sentence of a plan or a compaction: what its findings are.
- */
+/** The end of the sentence of a plan or a compaction: what its findings are, and how many there are. */
 export interface LossesReply {
   sentence: string;
   tone: "" | "bad" | "good";
+  total: number;
+}
+/**
+ * The content of a range of blocks.
+ *
+ * `parts` are the rest of the sentence about it: its cost, the files changed, the retention of the blocks,
+ * and the missing facts. Requests are the replies recorded in the range; `cost` is their price in words, or
+ * "" if unknown. `facts` counts the facts stated in the range, `missing` lists the facts among them that the
+ * compaction or plan on the screen lost.
+ */
+export interface SelectionReply {
+  parts: SentencePart[];
+  requests: number;
+  sent: number;
+  cached: number;
+  cost: string;
+  facts: number;
+  missing: FindingRow[];
+  files: ChangedFile[];
+  changed: number;
+}
+/** A file that was created, edited or deleted in the range; `row` is the last block that did so. */
+export interface ChangedFile {
+  title: string;
+  operation: string;
+  row: number;
 }
 /**
  * Every rule that the policy could have; `numbers` are the keys of those settings in the sentences of its
@@ -1317,10 +1334,10 @@ export interface RulesReply {
   numbers: string[];
 }
 /**
- * A rule that the policy could have: `changes` are the settings that add it, `instead` what then goes.
+ * A rule that could be added: `changes` are the settings that add it, `instead` the rules it replaces.
  *
- * `delta` is what the context is longer by (tokens), null where that is not known; `refused` says why it
- * cannot be had, "" where it can.
+ * `delta` is the change of the context in tokens, null if unknown; `refused` says why it cannot be added, or
+ * is "".
  */
 export interface RuleOffer {
   kind: string;
@@ -1334,56 +1351,44 @@ export interface RuleOffer {
   delta: number | null;
   refused: string;
 }
-/**
- * Settings by their names, and a sentence about the file.
- */
+/** Settings by their names, and a sentence about the file. */
 export interface SettingsFileReply {
   settings: {
     [k: string]: unknown;
   };
   sentence: string;
 }
-/**
- * Every policy, in the order that its results come in too.
- */
+/** Every policy, in the order that its results come in too. */
 export interface PoliciesReply {
   groups: PolicyGroup[];
 }
-/**
- * A group of the list. `note` stands in place of its rows where it has none.
- */
+/** A group of the list. `note` is shown if it has no rows. */
 export interface PolicyGroup {
   id: string;
   label: string;
   families: PolicyFamily[];
   note: string;
 }
-/**
- * One row: the first is the system's own, the others are its variants.
- */
+/** One row: the first is the system's own, the others are its variants. */
 export interface PolicyFamily {
   policies: PolicyChoice[];
 }
-/**
- * A policy that may be chosen; `source` says who published it.
- */
+/** A policy that may be chosen; `source` says who published it. */
 export interface PolicyChoice {
   name: string;
   title: string;
   source: string;
 }
-/**
- * The results from `from` on; `total` counts the policies.
- */
+/** The results from `from` on; `total` counts the policies. */
 export interface PolicyResultsReply {
   results: PolicyResult[];
   total: number;
 }
 /**
- * What a policy would leave (tokens), null where it has no plan here.
+ * The tokens after a policy, null if it has no plan here.
  *
- * `word` is why that is no plain figure, "" where it is; `sentence` the same in full. `refused` is True
- * where a provider would refuse what is left.
+ * `word` says why that is not a plain number, or is ""; `sentence` is the full explanation. `refused` is
+ * True if a provider would refuse the result.
  */
 export interface PolicyResult {
   name: string;
@@ -1392,16 +1397,12 @@ export interface PolicyResult {
   sentence: string;
   refused: boolean;
 }
-/**
- * All that would be taken out of a page.
- */
+/** All that would be taken out of a page. */
 export interface ReviewReply {
   findings: Secret[];
   sentence: string;
 }
-/**
- * What would be taken out of a page: a secret by its name, which shows nothing of it.
- */
+/** A secret that would be redacted on a page, by its name, without its text. */
 export interface Secret {
   name: string;
   kind: string;
@@ -1410,19 +1411,17 @@ export interface Secret {
   where: string[];
   hint: string;
 }
-/**
- * A whole page; `size` in bytes, `name` for its file.
- */
+/** A whole page; `size` in bytes, `name` for its file. */
 export interface ExportReply {
   html: string;
   size: number;
   name: string;
 }
 /**
- * What would be written, as lines of a label (`id`) and what it says (`label`).
+ * Preview of a file, as lines of a label (`id`) and a text (`label`).
  *
- * `places` are where a session can be reopened, by the id of the last entry it would hold, and `at` the one
- * that is shown. `problem` says why nothing can be written, "" where it can.
+ * `places` are the points at which a session can be reopened, by the id of the last entry to keep; `at` is
+ * the selected one. `problem` is the reason for which the file cannot be written, or "".
  */
 export interface NewFilePreview {
   kind: string;
@@ -1432,20 +1431,18 @@ export interface NewFilePreview {
   at: string;
   problem: string;
 }
-/**
- * A file that was written: its name, its path as the host tells it, and how one goes on from it.
- */
+/** A written file: its name, its path on the host, and how to continue from it. */
 export interface NewFileReply {
   name: string;
   path: string;
   sentence: string;
 }
 /**
- * What would be sent. It cannot be unless `ready`; the sentence says why.
+ * Preview of the requests. They can be sent only if `ready`; the sentence says why not.
  *
- * `price` is like "at most $0.43", "" where none is known. What is `redacted` is taken out, but for the
- * names in `kept`. Only what was looked at is sent: `digest` says what that was. `notes` are what else to
- * know of this way to compact.
+ * `price` is like "at most $0.43", or "" if unknown. `redacted` secrets are removed, except the names
+ * in `kept`. Only previewed requests are sent: `digest` identifies them. `notes` are other facts about
+ * this way to compact.
  */
 export interface SendingReply {
   by: "extractive" | "model";
@@ -1466,9 +1463,9 @@ export interface SendingReply {
   digest: string;
 }
 /**
- * One request to a model: what it would read, as much of it as is shown here, with its secrets out.
+ * One request to a model: the beginning of its text, redacted.
  *
- * `total` counts the characters of the whole text; `cached` tokens are known to the provider already.
+ * `total` counts the characters of the whole text; `cached` tokens are already in the provider's cache.
  */
 export interface RequestText {
   kind: ("initial" | "turn_prefix" | "update") | ("compaction" | "labels");
@@ -1477,9 +1474,7 @@ export interface RequestText {
   text: string;
   total: number;
 }
-/**
- * A thing found in the text by its name, which shows nothing of it.
- */
+/** A thing found in the text by its name, which shows nothing of it. */
 export interface SecretName {
   name: string;
   hint: string;
@@ -1492,7 +1487,6 @@ export const OUTCOMES = [
     name: "verbatim",
     label: "kept",
     sentence: "It stays as it is.",
-    group: "kept",
     colour: "green",
     sign: "●",
   },
@@ -1500,7 +1494,6 @@ export const OUTCOMES = [
     name: "quoted",
     label: "in the summary",
     sentence: "The summary has the same words or the same value.",
-    group: "kept",
     colour: "green",
     sign: "“",
   },
@@ -1508,7 +1501,6 @@ export const OUTCOMES = [
     name: "paraphrased",
     label: "in other words",
     sentence: "The summary says the same in other words.",
-    group: "kept",
     colour: "green",
     sign: "≈",
   },
@@ -1516,7 +1508,6 @@ export const OUTCOMES = [
     name: "pointer",
     label: "pointer",
     sentence: "A short line says where it was put.",
-    group: "kept",
     colour: "green",
     sign: "→",
   },
@@ -1524,7 +1515,6 @@ export const OUTCOMES = [
     name: "partial",
     label: "only in part",
     sentence: "The summary has only a part of it.",
-    group: "undecided",
     colour: "amber",
     sign: "◐",
   },
@@ -1532,7 +1522,6 @@ export const OUTCOMES = [
     name: "changed",
     label: "changed",
     sentence: "The summary gives another value.",
-    group: "missing",
     colour: "red",
     sign: "≠",
   },
@@ -1540,7 +1529,6 @@ export const OUTCOMES = [
     name: "contradicted",
     label: "contradicted",
     sentence: "The summary says the opposite.",
-    group: "missing",
     colour: "red",
     sign: "✕",
   },
@@ -1548,7 +1536,6 @@ export const OUTCOMES = [
     name: "unclear",
     label: "unclear",
     sentence: "The summary mentions the subject; whether it says the same cannot be decided.",
-    group: "undecided",
     colour: "amber",
     sign: "?",
   },
@@ -1556,7 +1543,6 @@ export const OUTCOMES = [
     name: "absent",
     label: "absent",
     sentence: "The summary does not mention this.",
-    group: "missing",
     colour: "red",
     sign: "■",
   },
@@ -1564,7 +1550,6 @@ export const OUTCOMES = [
     name: "superseded",
     label: "replaced before",
     sentence: "Another value had taken its place before; nothing is missing.",
-    group: "superseded",
     colour: "grey",
     sign: "⇄",
   },
@@ -1572,7 +1557,6 @@ export const OUTCOMES = [
     name: "unknown",
     label: "unknown",
     sentence: "The summary is encrypted or missing.",
-    group: "undecided",
     colour: "grey",
     sign: "◇",
   },

@@ -1,103 +1,128 @@
-// What the hand can do. Everything it changes goes through the deck; nothing here waits for Python.
+// The user's actions. All changes go through the store; nothing here waits for Python.
 
 import { swapped } from "../model/compare";
 import { idOf } from "../model/cuts";
-import { makeInquiry } from "./facts";
+import { isUncut } from "../model/plan";
+import { keep } from "../payloads/host";
+import { makeFactsController } from "./facts";
 import { makeTeaching } from "./lesson";
 import { makeFinding } from "./navigate";
 import { makePolicies } from "./policies";
-import { clampRange, type Deck } from "./store";
+import { makeSelection } from "./selection";
+import { clampRange, type Store } from "./store";
 import type { Actions } from "./view";
 
-/** Keys that move the cut within so many milliseconds are one step of the past. */
+/** Cut moves by key within this many milliseconds are one undo step. */
 const ONE_GESTURE = 900;
 
-/** `reveal` shows a block's text in the list; `say` tells a short sentence where everyone sees it, `announce` has one read out. */
+/** `reveal` shows a block's text in the list; `say` shows a short sentence, `announce` has one read out. */
 export const makeActions = (
-  deck: Deck,
+  store: Store,
   reveal: (row: number) => void,
   say: (words: string, undo?: () => void) => void,
   write: () => void,
   announce: (words: string) => void,
 ): Actions => {
-  const { host, sync, requests } = deck;
+  const { host, sync, requests } = store;
   let moved = Number.NEGATIVE_INFINITY;
-  let slid = false;
-  const change: Deck["change"] = choices => {
+  let slid: Parameters<Store["remember"]>[1];
+  /** Has Python hear of the ends that a hand or a key has moved. */
+  const slide = (ends: NonNullable<typeof slid>, dragging: boolean) => {
+    sync.slide(ends);
+    store.expect("place");
+    slid = dragging ? ends : undefined;
+    if (dragging) return;
+    const now = performance.now();
+    store.remember(now - moved < ONE_GESTURE, ends);
+    moved = now;
+  };
+  const change: Store["change"] = choices => {
     moved = Number.NEGATIVE_INFINITY;
     teaching.forget();
-    deck.change(choices);
+    store.change(choices);
   };
   const actions: Actions = {
     requests,
     announce,
-    askPolicies: makePolicies(deck),
-    facts: makeInquiry(deck, () => deck.redraw("tracing")),
+    askPolicies: makePolicies(store),
+    facts: makeFactsController(store, () => store.redraw("tracing")),
     slideCut(place, dragging) {
-      const { picture } = deck;
-      if (picture === undefined) return;
-      picture.dragging = dragging;
+      const { viewState } = store;
+      if (viewState === undefined) return;
+      viewState.dragging = dragging;
       teaching.slide();
-      if (place === picture.place) return;
-      // What happened has no other cut: the hand moves that of the plan.
-      if (picture.look !== "plan") deck.show("plan");
-      picture.place = place;
-      if (teaching.isGuessing()) return deck.redraw("place");
-      const cut = idOf(picture.scene, place);
-      sync.slide(cut);
-      deck.expect("place");
-      slid = dragging;
-      if (dragging) return;
-      const now = performance.now();
-      deck.remember(now - moved < ONE_GESTURE, cut);
-      moved = now;
+      if (place === viewState.place) return;
+      // A recorded compaction has no other cut: moving it moves the plan's cut.
+      if (viewState.look !== "plan") store.show("plan");
+      viewState.place = place;
+      if (teaching.isGuessing()) return store.redraw("place");
+      slide({ cut: idOf(viewState.scene, place) }, dragging);
     },
-    takeCut: () => deck.redraw("place"),
+    slideStart(since, dragging) {
+      const { viewState } = store;
+      if (viewState === undefined) return;
+      viewState.dragging = dragging;
+      if (since === viewState.cuts.since) return;
+      if (viewState.look !== "plan") store.show("plan");
+      const { scene, place, plan, cuts } = viewState;
+      const end = isUncut(plan, place) ? scene.entries : place;
+      Object.assign(viewState, { place: end, cuts: { ...cuts, since } });
+      slide({ since: since > 0 ? idOf(scene, since) : "", cut: idOf(scene, end) }, dragging);
+    },
+    compactRange(since, cut) {
+      const { viewState } = store;
+      if (viewState === undefined) return;
+      const { scene } = viewState;
+      change({ since: since > 0 ? idOf(scene, since) : "", cut: idOf(scene, cut) });
+    },
+    takeCut: () => store.redraw("place"),
     dropCut() {
-      const { picture } = deck;
-      if (picture === undefined) return;
-      picture.dragging = false;
-      deck.redraw("place", "why");
+      const { viewState } = store;
+      store.update({ dragging: false }, "place", "why");
       teaching.drop();
-      if (slid) deck.remember(false, idOf(picture.scene, picture.place));
-      slid = false;
-      deck.hooks.receivePlan();
+      if (slid && viewState) store.remember(false, slid);
+      slid = undefined;
+      store.hooks.receivePlan();
     },
     cancelCut(place, free) {
-      const { picture } = deck;
-      if (picture === undefined) return;
-      Object.assign(picture, { dragging: false, place });
-      slid = false;
-      deck.redraw("place", "why");
-      if (!teaching.isGuessing()) deck.change({ cut: free ? "" : idOf(picture.scene, place) });
+      const { viewState } = store;
+      store.update({ dragging: false, place }, "place", "why");
+      slid = undefined;
+      if (viewState && !teaching.isGuessing())
+        store.change({ cut: free ? "" : idOf(viewState.scene, place) });
     },
-    freeCut: () => change({ cut: "" }),
+    freeCut: () => change({ cut: "", since: "" }),
     sayWhy(place) {
-      const { picture } = deck;
-      if (picture === undefined || picture.why === place) return;
+      const { viewState } = store;
+      if (viewState?.why === place) return;
       teaching.hover(place);
-      picture.why = place;
-      deck.redraw("why");
+      store.update({ why: place }, "why");
     },
     select(row) {
-      if (deck.picture === undefined) return;
-      deck.picture.row = row;
+      store.update({ row }, "row");
       finding.share(row);
-      deck.redraw("row");
     },
     openBody(row) {
       actions.openTab("blocks");
       actions.select(row);
       reveal(row);
     },
-    moveTo: at => change({ at, cut: "" }),
+    moveTo: at => change({ at, cut: "", since: "" }),
     lookAt(look, at) {
-      const { picture } = deck;
-      if (picture === undefined) return;
+      const { viewState } = store;
+      if (viewState === undefined) return;
       if (at !== undefined && at !== (host.get("at") ?? "")) return change({ at, cut: "", look });
-      deck.hooks.forget();
-      deck.show(look);
+      store.hooks.forget();
+      store.show(look);
       change({ look });
+    },
+    takeArrived(shows) {
+      const mark = store.viewState?.arrived;
+      if (!mark) return;
+      store.update({ arrived: null }, "arrived");
+      if (!shows) return;
+      actions.lookAt(mark.look, mark.at);
+      actions.openTab("compactions");
     },
     choosePolicy: policy => change({ policy, settings: {} }),
     setKnob: (key, value) => change({ settings: { ...host.get("settings"), [key]: value } }),
@@ -106,10 +131,10 @@ export const makeActions = (
       change({ settings: rest });
     },
     setPins: pins => change({ pins }),
-    edit(choices, said, undoable = false) {
+    edit(choices, message, undoable = false) {
       // Another policy has settings of its own.
       change("policy" in choices ? { settings: {}, ...choices } : choices);
-      say(said, undoable ? actions.undo : undefined);
+      say(message, undoable ? actions.undo : undefined);
     },
     askReplay: replay => change({ replay }),
     replayStage(at) {
@@ -119,50 +144,39 @@ export const makeActions = (
     changeScenario: part => change({ scenario: { ...host.get("scenario"), ...part } }),
     compareWith: versus => change({ versus }),
     swapPlans() {
-      const next = deck.picture && swapped(deck.picture);
+      const next = store.viewState && swapped(store.viewState);
       if (next) change(next);
     },
     openTab(tab) {
-      if (deck.picture === undefined || deck.picture.tab === tab) return;
-      deck.picture.tab = tab;
-      host.set("tab", tab);
-      host.save_changes();
-      deck.hooks.forget();
-      deck.redraw("tab", "row");
+      if (store.viewState === undefined || store.viewState.tab === tab) return;
+      keep(host, "tab", tab);
+      store.hooks.forget();
+      store.update({ tab }, "tab", "row");
     },
-    openStep(link) {
-      if (deck.picture === undefined) return;
-      deck.picture.step = { link, own: true };
-      host.set("lesson", link);
-      host.save_changes();
-      deck.hooks.forget();
-      deck.redraw("lesson");
-    },
-    showFactRow(content) {
-      if (deck.picture === undefined) return;
-      deck.picture.factRow = content;
-      deck.redraw("tracing");
-    },
+    showFactRow: factRow => store.update({ factRow }, "tracing"),
     writeSummary: write,
     countTab(tab, words) {
-      if (deck.picture === undefined || (deck.picture.counts[tab] ?? "") === words) return;
-      deck.picture.counts = { ...deck.picture.counts, [tab]: words };
-      deck.redraw("tab");
+      const counts = store.viewState?.counts ?? {};
+      if ((counts[tab] ?? "") !== words) store.update({ counts: { ...counts, [tab]: words } }, "tab");
     },
     brush(first, end) {
-      if (deck.picture === undefined) return;
-      deck.picture.range = clampRange(first, end, deck.picture.scene);
-      deck.redraw("range");
+      const { viewState } = store;
+      if (viewState) store.update({ range: clampRange(first, end, viewState.scene) }, "range");
     },
+    selection: makeSelection(
+      store,
+      (first, end) => actions.brush(first, end),
+      rows => actions.facts.setFilter({ rows }),
+    ),
     search: (query, keys) => finding.search(query, keys),
     goTo: (ref, at) => finding.goTo(ref, at),
     async copyLink(row) {
       say(await finding.copyLink(row));
     },
-    undo: () => travel(deck.past.undo()),
-    redo: () => travel(deck.past.redo()),
+    undo: () => travel(store.history.undo()),
+    redo: () => travel(store.history.redo()),
     reveal: row => finding.reveal(row),
-    playTo: taken => teaching.playTo(taken),
+    playTo: steps => teaching.playTo(steps),
     guess: act => teaching.guess(act),
     breakAt: place => teaching.breakAt(place),
     stop(what) {
@@ -174,14 +188,14 @@ export const makeActions = (
       }
     },
   };
-  const teaching = makeTeaching(deck);
-  const finding = makeFinding(deck, actions, say);
-  deck.hooks.arrive = finding.arrive;
-  deck.hooks.follow = finding.follow;
-  deck.hooks.forget = teaching.forget;
-  deck.hooks.settle = teaching.settle;
-  deck.hooks.leave = finding.dispose;
+  const teaching = makeTeaching(store);
+  const finding = makeFinding(store, actions, say);
+  store.hooks.arrive = finding.arrive;
+  store.hooks.follow = finding.follow;
+  store.hooks.forget = teaching.forget;
+  store.hooks.settle = teaching.settle;
+  store.hooks.leave = finding.dispose;
 
-  const travel = (state: ReturnType<Deck["past"]["undo"]>) => state !== undefined && change(state);
+  const travel = (state: ReturnType<Store["history"]["undo"]>) => state !== undefined && change(state);
   return actions;
 };

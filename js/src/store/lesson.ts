@@ -1,10 +1,10 @@
-// What Teach does to the picture: the policy played rule by rule, a cut to guess, and a place that cannot be one.
+// Changes that Teach makes to the view state: rules played one by one, a guessed cut, and an invalid cut point.
 import { type Lesson, NO_LESSON, showPlayed } from "../model/lesson";
 import type { LessonReply } from "../payloads/types";
-import { clampPlace, type Deck } from "./store";
+import { clampPlace, type Store } from "./store";
 
-export const makeTeaching = (deck: Deck) => {
-  /** The illegal place under a moving hand, and the one that the hand has just left. */
+export const makeTeaching = (store: Store) => {
+  /** The invalid cut point under a moving hand, and the one that the hand has just left. */
   let under = -1;
   let left = -1;
   /** Steps asked for while the lesson is still on its way; -1 when none is. */
@@ -13,80 +13,80 @@ export const makeTeaching = (deck: Deck) => {
   let eager = false;
 
   const show = (changes: Partial<Lesson>) => {
-    if (deck.picture === undefined) return;
-    deck.picture.lesson = { ...deck.picture.lesson, problem: "", ...changes };
-    deck.redraw("lesson");
+    if (store.viewState === undefined) return;
+    store.viewState.lesson = { ...store.viewState.lesson, problem: "", ...changes };
+    store.redraw("lesson");
   };
 
   const ask = async (place: number, take: (reply: LessonReply) => unknown) => {
-    if (deck.picture === undefined) return;
+    if (store.viewState === undefined) return;
     try {
-      take(await deck.requests.ask("lesson", { place }));
+      take(await store.requests.ask("lesson", { place }));
     } catch (error) {
       show({ problem: (error as Error).message });
     }
   };
 
-  const step = (reply: LessonReply, wanted: number) => {
-    const { picture, plan } = deck;
-    if (picture === undefined || plan === undefined) return;
-    const taken = Math.max(0, Math.min(wanted, reply.steps.length));
-    picture.plan = showPlayed(plan, reply, taken);
-    show({ play: { reply, step: taken } });
-    deck.redraw("plan", "fates", "place");
+  const step = (reply: LessonReply, rules: number) => {
+    const { viewState, plan } = store;
+    if (viewState === undefined || plan === undefined) return;
+    const steps = Math.max(0, Math.min(rules, reply.steps.length));
+    viewState.plan = showPlayed(plan, reply, steps);
+    show({ play: { reply, step: steps } });
+    store.redraw("plan", "fates", "place");
   };
 
-  /** What a lesson is about. */
+  /** The subject of a lesson. */
   const standing = (): string => {
-    const { host, picture } = deck;
+    const { host, viewState } = store;
     const choices = (["at", "policy", "settings", "pins"] as const).map(name => host.get(name));
-    return JSON.stringify([...choices, picture?.place]);
+    return JSON.stringify([...choices, viewState?.place]);
   };
 
   const endPlay = () => {
-    const { picture, plan } = deck;
-    if (picture?.lesson.play == null || plan === undefined) return;
-    picture.plan = plan;
+    const { viewState, plan } = store;
+    if (viewState?.lesson.play == null || plan === undefined) return;
+    viewState.plan = plan;
     show({ play: null });
-    deck.redraw("plan", "fates", "place");
+    store.redraw("plan", "fates", "place");
   };
 
-  const isGuessing = () => deck.picture?.lesson.guess?.shown === false;
+  const isGuessing = () => store.viewState?.lesson.guess?.shown === false;
 
   const endGuess = () => {
-    const { picture, plan } = deck;
-    if (picture?.lesson.guess == null || plan === undefined) return;
-    if (isGuessing()) picture.place = clampPlace(plan.cut.place, picture.scene);
+    const { viewState, plan } = store;
+    if (viewState?.lesson.guess == null || plan === undefined) return;
+    if (isGuessing()) viewState.place = clampPlace(plan.cut.place, viewState.scene);
     eager = false;
     show({ guess: null });
-    picture.settled = !deck.asked;
-    deck.redraw("place", "plan", "settled");
+    viewState.settled = !store.isAwaiting;
+    store.redraw("place", "plan", "settled");
   };
 
   const hide = () => {
-    const { picture, plan } = deck;
-    if (picture === undefined || plan === undefined) return;
+    const { viewState, plan } = store;
+    if (viewState === undefined || plan === undefined) return;
     endPlay();
-    if (plan.cut.by === "you") deck.change({ cut: "" });
-    const { cuts, scene } = picture;
+    if (plan.cut.by === "you") store.change({ cut: "" });
+    const { cuts, scene } = viewState;
     const middle = cuts.atOrAfter[Math.floor(scene.entries / 2)] as number;
-    picture.place = middle >= 0 ? middle : picture.place;
-    picture.settled = false;
+    viewState.place = middle >= 0 ? middle : viewState.place;
+    viewState.settled = false;
     show({ guess: { shown: false }, broken: null });
-    deck.redraw("place", "plan", "settled");
+    store.redraw("place", "plan", "settled");
   };
 
   const reveal = () => {
-    const { picture, plan } = deck;
-    if (picture === undefined || plan === undefined || !isGuessing()) return;
-    eager = deck.asked;
+    const { viewState, plan } = store;
+    if (viewState === undefined || plan === undefined || !isGuessing()) return;
+    eager = store.isAwaiting;
     if (eager) return;
-    const mine = picture.place;
-    const theirs = clampPlace(plan.cut.place, picture.scene);
-    picture.place = theirs;
-    picture.settled = true;
-    show({ guess: { shown: true, mine, theirs } });
-    deck.redraw("place", "plan", "settled");
+    const own = viewState.place;
+    const policy = clampPlace(plan.cut.place, viewState.scene);
+    viewState.place = policy;
+    viewState.settled = true;
+    show({ guess: { shown: true, own, policy } });
+    store.redraw("place", "plan", "settled");
   };
 
   return {
@@ -97,21 +97,21 @@ export const makeTeaching = (deck: Deck) => {
       if (eager) reveal();
       eager = false;
     },
-    playTo(taken: number) {
-      const { picture } = deck;
-      if (picture === undefined) return;
-      const play = picture.lesson.play;
-      if (play !== null) return step(play.reply, taken);
+    playTo(steps: number) {
+      const { viewState } = store;
+      if (viewState === undefined) return;
+      const play = viewState.lesson.play;
+      if (play !== null) return step(play.reply, steps);
       if (ahead >= 0) {
         ahead++;
         return;
       }
       endGuess();
       ahead = 0;
-      const asked = standing();
+      const request = standing();
       // The steps of another policy, or at another place, would be played over this plan.
-      const take = (reply: LessonReply) => asked === standing() && step(reply, taken + ahead);
-      void ask(picture.place, take).then(() => {
+      const take = (reply: LessonReply) => request === standing() && step(reply, steps + ahead);
+      void ask(viewState.place, take).then(() => {
         ahead = -1;
       });
     },
@@ -121,16 +121,16 @@ export const makeTeaching = (deck: Deck) => {
       else endGuess();
     },
     breakAt(place: number) {
-      if (deck.picture !== undefined) deck.picture.why = place;
-      deck.redraw("why");
+      if (store.viewState !== undefined) store.viewState.why = place;
+      store.redraw("why");
       show({ broken: place < 0 ? null : { place, reply: null } });
       if (place >= 0) {
         void ask(place, reply => {
-          if (deck.picture?.lesson.broken?.place === place) show({ broken: { place, reply } });
+          if (store.viewState?.lesson.broken?.place === place) show({ broken: { place, reply } });
         });
       }
     },
-    /** A moving hand is over an illegal place, or no longer. */
+    /** A moving hand is over an invalid cut point, or no longer. */
     hover(place: number) {
       left = place < 0 ? under : -1;
       under = place;
@@ -147,15 +147,17 @@ export const makeTeaching = (deck: Deck) => {
     drop() {
       const place = left;
       left = -1;
-      if (deck.picture?.tab !== "lesson") return;
-      if (place >= 0) this.breakAt(place);
-      else if (deck.picture.lesson.broken !== null) show({ broken: null });
+      if (store.viewState?.tab !== "lesson") {
+        // The reason stays in sight; otherwise the cut would seem to have jumped.
+        if (place >= 0) store.update({ why: place }, "why");
+      } else if (place >= 0) this.breakAt(place);
+      else if (store.viewState.lesson.broken !== null) show({ broken: null });
     },
     /** What was learnt of a plan is no longer true of another one. */
     forget() {
       endPlay();
       endGuess();
-      if (deck.picture !== undefined && deck.picture.lesson !== NO_LESSON) show(NO_LESSON);
+      if (store.viewState !== undefined && store.viewState.lesson !== NO_LESSON) show(NO_LESSON);
     },
   };
 };

@@ -1,51 +1,44 @@
-// Going to a block by its name or by words in it, through Python where the moment on the screen does not hold it.
+// Goes to a block by name or by search; asks Python if the point in time on the screen does not contain it.
 import { stepOfRow } from "../model/axis";
 import { refOf, rowOf } from "../model/block-refs";
 import { fateAt, isGone } from "../model/plan";
 import { reveal as revealStep } from "../model/range";
+import { keep } from "../payloads/host";
 import type { SearchHit } from "../payloads/types";
 import { copyText } from "../ui/copy";
-import type { Deck } from "./store";
+import type { Store } from "./store";
 import type { Actions } from "./view";
 
 const PAUSE = 200;
 
-export const makeFinding = (deck: Deck, actions: Actions, say: (words: string) => void) => {
-  const { host, requests } = deck;
+export const makeFinding = (store: Store, actions: Actions, say: (words: string) => void) => {
+  const { host, requests } = store;
   /** The block to show as soon as its moment is there. */
-  let wanted = "";
+  let query = "";
   let question = 0;
   let shared = host.get("block") ?? "";
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** What each key says of itself: some may be what is looked for. */
+  /** The label of each key, which may match the query. */
   let keys: readonly string[] = [];
 
   const ask = async (query: string): Promise<void> => {
-    const mine = ++question;
-    const { picture } = deck;
-    if (picture === undefined) return;
-    const tell = (finding: string) => {
-      if (deck.picture !== undefined) deck.picture.finding = finding;
-      deck.redraw("found");
-    };
-    if (query.trim() === "") {
-      picture.found = null;
-      return tell("");
-    }
-    if (picture.found?.query !== query) picture.found = null;
-    tell("Searching …");
+    const turn = ++question;
+    const { viewState } = store;
+    if (viewState === undefined) return;
+    const report = (finding: string, matches = store.viewState?.matches ?? null) =>
+      store.update({ finding, matches }, "found");
+    if (query.trim() === "") return report("", null);
+    report("Searching …", viewState.matches?.query === query ? viewState.matches : null);
     try {
-      const found = await requests.ask("search", { query, keys });
-      if (mine !== question || deck.picture === undefined) return;
-      deck.picture.found = found;
-      tell("");
+      const reply = await requests.ask("search", { query, keys });
+      if (turn === question) report("", reply);
     } catch (error) {
-      if (mine === question) tell((error as Error).message);
+      if (turn === question) report((error as Error).message);
     }
   };
 
-  /** Which moment holds a block; Python is asked by its name. */
+  /** Asks Python which point in time contains a block, by name. */
   const locate = async (ref: string): Promise<SearchHit | undefined> => {
     if (host.needsKernel) return undefined;
     const { hits } = await requests.ask("search", { query: ref }).catch(() => ({ hits: [] as SearchHit[] }));
@@ -53,74 +46,71 @@ export const makeFinding = (deck: Deck, actions: Actions, say: (words: string) =
   };
 
   const reveal = (row: number) => {
-    const { picture } = deck;
-    if (picture === undefined) return;
-    const seen = revealStep(picture.range, picture.scene.steps, stepOfRow(picture.scene, row));
-    if (seen !== picture.range) actions.brush(...seen);
-    // Who reads the next request is led to the block there, as long as it stands in it.
-    const { scene, plan, place, tab } = picture;
+    const { viewState } = store;
+    if (viewState === undefined) return;
+    const nextRange = revealStep(viewState.range, viewState.scene.steps, stepOfRow(viewState.scene, row));
+    if (nextRange !== viewState.range) actions.brush(...nextRange);
+    // If the context tab is open and still shows the block, it stays open.
+    const { scene, plan, place, tab } = viewState;
     if (tab !== "context" || isGone(scene, fateAt(scene, plan, row, place).fate)) actions.openTab("blocks");
     actions.select(row);
   };
 
   const goTo = async (ref: string, at?: string): Promise<void> => {
-    const { picture } = deck;
-    wanted = ref;
-    if (picture === undefined || ref === "") return;
-    const row = rowOf(picture.scene, ref);
+    const { viewState } = store;
+    query = ref;
+    if (viewState === undefined || ref === "") return;
+    const row = rowOf(viewState.scene, ref);
     if (row >= 0) {
-      wanted = "";
+      query = "";
       return reveal(row);
     }
     const moment = at ?? (await locate(ref))?.at;
-    if (wanted !== ref) return;
+    if (query !== ref) return;
     if (moment === undefined) {
-      wanted = "";
+      query = "";
       return say(host.needsKernel ?? "This block is not in this session.");
     }
     if (moment !== (host.get("at") ?? "")) actions.moveTo(moment);
-    else wanted = "";
+    else query = "";
   };
 
   return {
-    search(query: string, said: readonly string[] = keys) {
-      keys = said;
+    search(query: string, labels: readonly string[] = keys) {
+      keys = labels;
       void ask(query);
     },
     goTo: (ref: string, at?: string) => void goTo(ref, at),
     reveal,
-    /** Another moment is on the screen: what was wanted there is shown, and rows of hits are asked anew. */
+    /** After moving to another point in time: shows the pending target and repeats the search. */
     arrive() {
-      const { picture } = deck;
-      if (picture === undefined) return;
-      const ref = wanted;
-      wanted = "";
-      if (rowOf(picture.scene, ref) >= 0) void goTo(ref);
-      if (picture.found !== null) void ask(picture.found.query);
+      const { viewState } = store;
+      if (viewState === undefined) return;
+      const ref = query;
+      query = "";
+      if (rowOf(viewState.scene, ref) >= 0) void goTo(ref);
+      if (viewState.matches !== null) void ask(viewState.matches.query);
     },
-    /** Tells Python which block is looked at, where the host has room for that. */
+    /** Reports the selected block to Python, if the host has a trait for it. */
     share(row: number) {
-      const { picture } = deck;
-      if (picture === undefined || host.get("block") === undefined) return;
-      shared = refOf(picture.scene, row);
+      const { viewState } = store;
+      if (viewState === undefined || host.get("block") === undefined) return;
+      shared = refOf(viewState.scene, row);
       clearTimeout(timer);
-      timer = setTimeout(() => {
-        if (host.get("block") === shared) return;
-        host.set("block", shared);
-        host.save_changes();
-      }, PAUSE);
+      timer = setTimeout(() => keep(host, "block", shared), PAUSE);
     },
     /** Python says which block to look at. */
     follow() {
       const ref = host.get("block") ?? "";
-      if (ref === shared && deck.picture?.row !== -1) return;
+      if (ref === shared && store.viewState?.row !== -1) return;
       shared = ref;
       if (ref !== "") void goTo(ref);
-      else if (deck.picture !== undefined) actions.select(-1);
+      else if (store.viewState !== undefined) actions.select(-1);
     },
     async copyLink(row: number): Promise<string> {
-      if (deck.picture === undefined || row < 0) return "Choose a block first; then its link can be copied.";
-      const ref = refOf(deck.picture.scene, row);
+      if (store.viewState === undefined || row < 0)
+        return "Choose a block first; then its link can be copied.";
+      const ref = refOf(store.viewState.scene, row);
       const link = host.linkTo?.(ref);
       const text = link ?? `wb.block = ${JSON.stringify(ref)}`;
       if (!(await copyText(text))) return `This page may not copy. ${text}`;

@@ -1,4 +1,4 @@
-// What Python sends, taken over into the picture. Listeners by event; the workbench adds and removes them.
+// Takes Python's data into the view state. Listeners by event; the workbench adds and removes them.
 
 import { refOf, rowOf } from "../model/block-refs";
 import { makeCuts } from "../model/cuts";
@@ -8,27 +8,48 @@ import { decideSame, decodePlan, decodeScene, type Scene } from "../model/plan";
 import { NO_POLICIES } from "../model/policies";
 import { readPalette } from "../ui/canvas/canvas-colours";
 import { gatherNews } from "./batch";
-import { clampPlace, clampRange, type Deck, readWork, type Screen } from "./store";
-import { EVERYTHING, type Picture } from "./view";
+import { clampRange, readEnds, readWork, type Screen, type Store } from "./store";
+import { EVERYTHING, type ViewState } from "./view";
 
-/** What was looked at before, where a new scene still has it: the file grew, or was counted better. */
-const keepView = (old: Picture | undefined, scene: Scene): Pick<Picture, "row" | "range"> => {
+type Kept = Pick<ViewState, "row" | "range" | "selection">;
+
+/** The previous selection, if a new scene still contains it: the file grew, or was counted better. */
+const keepView = (old: ViewState | undefined, scene: Scene): Kept => {
   const whole = clampRange(0, Number.POSITIVE_INFINITY, scene);
-  if (old === undefined) return { row: -1, range: whole };
+  if (old === undefined) return { row: -1, range: whole, selection: null };
   const row = old.row < 0 ? -1 : rowOf(scene, refOf(old.scene, old.row));
   const [first, end] = old.range;
-  const grown = old.scene.entryIds[0] === scene.entryIds[0] && (first > 0 || end < old.scene.steps);
-  return { row, range: grown ? clampRange(first, end, scene) : whole };
+  const grown = old.scene.entryIds[0] === scene.entryIds[0];
+  const part = grown && (first > 0 || end < old.scene.steps);
+  const { selection } = old;
+  return {
+    row,
+    range: part ? clampRange(first, end, scene) : whole,
+    selection: grown && selection && selection[1] <= scene.steps ? selection : null,
+  };
 };
 
-export const makeReceiving = (deck: Deck, screen: Screen) => {
-  const { host, life, sync } = deck;
-  /** What Python sent last did not fit together, and the screen says so. */
+/** The newest compaction that was not in the scene before, or the one that has not been looked at yet. */
+const findArrived = (old: ViewState | undefined, { boundaries }: Scene): ViewState["arrived"] => {
+  if (old === undefined) return null;
+  const before = new Set(old.scene.boundaries.map(({ look }) => look));
+  // The figures of one that came earlier may be others by now: the next request says what it left.
+  return (
+    [...boundaries]
+      .reverse()
+      .find(({ kind, look }) => look === old.arrived?.look || (kind === "compact" && !before.has(look))) ??
+    null
+  );
+};
+
+export const makeReceiving = (store: Store, screen: Screen) => {
+  const { host, replayState, sync } = store;
+  /** Python's last data was inconsistent, and the screen says so. */
   let complained = false;
 
   const receiveRun = () => {
-    life.receive();
-    deck.refresh("run");
+    replayState.receive();
+    store.refresh("run");
   };
 
   const readRecorded = (scene: Scene) =>
@@ -40,116 +61,110 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
     decodePlan(host.get("_other") ?? null, host.get("_other_data") ?? null, scene);
 
   const receiveOther = () => {
-    if (deck.picture === undefined) return;
-    deck.picture.other = readOther(deck.picture.scene);
-    deck.refresh("other");
+    const { viewState } = store;
+    if (viewState) store.update({ ...store.choices(), other: readOther(viewState.scene) }, "other");
   };
 
   const receiveScene = () => {
     const scene = decodeScene(host.get("_scene"), host.get("_scene_data"));
     const plan = scene && decodePlan(host.get("_plan"), host.get("_plan_data"), scene);
-    // Either may come first; until both fit together the last picture stays.
+    // Either may come first; until both fit together the last state stays.
     if (scene === null || plan === null) return;
     screen.showViews(true);
-    const old = deck.picture;
-    const choices = deck.choices();
+    const old = store.viewState;
+    const choices = store.choices();
     const [recorded, look] = [readRecorded(scene), readLook()];
-    const seen = look !== "plan" && recorded !== null ? recorded : plan;
-    deck.plan = seen;
-    deck.picture = {
+    const shownPlan = look !== "plan" && recorded !== null ? recorded : plan;
+    store.plan = shownPlan;
+    store.viewState = {
       scene,
-      plan: seen,
+      plan: shownPlan,
       planned: plan,
       recorded,
       look,
-      cuts: makeCuts(scene),
-      ...deck.measure(scene, keepView(old, scene).range),
+      ...readEnds(shownPlan, scene, makeCuts(scene)),
+      ...store.measure(scene, keepView(old, scene).range),
       palette: readPalette(screen.root, scene.sections),
       ...choices,
-      ...{ place: clampPlace(seen.cut.place, scene), why: -1, settled: true, dragging: false },
+      ...{ why: -1, settled: true, dragging: false },
       ...keepView(old, scene),
+      pointer: old?.pointer ?? -1,
+      arrived: findArrived(old, scene),
+      selected: old?.selected ?? null,
       counts: old?.counts ?? {},
-      found: old?.found ?? null,
+      matches: old?.matches ?? null,
       finding: "",
       policies: old?.policies ?? NO_POLICIES,
       tracing: old?.tracing ?? NO_TRACING,
       factRow: old?.factRow ?? null,
       other: readOther(scene),
       lesson: NO_LESSON,
-      step: old?.step ?? { link: host.get("lesson") ?? "", own: false },
     };
-    deck.settle();
-    deck.redraw(...EVERYTHING);
-    if (old === undefined) deck.hooks.follow();
-    deck.hooks.arrive();
+    store.settle();
+    store.redraw(...EVERYTHING);
+    if (old === undefined) store.hooks.follow();
+    store.hooks.arrive();
   };
 
   const receivePlan = () => {
-    const { picture } = deck;
-    if (picture === undefined) return receiveScene();
+    const { viewState } = store;
+    if (viewState === undefined) return receiveScene();
     if (sync.isStale(host.get("_plan")?.seq ?? 0)) return;
-    const plan = decodePlan(host.get("_plan"), host.get("_plan_data"), picture.scene);
+    const plan = decodePlan(host.get("_plan"), host.get("_plan_data"), viewState.scene);
     if (plan === null) return receiveScene();
-    picture.planned = plan;
+    viewState.planned = plan;
     const look = readLook();
-    const seen = look !== "plan" && picture.recorded !== null ? picture.recorded : plan;
-    if (!decideSame(picture.plan, seen)) deck.redraw("fates");
-    if (look !== picture.look) deck.redraw("look");
-    deck.plan = picture.plan = seen;
-    picture.look = look;
-    picture.lesson = { ...picture.lesson, play: null };
-    Object.assign(picture, deck.choices());
-    const hidden = picture.lesson.guess?.shown === false;
-    if (!picture.dragging && !hidden) picture.place = clampPlace(seen.cut.place, picture.scene);
-    deck.settle();
-    deck.redraw("plan", "place", "lesson");
+    const shownPlan = look !== "plan" && viewState.recorded !== null ? viewState.recorded : plan;
+    if (!decideSame(viewState.plan, shownPlan)) store.redraw("fates");
+    if (look !== viewState.look) store.redraw("look");
+    store.plan = viewState.plan = shownPlan;
+    viewState.look = look;
+    viewState.lesson = { ...viewState.lesson, play: null };
+    Object.assign(viewState, store.choices());
+    const hidden = viewState.lesson.guess?.shown === false;
+    const { scene, cuts } = viewState;
+    if (!viewState.dragging && !hidden) Object.assign(viewState, readEnds(shownPlan, scene, cuts));
+    store.settle();
+    store.redraw("plan", "place", "lesson");
   };
 
   const receiveError = () => {
-    const { picture } = deck;
+    const { viewState } = store;
     const sentence = host.get("_error") ?? "";
     screen.complain(sentence);
-    if (sentence === "" || picture === undefined) return;
-    if (hasGrown(picture.scene)) deck.follow();
+    if (sentence === "" || viewState === undefined) return;
+    if (hasGrown(viewState.scene)) store.follow();
     // What was asked did not come about, so the screen goes back to what Python last planned.
-    if (!picture.dragging) picture.place = clampPlace(picture.plan.cut.place, picture.scene);
-    Object.assign(picture, deck.choices());
-    deck.settle();
-    deck.redraw("plan", "place");
-    // A replay that failed is off; one that goes on has nothing to do with it.
-    if (host.get("replay") === false) life.fail();
-    deck.refresh("run");
+    const { plan, scene, cuts } = viewState;
+    if (!viewState.dragging) Object.assign(viewState, readEnds(plan, scene, cuts));
+    Object.assign(viewState, store.choices());
+    store.settle();
+    store.redraw("plan", "place");
+    // A failed replay is off; one under way is not affected.
+    if (host.get("replay") === false) replayState.fail();
+    store.refresh("run");
   };
 
   const receiveCut = () => {
-    const { picture } = deck;
-    if (picture === undefined || sync.isOurs || picture.dragging) return;
-    const place = picture.cuts.placeOf.get(host.get("cut"));
-    if (place === undefined || place === picture.place) return;
-    picture.place = place;
-    deck.redraw("place");
+    const { viewState } = store;
+    if (viewState === undefined || sync.isOurs || viewState.dragging) return;
+    const place = viewState.cuts.placeOf.get(host.get("cut"));
+    if (place === undefined || place === viewState.place) return;
+    store.update({ place }, "place");
   };
 
   /** Python shows the other side; with another moment the new scene brings it. */
   const receiveLook = () => {
-    const { picture } = deck;
-    if (picture === undefined || sync.isOurs || picture.dragging || readLook() === picture.look) return;
-    deck.show(readLook());
+    const { viewState } = store;
+    if (viewState === undefined || sync.isOurs || viewState.dragging || readLook() === viewState.look) return;
+    store.show(readLook());
   };
 
   const receiveTab = () => {
-    const { picture } = deck;
-    if (picture === undefined || deck.choices().tab === picture.tab) return;
-    deck.hooks.forget();
-    deck.refresh("tab", "row");
-  };
-
-  const receiveStep = () => {
-    const link = host.get("lesson") ?? "";
-    if (deck.picture === undefined || link === deck.picture.step.link) return;
-    deck.picture.step = { link, own: false };
-    deck.hooks.forget();
-    deck.redraw("lesson");
+    const { viewState } = store;
+    if (viewState === undefined || store.choices().tab === viewState.tab) return;
+    store.hooks.forget();
+    store.refresh("tab", "row");
   };
 
   /** The file is longer than what is on the screen. */
@@ -158,13 +173,13 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
 
   /** Python changed a choice: a step of the past, unless it came with the answer to one of ours. */
   const receiveChoice = () => {
-    if (deck.picture === undefined || sync.isOurs) return;
-    if (hasGrown(deck.picture.scene)) return deck.follow();
-    // A value that Python refused is back where it was, and no answer follows.
-    deck.asked = deck.remember(deck.asked) || deck.asked;
+    if (store.viewState === undefined || sync.isOurs) return;
+    if (hasGrown(store.viewState.scene)) return store.follow();
+    // A value that Python rejected is restored, and no answer follows.
+    store.isAwaiting = store.remember(store.isAwaiting) || store.isAwaiting;
   };
 
-  /** What Python sends may not fit together; that too is told as a sentence. */
+  /** Python's data may be inconsistent; that is reported as a sentence too. */
   const guard = (receive: () => void) => {
     try {
       receive();
@@ -191,8 +206,8 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
       then?.();
     };
   };
-  const showRun = () => deck.refresh("run");
-  deck.hooks.receivePlan = receivePlan;
+  const showRun = () => store.refresh("run");
+  store.hooks.receivePlan = receivePlan;
 
   return {
     listeners: {
@@ -208,12 +223,11 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
       "change:_other_data": later("other"),
       "change:_work": () => {
         screen.showWork(readWork(host));
-        deck.refresh("work");
+        store.refresh("work");
       },
       "change:tab": receiveTab,
-      "change:lesson": receiveStep,
-      "change:block": () => deck.hooks.follow(),
-      "change:versus": choice(() => deck.refresh("other")),
+      "change:block": () => store.hooks.follow(),
+      "change:versus": choice(() => store.refresh("other")),
       "change:replay": showRun,
       "change:scenario": showRun,
       "change:policy": choice(showRun),
@@ -222,6 +236,7 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
       "change:at": choice(),
       "change:look": receiveLook,
       "change:cut": choice(receiveCut),
+      "change:since": choice(),
       "change:_error": receiveError,
     },
     /** Takes over what the host already holds. */

@@ -1,18 +1,21 @@
-// The way to Python: every change raises `_seq`, a dragged cut goes out at most ten times a second, and an answer
+// Sends choices to Python: every change raises `_seq`, a dragged cut is sent at most ten times per second, and an answer
 // to an older question is stale. Nothing here waits.
 import type { Choices, Host } from "../payloads/host";
 
 const PAUSE = 100;
+const CHOICES = [
+  ...(["cut", "since", "policy", "settings", "at", "pins", "replay", "scenario", "versus", "look"] as const),
+];
 
 export class Sync {
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private sliding: string | undefined;
+  private sliding: Partial<Choices> | undefined;
   private lastSent = Number.NEGATIVE_INFINITY;
   private ours = false;
 
   constructor(private readonly host: Host) {}
 
-  /** True while the host tells us of our own change. */
+  /** True while the host reports our own change. */
   get isOurs(): boolean {
     return this.ours;
   }
@@ -31,9 +34,9 @@ export class Sync {
     this.send(choices);
   }
 
-  /** The cut under a moving hand: sent now if the last was long enough ago, else when it will be. */
-  slide(cut: string): void {
-    this.sliding = cut;
+  /** The ends under a moving hand: sent now if the last were long enough ago, else when they will be. */
+  slide(choices: Partial<Choices>): void {
+    this.sliding = choices;
     const wait = this.lastSent + PAUSE - performance.now();
     if (wait <= 0) this.flush();
     else this.timer ??= setTimeout(() => this.flush(), wait);
@@ -44,9 +47,9 @@ export class Sync {
   }
 
   private flush(): void {
-    const cut = this.sliding;
+    const choices = this.sliding;
     this.cancel();
-    if (cut !== undefined) this.send({ cut });
+    if (choices !== undefined) this.send(choices);
   }
 
   private cancel(): void {
@@ -59,15 +62,7 @@ export class Sync {
     const { host } = this;
     this.ours = true;
     try {
-      if (choices.cut !== undefined) host.set("cut", choices.cut);
-      if (choices.policy !== undefined) host.set("policy", choices.policy);
-      if (choices.settings !== undefined) host.set("settings", choices.settings);
-      if (choices.at !== undefined) host.set("at", choices.at);
-      if (choices.pins !== undefined) host.set("pins", choices.pins);
-      if (choices.replay !== undefined) host.set("replay", choices.replay);
-      if (choices.scenario !== undefined) host.set("scenario", choices.scenario);
-      if (choices.versus !== undefined) host.set("versus", choices.versus);
-      if (choices.look !== undefined) host.set("look", choices.look);
+      for (const name of CHOICES) if (choices[name] !== undefined) host.set(name, choices[name]);
       host.set("_seq", this.seq + 1);
     } finally {
       this.ours = false;

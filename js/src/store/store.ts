@@ -1,51 +1,52 @@
-// What the hand, Python's answers and the drawing share: the picture, and the few ways to change it.
+// State shared by user actions, Python's answers and drawing: the view state, and the ways to change it.
 
 import { makeAxis } from "../model/axis";
 import { measureLanes } from "../model/bars";
+import type { Cuts } from "../model/cuts";
 import type { Plan, Scene } from "../model/plan";
 import { readTab } from "../model/tabs";
 import type { Choices, Host } from "../payloads/host";
 import type { Work } from "../payloads/replies";
 import { Requests } from "../payloads/requests";
-import { Life } from "./replay";
+import { ReplayState } from "./replay";
 import { Sync } from "./send";
-import { type Edit, Past } from "./undo";
-import type { Part, Picture } from "./view";
+import { type Edit, UndoHistory } from "./undo";
+import type { Part, ViewState } from "./view";
 
 const PATIENCE = 4000;
 const SILENCE = "Python has not answered yet. If the kernel is gone, run the cell again.";
 
-/** What the layout shows beside the panels. */
+/** Elements that the layout shows in addition to the panels. */
 export interface Screen {
   readonly root: HTMLElement;
-  /** Shows the views, or in their place what is going on. */
+  /** Shows the views, or a status message instead. */
   showViews(shown: boolean): void;
   /** A sentence about what went wrong, "" for nothing. */
   complain(sentence: string): void;
   /** A sentence about waiting, "" for nothing. */
   wait(sentence: string): void;
   setBusy(busy: boolean): void;
-  /** What Python is busy with. */
+  /** Shows Python's current work. */
   showWork(work: Work | null): void;
 }
 
-export class Deck {
+export class Store {
   readonly sync: Sync;
-  readonly life: Life;
+  readonly replayState: ReplayState;
   readonly requests: Requests;
-  readonly past: Past;
-  picture: Picture | undefined;
+  readonly history: UndoHistory;
+  viewState: ViewState | undefined;
   /** The plan that is looked at, as Python made it; a lesson may show less of it. */
   plan: Plan | undefined;
-  /** Python has something to answer, so what it sets belongs to the last step of the past. */
-  asked = false;
+  /** A request is unanswered, so Python's changes belong to the last undo step. */
+  isAwaiting = false;
   screen: Pick<Screen, "setBusy" | "wait"> = { setBusy() {}, wait() {} };
-  draw: (picture: Picture, parts: ReadonlySet<Part>) => void = () => {};
+  draw: (viewState: ViewState, parts: ReadonlySet<Part>) => void = () => {};
   /** The width of the axis, in CSS pixels. */
   measureWidth: () => number = () => 0;
   /** Whether there is only room for all lanes in one. */
   isStacked: () => boolean = () => false;
-  /** What the hand and Python's answers ask of each other. */
+  /** Calls between user actions and Python's answers. */
   readonly hooks = {
     /** Takes over the plan that Python last sent. */
     receivePlan: () => {},
@@ -66,20 +67,27 @@ export class Deck {
 
   constructor(readonly host: Host) {
     this.sync = new Sync(host);
-    this.life = new Life(host, this.sync);
+    this.replayState = new ReplayState(host, this.sync);
     this.requests = new Requests(host);
-    this.past = new Past(this.edit());
+    this.history = new UndoHistory(this.edit());
   }
 
   redraw(...changed: Part[]): void {
     for (const part of changed) this.parts.add(part);
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0;
-      if (this.picture === undefined) return;
+      if (this.viewState === undefined) return;
       const news = new Set(this.parts);
       this.parts.clear();
-      this.draw(this.picture, news);
+      this.draw(this.viewState, news);
     });
+  }
+
+  /** Changes the view state, once there is one, and draws the parts of it. */
+  update(changes: Partial<ViewState>, ...changed: Part[]): void {
+    if (this.viewState === undefined) return;
+    Object.assign(this.viewState, changes);
+    this.redraw(...changed);
   }
 
   measure(scene: Scene, range?: readonly [number, number]) {
@@ -89,11 +97,10 @@ export class Deck {
 
   /** The screen is ahead of Python until `settle`. */
   expect(...changed: Part[]): void {
-    if (this.picture !== undefined) this.picture.settled = false;
-    this.asked = true;
+    this.update({ settled: false }, "settled", ...changed);
+    this.isAwaiting = true;
     this.screen.setBusy(true);
     this.awaitAnswer();
-    this.redraw("settled", ...changed);
   }
 
   /** Says after a while that no answer has come, but not while Python says what it is busy with. */
@@ -106,75 +113,70 @@ export class Deck {
   }
 
   settle(): void {
-    if (this.picture !== undefined) this.picture.settled = this.picture.lesson.guess?.shown !== false;
+    this.update({ settled: this.viewState?.lesson.guess?.shown !== false }, "settled");
     this.remember(true);
-    this.asked = false;
+    this.isAwaiting = false;
     clearTimeout(this.patience);
     this.screen.setBusy(false);
     this.screen.wait("");
-    this.redraw("settled");
     this.hooks.settle();
   }
 
   /** Shows one side of the same scene. */
   show(look: string): void {
-    const { picture } = this;
-    if (picture === undefined) return;
-    const { planned, recorded } = picture;
+    const { viewState } = this;
+    if (viewState === undefined) return;
+    const { planned, recorded } = viewState;
     const plan = look !== "plan" && recorded !== null ? recorded : planned;
-    this.plan = picture.plan = plan;
-    Object.assign(picture, { look, place: clampPlace(plan.cut.place, picture.scene) });
-    picture.lesson = { ...picture.lesson, play: null };
-    this.redraw("look", "plan", "fates", "place", "lesson");
+    this.plan = plan;
+    const lesson = { ...viewState.lesson, play: null };
+    const ends = readEnds(plan, viewState.scene, viewState.cuts);
+    this.update({ plan, look, lesson, ...ends }, "look", "plan", "fates", "place");
+    this.redraw("lesson");
   }
 
   change(choices: Partial<Choices>): void {
     this.sync.change(choices);
-    this.life.follow(choices);
+    this.replayState.follow(choices);
     this.remember(false);
     this.expect();
     this.refresh("run");
   }
 
-  /** Takes the choices over as they stand now. */
+  /** Copies the current choices into the view state. */
   refresh(...parts: Part[]): void {
-    if (this.picture === undefined) return;
-    Object.assign(this.picture, this.choices());
-    this.redraw(...parts);
+    this.update(this.choices(), ...parts);
   }
 
-  /** Keeps the choices for undo: as what the last step came to, or as one of their own; true where that is new. */
-  remember(answer: boolean, cut?: string): boolean {
-    if (this.picture?.dragging) return false;
-    const now = { ...this.edit(), ...(cut === undefined ? {} : { cut }) };
-    const isNew = !answer && this.past.record(now);
-    if (answer) this.past.amend(now);
-    if (this.picture === undefined) return isNew;
-    this.picture.past = this.past.names;
-    this.redraw("past");
+  /** Records the choices for undo, as the result of the last step or as a new step; true if it is new. */
+  remember(answer: boolean, moved: Partial<Edit> = {}): boolean {
+    if (this.viewState?.dragging) return false;
+    const now = { ...this.edit(), ...moved };
+    const isNew = !answer && this.history.record(now);
+    if (answer) this.history.amend(now);
+    this.update({ history: this.history.names }, "history");
     return isNew;
   }
 
   /** The session itself has changed, which is no edit of anyone's. */
   follow(): void {
-    this.past.follow(this.edit());
-    if (this.picture !== undefined) this.picture.past = this.past.names;
-    this.redraw("past");
+    this.history.follow(this.edit());
+    this.update({ history: this.history.names }, "history");
   }
 
   choices() {
-    const { host, life } = this;
+    const { host, replayState } = this;
     return {
       settings: host.get("settings") ?? {},
       pins: host.get("pins"),
-      run: life.run,
-      replay: life.replay,
+      run: replayState.run,
+      replay: replayState.replay,
       scenario: host.get("scenario"),
       versus: host.get("versus") ?? {},
       tab: readTab(host.get("tab")),
       work: readWork(host),
       needsKernel: host.needsKernel ?? "",
-      past: this.past.names,
+      history: this.history.names,
     };
   }
 
@@ -195,6 +197,7 @@ export class Deck {
       pins: host.get("pins"),
       versus: host.get("versus"),
       cut: host.get("cut") ?? "",
+      since: host.get("since") ?? "",
     };
   }
 }
@@ -208,6 +211,12 @@ export const clampRange = (first: number, end: number, { steps }: Scene): readon
   const from = Math.max(0, Math.min(first, steps - 1));
   return [from, Math.max(from + 1, Math.min(end, steps))];
 };
+
+/** The positions of the two handles in a plan. */
+export const readEnds = (plan: Plan, scene: Scene, cuts: Cuts): Pick<ViewState, "place" | "cuts"> => ({
+  place: clampPlace(plan.cut.place, scene),
+  cuts: { ...cuts, since: plan.since ?? 0 },
+});
 
 export const clampPlace = (place: number, scene: Scene): number =>
   Math.max(0, Math.min(place, scene.entries));

@@ -1,8 +1,8 @@
 // Undo and redo: every state the choices had, one step per edit, whether by hand or from Python.
 import type { Choices } from "../payloads/host";
 
-/** What an edit may change. Modes, the block looked at and a replay are no edits. */
-export const EDITED = ["at", "policy", "settings", "pins", "versus", "cut"] as const;
+/** The choices that are undone. Modes, the selected block and a replay are not. */
+export const EDITED = ["at", "policy", "settings", "pins", "versus", "cut", "since"] as const;
 export type Edit = Pick<Choices, (typeof EDITED)[number]>;
 
 const MOST = 100;
@@ -13,15 +13,16 @@ const WORDS = {
   pins: "a pin",
   versus: "plan B",
   cut: "the cut",
+  since: "the beginning",
 } as const;
 
-export class Past {
+export class UndoHistory {
   private readonly before: Edit[] = [];
   private after: Edit[] = [];
 
   constructor(private now: Edit) {}
 
-  /** A new state: one step. False where nothing is new. */
+  /** Records a new state as one step. Returns false if nothing changed. */
   record(next: Edit): boolean {
     if (same(this.now, next)) return false;
     this.before.push(this.now);
@@ -31,7 +32,7 @@ export class Past {
     return true;
   }
 
-  /** What the last step came to: what Python set along with it belongs to it, and one that Python refused is none. */
+  /** Updates the last step with Python's changes; a step that Python rejected is removed. */
   amend(next: Edit): void {
     if (same(this.now, next)) return;
     const last = this.before.at(-1);
@@ -39,13 +40,13 @@ export class Past {
     this.now = next;
   }
 
-  /** The file has grown, and the moment with it: every state that stood there stands at the new end. */
+  /** The file has grown: every state at the old end moves to the new end. */
   follow(next: Edit): void {
     const { at } = this.now;
     const moved = (state: Edit): Edit => (state.at === at ? { ...state, at: next.at } : state);
     this.before.splice(0, this.before.length, ...this.before.map(moved));
     this.after = this.after.map(moved);
-    // What the file has grown past is set no longer, so there may be nothing left to undo.
+    // Choices that the grown file invalidated are removed, so there may be nothing left to undo.
     this.amend(next);
   }
 
@@ -65,7 +66,7 @@ export class Past {
     return state;
   }
 
-  /** What undoing or redoing would change back, "" for nothing. */
+  /** Names of the changes that undo and redo would make, "" for nothing. */
   get names(): { undo: string; redo: string } {
     return { undo: nameChange(this.before.at(-1), this.now), redo: nameChange(this.now, this.after.at(-1)) };
   }
@@ -77,8 +78,8 @@ const nameChange = (from: Edit | undefined, to: Edit | undefined): string => {
   return changed === undefined ? "" : WORDS[changed];
 };
 
-const same = (one: Edit, other: Edit): boolean =>
-  EDITED.every(name => write(one[name]) === write(other[name]));
+const same = (first: Edit, other: Edit): boolean =>
+  EDITED.every(name => write(first[name]) === write(other[name]));
 
 /** Equal values are written the same, whatever order their keys came in. */
 const write = (value: unknown): string =>

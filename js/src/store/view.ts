@@ -1,6 +1,6 @@
-// What the views draw, and what they may ask for. A view sees values only; the workbench owns host and state.
+// The data that views draw, and the actions they may call. A view sees values only; the workbench owns host and state.
 
-import type { Axis } from "../model/axis";
+import type { Axis, Range } from "../model/axis";
 import type { Lanes } from "../model/bars";
 import type { Cuts } from "../model/cuts";
 import type { FactRowContent } from "../model/fact-row";
@@ -13,136 +13,127 @@ import type { TabId } from "../model/tabs";
 import type { Choices, Scenario, Settings, Versus } from "../payloads/host";
 import type { Setting, Work } from "../payloads/replies";
 import type { Requests } from "../payloads/requests";
-import type { SearchReply } from "../payloads/types";
+import type { BoundaryPayload, SearchReply, SelectionReply } from "../payloads/types";
 import type { Palette } from "../ui/canvas/canvas-colours";
-import type { Inquiry } from "./facts";
+import type { FactsController } from "./facts";
 import type { Replay } from "./replay";
 
-export interface Picture {
+export interface ViewState {
   scene: Scene;
-  /** The plan that is looked at: the planned one, or what the file records. */
+  /** The shown plan: the planned one, or the recorded one. */
   plan: Plan;
-  /** What edits make, whichever is looked at. */
+  /** The edited plan, even if the recorded one is shown. */
   planned: Plan;
-  /** What the file records right after this moment, null where it records nothing. */
+  /** The recorded state right after this point in time, or null. */
   recorded: Plan | null;
-  /** Whose after is shown: "plan", or "recorded:1" and the like. */
+  /** The plan that is shown: "plan", or "recorded:1" and the like. */
   look: string;
+  /** The valid cut points, and the position of the other handle: the beginning of what is compacted. */
   cuts: Cuts;
   axis: Axis;
   lanes: Lanes;
   palette: Palette;
   settings: Settings;
-  /** The pinned blocks; undefined where the host has no pins. */
+  /** The pinned blocks; undefined if the host has no pins. */
   pins: readonly string[] | undefined;
-  /** Where the handle stands; ahead of `plan.cut.place` until Python has answered. */
+  /** The position of the handle; ahead of `plan.cut.place` until Python has answered. */
   place: number;
   /** The selected block, -1 for none. */
   row: number;
-  /** An illegal place that the hand is over, -1 for none. */
+  /** An invalid cut point that the hand is over, -1 for none. */
   why: number;
   /** True when the plan answers the last change. */
   settled: boolean;
   dragging: boolean;
-  /** The last replay, if any, and how it stands with it. */
+  /** The last replay, if any, and its status. */
   run: Run | null;
   replay: Replay;
-  /** What happens from outside in the next replay; undefined where none can be asked for. */
+  /** External events of the next replay; undefined if none can be requested. */
   scenario: Scenario | undefined;
   /** Plan B, null for none; its cut is its own. */
   other: Plan | null;
   versus: Versus;
-  /** Which tab of the dock is open. */
+  /** The open tab of the dock. */
   tab: TabId;
-  /** How much each tab holds, as it says beside its name. */
+  /** The count shown next to each tab's name. */
   counts: Partial<Record<TabId, string>>;
   /** The steps of this moment that the lanes show: first up to but not including end. */
   range: readonly [number, number];
+  /** A compaction that the file has grown by, until it is looked at or dismissed. */
+  arrived: BoundaryPayload | null;
+  /** The step under the pointer and its fraction, -1 while it is not over the lanes. */
+  pointer: number;
+  /** The selected steps, and what Python says of them once it has been asked. */
+  selection: Range | null;
+  selected: SelectionReply | null;
   /** What was searched for and found, null while nothing is. */
-  found: SearchReply | null;
-  /** How it stands with a search that has not found anything yet: a sentence, "" for nothing. */
+  matches: SearchReply | null;
+  /** Status of a search without results yet: a sentence, "" for nothing. */
   finding: string;
   /** What is asked of facts, and what is known of them. */
   tracing: Tracing;
   /** What is chosen, null for nothing. */
   factRow: FactRowContent | null;
-  /** What each policy would leave here, once somebody has asked. */
+  /** The result of each policy here, once requested. */
   policies: Policies;
   work: Work | null;
-  /** What Teach shows of the plan; `plan` is the plan up to the lesson's step. */
+  /** The state of Teach; `plan` is the plan up to the lesson's step. */
   lesson: Lesson;
-  /** The step of a lesson that is open, "" for none; `own` where it was opened here and not from Python. */
-  step: { link: string; own: boolean };
-  /** What undoing and redoing would change, "" for nothing. */
-  past: { undo: string; redo: string };
-  /** Why rules cannot be edited here, "" where they can. */
+  /** The changes that undo and redo would make, "" for nothing. */
+  history: { undo: string; redo: string };
+  /** The reason why rules cannot be edited here, "" if they can. */
   needsKernel: string;
 }
 
 /**
- * The parts of a picture that may have changed since the last frame. "plan" is any answer from Python; "fates" only one
- * that decides otherwise of some block, which is what the costly views wait for.
+ * The parts of a view state that may have changed since the last frame. "plan" is any answer from Python; "fates" only
+ * one that changes the outcome of a block, which the expensive views wait for.
  */
-export type Part =
-  | "scene"
-  | "plan"
-  | "look"
-  | "fates"
-  | "place"
-  | "row"
-  | "why"
-  | "size"
-  | "theme"
-  | "settled"
-  | "run"
-  | "other"
-  | "tab"
-  | "range"
-  | "found"
-  | "tracing"
-  | "work"
-  | "lesson"
-  | "past"
-  | "policies";
+export const EVERYTHING = [
+  ...(["scene", "plan", "look", "fates", "place", "row", "why", "size", "theme", "settled", "run"] as const),
+  ...(["other", "tab", "range", "selection", "found", "tracing", "work", "lesson", "history"] as const),
+  "policies",
+] as const;
 
-export const EVERYTHING: readonly Part[] = [
-  ...([
-    "scene",
-    "plan",
-    "look",
-    "fates",
-    "place",
-    "row",
-    "why",
-    "size",
-    "theme",
-    "settled",
-    "run",
-    "other",
-  ] as const),
-  ...(["tab", "range", "found", "tracing", "work", "lesson", "past", "policies"] as const),
-];
+export type Part = (typeof EVERYTHING)[number] | "arrived";
+
+/** Whether one of some parts has changed. */
+export const hasAny = (parts: ReadonlySet<Part>, ...names: readonly Part[]): boolean =>
+  names.some(name => parts.has(name));
 
 export interface View {
   readonly node: HTMLElement;
-  draw(picture: Picture, parts: ReadonlySet<Part>): void;
+  draw(viewState: ViewState, parts: ReadonlySet<Part>): void;
   dispose?(): void;
+}
+
+export interface SelectionController {
+  /** Selects steps; null selects nothing. */
+  select(range: Range | null): void;
+  /** Shows the selected steps alone, or the steps that were shown before. */
+  zoom(): void;
+  /** Asks again if the plan or the session is no longer the one that was asked about. */
+  follow(): void;
 }
 
 export interface Actions {
   readonly requests: Requests;
   /** Has a sentence read out once a gesture has ended. */
   announce(words: string): void;
-  readonly facts: Inquiry;
-  /** Has every policy planned here, once for a moment and its pins; `picture.policies` has what comes in. */
+  readonly facts: FactsController;
+  /** Plans every policy here, once per point in time and pins; results arrive in `viewState.policies`. */
   askPolicies(): void;
   /** Moves the cut with the hand or a key; Python hears of it at most ten times a second. */
   slideCut(place: number, dragging: boolean): void;
+  /** Moves the beginning of what is compacted, in the same way; the cut is then the user's too. */
+  slideStart(since: number, dragging: boolean): void;
+  /** Compacts from one place up to another: a cut alone from 0, everything from a place on up to the end. */
+  compactRange(since: number, cut: number): void;
   /** Draws once what a drag will draw, so that its first frame finds everything measured and compiled. */
   takeCut(): void;
   /** Ends a drag. */
   dropCut(): void;
-  /** Takes a drag back: the cut stands where it stood, by the policy's choice where it was the policy's. */
+  /** Cancels a drag: restores the cut, or the policy's choice if the cut was the policy's. */
   cancelCut(place: number, free: boolean): void;
   /** Lets the policy place the cut again. */
   freeCut(): void;
@@ -154,21 +145,24 @@ export interface Actions {
   moveTo(at: string): void;
   /** Shows the plan, or what the file records; that of another moment, right before it, moves there. */
   lookAt(look: string, at?: string): void;
+  /** Shows the compaction that the file has grown by, or only takes its banner away. */
+  takeArrived(shows: boolean): void;
   choosePolicy(name: string): void;
   setKnob(key: string, value: Setting): void;
   resetKnob(key: string): void;
   setPins(pins: readonly string[]): void;
   /** Asks Python to live the session again under the policy, or puts the replay away. */
-  askReplay(asked: boolean): void;
+  askReplay(isAsked: boolean): void;
   /** Goes to a sub-agent's last entry and replays it alone; "" for the whole session again. */
   replayStage(end: string): void;
   /** Replays with these fields of the scenario in place of those there are. */
   changeScenario(part: Scenario): void;
   compareWith(versus: Versus): void;
-  /** Plan B becomes plan A, and A becomes B as it stands; nothing where B is no plan of a policy. */
+  /** Exchanges plans A and B; does nothing if B is not the plan of a policy. */
   swapPlans(): void;
   /** Shows the steps from `first` up to but not including `end`; all of them for 0 and Infinity. */
   brush(first: number, end: number): void;
+  readonly selection: SelectionController;
   /** Searches the whole session; "" forgets what was found. `keys` are what each key says of itself. */
   search(query: string, keys?: readonly string[]): void;
   /** Opens a block wherever it is: moves to `at` first when the moment is another. */
@@ -177,8 +171,8 @@ export interface Actions {
   reveal(row: number): void;
   /** Copies an address of a block, or the Python that opens it. */
   copyLink(row: number): void;
-  /** Several choices at once, as one step of the past; `said` tells what was done, with a button that undoes it. */
-  edit(choices: Partial<Choices>, said: string, undoable?: boolean): void;
+  /** Makes several choices as one undo step; `message` reports it, with an undo button. */
+  edit(choices: Partial<Choices>, message: string, undoable?: boolean): void;
   undo(): void;
   redo(): void;
   /** Opens a tab of the dock. */
@@ -189,13 +183,11 @@ export interface Actions {
   countTab(tab: TabId, words: string): void;
   /** Shows under the lanes which blocks name the chosen thing; null for none. */
   showFactRow(factRow: FactRowContent | null): void;
-  /** Opens a step of a lesson by its link, "" for none; its picture is set by who shows it. */
-  openStep(link: string): void;
-  /** Plays the policy up to so many rules; all of them end the lesson. */
-  playTo(taken: number): void;
-  /** Hides the policy's cut, then shows it beside the guessed one, then puts the guess away. */
+  /** Plays the policy up to this number of rules; all of them end the lesson. */
+  playTo(steps: number): void;
+  /** Hides the policy's cut, then shows it next to the guessed one, then removes the guess. */
   guess(act: "hide" | "show" | "end"): void;
-  /** Asks what a cut at an illegal place would break; -1 forgets it. */
+  /** Asks what a cut at an invalid cut point would break; -1 forgets it. */
   breakAt(place: number): void;
   /** Stops what Python is busy with: all of it, or what is named. */
   stop(what?: "summary"): void;

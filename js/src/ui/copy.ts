@@ -1,7 +1,7 @@
 // Copying a text, and a button that does it and says so.
 import { h, listen, setText } from "./dom";
 
-/** False where the page may not write to the clipboard. */
+/** False if the page may not write to the clipboard. */
 export const copyText = async (text: string): Promise<boolean> => {
   try {
     await navigator.clipboard.writeText(text);
@@ -19,8 +19,8 @@ export const makeCopy = (
 ): HTMLButtonElement => {
   const button = h("button", { class: kind }, words);
   listen(button, "click", async () => {
-    const [text, said] = textOf();
-    setText(button, (await copyText(text)) ? said : "This page may not copy");
+    const [text, message] = textOf();
+    setText(button, (await copyText(text)) ? message : "This page may not copy");
     setTimeout(() => setText(button, words), 1600);
   });
   return button;

@@ -2,9 +2,16 @@
 
 import { OUTSIDE } from "../model/outside";
 
-type Attributes = Record<string, string | number | boolean | undefined>;
+type Handlers = { [K in keyof HTMLElementEventMap as `on${K}`]?: (event: HTMLElementEventMap[K]) => unknown };
 
-/** An element with attributes and children; strings become text nodes, false and undefined leave an attribute out. */
+interface Attributes extends Handlers {
+  [name: string]: string | number | boolean | undefined | ((event: never) => unknown);
+}
+
+/**
+ * An element with attributes and children; strings become text nodes, false and undefined leave an attribute out.
+ * A function is called at each event that its name says: `onclick`.
+ */
 export const h = <K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -21,6 +28,7 @@ export const h = <K extends keyof HTMLElementTagNameMap>(
 export const setAttributes = (node: Element, attributes: Attributes): void => {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === false) node.removeAttribute(name);
+    else if (typeof value === "function") node.addEventListener(name.slice(2), value as EventListener);
     else if (name === "style") setStyle(node as HTMLElement, String(value));
     else {
       const text = value === true ? "" : String(value);
@@ -46,14 +54,14 @@ const setStyle = (node: HTMLElement, text: string) => {
   node.style.cssText = text;
 };
 
-let made = 0;
+let counter = 0;
 
 /** A name for an element that no other has, not even one of another workbench: each comes with code of its own. */
 export const makeId = (kind: string): string =>
-  `ci-${kind}-${Math.random().toString(36).slice(2, 8)}${made++}`;
+  `ci-${kind}-${Math.random().toString(36).slice(2, 8)}${counter++}`;
 
-/** Replaces the text only when it differs, so that a frame without news touches nothing; the text's own node stays,
- * as another one would have the page look again at all that depends on what stands beside it. */
+/** Replaces the text only if it differs, so that a frame without changes touches nothing. The text node stays, because
+ * a new one would make the browser recompute the style of its neighbours. */
 export const setText = (node: Element, text: string): void => {
   const only = node.firstChild;
   const at = only?.nodeType === 3 && only === node.lastChild ? only : node;
@@ -61,11 +69,11 @@ export const setText = (node: Element, text: string): void => {
 };
 
 /** Makes `wanted` the children of a node; those that stay are not touched. */
-export const putChildren = (parent: Element, wanted: readonly HTMLElement[]): void => {
-  const staying = new Set<Node>(wanted);
+export const putChildren = (parent: Element, nodes: readonly HTMLElement[]): void => {
+  const staying = new Set<Node>(nodes);
   for (const child of [...parent.childNodes]) if (!staying.has(child)) child.remove();
   let at = parent.firstChild;
-  for (const node of wanted) {
+  for (const node of nodes) {
     if (node === at) at = at.nextSibling;
     else parent.insertBefore(node, at);
   }

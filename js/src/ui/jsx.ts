@@ -1,2 +1,2 @@
-// What a JSX element is built to call: a child as an argument takes fewer bytes than one in a property.
+// The function that JSX elements compile to: a child as an argument takes fewer bytes than one in a property.
 export { createElement, Fragment } from "preact";

@@ -1,8 +1,10 @@
 // The policies in groups, each with what it would leave here: in the picker at the plan row, and in Rules.
+
 import { useState } from "preact/hooks";
 import { exact, short } from "../model/format";
 import type { Policies } from "../model/policies";
 import type { PolicyChoice, PolicyResult } from "../payloads/types";
+import { claim } from "./keys";
 
 export interface PolicyListProps {
   policies: Policies;
@@ -14,7 +16,7 @@ export interface PolicyListProps {
 
 interface Row {
   policy: PolicyChoice;
-  /** So many variants hang on it; of a variant the name of the first of its family. */
+  /** The number of its variants; `of` names the first policy of a variant's family. */
   variants: number;
   of: string;
 }
@@ -52,8 +54,7 @@ export const PolicyList = ({ policies, chosen, after, choose }: PolicyListProps)
     else if (row !== undefined && event.key === "ArrowRight" && row.variants > 0) toggle(row.of, true);
     else if (row !== undefined && event.key === "ArrowLeft") toggle(row.of, false);
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
   };
 
   const click = (event: MouseEvent) => {
@@ -84,15 +85,15 @@ export const PolicyList = ({ policies, chosen, after, choose }: PolicyListProps)
           </h4>
           {rows.map(({ policy, variants, of }) => {
             const { name, title, source } = policy;
-            const mine = name === chosen;
-            const told = tell(results.get(name), mine ? after : undefined);
+            const isChosen = name === chosen;
+            const resultText = describe(results.get(name), isChosen ? after : undefined);
             return (
               <div
                 key={name}
                 role="option"
                 tabIndex={name === stop ? 0 : -1}
-                aria-selected={mine}
-                class={`ci-policy ${told.refused ? "ci-refused" : ""} ${name === of ? "" : "ci-variant"}`}
+                aria-selected={isChosen}
+                class={`ci-policy ${resultText.refused ? "ci-refused" : ""} ${name === of ? "" : "ci-variant"}`}
                 data-policy={name}
                 title={source}
               >
@@ -107,11 +108,11 @@ export const PolicyList = ({ policies, chosen, after, choose }: PolicyListProps)
                     </span>
                   )}
                 </span>
-                <span class="ci-policy-word" title={told.sentence}>
-                  {told.word}
+                <span class="ci-policy-word" title={resultText.sentence}>
+                  {resultText.word}
                 </span>
-                <span class="ci-policy-after" title={told.exact}>
-                  {told.after}
+                <span class="ci-policy-after" title={resultText.exact}>
+                  {resultText.after}
                 </span>
               </div>
             );
@@ -123,8 +124,8 @@ export const PolicyList = ({ policies, chosen, after, choose }: PolicyListProps)
   );
 };
 
-/** What stands at the right of a row; the plan on the screen has its own figure. */
-const tell = (result: PolicyResult | undefined, after: number | undefined) => {
+/** The figure at the right of a row; the current plan has its own. */
+const describe = (result: PolicyResult | undefined, after: number | undefined) => {
   if (after !== undefined && after >= 0) {
     const { word, sentence, refused } = result ?? { word: "", sentence: "", refused: false };
     // A word that says why nothing goes is no word for a plan in which a hand has cut.

@@ -1,15 +1,8 @@
 // Something that opens over the page below its button: Escape and a press elsewhere close it, and nothing else moves.
 import { listen, setAttributes, setShown } from "./dom";
 
-export interface Popover {
-  readonly isOpen: boolean;
-  open(): void;
-  /** Gives the focus back to the button where it was in here. */
-  close(): void;
-}
-
 /** `opened` draws what is inside and may take the focus. */
-export const makePopover = (button: HTMLElement, content: HTMLElement, opened: () => void): Popover => {
+export const makePopover = (button: HTMLElement, content: HTMLElement, opened: () => void) => {
   setShown(content, false);
   content.classList.add("ci-popover");
   setAttributes(button, { "aria-expanded": "false" });
@@ -33,10 +26,11 @@ export const makePopover = (button: HTMLElement, content: HTMLElement, opened: (
       show(true);
       opened();
     },
+    /** Returns the focus to the button if it was inside. */
     close() {
-      const held = content.contains(document.activeElement);
+      const hasFocus = content.contains(document.activeElement);
       show(false);
-      if (held) button.focus();
+      if (hasFocus) button.focus();
     },
   };
   listen(content, "keydown", event => {
@@ -52,7 +46,7 @@ export const makePopover = (button: HTMLElement, content: HTMLElement, opened: (
 };
 
 /** The same for a button that has nothing else to do. */
-export const makeMenu = (button: HTMLElement, content: HTMLElement, opened: () => void): Popover => {
+export const makeMenu = (button: HTMLElement, content: HTMLElement, opened: () => void) => {
   const popover = makePopover(button, content, opened);
   listen(button, "click", () => (popover.isOpen ? popover.close() : popover.open()));
   return popover;

@@ -1,4 +1,4 @@
-// A recovery as a small tree: what the request followed, the failed leaf at its side, and what continues below.
+// A recovery as a small tree: the request's predecessor, the failed leaf at its side, and the continuation below.
 import type { RecoveryPayload } from "../payloads/types";
 
 const SIGNS: Record<string, string> = { removed: "✕", compaction: "◆", failed: "!", retry: "↻" };

@@ -42,7 +42,7 @@ const drawTaken = (stages: readonly StagePayload[], before: number, after: numbe
 const tellEnd = (name: string, tokens: number): HTMLElement =>
   h("span", { title: `${exact(tokens)} tokens` }, swatch(name), h("b", {}, name), ` ${short(tokens)}`);
 
-/** Neighbours that did not run for the same reason are told together. */
+/** Neighbours that did not run for the same reason are listed together. */
 const gather = (stages: readonly StagePayload[]): StagePayload[][] => {
   const groups: StagePayload[][] = [];
   for (const stage of stages) {

@@ -10,7 +10,7 @@ export const ToneChip = ({ tone }: { tone: string }) => (
   />
 );
 
-/** `current` is the id of the state that holds where the reader looks, `used` says which others to list without one. */
+/** `current` is the id of the selected step's state, `used` lists the other states to show. */
 export const StateLegend = ({
   states,
   current,

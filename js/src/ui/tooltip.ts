@@ -1,4 +1,4 @@
-// One small label beside the pointer or the focus, for exact numbers. Everything it says is also said in text elsewhere.
+// One small label next to the pointer or the focus, for exact numbers. Everything in it is also text elsewhere.
 import { h, listen } from "./dom";
 
 const hints = new WeakMap<Element, HTMLElement>();
@@ -26,7 +26,7 @@ const showAt = (root: HTMLElement, x: number, y: number, parts: readonly string[
   hint.style.transform = `translate(${Math.max(0, left)}px, ${top}px)`;
 };
 
-/** What a title says under the pointer, it says to the keyboard too: under whatever has the focus, until Escape. */
+/** Shows a title to keyboard users too: below the focused element, until Escape. */
 export const showTitles = (root: HTMLElement): void => {
   listen(root, "focusin", ({ target }) => {
     const { title } = target as HTMLElement;

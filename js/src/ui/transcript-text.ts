@@ -1,4 +1,4 @@
-// A text of the transcript. It is data: set as text, shown in a box, and said to be cut where it is.
+// A text of the transcript. It is data: set as text, shown in a box, and marked if it is truncated.
 import { exact } from "../model/format";
 import type { Body } from "../payloads/types";
 import { makeCopy } from "./copy";
@@ -25,13 +25,13 @@ export const leftOut = (body: Body): number => Math.max(0, body.total - [...body
 
 export const sayLeftOut = (body: Body): string => `${exact(leftOut(body))} characters are left out here.`;
 
-/** The text, and what is said once it is copied: how much of it, where it is not all. */
+/** The text, and the message after copying it: how much was copied, if it is not all. */
 export const copyOf = (body: Body): [string, string] => [
   body.text,
   leftOut(body) > 0 ? `copied the first ${exact([...body.text].length)}` : "copied",
 ];
 
-/** What to know of a text, beside it; nothing where there is nothing to know. */
+/** Notes on a text, shown next to it; nothing if there are none. */
 export const showFacts = (facts: readonly (readonly [string, string])[]): HTMLElement[] =>
   facts.length === 0
     ? []

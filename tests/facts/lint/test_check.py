@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.demo import CONSTRAINT, LOST_PATH, open_demo
-from inspector.errors import EditError, PolicyError
+from inspector.errors import PolicyError
 from inspector.facts.lint.check import lint
-from inspector.facts.lint.codes import LINT_CODES, SEVERITIES, LintFinding, LintReport, choose
+from inspector.facts.lint.codes import LINT_CODES, SEVERITIES, LintFinding, LintReport
 from inspector.facts.lint.report import FORMATS, find_line, write_github, write_json, write_text
 from inspector.planning.planner import make_plan
 from inspector.policies.policy import Policy
@@ -75,6 +73,98 @@ def test_CI002_a_rule_of_the_user_is_lost() -> None:
     assert "CI002" not in codes(rule, say(), summary="You must never push to main.")
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "let's look at the invoices first",
+        "make sure it's in the French folder",
+        "Then it should list the prices.",
+    ],
+)
+def test_CI002_a_request_is_missed_only_until_the_user_goes_on(asked: str) -> None:
+    assert codes(user(asked), say())["CI002"] == asked
+    assert "CI002" not in codes(user(asked), say(), user("Thanks. What does the parser do?"), say())
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Show me each file that changed since Monday.",
+        "Update every README so that it names the new flag.",
+        "Run all benchmarks once and send me the numbers.",
+        "Delete everything below build and start again, the short way.",
+        "Write a test for any branch of this function.",
+        "Propose where each of these files should go.",
+        "Ideally we would see all of them, regardless of who made them.",
+        "ok, wrte a plan in notes.md, it needs to cover everything we want.",
+    ],
+)
+def test_CI002_a_task_about_many_things_is_no_rule(asked: str) -> None:
+    assert "CI002" not in codes(user(asked), say(), user("Thanks. What does the parser do?"), say())
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "let's never rename a column",
+        "Run the linter before each commit.",
+        "Add a docstring to every new function.",
+        "Mention the ticket in each pull request.",
+        "Retry three times at most.",
+        "It is forbidden to log passwords.",
+        "Don't touch it.",
+        "Every commit must be signed.",
+        "This must never be cached.",
+    ],
+)
+def test_CI002_a_rule_binds_in_later_turns(rule: str) -> None:
+    assert codes(user(rule), say(), user("Thanks. What does the parser do?"), say())["CI002"] == rule
+
+
+EDIT = act(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        act(2, "Edit", file_path="src/a.py", old_string="y", new_string="x"),
+        act(2, "Bash", "", command="git checkout -- src/a.py"),
+        act(2, "Bash", "", command="cd app; git restore src"),
+        act(2, "Bash", "", command="git -C app rm -q src/a.py"),
+        act(2, "Bash", "", command="rm -rf src/"),
+        (
+            *act(
+                2,
+                "Bash",
+                "[main 1a2b3c4] Fix the failed job",
+                command="git add -A && git commit -m x && git push",
+            ),
+            *act(3, "Bash", "To host", command="git push"),
+        ),
+    ],
+)
+def test_CI001_a_settled_file_is_not_missed(steps: tuple[Entry, ...]) -> None:
+    later = user("Now explain the parser."), say()
+    assert codes(user("work"), *EDIT, *steps, *later) == {}
+    again = act(9, "Edit", file_path="src/a.py", old_string="p", new_string="q")
+    assert codes(user("work"), *EDIT, *steps, *later, *again) == {"CI001": "src/a.py"}
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        act(2, "Edit", file_path="src/a.py", old_string="y", new_string="z"),
+        act(2, "Bash", "fatal: rejected", command="git checkout -- src/a.py"),
+        act(2, "Bash", "", command="git restore --staged src/a.py"),
+        act(2, "Bash", "[main 1a2b3c4] Fix", command="git commit -am x"),
+        act(2, "Bash", "ok", command="git add src/b.py && git commit -m x && git push"),
+        act(2, "Bash", "", command="rm other/a.py"),
+    ],
+)
+def test_CI001_a_file_that_is_not_settled_is_missed(steps: tuple[Entry, ...]) -> None:
+    assert codes(user("work"), *EDIT, *steps, user("Now explain the parser."), say())["CI001"] == "src/a.py"
+
+
 def todos(number: int, *items: tuple[str, str]) -> tuple[Entry, Entry]:
     return act(number, "TodoWrite", todos=[{"content": text, "status": status} for text, status in items])
 
@@ -105,21 +195,6 @@ def test_CI005_the_check_that_failed_last_and_did_not_pass_since() -> None:
 
 
 @pytest.mark.parametrize(
-    ("summary", "lost"),
-    [
-        ("The build is broken in src/a.c.", False),
-        ("The build passes.", True),
-        ("The build is clean: 0 errors.", True),
-        ("TestShadow_CommitBeforeStop still fails.", True),
-        ("Everything else is fine.", True),
-    ],
-)
-def test_CI005_a_result_told_in_words_is_not_lost(summary: str, lost: bool) -> None:
-    failed = act(1, "Bash", "boom", True, command="make all")
-    assert ("CI005" in codes(user("work"), *failed, summary=summary)) == lost
-
-
-@pytest.mark.parametrize(
     ("command", "summary", "lost"),
     [
         ("pytest -q tests", "pytest: 3 failed.", False),
@@ -131,19 +206,6 @@ def test_CI005_a_result_told_in_words_is_not_lost(summary: str, lost: bool) -> N
 def test_CI005_a_failure_is_told_of_the_check_that_failed(command: str, summary: str, lost: bool) -> None:
     failed = act(1, "Bash", "boom", True, command=command)
     assert ("CI005" in codes(user("work"), *failed, summary=summary)) == lost
-
-
-def test_CI005_a_type_check_that_the_check_of_the_project_ran_again_is_no_loss() -> None:
-    failed = act(1, "Bash", "boom", True, command="npx tsc --noEmit")
-    assert "CI005" in codes(user("work"), *failed)
-    assert "CI005" not in codes(user("work"), *failed, *act(2, "Bash", command="npm run check"))
-
-
-def test_CI005_a_result_told_by_the_name_of_its_test_is_not_lost() -> None:
-    failed = act(1, "Bash", "FAIL", True, command="go test ./... -run TestShadow_CommitBeforeStop -v")
-    told = "TestShadow_CommitBeforeStop still fails."
-    assert "CI005" in codes(user("work"), *failed, summary="Looked at the hooks.")
-    assert "CI005" not in codes(user("work"), *failed, summary=told)
 
 
 def test_CI006_a_created_file_is_lost_whatever_was_done_to_it_later() -> None:
@@ -189,6 +251,18 @@ def test_CI014_a_choice_of_the_user_is_lost() -> None:
     (finding,) = [one for one in found(asked, say()) if one.code == "CI014"]
     assert "SQLite" in finding.sentence and "by the user in turn 1" in finding.sentence
     assert finding.severity == "warning"
+
+
+@pytest.mark.parametrize("picked", ["let's do 2 for now", "Let's move the helper into utils.py.", "option 2"])
+def test_CI014_a_choice_that_was_carried_out_is_not_missed(picked: str) -> None:
+    assert codes(user(picked), say())["CI014"] == picked
+    assert "CI014" not in codes(user(picked), say(), user("Thanks. What does the parser do?"), say())
+
+
+def test_CI014_what_was_chosen_is_missed_in_later_turns() -> None:
+    chosen = "let's go with SQLite"
+    later = user("Thanks. What does the parser do?")
+    assert codes(user(chosen), say(), later, say())["CI014"] == chosen
 
 
 def test_CI011_what_a_summary_nobody_can_read_holds_is_unknown_and_no_loss() -> None:
@@ -298,31 +372,6 @@ def test_CI013_a_recorded_compaction_that_leaves_half_a_pair(
     assert [str(ref) for ref in finding.refs] == [f"{refused}/0"]
 
 
-@pytest.mark.parametrize(
-    "entries",
-    [
-        (user(), called("B"), answered("B"), say(), keeping("e3"), user(), say()),
-        (user(), called("B"), answered("B"), keeping("e1"), say(), user()),
-        (user(), called("B"), keeping("e1"), answered("B"), say(), user()),
-        (user(), say(), keeping(None), user()),
-        (user(), say(), keeping(None)),
-        (answered("B"), user(), say(), user(), keeping("e0"), say(), user()),
-        (keeping(None), answered("B"), say(), user(), say()),
-    ],
-)
-def test_a_recorded_compaction_is_not_blamed_for_what_is_whole_or_was_broken_before(
-    entries: tuple[Entry, ...],
-) -> None:
-    """Nor is a compaction with nothing before it in the file."""
-    assert list(lint(build(*entries), rules="CI013")) == []
-
-
-def test_a_fault_of_the_session_itself_is_none_of_the_plans() -> None:
-    # The session begins with the assistant, which a provider refuses before any plan does.
-    session = build(say(), user("go on"), say(), user("and on"), say())
-    assert "CI013" not in lint(session, "pi").counts
-
-
 # The table and the choosing.
 
 
@@ -354,32 +403,6 @@ def test_the_table_of_codes_is_complete_and_stable() -> None:
         assert one.example.endswith(".")
 
 
-@pytest.mark.parametrize(
-    ("rules", "chosen"),
-    [
-        (None, set(LINT_CODES) - {"CI010"}),
-        ("", set(LINT_CODES) - {"CI010"}),
-        ("CI001", {"CI001"}),
-        ("ci001, CI002", {"CI001", "CI002"}),
-        (["CI001", "CI002,CI003"], {"CI001", "CI002", "CI003"}),
-        ("-CI007", set(LINT_CODES) - {"CI007", "CI010"}),
-        ("ALL", set(LINT_CODES)),
-        ("CI00,-CI007", {code for code in LINT_CODES if code < "CI010"} - {"CI007"}),
-        (["-CI007", "CI00"], {code for code in LINT_CODES if code < "CI010"} - {"CI007"}),
-        ("ALL,-CI01", {code for code in LINT_CODES if code < "CI010"}),
-    ],
-)
-def test_codes_are_chosen_by_their_beginnings(rules: Any, chosen: set[str]) -> None:
-    assert choose(rules) == chosen
-
-
-@pytest.mark.parametrize("rules", ["CI999", "-XX", "-", "edited"])
-def test_a_rule_that_names_no_code_is_a_named_error(rules: str) -> None:
-    with pytest.raises(EditError, match="no such check; known: CI001"):
-        lint(SESSION, rules=rules)
-
-
-@settings(max_examples=30, deadline=None)
 @given(sessions(), st.sampled_from((None, "flue", "mini-claude-code")))
 def test_any_session_can_be_checked_and_choosing_is_leaving_out(session: Session, policy: str | None) -> None:
     every = lint(session, policy, window=2_000)
@@ -396,21 +419,6 @@ def test_any_session_can_be_checked_and_choosing_is_leaving_out(session: Session
 
 
 # What is written out.
-
-
-def test_columns_have_a_row_for_each_finding() -> None:
-    findings = lint(SESSION)
-    columns = findings.to_columns()
-    assert {len(column) for column in columns.values()} == {len(findings)}
-    assert columns["code"] == [f.code for f in findings]
-    assert columns["form"][columns["code"].index("CI001")] == LOST_PATH
-
-
-def test_a_line_of_the_file_is_told_for_what_stands_in_it() -> None:
-    (finding,) = lint(SESSION, rules="CI001")
-    at = find_line(finding, SESSION)
-    assert at == SESSION[finding.refs[-1].entry].sources[0].line
-    assert f"line {at}:" in write_text(lint(SESSION, rules="CI001"), SESSION)[0]
 
 
 def test_json_holds_everything_a_program_needs() -> None:
@@ -439,30 +447,14 @@ def test_sarif_names_every_rule_and_the_place_of_each_result() -> None:
         assert place["region"]["startLine"] == find_line(finding, SESSION)
 
 
-def test_in_junit_errors_fail_and_the_rest_passes() -> None:
-    findings = lint(SESSION)
-    root = ET.fromstring("\n".join(FORMATS["junit"](findings, SESSION, "s.jsonl", False)))
-    cases = root.findall("testsuite/testcase")
-    failures = root.findall("testsuite/testcase/failure")
-    assert int(root.attrib["tests"]) == len(cases) == len(findings)
-    assert int(root.attrib["failures"]) == len(failures) == findings.severities["error"] > 0
-    assert len(root.findall("testsuite/testcase/system-out")) == len(cases) - len(failures)
-    assert {case.attrib["name"][:5] for case in cases} == set(findings.counts)
-
-
-def test_a_report_without_a_finding_is_one_test_that_passes_and_a_run_without_results() -> None:
+def test_a_report_without_a_finding_is_a_run_without_results() -> None:
     nothing = LintReport((), "a test")
-    root = ET.fromstring("\n".join(FORMATS["junit"](nothing, SESSION, "s", False)))
-    assert (root.attrib["tests"], root.attrib["failures"]) == ("1", "0")
-    assert not root.findall("testsuite/testcase/failure")
     assert json.loads(FORMATS["sarif"](nothing, SESSION, "s", False)[0])["runs"][0]["results"] == []
 
 
-def test_what_acts_on_a_reader_is_shown_in_xml_and_json() -> None:
+def test_what_acts_on_a_reader_is_shown_in_a_report() -> None:
     bad = LintFinding("CI001", "error", "\x1b[31m<b>\ud83d\x00</failure>")
     report = LintReport((bad,), "a \x08 test")
-    failure = ET.fromstring("\n".join(FORMATS["junit"](report, SESSION, "s\x01", False))).find(".//failure")
-    assert failure is not None and failure.attrib["message"] == "␛[31m<b>\ufffd␀</failure>"
     sarif = json.loads(FORMATS["sarif"](report, SESSION, "s", False)[0])
     assert "\x1b" not in sarif["runs"][0]["results"][0]["message"]["text"]
 
@@ -477,24 +469,6 @@ def test_github_commands_cannot_be_forged_by_a_transcript() -> None:
     )
 
 
-def test_levels_of_github_are_the_severities() -> None:
-    lines = write_github(lint(SESSION), SESSION, "s.jsonl")
-    assert {re.match(r"::(\w+) ", line)[1] for line in lines} == {"error", "warning"}  # type: ignore[index]
-
-
-def test_what_failed_or_was_never_answered_changed_nothing() -> None:
-    edit = {"file_path": "src/nope.py", "old_string": "x", "new_string": "y"}
-    assert "CI001" not in codes(user("work"), *act(1, "Edit", "File not found", True, **edit))
-    assert "CI001" not in codes(user("work"), act(1, "Edit", **edit)[0])
-    assert codes(user("work"), *act(1, "Edit", **edit))["CI001"] == "src/nope.py"
-
-
-def test_a_file_that_was_made_and_taken_away_again_is_no_loss() -> None:
-    made = act(1, "Write", file_path="scratch.py", content="x")
-    assert codes(user("work"), *made)["CI006"] == "scratch.py"
-    assert "CI006" not in codes(user("work"), *made, *act(2, "Bash", command="rm scratch.py"))
-
-
 def test_the_last_todo_list_decides_and_an_empty_one_too() -> None:
     open_todo = {"content": "Write the parser for dates", "status": "pending", "activeForm": "Writing"}
     listed = act(1, "TodoWrite", todos=[open_todo])
@@ -503,72 +477,7 @@ def test_the_last_todo_list_decides_and_an_empty_one_too() -> None:
     assert "CI003" in codes(user("work"), *listed, *act(2, "ci", checks=[{"name": "lint", "status": "ok"}]))
 
 
-def create(number: int, subject: str, output: str = "", **arguments: Any) -> tuple[Entry, Entry]:
-    """Return the entries with which Claude Code's TaskCreate adds a task to the list."""
-    output = output or f"Task #{number} created successfully: {subject}"
-    return act(number, "TaskCreate", output, subject=subject, description="all of it", **arguments)
-
-
 def update(
     number: int, task: Any, output: str = "Updated task", failed: bool = False, **arguments: Any
 ) -> Any:
     return act(number, "TaskUpdate", output, failed, taskId=task, **arguments)
-
-
-def open_todos(*before: Entry) -> list[str]:
-    """Return the texts of the open items that a compaction lost."""
-    return [f.fact.form for f in found(*before) if f.code == "CI003" and f.fact is not None]
-
-
-PORT, LEXER = "Port the CLI flags to click", "Write the lexer tests"
-
-
-@pytest.mark.parametrize("output", ["", '{"task": {"id": "2", "subject": "x"}}', "Created."])
-def test_tasks_that_are_written_one_by_one_are_a_todo_list(output: str) -> None:
-    """A later update names a task by its number alone, which the output of TaskCreate states."""
-    both = (*create(1, PORT), *create(2, LEXER, output))
-    assert sorted(open_todos(user("work"), *both)) == [PORT, LEXER]
-    for done in ("completed", "deleted", "resolved"):
-        assert open_todos(user("work"), *both, *update(3, "2", status=done)) == [PORT]
-    assert open_todos(user("work"), *both, *update(3, 2, status="completed")) == [PORT]
-    started = update(3, "2", status="in_progress", activeForm="Writing")
-    assert sorted(open_todos(user("work"), *both, *started)) == [PORT, LEXER]
-
-
-def test_numbers_of_tasks_are_those_that_their_outputs_state() -> None:
-    """The numbers need not begin at 1, and may come in another order."""
-    both = (
-        *act(1, "TaskCreate", f"Task #8 created successfully: {PORT}", subject=PORT),
-        *act(2, "TaskCreate", f"Task #7 created successfully: {LEXER}", subject=LEXER),
-    )
-    assert open_todos(user("work"), *both, *update(3, "7", status="completed")) == [PORT]
-    assert open_todos(user("work"), *both, *update(3, "1", status="completed")) == [PORT, LEXER]
-
-
-def test_a_task_that_is_renamed_reopened_or_not_updated() -> None:
-    created = create(1, PORT)
-    renamed = update(2, "1", subject="Port all flags to typer")
-    assert open_todos(user("work"), *created, *renamed) == ["Port all flags to typer"]
-    done = update(2, "1", status="completed")
-    assert open_todos(user("work"), *created, *done) == []
-    assert open_todos(user("work"), *created, *done, *update(3, "1", status="pending")) == [PORT]
-    assert open_todos(user("work"), *created, *update(2, "1", "No such task", True, status="completed")) == [
-        PORT
-    ]
-    again = act(3, "TaskCreate", f"Task #1 created successfully: {LEXER}", subject=LEXER)
-    assert open_todos(user("work"), *created, *done, *again) == [LEXER]
-    missing = act(1, "TaskCreate", "Permission denied", True, subject=PORT)
-    assert open_todos(user("work"), *missing) == []
-
-
-def test_a_todo_list_of_lines_with_boxes_decides_too() -> None:
-    listed = act(1, "update_todo_list", todos=f"[ ] {PORT}\n[x] {LEXER}")
-    assert open_todos(user("work"), *listed) == [PORT]
-    assert open_todos(user("work"), *listed, *act(2, "update_todo_list", todos=f"[x] {PORT}")) == []
-
-
-def test_a_call_whose_id_comes_again_has_the_answer_that_follows_it() -> None:
-    good = act(1, "Bash", "all passed", command="make good")
-    bad = act(1, "Bash", "error: it broke in src/a.py", True, command="make bad")
-    told = [f.fact.form for f in found(user("w"), *good, *bad) if f.code == "CI005" and f.fact]
-    assert told == ["make bad"]

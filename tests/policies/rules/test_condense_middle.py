@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from inspector.policies.rules.condense_middle import count_events
 from inspector.policies.trigger import Reason
 from inspector.session.blocks import Text, ToolOutput
 from inspector.session.entries import Entry
@@ -92,30 +91,3 @@ def test_what_is_condensed_by_number(letters: str, knobs: dict[str, Any], stay: 
 def test_what_is_condensed_by_tokens(knobs: dict[str, Any], stay: list[int]) -> None:
     """Ten tokens a message: what goes is more than what lies beyond half of the limit."""
     assert numbers(MESSAGES[:12], **knobs) == stay
-
-
-def test_where_one_loop_holds_everything_only_who_must_condenses() -> None:
-    """Seven events, of which the last six are one loop: there is no range after the first two."""
-    idle = plan_of(conversation("uCacaca"), "openhands", condense_middle__events=6)
-    assert idle.why == "Nothing is condensed: 0 of the 7 would be too few events." and len(kept(idle)) == 7
-    asked = plan_of(conversation("uCacaca"), "openhands", reason="manual")
-    assert not kept(asked) and "No range could be condensed, so everything was." in asked.notes
-    over = plan_of(conversation("uCacaca"), "openhands", condense_middle__tokens=5)
-    assert not kept(over), "a request that could not be sent must shrink"
-
-
-def test_too_few_events_are_not_worth_it() -> None:
-    assert numbers(MESSAGES[:16], events=10, progress=0.75) == [0, 1, 14, 15], "twelve of sixteen"
-    knobs = {"condense_middle__events": 10, "condense_middle__first": 3, "condense_middle__progress": 0.8}
-    idle = plan_of(conversation(MESSAGES[:13]), "openhands", **knobs)
-    assert idle.why == "Nothing is condensed: 9 of the 13 would be too few events."
-    quiet = plan_of(conversation("u"), "openhands")
-    assert quiet.why == "There is nothing to condense: 1 event is no more than 240."
-
-
-def test_a_user_s_words_beside_an_output_are_an_event_of_their_own() -> None:
-    """Twenty messages before; then a call with its answer alone is two events, with words beside it three."""
-    for letters, more in (("co", 2), ("cA", 3), ("PaA", 5), ("ss", 2)):
-        session = conversation("us" * 2 + letters)
-        events = count_events(plan_of(session, "openhands").table)
-        assert events.total == 4 + more, letters

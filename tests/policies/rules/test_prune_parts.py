@@ -14,8 +14,7 @@ from inspector.planning.planner import make_plan
 from inspector.policies.policy import Policy
 from inspector.policies.rules.prune_parts import PrunedCalls, PruneParts
 from inspector.policies.rules.shorten_inputs import ShortenInputs
-from inspector.session.blocks import KINDS, Reasoning, Text, ToolCall, Unknown
-from inspector.session.entries import Entry
+from inspector.session.blocks import KINDS, Reasoning, Text, ToolCall
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
 from tests.policies.test_rules import use
@@ -55,41 +54,6 @@ def test_calls_go_with_their_results_and_the_words_beside_them_stay() -> None:
     assert kinds == ["text", "text", "reasoning", "text"]
 
 
-def test_an_id_in_the_newest_messages_stays_in_older_ones_too() -> None:
-    for newest, calls in ((1, 0), (2, 1), (3, 1), (4, 2)):
-        kinds = [name.partition(":")[2] for name in left(ask(), calls=(PrunedCalls(newest=newest),))]
-        assert kinds.count("tool_call") == kinds.count("tool_output") == calls, newest
-
-
-def test_only_the_tools_that_are_named_go_and_steps_may_be_counted() -> None:
-    named = left(ask(), calls=(PrunedCalls(tools=("bash",)),))
-    assert [name.partition(":")[2] for name in named].count("tool_call") == 1
-    steps = left(ask(), calls=(PrunedCalls(newest=1),), unit="steps")
-    assert [name.partition(":")[2] for name in steps].count("tool_call") == 1
-
-
-def test_reasoning_goes_by_messages_or_because_it_led_to_nothing_else() -> None:
-    assert [name for name in left(ask(), reasoning=1) if "reasoning" in name] == [left(ask())[-2]]
-    assert not [name for name in left(ask(), reasoning=0) if "reasoning" in name]
-    assert len([name for name in left(ask(), calls=(PrunedCalls(),)) if "reasoning" in name]) == 1
-
-
-def test_an_approval_goes_with_the_call_that_it_is_about() -> None:
-    request = {"type": "tool-approval-request", "approvalId": "p", "toolCallId": "a"}
-    response = {"type": "tool-approval-response", "approvalId": "p", "approved": True}
-    session = chain(
-        user("go"),
-        model(ToolCall(id="a", name="rm", input={}), Unknown(type=request["type"], raw=request)),
-        Entry(id="", role="user", blocks=(Unknown(type="tool-approval-response", raw=response),)),
-        *use("a")[1:],
-        model(Text(text="done")),
-    )
-    assert [name.partition(":")[2] for name in left(session, calls=(PrunedCalls(tools=("rm",)),))] == [
-        "text",
-        "text",
-    ]
-
-
 @given(sessions(orderly=True), CALLS, st.none() | NEWEST)
 def test_nothing_is_rewritten_and_newest_calls_and_words_stay(
     session: Session, calls: tuple[PrunedCalls, ...], reasoning: int | None
@@ -123,14 +87,3 @@ def test_shortened_inputs_get_shorter_and_those_of_the_newest_messages_stay(
             before = was.input[name]
             assert value == before or (len(value) < len(before) and len(before) > limit)
             assert value == before or value.startswith(before[:preview])
-
-
-def test_inputs_are_shortened_only_from_so_many_messages_on() -> None:
-    written = ToolCall(id="a", name="write_file", input={"path": "a.py", "content": "x" * 3000})
-    session = chain(user("go"), model(written), *use("a")[1:], model(Text(text="done")), user("and?"))
-    for messages, changed in ((5, 1), (6, 0)):
-        plan = plan_of(session, ShortenInputs(newest=2, trigger_messages=messages))
-        assert len(plan.outcome.blocks) == changed
-    for tools, changed in ((("write_file",), 1), (("edit_file",), 0)):
-        plan = plan_of(session, ShortenInputs(newest=2, trigger_messages=0, tools=tools))
-        assert len(plan.outcome.blocks) == changed

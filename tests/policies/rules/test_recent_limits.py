@@ -7,25 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.formats.readers import read_session
-from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
 from inspector.policies.base_rule import Rule
 from inspector.policies.policy import Policy
 from inspector.policies.rules.clear_tool_outputs import DropOldOutputs
 from inspector.policies.rules.keep_recent_share import KeepRecentShare
-from inspector.policies.rules.keep_system import KeepSystem
-from inspector.policies.rules.summarise_all import SummariseAll
 from inspector.policies.rules.summarise_older import SummariseOlder
-from inspector.policies.rules.truncate_outputs import TruncateOutputs
 from inspector.policies.trigger import Trigger
-from inspector.session.blocks import KINDS, Text
-from inspector.session.entries import Entry
+from inspector.session.blocks import KINDS
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
-from tests.policies.test_rules import use
 from tests.strategies import sessions
-from tests.test_checklist_s0 import chain, model, user
 
 OUTPUT = KINDS.index("tool_output")
 LARGE = 1_000
@@ -65,22 +58,6 @@ def test_at_most_so_many_turns_stay_and_none_with_none(turns: int, most: int) ->
     assert kept == 2 * most if most < turns else kept in (None, 2 * turns - 1)
 
 
-def test_where_everything_would_stay_nothing_does() -> None:
-    for amount, place in ((100, 6), (4, 2)):
-        rule = KeepRecentShare(amount=amount, measure="messages", keep_last=False, not_all=True)
-        assert plan_of(talk(3), rule, SummariseOlder()).place == place
-
-
-def test_a_share_of_the_threshold_is_nothing_where_no_window_is_known() -> None:
-    rule = KeepRecentShare(share=0.5, of="threshold", snap="none")
-    trigger = Trigger(reserve_tokens=40)
-    known = plan_of(talk(6), rule, SummariseOlder(), trigger=trigger, window=100)
-    # 60 tokens fire, 30 of them stay: three messages of 10.
-    assert known.place == 9
-    unknown = plan_of(talk(6), rule, SummariseOlder(), trigger=trigger, window=0)
-    assert (unknown.place, "window is not known" in unknown.why) == (None, True)
-
-
 @given(sessions(orderly=True), st.integers(0, 4), st.integers(0, 300))
 def test_outputs_of_the_newest_turns_and_within_the_tokens_stay(
     session: Session, turns: int, keep: int
@@ -95,40 +72,3 @@ def test_outputs_of_the_newest_turns_and_within_the_tokens_stay(
     for row in np.flatnonzero(changed).tolist():
         newer = [r for r in np.flatnonzero(plan.table.kind == OUTPUT).tolist() if r >= row]
         assert sum(-(-len(plan.table.block(r).text) // 4) for r in newer) > keep
-
-
-def test_clearing_stops_as_soon_as_enough_is_gone() -> None:
-    session = chain(
-        user("go"),
-        *(entry for name in "abcd" for entry in use(name, text="word " * 40)),
-        model(Text(text="k")),
-    )
-    gains = []
-    for enough in (None, 0, 1, 10_000):
-        plan = plan_of(session, DropOldOutputs(keep=0, enough=enough))
-        gains.append(len(plan.outcome.blocks))
-    assert gains == [4, 1, 1, 4]
-
-
-@given(st.integers(0, 300), st.integers(0, 300), st.integers(0, 300))
-def test_a_preview_is_the_beginning_and_the_tail_the_end_and_both_are_shorter(
-    limit: int, preview: int, tail: int
-) -> None:
-    text = "".join(chr(97 + i % 26) for i in range(250))
-    session = chain(user("go"), *use("a", text=text), model(Text(text="ok")))
-    rule = TruncateOutputs(limit=limit, preview=preview, tail=tail)
-    blocks = list(plan_of(session, rule).outcome.blocks.values())
-    if limit >= len(text):
-        assert not blocks
-    for block in blocks:
-        assert block is not None and len(block.text) < len(text)
-        assert block.text.startswith(text[:preview])
-        assert block.text.endswith(text[len(text) - tail :])
-
-
-def test_a_summary_of_everything_stands_in_front_of_what_stays_or_behind_it() -> None:
-    rows = [Entry(id="", role="system", blocks=(Text(text="Be brief."),)), user("go"), model(Text(text="ok"))]
-    session = chain(*rows, user("and?"), model(Text(text="done")))
-    for behind, kinds in ((False, [True, False]), (True, [False, True])):
-        plan = plan_of(session, KeepSystem(), SummariseAll(behind=behind))
-        assert [piece.summary for piece in build_context(session, plan).pieces] == kinds

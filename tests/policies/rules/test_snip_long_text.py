@@ -25,22 +25,3 @@ def test_the_summary_of_an_earlier_compaction_is_not_snipped_and_longer_words_af
     assert pieces[0].block.text == LONG
     # Another rule of this policy allows 2,000 characters, whatever this one is told to leave.
     assert all(500 < len(piece.block.text) < 2_100 < len(LONG) for piece in pieces[1:3])
-
-
-@pytest.mark.parametrize(
-    ("policy", "fates"),
-    [
-        ("gemini-cli", ["summarised", "truncated", "truncated"]),
-        ("claude-code", ["summarised", "truncated", "truncated"]),
-    ],
-)
-def test_where_the_rule_is_added_the_earlier_summary_goes_where_it_went_before(
-    policy: str, fates: list[str]
-) -> None:
-    summary = Entry(id="k", kind="compaction", role="user", boundary=Boundary(), blocks=(Text(text=LONG),))
-    session = build(user("before"), summary, user(LONG), say(LONG), user("short"), say("end"), user("more"))
-    settings = {"snip-long-text.enabled": True, "snip-long-text.characters": 500}
-    plan = make_plan(session, count_tokens(session), policy, {"settings": settings}, reason="manual")
-    pieces = build_context(session, plan).pieces
-    assert [piece.fate for piece in pieces if piece.fate != "verbatim"] == fates
-    assert [len(piece.block.text) for piece in pieces[1:3]] == [500, 500]

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-import pytest
-
-from inspector.session.tree import Ints
 from inspector.summaries.extractive.budget import Item, Layout, Slot, fit
-from inspector.tokens.counter import Counter
 from tests.summaries.test_extractive import WORDS
 
 LAYOUT = Layout("Title", (Slot("one", "## One"), Slot("two", "## Two"), Slot("files", tag="files")))
@@ -37,31 +30,6 @@ def test_a_kind_gets_its_share_before_the_rest_is_filled_in_order() -> None:
     assert taken(fit(MANY, LAYOUT, 35, WORDS, {"a": 0.4})) == {"a": 2, "b": 3}
 
 
-@pytest.mark.parametrize("budget", range(5, 90))
-def test_nothing_more_would_have_gone_in(budget: int) -> None:
-    text = fit(MANY, LAYOUT, budget, WORDS, {"a": 0.5})
-    size = len(text.split())
-    assert size <= budget
-    left = len(MANY) - sum(taken(text).values())
-    # A line is six words, and at most a heading of two is missing above it.
-    assert not left or not text or size + (6 if "## Two" in text and "## One" in text else 8) > budget
-    assert text or budget < 1 + 2 + 6
-
-
-def test_of_a_text_too_long_as_much_goes_as_is_too_much_and_then_it_is_counted_once_more() -> None:
-    """A label has no price of its own: of ten parts at a token each, with five of the label, five go."""
-    counted: list[str] = []
-
-    def count(texts: Sequence[str]) -> Ints:
-        counted.extend(texts)
-        return np.array([text.count("x") for text in texts], np.int32)
-
-    items = [Item("a", "one", f"x{number}", number, "", "xxxxx") for number in range(10)]
-    text = fit(items, Layout("Title", (Slot("one"),)), 10, Counter("marks", "Marks", count), {})
-    assert text == "Title\n- xxxxx: x0, x1, x2, x3, x4"
-    assert [one.count("x") for one in counted if one.startswith("Title\n")] == [15, 10]
-
-
 def test_what_was_said_already_is_not_said_again_unless_inside_a_longer_word() -> None:
     said = Item("a", "one", "see the port in src/a.py now", 1)
     for key, again in (
@@ -74,14 +42,3 @@ def test_what_was_said_already_is_not_said_again_unless_inside_a_longer_word() -
     ):
         text = fit([said, Item("b", "two", f"KEY {key}", 2, key)], LAYOUT, 100, WORDS, {})
         assert ("KEY" in text) is again
-
-
-def test_parts_of_one_label_stand_on_one_line_and_lists_between_their_tags() -> None:
-    items = [
-        Item("n", "two", "x1", 2, "x1", "Names"),
-        Item("n", "two", "x2", 3, "x2", "Names"),
-        Item("f", "files", "src/a.py", 1),
-    ]
-    assert fit(items, LAYOUT, 100, WORDS, {}) == (
-        "Title\n## One\n- none\n## Two\n- Names: x1, x2\n\n<files>\nsrc/a.py\n</files>"
-    )

@@ -1,10 +1,10 @@
-"""Files of sub-agents beside a Claude Code session's -> what stands apart in the session (CLAUDE §3).
+"""Read the files of a Claude Code session's sub-agents into sidechains of the session (CLAUDE §3).
 
-They lie in `<session>/subagents/`, those of a workflow in `workflows/<run>/` below that, in older versions
-beside the session, as `agent-<id>.jsonl`; `agent-<id>.meta.json` beside it says what it was started as. Each
-row names the session it belongs to and is a sidechain's. What they say is whole: what the session's own file
-repeats of it, in rows of progress and in results, is not told again, and what the session itself said is
-charged there.
+A file is `<session>/subagents/agent-<id>.jsonl`. A workflow's files are in `workflows/<run>/` below that, and
+older versions write them next to the session. `agent-<id>.meta.json` has the type and the task of the
+sub-agent. Each row names its session and is marked as a sidechain's. These files are complete, so their
+repetitions in the session's own file (rows of progress, results) are skipped. A reply that is also in the
+session's own file is charged there.
 """
 
 from __future__ import annotations
@@ -22,32 +22,31 @@ from ...json_document import load
 from ...json_lines import Data, Reader, escape_name, read_lines, take_all
 from ...set_apart import set_apart
 from .read import NAME, ClaudeCodeLines, read, sniff
-from .subagents import Spoken
+from .subagents import RecordedReplies
 
 _SESSION = rb'"sessionId"\s*:\s*"([^"\\]{1,200})"'
 _FILE = re.compile(r"agent-([^/]+)\.jsonl$")
 _APART = re.compile(rb'"isSidechain"\s*:\s*true')
 TAIL = 1 << 16
 MOST = 1000
-"""Files of sub-agents that are looked at: in older versions those of all sessions lie in one folder."""
+"""Maximum number of sub-agents' files to read: older versions keep those of all sessions in one folder."""
 ABOUT = ".meta.json"
-"""How the file ends that tells of a sub-agent what it was started as: its type and what for."""
+"""The end of the name of a file with a sub-agent's type and task."""
 
 
 def find_beside(data: Data, name: str) -> tuple[str, ...]:
-    """Patterns of the files of this session's sub-agents; none for the file of one of them."""
+    """Return patterns of the files of this session's sub-agents; () for the file of a sub-agent."""
     if _FILE.match(name):
         return ()
     folder = escape_name(name.partition(".jsonl")[0])
     folders = f"{folder}/subagents/", f"{folder}/subagents/workflows/*/"
-    inside = tuple(f"{each}agent-*.jsonl" for each in folders)
-    about = tuple(f"{each}agent-*{ABOUT}" for each in (*folders, ""))
+    inside = tuple(f"{prefix}agent-*.jsonl" for prefix in folders)
+    about = tuple(f"{prefix}agent-*{ABOUT}" for prefix in (*folders, ""))
     return (*inside, "agent-*.jsonl", *about)
 
 
 def name_holders(name: str, head: bytes) -> tuple[str, ...]:
-    """Patterns of where the session lies whose sub-agent a file is that is called and begins so; () for any
-    other file.
+    """Return patterns of the session's place for a sub-agent's file with this name and beginning, else ().
 
     >>> name_holders("agent-a1.jsonl", b'{"isSidechain":true,"sessionId":"s1","type":"user"}')
     ('s1.jsonl', '../../s1.jsonl', '../../../../s1.jsonl')
@@ -67,17 +66,21 @@ def is_foreign(data: Data, head: bytes) -> bool:
 
 def _find_session(data: Data) -> bytes | None:
     """The session that the first row names which names any. Inside a text the marks would be escaped."""
-    found = re.search(_SESSION, data)
-    return None if found is None else found[1]
+    match = re.search(_SESSION, data)
+    return None if match is None else match[1]
 
 
 def start_all(beside: Mapping[str, Data]) -> ClaudeCodeLines:
-    """Begin to read a session with the files of its sub-agents beside it."""
+    """Begin to read a session and the files of its sub-agents."""
     return _JoinedLines(beside)
 
 
 def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
-    """The session with its sub-agents, which stand apart. Raises `EmptySession` as `read` does."""
+    """Return the session with its sub-agents as sidechains.
+
+    Raises:
+        EmptySession: As `read` does.
+    """
     return read_lines(start_all(beside), data)
 
 
@@ -98,7 +101,7 @@ class _Agent(NamedTuple):
 
 
 class _JoinedLines(ClaudeCodeLines):
-    """The rows of a session's own file, and those beside it, which are read once they are known to be its."""
+    """The rows of a session's own file, and of its sub-agents' files once they are known to belong to it."""
 
     def __init__(self, beside: Mapping[str, Data]) -> None:
         super().__init__()
@@ -114,10 +117,10 @@ class _JoinedLines(ClaudeCodeLines):
         if not names:
             return main
         entries = list(_list_entries(main, agents))
-        told = {agent.id: about for agent in agents if (about := self._read_about(agent.name))}
+        descriptions = {agent.id: about for agent in agents if (about := self._read_about(agent.name))}
         return main.model_copy(
             update={
-                "extra": main.extra | ({"agents": told} if told else {}),
+                "extra": main.extra | ({"agents": descriptions} if descriptions else {}),
                 "entries": (*main.entries, *entries),
                 "subagents": tuple(self._list_subagents(agents)),
                 "warnings": (*main.warnings, *_warn(agents, len(names) - len(agents))),
@@ -133,59 +136,59 @@ class _JoinedLines(ClaudeCodeLines):
                 yield name
 
     def _read_agents(self, names: Iterable[str]) -> Iterator[_Agent]:
-        """Those of these files in which a sub-agent speaks, and nobody else."""
-        charged = set(self.said.messages)
+        """Yield the agents of the files that hold messages of one sub-agent only."""
+        charged = set(self.recorded_replies.messages)
         for name in names:
-            found = _FILE.search(name)
-            file = name if found is None else found[1]
+            match = _FILE.search(name)
+            file = name if match is None else match[1]
             lines = self.others.get(name)
             if lines is None:
                 lines = self.others[name] = ClaudeCodeLines(file)
                 take_all(lines, self.beside[name])
             lines.charged = frozenset(charged)
-            # What is not marked as a sub-agent's may be anybody's.
-            if lines.spoken and False not in lines.spoken:
+            # A row without the mark of a sidechain may belong to another session.
+            if lines.last_message and False not in lines.last_message:
                 session = lines.make_session()
-                charged |= lines.said.messages
+                charged |= lines.recorded_replies.messages
                 yield _Agent(name, session.extra.get("agent_id") or file, lines, session)
 
     def _read_about(self, name: str) -> dict[str, Any]:
-        """What stands beside the file of a sub-agent about it; nothing where that is none or broken."""
+        """Read the sub-agent's `.meta.json`; {} if it is missing or broken."""
         with suppress(ReadError):
             about = load(self.about.get(name.removesuffix(".jsonl"), b"{}"))
             return about if isinstance(about, dict) else {}
         return {}
 
     def _list_subagents(self, agents: Sequence[_Agent]) -> Iterator[SubAgent]:
-        """Those that are told by rows of progress and results, of any file, and in no file whole."""
-        messages, heard = (
-            set(self.said.messages),
-            {name: list(said) for name, said in self.said.heard.items()},
+        """Yield sub-agents that have no file of their own, read from rows of progress and results."""
+        messages, replies = (
+            set(self.recorded_replies.messages),
+            {name: list(summaries) for name, summaries in self.recorded_replies.by_agent.items()},
         )
         for agent in agents:
-            messages |= agent.lines.said.messages
-            for name, said in agent.lines.said.heard.items():
-                heard.setdefault(name or agent.id, []).extend(said)
+            messages |= agent.lines.recorded_replies.messages
+            for name, summaries in agent.lines.recorded_replies.by_agent.items():
+                replies.setdefault(name or agent.id, []).extend(summaries)
         whole = frozenset(agent.id for agent in agents if agent.is_whole)
-        spoken, seen = Spoken(frozenset(messages), heard, whole), set[str]()
+        recorded, ids = RecordedReplies(frozenset(messages), replies, whole), set[str]()
         for lines in (self, *(agent.lines for agent in agents)):
-            for each in lines.subagents.make(spoken):
-                if each.id not in seen:
-                    seen.add(each.id)
-                    yield each
+            for subagent in lines.subagents.make(recorded):
+                if subagent.id not in ids:
+                    ids.add(subagent.id)
+                    yield subagent
 
 
 def _list_entries(main: Session, agents: Iterable[_Agent]) -> Iterator[Entry]:
-    """The entries of all sub-agents. A row that stands in two files is told where it stands first."""
-    told = set(_name_all(main.entries))
+    """Yield the entries of all sub-agents. A row in two files counts in the first."""
+    names = set(_name_all(main.entries))
     prefixes = set[str]()
     for agent in agents:
         prefix = agent.id
         while prefix in prefixes:
             prefix += "'"
         prefixes.add(prefix)
-        yield from set_apart(agent.session, agent.id, prefix, told)
-        told.update(_name_all(agent.session.entries))
+        yield from set_apart(agent.session, agent.id, prefix, names)
+        names.update(_name_all(agent.session.entries))
 
 
 def _name_all(entries: Iterable[Entry]) -> Iterator[str]:
@@ -194,13 +197,14 @@ def _name_all(entries: Iterable[Entry]) -> Iterator[str]:
 
 def _warn(agents: Sequence[_Agent], odd: int) -> Iterator[str]:
     if agents:
-        yield f"what {plural(len(agents), 'sub-agent')} said is read from files beside it, and stands apart"
+        count = plural(len(agents), "sub-agent is", "sub-agents are")
+        yield f"{count} read from files next to it, as sidechains"
     if corrupt := sum(len(agent.lines.corrupt) for agent in agents):
         yield f"{plural(corrupt, 'line')} in files of its sub-agents cannot be read"
     if strange := sum(not note.known for agent in agents for note in agent.lines.notes):
         yield f"{plural(strange, 'row')} of unknown types in files of its sub-agents: passed over"
     if odd:
-        yield f"in {plural(odd, 'file')} beside it no sub-agent speaks, or others do too: not read"
+        yield f"not read: {plural(odd, 'file')} next to it without a sub-agent's messages, or with others too"
 
 
 READER = Reader(

@@ -1,17 +1,16 @@
-"""What Claude Code puts beside the conversation and the model reads: files, skills, instructions, reminders.
+"""Read the attachments that Claude Code adds for the model: files, skills, instructions, reminders.
 
-Rows of type `attachment` hold each as fields by their type; the reminder's tags that it is sent in stand in
-no file. Newer versions keep beside them what was sent, `rendered`: that is taken where it is there. The types
-and their fields are those of public transcripts and of public descriptions of them (versions 2.1.97 to
-2.1.289, read in November 2026); the prompt and the tools are in `prompt`. What only the screen shows
-(`hook_system_message`, `hook_success` without content, permissions) is no text for the model; of types that
-are not known here nothing is taken. The words that the harness puts around each when it is sent, some tens of
-tokens, are missing where there is no `rendered`.
+A row of type `attachment` holds one, with fields by its type; no file has the reminder tags around it. Newer
+versions also keep the text that was sent, `rendered`, which is used if present. Types and fields are from
+public transcripts and public descriptions (versions 2.1.97 to 2.1.289, read in November 2026); the prompt
+and the tools are in `prompt`. Attachments that only the screen shows (`hook_system_message`, `hook_success`
+without content, permissions) are no text for the model, and unknown types give no text. Without `rendered`,
+the harness's words around an attachment, some tens of tokens, are missing.
 
-Lists of agents, skills, tools and servers, the project's instruction files, and what is told of model, date,
-environment and session, are announced again after every compaction, so that they are part of every request:
-they are what the harness provides (`Provided`), each line once. What a later announcement takes back stays
-there. The rest is said where it stands, and goes with a cut.
+Lists of agents, skills, tools and servers, the project's instruction files, and facts about model, date,
+environment and session are announced again after every compaction, so they are part of every request: they
+are `Provided` by the harness, each line once, even if a later announcement removes it. Other attachments
+belong to their place in the conversation and may be compacted.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ Fields = Mapping[str, Any]
 
 
 def read_attachment(attachment: Fields, rendered: Any = None) -> list[Block]:
-    """What the model is given of an attachment; nothing where it is not known to be given any.
+    """Return the blocks that the model receives for an attachment; [] if it is not known to receive any.
 
     >>> [block.text for block in read_attachment({"type": "date_change", "newDate": "2026-07-21"})]
     ['2026-07-21']
@@ -47,7 +46,7 @@ def read_attachment(attachment: Fields, rendered: Any = None) -> list[Block]:
 
 
 class Announced:
-    """What the attachments of a file announce for every request, by its name and origin, in the order met."""
+    """The announcements of a file's attachments for every request, by name and origin, in file order."""
 
     def __init__(self) -> None:
         self._lines: dict[tuple[str, str], dict[str, None]] = {}
@@ -72,7 +71,7 @@ class Announced:
         return True
 
     def make(self) -> tuple[Provided, ...]:
-        """The contributions as they stand now."""
+        """Return the contributions up to here."""
         return tuple(
             build(Provided, name=name, text="\n".join(lines), origin=origin)
             for (name, origin), lines in self._lines.items()
@@ -113,14 +112,14 @@ def _string(value: Any) -> str:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """A string, or those of a list; of objects in it their text or content."""
+    """Yield a string, or the strings of a list; for an object in the list, its text or content."""
     if isinstance(value, str):
         yield value
-    for each in value if isinstance(value, list) else ():
-        if isinstance(each, dict):
-            yield _string(each.get("text")) or _string(each.get("content"))
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, dict):
+            yield _string(item.get("text")) or _string(item.get("content"))
         else:
-            yield _string(each)
+            yield _string(item)
 
 
 def _read_memory(path: Any, content: Any) -> str:
@@ -153,7 +152,7 @@ def _read_blocked(fields: Fields) -> Iterator[str]:
 def _read_diagnostics(fields: Fields) -> Iterator[str]:
     for file in _objects(fields.get("files")):
         yield _string(file.get("uri"))
-        yield from (_string(each.get("message")) for each in _objects(file.get("diagnostics")))
+        yield from (_string(diagnostic.get("message")) for diagnostic in _objects(file.get("diagnostics")))
 
 
 def _read_memories(fields: Fields) -> Iterator[str]:
@@ -164,15 +163,15 @@ def _read_values(name: str) -> Callable[[Fields], Iterator[str]]:
     """A reader of an object's values that are words, each behind its name."""
 
     def read(fields: Fields) -> Iterator[str]:
-        told = fields.get(name)
-        for key, value in told.items() if isinstance(told, dict) else ():
+        members = fields.get(name)
+        for key, value in members.items() if isinstance(members, dict) else ():
             yield f"{key}: {value}" if isinstance(value, str) and value else ""
 
     return read
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _take(*names: str) -> Callable[[Fields], Iterator[str]]:
@@ -192,7 +191,7 @@ _STANDING: dict[str, Callable[[Fields], Iterator[str]]] = {
     "model": _take("text"),
     "session_context": _read_values("context"),
 }
-"""What is told anew as a whole when it changes, and after every compaction."""
+"""Announced again as a whole when it changes, and after every compaction."""
 _READERS: dict[str, Callable[[Fields], Iterator[str]]] = {
     "bash_output_audience_note": _take("text", "content"),
     "batching_reminder_sent": _take("text"),

@@ -1,23 +1,46 @@
-"""Who follows whom in a Claude Code file.
+"""Find the parent of each entry in a Claude Code file.
 
-In go drafts in file order and the links of bookkeeping rows, out comes each draft's parent among drafts.
-Three things make this more than a look-up. Rows that are no messages stand in the chain. The rows of one
-reply are one draft, and the outputs of its parallel calls hang off different rows of it: they are chained
-in file order, and what followed any of them follows the last. And a compaction starts a new chain: it is
-tied to what stood before it, and what follows the last message it kept follows the compaction.
-Source: CLAUDE §3.
+The input is drafts in file order and the links of bookkeeping rows. Three things make this more than a
+look-up. The chain contains rows that are no messages. The rows of one reply are one draft, and the outputs of
+its parallel calls have different rows of it as parents: they are chained in file order, and an entry after
+any of them follows the last. A compaction starts a new chain: it is linked to the entry before it, and the
+entry after the last message that it kept follows the compaction. A compaction by `/rewind` names the row
+before the chosen prompt as its parent, although it summarised the messages after that ("from here") or kept
+them ("up to here"): it is linked to the last of those messages. Source: CLAUDE §3.
 """
 
 from __future__ import annotations
 
 from bisect import bisect, bisect_left
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from ....session.entries import Entry
+from ....session.entries import Boundary, Entry
 from ....text import plural
 from .draft import Draft
 from .rows import Row
+
+
+class Linked(NamedTuple):
+    """The linked drafts of a file.
+
+    Attributes:
+        drafts: All drafts, in file order.
+        boundaries: The boundary of each compaction, by its index.
+        agents: The sub-agent of each draft outside the main conversation, by its index.
+        times: All timestamps.
+        leaf: The last entry of the conversation.
+        agent: The sub-agent of the last draft.
+        bridged: The number of links to rows that are not in the file.
+    """
+
+    drafts: list[Draft]
+    boundaries: dict[int, Boundary]
+    agents: dict[int, str | None]
+    times: list[str]
+    leaf: str | None
+    agent: str | None
+    bridged: int
 
 
 class LineChain:
@@ -25,7 +48,8 @@ class LineChain:
 
     `home` holds the draft of a row, `via` the parent of a row that has none. `last` is the last output of
     a reply, `answered` the calls its outputs answer, `tails` the compactions that kept up to this draft,
-    `inserted` the queued words that were delivered behind a draft or the outputs of a reply.
+    `inserted` the queued words that were delivered behind a draft or the outputs of a reply, `queued` these
+    words by their rows.
     """
 
     def __init__(self) -> None:
@@ -35,10 +59,11 @@ class LineChain:
         self.last: dict[Draft, Draft] = {}
         self.answered: dict[Draft, set[str]] = {}
         self.inserted: dict[Draft, list[Draft]] = {}
+        self.queued: dict[str, Draft] = {}
         self.bridged = 0
 
     def fork(self) -> LineChain:
-        """This chain, to be linked as it stands now; more rows may then come to this one."""
+        """Return a copy to be linked now, so that this chain can take more rows."""
         other = LineChain()
         other.home, other.via = self.home, dict(self.via)
         other.tails = {draft: list(later) for draft, later in self.tails.items()}
@@ -48,13 +73,13 @@ class LineChain:
         """The draft that row belongs to or hangs off, and whether the way there is broken."""
         if row is not None and (own := self.home.get(row)) is not None:
             return own, False
-        seen: list[str] = []
+        visited: list[str] = []
         while row is not None and row not in self.home and row in self.via:
-            seen.append(row)
+            visited.append(row)
             row = self.via[row]
-            if len(seen) > len(self.via):
+            if len(visited) > len(self.via):
                 return None, False
-        for link in seen:
+        for link in visited:
             self.via[link] = row
         draft = self.home.get(row) if row is not None else None
         return draft, row is not None and draft is None
@@ -77,9 +102,9 @@ class LineChain:
         for draft in drafts:
             if draft.answers:
                 self._queue(draft)
-        queued = [draft for draft in drafts if draft.queued]
-        if queued:
-            self._deliver(queued, drafts)
+        self.queued = {draft.id: draft for draft in drafts if draft.queued}
+        if self.queued:
+            self._deliver(list(self.queued.values()), drafts)
         for draft in drafts:
             if not draft.answers and not draft.queued and draft.up is not None:
                 draft.up = self.find_end(draft.up, draft.order)
@@ -108,7 +133,7 @@ class LineChain:
                 roots.setdefault(draft.agent if draft.aside else None, []).append(draft)
         for draft in queued:
             if draft.up is None and _is_told(draft):
-                # What comes before the first words is sent with them.
+                # Queued words before the first message are sent with it.
                 later = roots.get(draft.agent if draft.aside else None, [])
                 at = bisect(later, draft.order, key=_order)
                 draft.up = later[at] if at < len(later) else None
@@ -122,9 +147,9 @@ class LineChain:
         self.inserted.setdefault(owner, []).append(draft)
 
     def find_end(self, draft: Draft, order: int | None = None) -> Draft:
-        """Where a row that hangs off this draft stands: behind all outputs of the reply it belongs to.
+        """Return the draft that a child of `draft` follows: the last output of its reply.
 
-        And behind what was queued and delivered there before the draft number `order`.
+        Queued words that were delivered there before the draft number `order` come first.
         """
         owner = draft.owner or draft
         end = self.last.get(owner, draft)
@@ -137,63 +162,77 @@ class LineChain:
     def _follow(self, draft: Draft, previous: Draft | None) -> Draft | None:
         if draft.kind == "compaction":
             logical = None if draft.compaction is None else draft.compaction.logical
-            wanted = (logical, draft.parent, *tails_of(draft.metadata))
-            for row in wanted:
-                found, _ = self.find(row)
-                if found is not None and found.order < draft.order:
-                    return self._continue(found, draft)
-            self.bridged += previous is not None and any(wanted)
+            candidates = (logical, draft.parent, *tails_of(draft.metadata))
+            for row in candidates:
+                parent, _ = self.find(row)
+                if parent is not None and parent.order < draft.order:
+                    return self._continue(self._find_later(draft, parent, previous), draft)
+            self.bridged += previous is not None and any(candidates)
             missing = (row for row in (logical, draft.parent) if row is not None and row not in self.home)
             draft.above = next(missing, None)
             return previous
         row, broken = draft.parent, False
-        found = self.home.get(row) if row is not None else None
-        if found is None and row is not None:
-            found, broken = self.find(row)
-        if found is draft:
+        parent = self.home.get(row) if row is not None else None
+        if parent is None and row is not None:
+            parent, broken = self.find(row)
+        if parent is draft:
             return None
-        if found is not None and found.lane[0] and not draft.lane[0]:
+        if parent is not None and parent.lane[0] and not draft.lane[0]:
             # The main conversation never runs through a sub-agent's.
             return previous
-        if found is None:
+        if parent is None:
             self.bridged += broken and previous is not None
             draft.above = draft.parent if broken else None
             return previous if broken else None
-        return self._continue(found, draft)
+        return self._continue(parent, draft)
 
-    def _continue(self, found: Draft, draft: Draft) -> Draft:
-        """`found`, or the compaction that made it the end of what it kept."""
-        tails = self.tails.get(found)
+    def _find_later(self, draft: Draft, named: Draft, previous: Draft | None) -> Draft:
+        """Return the last message after the draft that a compaction names, or that draft.
+
+        It is the last message before the compaction if the summary follows the kept messages, else the last
+        kept message.
+        """
+        later = previous
+        if not stands_behind(draft):
+            later = self.find(next(iter(tails_of(draft.metadata)), None))[0]
+        at = later
+        while at is not None and named.order < at.order < draft.order:
+            at = at.up
+        return later if later is not None and at is named else named
+
+    def _continue(self, parent: Draft, draft: Draft) -> Draft:
+        """Return `parent`, or the compaction that kept `parent` as its last message."""
+        tails = self.tails.get(parent)
         if tails is None:
-            return found
-        # The end of what was kept may stand behind the compaction: it is chained to the summary then.
-        later = [each for each in tails if found.order < each.order < draft.order]
-        return max(later, key=lambda each: each.order) if later else found
+            return parent
+        # If the last kept message is after the compaction in the file, it is chained to the summary.
+        later = [tail for tail in tails if parent.order < tail.order < draft.order]
+        return max(later, key=lambda tail: tail.order) if later else parent
 
     def find_all(self, rows: Iterable[str]) -> list[Draft]:
-        """The drafts of these rows, each once."""
-        found = (self.find(row)[0] for row in rows)
-        return list(dict.fromkeys(draft for draft in found if draft is not None))
+        """Return the drafts of these rows without duplicates."""
+        drafts = (self.queued.get(row) or self.find(row)[0] for row in rows)
+        return list(dict.fromkeys(draft for draft in drafts if draft is not None))
 
     def find_kept(self, draft: Draft, drafts: list[Draft]) -> list[Draft]:
-        """The drafts a compaction kept, in file order."""
+        """Return the drafts that a compaction kept, in file order."""
         named = preserved(draft.metadata)
         if named:
-            before = (each for each in self.find_all(named) if each.order < draft.order)
-            return sorted(before, key=lambda each: each.order)
+            before = (other for other in self.find_all(named) if other.order < draft.order)
+            return sorted(before, key=lambda other: other.order)
         head, tail = (self.find(row)[0] for row in segment(draft.metadata))
         if tail is not None and tail.order > draft.order:
             tail = draft.up
         if head is None or tail is None:
             return []
-        kept: list[Draft] = []
+        kept_drafts: list[Draft] = []
         at: Draft | None = tail
-        while at is not None and len(kept) <= tail.order:
-            kept.append(at)
+        while at is not None and len(kept_drafts) <= tail.order:
+            kept_drafts.append(at)
             if at is head:
-                return kept[::-1]
+                return kept_drafts[::-1]
             at = at.up
-        return [each for each in drafts[head.order : tail.order + 1] if each.side == draft.side]
+        return [other for other in drafts[head.order : tail.order + 1] if other.side == draft.side]
 
 
 def _order(draft: Draft) -> int:
@@ -201,7 +240,7 @@ def _order(draft: Draft) -> int:
 
 
 def _is_told(draft: Draft) -> bool:
-    """Whether the file tells whose words these are: those of a sidechain may be any sub-agent's."""
+    """Whether the speaker is known: a row of a sidechain may not name its sub-agent."""
     return not draft.aside or draft.agent is not None
 
 
@@ -230,13 +269,28 @@ def tails_of(metadata: Any) -> list[str]:
     return list(dict.fromkeys(row for row in rows if row is not None))
 
 
+def anchors_of(metadata: Any) -> list[Any]:
+    """Return the row that the kept messages of a compaction follow, as each field names it."""
+    fields = metadata if isinstance(metadata, dict) else {}
+    segments = (fields.get(name) for name in ("preservedSegment", "preservedMessages"))
+    return [
+        segment_fields["anchorUuid"]
+        for segment_fields in segments
+        if isinstance(segment_fields, dict) and segment_fields.get("anchorUuid")
+    ]
+
+
 def announces(draft: Draft, row: Row) -> bool:
     """Whether the row of a summary belongs to this compaction."""
-    for name in ("preservedSegment", "preservedMessages"):
-        preserved = draft.metadata.get(name) if isinstance(draft.metadata, dict) else None
-        if row.uuid is not None and isinstance(preserved, dict) and preserved.get("anchorUuid") == row.uuid:
-            return True
-    return draft.id == row.parent_uuid
+    return row.uuid in anchors_of(draft.metadata) or draft.id == row.parent_uuid
+
+
+def stands_behind(draft: Draft) -> bool:
+    """Whether the summary of a compaction follows the kept messages, as after `/rewind` "from here".
+
+    The kept messages then follow the row of the compaction itself.
+    """
+    return draft.id in anchors_of(draft.metadata)
 
 
 def warn_of_links(entries: Sequence[Entry], bridged: int) -> tuple[str, ...]:
@@ -249,7 +303,7 @@ def warn_of_links(entries: Sequence[Entry], bridged: int) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-_BEGINS = "it begins in the middle of its session: what its first entry follows is not in the file"
+_BEGINS = "it begins in the middle of its session: the parent of its first entry is not in the file"
 
 
 def _begins_late(entries: Sequence[Entry]) -> bool:

@@ -21,7 +21,7 @@ Lane = tuple[bool, str | None]
 
 
 class Line(msgspec.Struct, gc=False):
-    """A row of a draft: its id, what it says, where it stands."""
+    """A row of a draft: its id, its blocks, its place in the file."""
 
     row: str | None
     blocks: tuple[Block, ...]
@@ -29,7 +29,7 @@ class Line(msgspec.Struct, gc=False):
 
 
 class ReplyFields(msgspec.Struct, gc=False):
-    """What a reply's rows tell besides its blocks; the last row that tells it counts."""
+    """The fields of a reply besides its blocks. The last row that has a field counts."""
 
     model: str | None = None
     stop_reason: str | None = None
@@ -40,7 +40,7 @@ class ReplyFields(msgspec.Struct, gc=False):
 
 
 class CompactionFields(msgspec.Struct, gc=False):
-    """What the row of a compaction tells of it, and which row it says it follows."""
+    """The metadata in the row of a compaction, and the row that it names as its parent."""
 
     metadata: Any
     logical: str | None = None
@@ -50,14 +50,15 @@ class Draft(msgspec.Struct, eq=False):
     """An entry in the making.
 
     `copied_from` names the session that a fork copied it from.
-    `parent` is what the file says. Linking finds `up`, the draft that it comes to, `above`, the id that
-    stands for it where there is none, the `side` it is on, and the `owner` of an output: the reply it
-    answers. `made` is the entry it was made into last, None when a row came since. `queued` words, and
-    what the harness attached, stand in no chain of the file: they follow what was there when they were
-    delivered. What is `again` is a reply that stands elsewhere too, and is charged there. `repeats` are
-    where rows stand that came again. Drafts only point upwards: a circle of them would keep a whole file's
-    text alive until the next full garbage collection. Unlike its parts it is known to the collector: what is
-    not is freed one inside the other, and a long chain of them overflows the stack.
+    `parent` is the id in the file. Linking sets `up`, the parent draft; `above`, its id if no draft has it;
+    `side`, the sidechain; and `owner`, the reply that an output answers. `made` is the last entry made from
+    the draft, None if a row came since. The file's chain has no `queued` words and no attachments: they
+    follow the message before their delivery. `again` marks a reply that another file holds and charges.
+    `repeats` are the places of repeated rows.
+
+    Drafts point only upwards, because a circle would keep the text of a whole file alive until the next full
+    garbage collection. Unlike its parts, a draft is tracked by the collector: objects that are not tracked
+    are freed recursively, and a long chain of them overflows the stack.
     """
 
     id: str
@@ -80,29 +81,31 @@ class Draft(msgspec.Struct, eq=False):
     above: str | None = None
     owner: Draft | None = None
     side: str | None = None
-    made: Entry | None = None
+    cached_entry: Entry | None = None
     again: bool = False
     copied_from: str | None = None
 
     @property
     def aside(self) -> bool:
-        """Whether it is a sub-agent's."""
+        """Whether it belongs to a sub-agent."""
         return self.lane[0]
 
     @property
     def agent(self) -> str | None:
-        """Which sub-agent's, where that is told."""
+        """The sub-agent, None if the row names none."""
         return self.lane[1]
 
     @property
     def metadata(self) -> Any:
-        """What the row of a compaction tells of it."""
+        """The metadata in the row of a compaction."""
         return None if self.compaction is None else self.compaction.metadata
 
     @property
     def contents(self) -> tuple[tuple[Block, ...], tuple[str, ...], tuple[Source, ...]]:
-        """What all its rows say, the ids of those after the first, and where they stand, in the order of the
-        file and each as often as it came."""
+        """The blocks of all its rows, the ids of the rows after the first, and their sources, in file order.
+
+        A repeated row has a source for each repetition.
+        """
         lines = self.lines
         if len(lines) == 1 and self.repeats is None:
             return lines[0].blocks, (), (lines[0].source,)
@@ -113,17 +116,17 @@ class Draft(msgspec.Struct, eq=False):
         )
 
     def append(self, row: str | None, blocks: Iterable[Block], source: Source) -> None:
-        """One more row of it."""
-        self.made = None
+        """Add a row."""
+        self.cached_entry = None
         line = Line(row, tuple(blocks), source)
         if self.lines:
             self.lines.append(line)
         else:
-            self.lines = [line]  # with no room for more, which most never need
+            self.lines = [line]  # allocates no spare room, because most drafts have one row
 
     def replace(self, row: str | None, blocks: Iterable[Block], source: Source) -> bool:
         """Replace the blocks of a repeated row by the later ones. Return whether they differ."""
-        self.made = None
+        self.cached_entry = None
         line = next((line for line in self.lines if line.row == row), self.lines[0])
         before, line.blocks = line.blocks, tuple(blocks)
         if self.repeats is None:

@@ -13,20 +13,20 @@ from ....session.blocks import Number, assemble
 from ....session.entries import Boundary, Entry, Usage, is_tokens
 from ...recording import make_cost
 from ...requests.anthropic_blocks import read_usage
-from .chain import LineChain
+from .chain import LineChain, stands_behind
 from .draft import Draft, ReplyFields
 from .rows import UsageFields
 
 SYNTHETIC = "<synthetic>"
-"""The model named in messages that Claude Code writes itself. Their usage is nobody's word."""
+"""The model named in messages that Claude Code writes itself. No provider reported their usage."""
 
 
 def make_entry(draft: Draft, boundary: Boundary | None) -> Entry:
-    """The entry of a linked draft. It is the one made before where nothing changed."""
-    made = draft.made
+    """Return the entry of a linked draft: the same object as before if nothing changed."""
+    cached = draft.cached_entry
     parent = draft.above if draft.up is None else draft.up.id
-    if made is not None and made.parent == parent and made.sidechain == draft.side:
-        return made
+    if cached is not None and cached.parent == parent and cached.sidechain == draft.side:
+        return cached
     kind, reply = draft.kind, draft.reply or _NO_REPLY
     blocks, aliases, sources = draft.contents
     entry = assemble(
@@ -52,8 +52,8 @@ def make_entry(draft: Draft, boundary: Boundary | None) -> Entry:
             "extra": draft.extra or {},
         },
     )
-    # What a compaction kept depends on the rows around it.
-    draft.made = entry if kind == "message" else None
+    # The kept messages of a compaction depend on the rows around it.
+    draft.cached_entry = entry if kind == "message" else None
     return entry
 
 
@@ -83,11 +83,14 @@ def make_boundaries(chain: LineChain, drafts: list[Draft]) -> dict[int, Boundary
 
 
 def _make_boundary(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Boundary:
-    """`postTokens` stays among what else is told: it is the conversation alone, without system prompt and
-    tools, and no size of a request (anthropics/claude-code issue 87602, read in November 2026)."""
+    """Make the boundary of a compaction.
+
+    `postTokens` remains in the metadata: it counts the conversation without system prompt and tools, so it is
+    no size of a request (anthropics/claude-code issue 87602, read in November 2026).
+    """
     metadata = dict(draft.metadata) if isinstance(draft.metadata, dict) else {}
-    kept = chain.find_kept(draft, drafts)
-    if kept:
+    kept_drafts = chain.find_kept(draft, drafts)
+    if kept_drafts:
         for name in ("preservedMessages", "preservedSegment"):
             metadata.pop(name, None)
     trigger = metadata.pop("trigger") if isinstance(metadata.get("trigger"), str) else None
@@ -96,7 +99,8 @@ def _make_boundary(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Bound
         trigger=trigger,
         tokens_before=_pop_number(metadata, "preTokens"),
         tokens_saved=_pop_number(metadata, "tokensSaved"),
-        kept=tuple(each.id for each in kept),
+        kept=tuple(kept_draft.id for kept_draft in kept_drafts),
+        summary_last=bool(kept_drafts) and stands_behind(draft),
         cleared=_pop_strings(metadata, "compactedToolIds"),
         extra=metadata,
     )

@@ -1,9 +1,9 @@
-"""The system prompt and the tools, as newer versions of Claude Code keep them beside the conversation.
+"""Read the system prompt and the tools from a Claude Code file.
 
-From about 2.1.260 on, rows of type `attachment` hold them: `prompt_snapshot` the prompt's parts, with what
-the client puts before them (`cliPrefix`), and mostly the tools. A session writes it when it begins, twice
-(the second has the tools), and after each compaction: the last one counts. `deferred_tools_record` holds
-tools that wait to be loaded: one is in a request once the result of a search names it (`tool_reference`).
+From about 2.1.260 on, rows of type `attachment` hold them. `prompt_snapshot` has the parts of the prompt, the
+client's text before them (`cliPrefix`), and usually the tools. A session writes it twice at its beginning
+(the second has the tools) and again after each compaction: the last one counts. `deferred_tools_record` has
+tools that are loaded later: a request contains one once the result of a search names it (`tool_reference`).
 Source: public transcripts and descriptions of versions 2.1.267 to 2.1.289, read in November 2026.
 """
 
@@ -16,17 +16,21 @@ from ....session.blocks import Block, Text, ToolOutput, Unknown, build
 from ....session.entries import Tool
 from ...json_document import Fields
 
+MAIN = ("sdk", "repl_main_thread")
+"""Who asks in the requests of the conversation itself."""
+
 
 class PromptSnapshot:
-    """What the attachments of a file tell of the prompt, in the order met."""
+    """The prompt and the tools in a file's attachments, taken in file order."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
         self.tools: dict[str, Tool] = {}
         self.waiting: dict[str, Tool] = {}
+        self.shapes: dict[str, Any] = {}
 
     def take(self, attachment: Mapping[str, Any]) -> bool:
-        """Take an attachment; whether it tells of the prompt.
+        """Take an attachment. Return whether it is about the prompt or the tools.
 
         >>> snapshot = PromptSnapshot()
         >>> snapshot.take({"type": "prompt_snapshot", "systemPrompt": ["You mend tests.", "Be brief."]})
@@ -36,8 +40,8 @@ class PromptSnapshot:
         """
         kind, fields = attachment.get("type"), Fields(dict(attachment))
         if kind == "prompt_snapshot":
-            told = fields.any("systemPrompt")
-            parts = [fields.text("cliPrefix"), *(told if isinstance(told, list) else [told])]
+            prompt = fields.any("systemPrompt")
+            parts = [fields.text("cliPrefix"), *(prompt if isinstance(prompt, list) else [prompt])]
             self.parts = [part for part in parts if isinstance(part, str) and part] or self.parts
             tools, waiting = _read_tools(fields.any("tools"))
             self.tools = tools or self.tools
@@ -49,20 +53,35 @@ class PromptSnapshot:
             return True
         return False
 
+    def take_request(self, name: str | None, shape: Any, asker: str | None) -> None:
+        """Take the system prompt and the tools of a recorded request: those of the conversation's last one.
+
+        A row holds them under a hash, the rows of requests name it.
+        """
+        if name is None:
+            return
+        if isinstance(shape, dict):
+            self.shapes[name] = shape
+        elif asker in MAIN and (fields := Fields(dict(self.shapes.get(name, {})))).rest:
+            system = fields.any("system")
+            texts = [Fields(part).text("text") for part in system] if isinstance(system, list) else [system]
+            self.parts = [text for text in texts if isinstance(text, str) and text] or self.parts
+            self.tools = _read_tools(fields.any("tools"))[0] or self.tools
+
     def make_system(self) -> tuple[Text, ...]:
-        """The parts of the prompt as they stand now."""
+        """Return the parts of the prompt up to here."""
         return tuple(build(Text, text=part) for part in self.parts)
 
     def make_tools(self, blocks: Iterable[Block]) -> tuple[Tool, ...]:
-        """The tools as they stand now: those of the prompt, then those that `blocks` loaded."""
+        """Return the tools up to here: the prompt's, then the tools that `blocks` loaded."""
         loaded = _find_loaded(blocks) if self.waiting else {}
         late = {name: self.waiting[name] for name in loaded if name in self.waiting}
         return tuple((self.tools | late).values())
 
 
 def _read_tools(raw: Any) -> tuple[dict[str, Tool], dict[str, Tool]]:
-    """The tools that are in the request, and those that wait to be loaded."""
-    found: dict[bool, dict[str, Tool]] = {False: {}, True: {}}
+    """Return the tools that are in the request, and the tools that can be loaded later."""
+    tools: dict[bool, dict[str, Tool]] = {False: {}, True: {}}
     for item in raw if isinstance(raw, list) else ():
         fields = Fields(item)
         name = fields.text("name")
@@ -70,8 +89,8 @@ def _read_tools(raw: Any) -> tuple[dict[str, Tool], dict[str, Tool]]:
             about = fields.text("description") or ""
             schema = fields.any("input_schema") or fields.any("schema")
             tool = build(Tool, name=name, description=about, input_schema=schema)
-            found[fields.flag("defer_loading") is True][name] = tool
-    return found[False], found[True]
+            tools[fields.flag("defer_loading") is True][name] = tool
+    return tools[False], tools[True]
 
 
 def _find_loaded(blocks: Iterable[Block]) -> dict[str, None]:

@@ -1,13 +1,12 @@
-"""What a user types while the model works, and when it reaches the model.
+"""Read the messages that a user queues while the model works.
 
-Rows of type `queue-operation` say what is put into the queue and that something is taken out, seldom what.
-Taken out by `dequeue`, it comes as a row of its own right after. Taken out by `remove`, it was handed over
-amid the model's work: newer versions write a row for that (`attachment`, `queued_command`), older ones none,
-and then its words stand nowhere but in the queue. `popAll` gives all of it back to the user. Where a `remove`
-does not say what it takes, it is the first words that a person typed; reports of background tasks that wait
-beside them come as rows of their own. A slash command that is dequeued is carried out: a row names it. One
-that is removed was handed over as it was typed (a model of 2.1.17 says that it was sent `/skills`): it stands
-in the context, and asks the model nothing.
+Rows of type `queue-operation` have the text of a message that is queued, and seldom the text of one that is
+taken out. After `dequeue`, the message follows as a row of its own. After `remove`, it was delivered while
+the model worked: newer versions write a row for that (`attachment`, `queued_command`), older ones none, so
+only the queue has its text. `popAll` returns all messages to the user. A `remove` without a text takes the
+first message that a person typed; reports of background tasks in the queue come as rows of their own. A slash
+command that is dequeued is executed, and a row names it. One that is removed was delivered as typed (a model
+of 2.1.17 reports that it received `/skills`): it is in the context and asks the model nothing.
 """
 
 from __future__ import annotations
@@ -26,10 +25,12 @@ _STARTED = '{"task_id"'
 
 
 class PromptQueue:
-    """The queue as the file tells of it.
+    """The queue as the file records it.
 
-    `queued` is everything put into it, with its line; `waiting` what was not taken out yet; `inserted` the
-    drafts of words that were handed over without a row of their own, as far as is known, by their words.
+    Attributes:
+        queued: All messages that were queued, with their lines.
+        waiting: Messages that are still in the queue.
+        inserted: Drafts of messages that were delivered without a row of their own, by their text.
     """
 
     def __init__(self) -> None:
@@ -38,7 +39,7 @@ class PromptQueue:
         self.inserted: dict[str, Draft] = {}
 
     def take(self, row: Row, source: Source) -> str:
-        """Take a row; the words of a person that it hands to the model, "" for none."""
+        """Read a row. Return the text of the user's message that it delivers to the model, or ""."""
         words = _words_in(row.content)
         if row.operation in (None, "enqueue"):
             if words:
@@ -51,35 +52,35 @@ class PromptQueue:
         return ""
 
     def _remove(self, words: str) -> str:
-        """What is taken out: the words the row tells, else the first that a person typed, else the first."""
+        """Remove and return a message: the row's, else the first that a person typed, else the first."""
         typed = [text for text in self.waiting if is_typed(text)]
         if words:
-            taken = words if words in self.waiting else ""
+            removed = words if words in self.waiting else ""
         else:
-            taken = next(iter([*typed, *self.waiting]), "")
-        if taken:
-            self.waiting.remove(taken)
-        return taken if is_typed(taken) or is_command(taken) else ""
+            removed = next(iter([*typed, *self.waiting]), "")
+        if removed:
+            self.waiting.remove(removed)
+        return removed if is_typed(removed) or is_command(removed) else ""
 
     def hand_over(self, text: str) -> bool:
-        """Whether a message was waiting in the queue; it no longer is. Several may be sent as one."""
-        taken = [
+        """Remove the messages of a text from the queue. Return whether there were any."""
+        delivered = [
             words
             for words in self.waiting
             if words == text or (is_typed(words) and words in text) or _names(text, words)
         ]
-        for words in taken:
+        for words in delivered:
             self.waiting.remove(words)
-        return bool(taken)
+        return bool(delivered)
 
 
 def is_typed(text: str) -> bool:
-    """Whether queued words are a person's to the model: no report, no note of a task, no command."""
+    """Return whether a person typed a queued text for the model: it is no report, task note or command."""
     return bool(text) and not is_command(text) and not text.startswith(_STARTED) and judge(text) == TYPED
 
 
 def is_command(text: str) -> bool:
-    """Whether queued words are a slash command: a path further down begins with "/" too.
+    """Return whether a queued text is a slash command and not a path, which begins with "/" too.
 
     >>> is_command("/compact"), is_command("/review a.py"), is_command("/home/me/a.py is wrong")
     (True, True, False)
@@ -88,17 +89,17 @@ def is_command(text: str) -> bool:
 
 
 def _names(text: str, words: str) -> bool:
-    """Whether a row is that of a command."""
+    """Return whether a row names a command."""
     return is_command(words) and f"<command-name>{words.split(maxsplit=1)[0]}<" in text
 
 
 def words_of(blocks: Iterable[Block]) -> str:
-    """The words of a message, without its pictures and outputs."""
+    """Return the text of a message, without its pictures and outputs."""
     return "\n".join(block.text for block in blocks if block.kind == "text")
 
 
 def _words_in(content: Any) -> str:
-    """The words of a queued message, which may hold pictures too."""
+    """Return the text of a queued message, which may have pictures too."""
     if isinstance(content, list):
         texts = (part.get("text") for part in content if isinstance(part, dict))
         return "\n".join(text for text in texts if isinstance(text, str))

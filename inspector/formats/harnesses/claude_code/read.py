@@ -1,13 +1,12 @@
-"""Claude Code's session files: one JSON row per line.
+"""Read Claude Code's session files, one JSON row per line, into a `Session`.
 
-In go the bytes, out comes a `Session`. A row of the conversation goes into an entry, the rows of one
-reply into one; every other row becomes a note, and a line that cannot be read a corrupt record. So the
-lines that are not blank are exactly `session.records`. Whose words a row of the user's role holds is told by
-`speakers`. What a user queues while the model works is an entry where it was delivered (`queue`), and its
-words are in `extra["queued"]` with the line where they were queued, delivered or not. A rewind writes a row
-`last-prompt` that is `explicit` and names the leaf: it counts until something is said after it. Replies of
-sub-agents in rows of progress are in `Session.subagents`; files of sub-agents beside it stand apart in the
-session (`agents`). Source: CLAUDE §3.
+A row of the conversation becomes an entry, and the rows of one reply become one entry. Every other row
+becomes a note, and an unreadable line a corrupt record, so `session.records` are exactly the lines that are
+not blank. `speakers` decides who wrote a row of the user's role. A message that a user queues while the model
+works is an entry at its delivery (`queue`), and `extra["queued"]` has all queued messages with their lines. A
+rewind writes an `explicit` row `last-prompt` that names the leaf; it counts until a message follows. Replies
+of sub-agents in rows of progress are in `Session.subagents`; files of sub-agents become sidechains
+(`agents`). Source: CLAUDE §3.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import UNSET
 
 from ....errors import EmptySession
 from ....session.blocks import Block, ToolOutput, build
-from ....session.entries import Boundary, Corrupt, Entry, Note, Source
+from ....session.entries import Corrupt, Entry, Note, Provided, Source
 from ....session.session import Session
 from ....session.speakers import Speech, judge
 from ...copied_entries import warn_of_copies
@@ -33,11 +32,12 @@ from ...recording import first_rows
 from ...requests.anthropic_blocks import Names, read_content
 from ..gemini.qwen import is_qwen
 from .attached import WAY, Announced, read_attachment
-from .chain import LineChain, announces, warn_of_links
+from .chain import LineChain, Linked, announces, warn_of_links
 from .draft import CompactionFields, Draft, Kind, Lane, ReplyFields
 from .entries import SYNTHETIC, make_boundaries, make_entry
 from .prompt import PromptSnapshot
 from .queue import QUEUE, PromptQueue, is_command, words_of
+from .recorded_requests import Reminders
 from .repeated_rows import RepeatedRows
 from .replaced import read_replacements, replace_outputs
 from .replies import ReplyIndex, ReplyName, find_output
@@ -55,7 +55,7 @@ from .rows import (
     decode_sign,
     read_origin,
 )
-from .subagents import Spoken, SubAgentRows, find_heard
+from .subagents import RecordedReplies, SubAgentRows, index_replies
 
 NAME = "claude-code"
 LOOK = 64
@@ -87,38 +87,26 @@ def _read_signs(data: Data, source: Source, line: memoryview) -> Iterator[Sign]:
 
 
 def read(data: Data) -> Session:
-    """Every row of the file. Raises `EmptySession` when none of them is a message."""
+    """Read a file. Raises `EmptySession` if it has no message."""
     return read_lines(ClaudeCodeLines(), data)
 
 
-class Linked(NamedTuple):
-    """All drafts of a file, linked. `agents` names, by their places, the sub-agents of those that stand
-    apart, `agent` the one at the end; `leaf` is where the conversation stands, `bridged` how many links led
-    out of the file."""
-
-    drafts: list[Draft]
-    boundaries: dict[int, Boundary]
-    agents: dict[int, str | None]
-    times: list[str]
-    leaf: str | None
-    agent: str | None
-    bridged: int
-
-
 class ClaudeCodeLines:
-    """The rows of one file as they come, and the session they make.
+    """Read the rows of one file in order and build the session.
 
-    `agent` is the sub-agent whose file it is by its name: rows that name none are its own. `charged` are
-    messages that another file of the session holds too, and that are charged there; `said` is what was said
-    when the session was made last. Where it is told that the file no longer `goes_on`, making the session
-    uses up what was read: that a session of 1 GB opens within 1.5 GB of memory rests on it.
+    Attributes:
+        agent: The sub-agent that the file's name names. Rows that name no sub-agent belong to it.
+        goes_on: Whether rows may follow. If False, building the session frees the parsed rows, so a session
+            of 1 GB opens within 1.5 GB of memory.
+        charged: Messages that are also in another file of the session and are charged there.
+        recorded_replies: The replies in the session that was built last.
     """
 
     def __init__(self, agent: str | None = None) -> None:
         self.agent = agent
         self.goes_on = True
         self.charged: frozenset[ReplyName] = frozenset()
-        self.said = Spoken(frozenset(), {})
+        self.recorded_replies = RecordedReplies(frozenset(), {})
         self.drafts: list[Draft] = []
         self.notes: list[Note] = []
         self.corrupt: list[Corrupt] = []
@@ -128,7 +116,7 @@ class ClaudeCodeLines:
         self.repeated = RepeatedRows()
         self.unwritten: dict[Lane, list[Draft]] = {}
         self.previous: dict[Lane, Draft] = {}
-        self.spoken: dict[bool, Draft] = {}
+        self.last_message: dict[bool, Draft] = {}
         self.models: dict[bool, str] = {}
         self.titles: dict[str, str] = {}
         self.summaries: list[tuple[str, str | None]] = []
@@ -136,15 +124,18 @@ class ClaudeCodeLines:
         self.queue = PromptQueue()
         self.announced = {False: Announced(), True: Announced()}  # to the model, and to sub-agents
         self.prompt = {False: PromptSnapshot(), True: PromptSnapshot()}
+        self.reminders = Reminders()
         self.attached: dict[str, Draft] = {}
-        self.held: list[tuple[Row, str, Source]] = []
+        self.undelivered: list[tuple[Row, str, Source]] = []
         self.subagents = SubAgentRows()
         self.sent_instead: dict[str, str] = {}  # by the id of the call whose output was too long
         self.retracted: dict[str, None] = {}  # rows of refused replies, which no later request holds
-        self.pinned: tuple[str | None] | None = None  # where a rewind left the conversation, until it goes on
+        self.pinned: tuple[str | None] | None = (
+            None  # the end of the conversation after a rewind, until the next message
+        )
 
     def take(self, source: Source, line: memoryview) -> None:
-        """The next line of the file."""
+        """Read the next line of the file."""
         try:
             row = decode_row(line)
         except ValueError as error:
@@ -161,7 +152,7 @@ class ClaudeCodeLines:
                 self.subagents.take_result(source, line)
 
     def place(self, row: Row, source: Source) -> None:
-        """Put a row where it belongs."""
+        """Read a row by its type."""
         earlier = self.chain.home.get(row.uuid) if row.uuid is not None else None
         if earlier is not None or row.uuid in self.chain.via:
             self.repeated.add(row, earlier, self.previous.get(row.lane))
@@ -184,6 +175,8 @@ class ClaudeCodeLines:
                 draft = self._start(row, source, row.lane, "system")
                 draft.kind = "micro"
                 draft.append(row.uuid, [], source)
+                if draft.aside in self.last_message:
+                    self.last_message[draft.aside] = draft
             draft.compaction = CompactionFields(row.microcompact_metadata)
         elif row.attachment is not None and row.attachment.get("type") == "queued_command":
             self._deliver(row, row.attachment, source)
@@ -192,33 +185,36 @@ class ClaudeCodeLines:
         elif row.attachment is not None and (blocks := read_attachment(row.attachment, row.rendered)):
             self._attach(row, blocks, source)
         elif row.type == QUEUE and (words := self.queue.take(row, source)):
-            self.held.append((row, words, source))
+            self.undelivered.append((row, words, source))
         else:
             self._note(row, source)
 
     def _announce(self, row: Row, attachment: dict[str, Any]) -> bool:
-        """Take what is part of every request; whether the attachment is such."""
+        """Read content that is part of every request. Return whether the attachment has such content."""
         aside = row.lane[0]
         return self.prompt[aside].take(attachment) or self.announced[aside].take(attachment, row.rendered)
 
     def spoil(self, source: Source, reason: str) -> None:
-        """Put down a line that cannot be read."""
+        """Record a line that cannot be read."""
         self.corrupt.append(build(Corrupt, line=source.line, offset=source.offset, reason=reason))
 
     def check_last(self, source: Source) -> None:
-        """A corrupt line at the very end, with no line end, is one that is still being written."""
+        """Report a corrupt last line without a line end as unfinished: it is still being written."""
         if self.corrupt and self.corrupt[-1].line == source.line:
             self.corrupt.pop()
             self.spoil(source, "the last line is not finished")
 
     def _note(self, row: Row, source: Source) -> None:
         kind = row.type or ""
-        known = kind in BOOKKEEPING
+        is_known = kind in BOOKKEEPING
+        self.reminders.take(row)
+        self.prompt[row.lane[0]].take_request(row.shape_hash, row.shape, row.query_source)
         self.sent_instead |= read_replacements(row.replacements) if kind == "content-replacement" else {}
-        self.retracted |= dict.fromkeys(_strings(row.retracted_message_uuids))
+        retracted = row.retracted_message_uuids if isinstance(row.retracted_message_uuids, list) else ()
+        self.retracted |= {name: None for name in retracted if isinstance(name, str)}
         if kind == "system":
-            kind, known = f"system/{row.subtype or ''}", row.subtype in SUBTYPES
-        self.notes.append(build(Note, type=kind, known=known, source=source))
+            kind, is_known = f"system/{row.subtype or ''}", row.subtype in SUBTYPES
+        self.notes.append(build(Note, type=kind, known=is_known, source=source))
         if row.uuid is not None:
             self.chain.via.setdefault(row.uuid, None if row.parent_uuid is UNSET else row.parent_uuid)
         if row.custom_title is not None:
@@ -233,18 +229,18 @@ class ClaudeCodeLines:
     def _start(
         self, row: Row, source: Source, lane: Lane, role: str = "user", *, outputs: bool = False
     ) -> Draft:
-        """A new draft for this row, in its place in the chain: behind what was delivered before it."""
-        if self.held and lane == MAIN and not outputs:
-            for draft in self._make_held():
+        """Start a draft for this row, after the queued messages that were delivered before it."""
+        if self.undelivered and lane == MAIN and not outputs:
+            for draft in self._make_undelivered():
                 self._add(draft, MAIN)
-                self.spoken[False] = self.queue.inserted[draft.lines[0].blocks[0].text] = draft
-            self.held.clear()
+                self.last_message[False] = self.queue.inserted[draft.lines[0].blocks[0].text] = draft
+            self.undelivered.clear()
         parent = row.parent_uuid
         if parent is UNSET:
             # Rows of a format without the field follow each other.
             parent = self.previous[lane].id if lane in self.previous else None
         elif parent is not None and (above := self.chain.home.get(parent)) is not None and above.id == parent:
-            parent = above.id  # one string, kept once
+            parent = above.id  # shares one string object
         name = row.uuid if row.uuid is not None else f"line-{source.line}"
         if row.uuid is None and name in self.chain.home:
             name = f"{name}.{source.offset}"  # another row of a damaged line
@@ -261,13 +257,13 @@ class ClaudeCodeLines:
         self.previous[lane] = draft
         self.chain.home[draft.id] = draft
 
-    def _make_held(self) -> list[Draft]:
-        """Drafts of what was taken out of the queue since the model spoke last.
+    def _make_undelivered(self) -> list[Draft]:
+        """Build drafts of the messages that left the queue since the last reply.
 
-        It is delivered with the outputs of the tools that are at work: it waits for them.
+        They are delivered together with the outputs of the running tools.
         """
         parent, drafts = self.previous.get(MAIN), list[Draft]()
-        for row, words, source in self.held:
+        for row, words, source in self.undelivered:
             order = len(self.drafts) + len(drafts)
             draft = Draft(f"line-{source.line}", parent.id if parent else None, "user", order, MAIN)
             speech = Speech("harness", "local command") if is_command(words) else Speech("user", "queued")
@@ -304,7 +300,7 @@ class ClaudeCodeLines:
         draft = self.replies.find(row, message, self._find_above(row)) if answers else None
         if draft is None:
             # Queued prompts wait for outputs.
-            outputs = bool(self.held) and any(type(block) is ToolOutput for block in blocks)
+            outputs = bool(self.undelivered) and any(type(block) is ToolOutput for block in blocks)
             draft = self._start(row, source, lane, "assistant" if answers else "user", outputs=outputs)
             if answers:
                 self.replies.add(draft, message, lane)
@@ -321,7 +317,7 @@ class ClaudeCodeLines:
             self._ask(draft, row, blocks)
             if draft.role == "user" and not draft.meta:
                 self.replies.end(lane, draft.order)
-        self.spoken[lane[0]] = draft
+        self.last_message[lane[0]] = draft
 
     def _find_above(self, row: Row) -> Draft | None:
         """Return the draft of a row's parent; the last one of its lane if rows have no parents."""
@@ -337,16 +333,16 @@ class ClaudeCodeLines:
         self._attribute(draft, row, blocks)
 
     def _attribute(self, draft: Draft, row: Row, blocks: list[Block]) -> None:
-        """Whose words a row of the user's role holds."""
+        """Set the speaker of a row with the user's role."""
         if draft.role == "tool" and not (draft.aside or row.is_meta or row.origin or row.prompt_source):
-            draft.meta, draft.extra = False, None  # outputs alone are nobody's words
+            draft.meta, draft.extra = False, row.file_extra  # a row of outputs has no speaker
             return
         text = words_of(blocks)
-        told = read_origin(row.origin), row.prompt_source
+        origin = read_origin(row.origin), row.prompt_source
         speech = judge(
             blocks,
-            origin=told[0],
-            source=told[1],
+            origin=origin[0],
+            source=origin[1],
             meta=row.is_meta is True,
             aside=draft.aside,
             plan=row.plan_content is not None,
@@ -358,11 +354,11 @@ class ClaudeCodeLines:
         draft.meta, draft.extra = speech.meta, speech.extra
 
     def _attach(self, row: Row, blocks: list[Block], source: Source) -> None:
-        """What the harness puts beside the conversation: it stands in no chain, as what was queued."""
+        """Add an attachment of the harness. Like queued messages, it is in no chain of parents."""
         parent = None if row.parent_uuid is UNSET else row.parent_uuid
         name = row.uuid if row.uuid is not None else f"line-{source.line}"
         if name in self.attached:
-            # It stands where it came first: behind that, what follows it goes on.
+            # It stays at its first position: later rows follow that one.
             self.attached[name].replace(row.uuid, blocks, source)
             return
         if row.uuid is not None:
@@ -375,10 +371,10 @@ class ClaudeCodeLines:
         self._note_session(row)
 
     def _deliver(self, row: Row, attachment: dict[str, Any], source: Source) -> None:
-        """What was queued and handed to the model while it worked, as a row of its own."""
+        """Read a row for a queued message that was delivered while the model worked."""
         blocks = read_content(attachment.get("prompt"), self.names)
-        if (known := self._find_known(row, "message")) is not None:
-            known.replace(row.uuid, blocks, source)
+        if (earlier := self._find_known(row, "message")) is not None:
+            earlier.replace(row.uuid, blocks, source)
             return
         text = words_of(blocks)
         self.queue.hand_over(text)
@@ -392,18 +388,18 @@ class ClaudeCodeLines:
         draft.meta, draft.extra = speech.meta, speech.extra
         if not draft.meta:
             self.replies.end(row.lane, draft.order)
-        self.spoken[row.lane[0]] = draft
+        self.last_message[row.lane[0]] = draft
 
     def _withdraw(self, text: str) -> None:
-        """Words taken out of the queue have a row of their own after all."""
-        for at, (_, words, source) in enumerate(self.held):
+        """Remove the draft of a queued message, because a row of its own has been found."""
+        for at, (_, words, source) in enumerate(self.undelivered):
             if words == text:
                 self.notes.append(build(Note, type=QUEUE, known=True, source=source))
-                del self.held[at]
+                del self.undelivered[at]
                 return
         draft = self.queue.inserted.pop(text, None)
         if draft is not None:
-            draft.kind, draft.extra, draft.made = "note", None, None
+            draft.kind, draft.extra, draft.cached_entry = "note", None, None
             for line in draft.lines:
                 line.blocks = ()
 
@@ -429,21 +425,21 @@ class ClaudeCodeLines:
             reply.error = row.error if isinstance(row.error, str) else "api_error"
 
     def _retract(self) -> None:
-        """A reply that was refused on its way is made anew by another model: what came of it was shown to the
-        user, and is in no later request. It was asked for, so what it took is charged."""
+        """Turn refused replies into notes. Another model wrote the reply again, so no later request contains
+        the refused part. It is still charged."""
         for row in self.retracted:
             draft = self.chain.home.get(row)
             if draft is not None and draft.kind == "message" and draft.role == "assistant":
                 if self.retracted.keys() >= {line.row for line in draft.lines}:
-                    draft.kind, draft.made = "note", None
+                    draft.kind, draft.cached_entry = "note", None
 
     def _find_known(self, row: Row, kind: Kind) -> Draft | None:
-        """The draft of this kind that a row came for before; None for a row that is new."""
+        """Return the draft of this kind from an earlier row with the same id, or None."""
         draft = self.chain.home.get(row.uuid) if row.uuid is not None else None
         return draft if draft is not None and draft.kind == kind else None
 
     def _move(self, draft: Draft, row: Row) -> None:
-        """A row came again: its parent is the new one, unless that is a compaction which kept it."""
+        """Set the parent of a repeated row to the later one, unless that is a compaction that kept it."""
         if row.parent_uuid is UNSET or draft.lines[0].row != row.uuid:
             return
         above, _ = self.chain.find(row.parent_uuid)
@@ -482,15 +478,15 @@ class ClaudeCodeLines:
             if row.uuid is not None:
                 self.chain.home[row.uuid] = draft
         draft.append(row.uuid, blocks, source)
-        self.spoken[draft.aside] = draft
+        self.last_message[draft.aside] = draft
 
     def make_session(self) -> Session:
-        """The session all rows make. Raises `EmptySession` when none of them is a message."""
-        if not self.spoken:
+        """Build the session from all rows. Raises `EmptySession` if none of them is a message."""
+        if not self.last_message:
             count = len(self.notes) + len(self.corrupt) + len(self.drafts)
             why = tell_wordless(count, "record", corrupt=self.corrupt)
             raise EmptySession("data", [(NAME, "recognised")], why)
-        aside, title = False not in self.spoken, self._find_title()
+        aside, title = False not in self.last_message, self._find_title()
         linked = self._link()
         agents, times, names = linked.agents, linked.times, self.replies.names()
         entries = self._make_entries(linked)
@@ -501,7 +497,7 @@ class ClaudeCodeLines:
             extra["queued"] = list(self.queue.queued)
         if aside and linked.agent is not None:
             extra["agent_id"] = linked.agent
-        self.said = Spoken(names, find_heard(agents, entries))
+        self.recorded_replies = RecordedReplies(names, index_replies(agents, entries))
         return build(
             Session,
             format=NAME,
@@ -515,28 +511,32 @@ class ClaudeCodeLines:
             leaf=linked.leaf,
             system=self.prompt[aside].make_system(),
             tools=self.prompt[aside].make_tools(_blocks_of(entries, agents, aside)),
-            provided=self.announced[aside].make(),
-            subagents=self.subagents.make(self.said),
+            provided=self._make_provided(entries, aside),
+            subagents=self.subagents.make(self.recorded_replies),
             notes=tuple(self.notes),
             corrupt=tuple(self.corrupt),
             warnings=(*warn_of_links(entries, linked.bridged), *warn_of_copies(entries)),
             extra=extra,
         )
 
+    def _make_provided(self, entries: Iterable[Entry], aside: bool) -> tuple[Provided, ...]:
+        announced = self.announced[aside].make()
+        return announced if aside else (*announced, *self.reminders.make(entries, announced))
+
     def _link(self) -> Linked:
-        """All drafts, each tied to what it follows, and what is told of them together."""
+        """Link all drafts to their predecessors."""
         replace_outputs(self.drafts, self.sent_instead)
         self._retract()
-        chain, held = self.chain.fork(), self._make_held()
-        drafts = [*self.drafts, *held]
+        chain, delivered = self.chain.fork(), self._make_undelivered()
+        drafts = [*self.drafts, *delivered]
         chain.link(drafts)
-        aside = False not in self.spoken
-        leaf = chain.find_end(held[-1] if held and not aside else self.spoken[aside])
-        told: Draft | None = leaf
+        aside = False not in self.last_message
+        leaf = chain.find_end(delivered[-1] if delivered and not aside else self.last_message[aside])
+        current: Draft | None = leaf
         if self.pinned is not None and not aside:
-            told = self._find_pinned(chain, leaf, *self.pinned)
+            current = self._find_pinned(chain, leaf, *self.pinned)
         if aside:
-            # A sub-agent's own file: what is apart elsewhere is all there is here.
+            # In a sub-agent's own file the sidechain is the main conversation.
             main = leaf.side
             for draft in drafts:
                 draft.side = None if draft.side == main else draft.side
@@ -546,45 +546,45 @@ class ClaudeCodeLines:
             make_boundaries(chain, drafts),
             {at: draft.agent for at, draft in enumerate(drafts) if draft.lane[0]},
             [draft.timestamp for draft in drafts if draft.timestamp is not None],
-            None if told is None else told.id,
+            None if current is None else current.id,
             leaf.agent,
             chain.bridged,
         )
 
     def _make_entries(self, linked: Linked) -> tuple[Entry, ...]:
-        """The entries of all drafts; where no more rows come, each draft is given up for its entry."""
+        """Build the entries of all drafts. If no rows follow, free each draft after its entry is built."""
         drafts, boundaries = linked.drafts, linked.boundaries
         if self.goes_on:
             return tuple([make_entry(draft, boundaries.get(draft.order)) for draft in drafts])
         self._let_go()
         entries: list[Entry] = []
-        while drafts:  # drafts point to those before them alone, so that the last one is free
+        while drafts:  # drafts refer only to earlier drafts, so the last one can be freed
             draft = drafts.pop()
             entries.append(make_entry(draft, boundaries.get(draft.order)))
         entries.reverse()
         return tuple(entries)
 
     def _let_go(self) -> None:
-        """Keep no draft."""
+        """Free all drafts."""
         self.drafts, self.chain = [], LineChain()
         self.names.clear()
         self.replies.clear()
         self.unwritten.clear()
         self.previous.clear()
-        self.spoken.clear()
+        self.last_message.clear()
         self.attached.clear()
         self.queue.inserted.clear()
 
     def _find_pinned(self, chain: LineChain, leaf: Draft, row: str | None) -> Draft | None:
-        """Where a rewind left the conversation: None for before its beginning, else the end of that row's
-        reply; what was said last where the file does not hold the row."""
+        """Return the end of the conversation after a rewind to `row`: the end of that row's reply, None if
+        `row` is None, or the last message if the row is not in the file."""
         if row is None:
             return None
-        found, _ = chain.find(row)
-        return leaf if found is None or found.aside else chain.find_end(found)
+        draft, _ = chain.find(row)
+        return leaf if draft is None or draft.aside else chain.find_end(draft)
 
     def _find_title(self) -> str | None:
-        """The user's, else the model's, else the latest summary of this chain, else of any."""
+        """Return the user's title, else the model's, else the latest summary of this chain, else of any."""
         here = [words for words, leaf in self.summaries if leaf in self.chain.home]
         ranked = [words for words, _ in self.summaries] + here
         titles = [self.titles[kind] for kind in ("ai", "custom") if kind in self.titles]
@@ -592,9 +592,5 @@ class ClaudeCodeLines:
 
 
 def _blocks_of(entries: Iterable[Entry], agents: Mapping[int, str | None], aside: bool) -> Iterator[Block]:
-    """What is said in the conversation, or apart from it."""
+    """Return the blocks of the conversation, or of the sidechains."""
     return (block for at, entry in enumerate(entries) if (at in agents) == aside for block in entry.blocks)
-
-
-def _strings(value: Any) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

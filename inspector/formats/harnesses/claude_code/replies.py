@@ -78,7 +78,7 @@ class ReplyIndex:
                     payer = None if _name(first) in charged else first
                     for draft in copies:
                         if draft.again != (draft is not payer):
-                            draft.again, draft.made = draft is not payer, None
+                            draft.again, draft.cached_entry = draft is not payer, None
 
     def clear(self) -> None:
         """Remove all drafts."""

@@ -1,13 +1,13 @@
 """One line of a Claude Code file -> a `Row` with the fields that matter here.
 
-The other fields (a tool's raw result, a snapshot of files) are never decoded, which is most of the work
-saved. A line of unusual JSON, or with fields of another type than they should have, goes a slower way
-and gives the same row; what has the wrong type counts as missing. Field names: CLAUDE §3.
+The other fields (most of a tool's raw result, a snapshot of files) are never decoded, which is most of the
+work saved. A line of unusual JSON, or with fields of an unexpected type, is decoded more slowly into the
+same row; a field of the wrong type counts as missing. Field names: CLAUDE §3.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -18,6 +18,7 @@ TALK = ("user", "assistant")
 BOOKKEEPING = frozenset(
     {
         *("agent-color", "agent-name", "agent-setting", "ai-title", "artifact-autoreact-ledger"),
+        *("api-request", "api-request-blob", "api-request-shape", "tools-used"),
         *("artifact-comment-monitor", "atis-latch", "attachment", "attribution-snapshot", "bridge-session"),
         *("content-replacement", "continued-in", "cost-state", "custom-title", "ended-by-model"),
         *("file-history-delta", "file-history-snapshot", "fork-context-ref", "frame-link"),
@@ -37,11 +38,14 @@ SUBTYPES = frozenset(
 )
 """Kinds of system rows that say nothing to the model."""
 
+MOST_LINES = 2**31
+"""A larger number of lines in a row is a wrong figure."""
+
 S = TypeVar("S", bound=msgspec.Struct)
 
 
 class UsageFields(msgspec.Struct, gc=False):
-    """What of a reply's usage is read. Each of a file's replies has one until its entry is made."""
+    """The fields of a reply's usage that are read. A reply has one until its entry is made."""
 
     input_tokens: Any = None
     output_tokens: Any = None
@@ -56,7 +60,7 @@ class UsageFields(msgspec.Struct, gc=False):
 
 
 class Message(msgspec.Struct, gc=False):
-    """What the API was sent, or answered."""
+    """A message sent to the API, or its answer."""
 
     id: str | None = None
     model: str | None = None
@@ -65,19 +69,66 @@ class Message(msgspec.Struct, gc=False):
     usage: UsageFields | str | list[Any] | bool | int | float | None = None
 
 
+class ReadFile(msgspec.Struct, rename="camel", gc=False):
+    """The part of a file that a Read returned."""
+
+    content: Any = None
+    num_lines: Any = None
+    total_lines: Any = None
+
+
 class ToolResult(msgspec.Struct, rename="camel", gc=False):
-    """What tells the result of a sub-agent's call from that of another tool."""
+    """The fields that identify a sub-agent's result, and the text of the file that a tool read or changed."""
 
     status: Any = None
     total_tool_use_count: Any = None
+    file: ReadFile | str | list[Any] | bool | int | float | None = None
+    file_path: Any = None
+    original_file: Any = None
+    content: Any = None
+    old_string: Any = None
+    new_string: Any = None
 
     @property
     def tells_of_agent(self) -> bool:
         return self.total_tool_use_count is not None or self.status == "async_launched"
 
+    @property
+    def file_size(self) -> FileSize | None:
+        """The size of the whole file after a Read, Write or Edit; None for other tools.
+
+        If a Read returned some of the lines, the others are taken to be as long.
+        """
+        file, text, old, new = self.file, self.original_file, self.old_string, self.new_string
+        if type(file) is ReadFile and isinstance(file.content, str):
+            size, part, whole = measure_text(file.content), file.num_lines, file.total_lines
+            if type(part) is int and type(whole) is int and 0 < part < whole < MOST_LINES:
+                size = FileSize(size.chars * whole // part, whole)
+            return size
+        if not isinstance(self.file_path, str):
+            return None
+        if isinstance(self.content, str):
+            return measure_text(self.content)
+        if isinstance(text, str) and isinstance(old, str) and isinstance(new, str):
+            chars, lines = zip(*map(measure_text, (text, new, old)), strict=True)
+            return FileSize(*(max(whole + more - less, 0) for whole, more, less in (chars, lines)))
+        return None
+
+
+class FileSize(NamedTuple):
+    """How long a text file is."""
+
+    chars: int
+    lines: int
+
+
+def measure_text(text: str) -> FileSize:
+    """Return the characters and lines of a text."""
+    return FileSize(len(text), text.count("\n") + 1)
+
 
 class AgentRow(msgspec.Struct, rename="camel", gc=False):
-    """A row of a sub-agent's, as it stands in a row of progress."""
+    """A sub-agent's row inside a row of progress."""
 
     type: Any = None
     uuid: Any = None
@@ -87,7 +138,7 @@ class AgentRow(msgspec.Struct, rename="camel", gc=False):
 
 
 class ProgressRow(msgspec.Struct, rename="camel", gc=False):
-    """Of what a row tells progress."""
+    """The data of a row of progress."""
 
     type: Any = None
     agent_id: Any = None
@@ -119,6 +170,14 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     microcompact_metadata: Any = None
     replacements: Any = None
     retracted_message_uuids: Any = None
+    id: Any = None
+    base: Any = None
+    keep: Any = None
+    tail: Any = None
+    hash: Any = None
+    shape: Any = None
+    shape_hash: str | None = None
+    query_source: str | None = None
     is_api_error_message: bool | None = None
     error: Any = None
     data: ProgressRow | str | list[Any] | bool | int | float | None = None
@@ -143,6 +202,13 @@ class Row(msgspec.Struct, rename="camel", gc=False):
         return origin if isinstance(origin, str) and origin and origin != self.session_id else None
 
     @property
+    def file_extra(self) -> dict[str, Any] | None:
+        """`extra` of a tool's output: how long the file is that the tool read or changed."""
+        result = self.tool_use_result
+        size = result.file_size if type(result) is ToolResult else None
+        return None if size is None else {"file": size._asdict()}
+
+    @property
     def lane(self) -> tuple[bool, str | None]:
         """Whether the row belongs to a sub-agent, and to which."""
         return (True, self.agent_id) if self.is_sidechain else (False, None)
@@ -154,16 +220,16 @@ def read_origin(origin: Any) -> str | None:
     return kind if isinstance(kind, str) and kind else None
 
 
-class _Told(msgspec.Struct, gc=False):
-    """That an object is there; what is in it is not decoded."""
+class _Present(msgspec.Struct, gc=False):
+    """An object of which only the presence matters; its fields are not decoded."""
 
 
 class Sign(msgspec.Struct, rename="camel", gc=False):
-    """What tells a row of Claude Code's from others."""
+    """The fields that distinguish Claude Code's rows from other rows."""
 
     type: Any = None
     uuid: Any = None
-    message: _Told | None = None
+    message: _Present | None = None
     parent_uuid: Any = UNSET
     session_id: Any = None
     leaf_uuid: Any = None
@@ -174,11 +240,11 @@ class Sign(msgspec.Struct, rename="camel", gc=False):
     @property
     def ours(self) -> bool:
         if self.type in TALK and self.uuid is None:
-            # Rows cut down to what is said follow each other; those of a stream spell the session otherwise.
+            # Rows reduced to their messages have no uuid; rows of a stream spell the session id differently.
             named = self.session_id is not None or isinstance(self.timestamp, str)
             return named and self.streamed is None and self.message is not None
         if self.type in TALK or self.type == "system":
-            # An exporter may tell the session once, around the rows.
+            # An exporter may write the session id once, around the rows.
             alone = isinstance(self.timestamp, str) and self.streamed is None and self.message is not None
             linked = self.parent_uuid is not UNSET or self.session_id is not None
             return self.uuid is not None and (linked or alone)
@@ -192,7 +258,7 @@ _refused = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
 
 
 def decode_row(line: memoryview) -> Row:
-    """The row. Raises `ValueError` with a short reason when the line is no JSON object."""
+    """Decode a row. Raises `ValueError` with a short reason if the line is not a JSON object."""
     try:
         return _row.decode(line)
     except _refused:
@@ -211,7 +277,7 @@ def decode_row_slowly(line: memoryview) -> Row:
 
 
 def decode_sign(line: memoryview) -> Sign:
-    """Just enough of the row to know it. Raises `ValueError` as `decode_row` does."""
+    """Decode the fields that identify the format. Raises `ValueError` as `decode_row` does."""
     try:
         return _sign.decode(line)
     except _refused:
@@ -225,12 +291,16 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _convert(cls: type[S], value: dict[str, Any]) -> S:
-    made = cls()
+    converted = cls()
     for field in msgspec.structs.fields(cls):
         if field.encode_name in value:
-            given = value[field.encode_name]
+            field_value = value[field.encode_name]
             try:
-                setattr(made, field.name, given if field.type is Any else msgspec.convert(given, field.type))
+                setattr(
+                    converted,
+                    field.name,
+                    field_value if field.type is Any else msgspec.convert(field_value, field.type),
+                )
             except _refused:
                 continue
-    return made
+    return converted

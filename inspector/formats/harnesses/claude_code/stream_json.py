@@ -16,7 +16,7 @@ from typing import Any
 from ....session.blocks import Number
 from ....session.entries import Corrupt, Cost, Source, StatedTotal, Usage, is_tokens
 from ....session.session import Session
-from ...json_document import Fields, Found, find_blocks, is_number, load, peek_once, place
+from ...json_document import Fields, ParsedBlock, find_blocks, is_number, load, peek_once, place
 from ...json_lines import Data, Reader, decode, iter_lines, read_lines
 from ...recording import Json, JsonRows, Recording, first_rows
 from ...requests.anthropic_blocks import Names, read_usage, read_with_rest
@@ -54,8 +54,8 @@ def _is_init(row: Json) -> bool:
 
 def _is_message(row: Json) -> bool:
     """Whether a row is a message of a run, whose beginning was cut off."""
-    spoken = row.get("type") in ("user", "assistant") and isinstance(row.get("message"), dict)
-    return spoken and isinstance(row.get("session_id"), str) and "parent_tool_use_id" in row
+    is_message = row.get("type") in ("user", "assistant") and isinstance(row.get("message"), dict)
+    return is_message and isinstance(row.get("session_id"), str) and "parent_tool_use_id" in row
 
 
 def _is_array(data: Data) -> bool:
@@ -111,7 +111,7 @@ class Stream(JsonRows):
         super().take(source, line)
 
     def make_session(self) -> Session:
-        """The session of all rows. Raises `EmptySession` when none of them is a message."""
+        """Build the session from all rows. Raises `EmptySession` if none of them is a message."""
         void = {
             name
             for _, row in self.rows
@@ -120,18 +120,20 @@ class Stream(JsonRows):
             if isinstance(name, str)
         }
         reading = _StreamReading(void)
-        reading.made.corrupt = list(self.corrupt)
+        reading.recording.corrupt = list(self.corrupt)
         for source, row in self.rows:
             reading.take(source, row)
         return reading.make_session()
 
 
 class _StreamReading:
-    """What has been read of a run, row after row. `void` are replies' rows that a later one supersedes, or
-    takes back because they were refused."""
+    """Reads the rows of a run.
+
+    `void` are rows of replies that a later row supersedes, or that were withdrawn because of a refusal.
+    """
 
     def __init__(self, void: set[str]) -> None:
-        self.made = Recording(NAME)
+        self.recording = Recording(NAME)
         self.void = void
         self.about: Json = {}
         self.result: Json = {}
@@ -146,7 +148,7 @@ class _StreamReading:
         self.stated: Json = {}  # the last result with a cost
 
     def take(self, source: Source, row: Json) -> None:
-        """One row."""
+        """Read one row."""
         kind, subtype = row.get("type"), row.get("subtype")
         if kind in ("assistant", "user") and isinstance(row.get("message"), dict):
             self._say(source, row, str(kind))
@@ -159,9 +161,11 @@ class _StreamReading:
                 self.result = row
                 self._add_cost(row)
             self.lost = self.lost or (kind == "system" and subtype == "session_writes_lost")
-            told = f"{kind}/{subtype}" if isinstance(subtype, str) else str(kind)
-            known = isinstance(kind, str) and kind in BOOKKEEPING
-            self.made.note(told if isinstance(kind, str) else "row without a type", source, known=known)
+            kind_name = f"{kind}/{subtype}" if isinstance(subtype, str) else str(kind)
+            is_known = isinstance(kind, str) and kind in BOOKKEEPING
+            self.recording.note(
+                kind_name if isinstance(kind, str) else "row without a type", source, is_known=is_known
+            )
 
     def _say(self, source: Source, row: Json, kind: str) -> None:
         fields = Fields(row, "type", "session_id")
@@ -169,12 +173,12 @@ class _StreamReading:
         agent, name = fields.text("parent_tool_use_id"), fields.text("uuid") or f"line-{source.line}"
         number, time = message.text("id"), fields.text("timestamp")
         self.updated = time or self.updated
-        found = find_blocks(message.any("content"), lambda raw: read_with_rest(raw, self.names))
+        blocks = find_blocks(message.any("content"), lambda raw: read_with_rest(raw, self.names))
         usage = read_usage(message.rest.get("usage")) if kind == "assistant" else None
         key = (agent, number or "")
         void = name in self.void and kind == "assistant"
         if kind == "assistant" and not void and self._continues(key, usage, row):
-            self._go_on(self.replies[key], found, source, name, usage)
+            self._go_on(self.replies[key], blocks, source, name, usage)
             return
         more: Json = {
             "usage": usage,
@@ -183,16 +187,16 @@ class _StreamReading:
         }
         if kind == "user":
             more = {"meta": True} if fields.flag("isSynthetic") else {}
-            text = "\n".join(block.text for block, _ in found if block.kind == "text")
+            text = "\n".join(block.text for block, _ in blocks if block.kind == "text")
             if self.wordless is not None and agent is None:
                 wordless, self.wordless = self.wordless, None
                 if text.startswith(SUMMARY):
-                    self._fill(wordless, found, source, text)
+                    self._fill(wordless, blocks, source, text)
                     return
-        entry = self.made.add(
+        entry = self.recording.add(
             name,
             kind,
-            found,
+            blocks,
             source,
             fields.rest | message.rest,
             parent=self.ends.get(agent),
@@ -217,7 +221,7 @@ class _StreamReading:
         reply = self.replies.get(key)
         if reply is None or self.ends.get(key[0]) == reply:
             return reply is not None
-        entry = self.made.entries[self.made.where[reply]]
+        entry = self.recording.entries[self.recording.where[reply]]
         old, new = entry.extra.get("request_id"), row.get("request_id")
         if old is not None and new is not None:
             return bool(old == new)
@@ -227,15 +231,17 @@ class _StreamReading:
         """End all replies, at a prompt or a compaction."""
         self.replies = {key: reply for key, reply in self.replies.items() if key[0] != agent}
 
-    def _go_on(self, reply: str, found: list[Found], source: Source, name: str, usage: Any) -> None:
+    def _go_on(
+        self, reply: str, new_blocks: list[ParsedBlock], source: Source, name: str, usage: Any
+    ) -> None:
         """Add the next blocks of a reply. The usage of its last row is the usage of the reply."""
-        entry = self.made.entries[self.made.where[reply]]
-        new = {str(len(entry.blocks) + at): rest for at, (_, rest) in enumerate(found) if rest}
+        entry = self.recording.entries[self.recording.where[reply]]
+        new = {str(len(entry.blocks) + at): rest for at, (_, rest) in enumerate(new_blocks) if rest}
         extra = entry.extra | ({"blocks": entry.extra.get("blocks", {}) | new} if new else {})
         self.aliases[name] = reply
-        self.made.change(
+        self.recording.change(
             reply,
-            blocks=(*entry.blocks, *(block for block, _ in found)),
+            blocks=(*entry.blocks, *(block for block, _ in new_blocks)),
             sources=(*entry.sources, source),
             usage=usage or entry.usage,
             aliases=(*entry.aliases, name),
@@ -252,64 +258,68 @@ class _StreamReading:
             self.totals.pop()
         after = self.totals[-1].until if self.totals else None
         usage = Usage(cost=Cost(total=money))
-        self.totals.append(StatedTotal(usage=usage, after=after, until=self.made.last or ""))
+        self.totals.append(StatedTotal(usage=usage, after=after, until=self.recording.last or ""))
         self.stated = row
 
     def _compact(self, source: Source, row: Json) -> None:
         self._forget(None)
-        told = Fields(row.get("compact_metadata"))
-        preserved = Fields(told.rest.get("preserved_messages")).strings("uuids")
-        segment = Fields(told.rest.get("preserved_segment"))
-        kept = [self.aliases[name] for name in preserved if name in self.aliases]
+        metadata = Fields(row.get("compact_metadata"))
+        preserved = Fields(metadata.rest.get("preserved_messages")).strings("uuids")
+        segment = Fields(metadata.rest.get("preserved_segment"))
+        kept_ids = [self.aliases[name] for name in preserved if name in self.aliases]
         boundary: Json = {
-            "trigger": told.text("trigger"),
-            "tokens_before": told.number("pre_tokens"),
-            "first_kept": None if kept else self.aliases.get(segment.text("head_uuid") or ""),
-            "kept": tuple(dict.fromkeys(kept)),
+            "trigger": metadata.text("trigger"),
+            "tokens_before": metadata.number("pre_tokens"),
+            "first_kept": None if kept_ids else self.aliases.get(segment.text("head_uuid") or ""),
+            "kept": tuple(dict.fromkeys(kept_ids)),
             "extra": {"unreadable": True},
         }
         # The conversation without system prompt and tools, so it is not the size of a request.
-        if (left := told.number("post_tokens")) is not None:
-            boundary["extra"]["postTokens"] = left
+        if (tokens_after := metadata.number("post_tokens")) is not None:
+            boundary["extra"]["postTokens"] = tokens_after
         name = row.get("uuid")
-        entry = self.made.compact(
+        entry = self.recording.compact(
             name if isinstance(name, str) else f"line-{source.line}",
             None,
             source,
             boundary,
             parent=self.ends.get(None),
-            extra=told.rest,
+            extra=metadata.rest,
         )
         self.ends[None] = self.wordless = entry.id
 
-    def _fill(self, name: str, found: list[Found], source: Source, text: str) -> None:
+    def _fill(self, name: str, parsed: list[ParsedBlock], source: Source, text: str) -> None:
         """Set the text of a compaction from the next message."""
-        entry = self.made.entries[self.made.where[name]]
+        entry = self.recording.entries[self.recording.where[name]]
         boundary = entry.boundary
         if boundary is not None:
-            extra = {each: value for each, value in boundary.extra.items() if each != "unreadable"}
+            extra = {key: value for key, value in boundary.extra.items() if key != "unreadable"}
             boundary = boundary.model_copy(update={"summary": text, "extra": extra})
-        blocks = tuple(block for block, _ in found)
-        self.made.change(name, blocks=blocks, boundary=boundary, sources=(*entry.sources, source))
+        blocks = tuple(block for block, _ in parsed)
+        self.recording.change(name, blocks=blocks, boundary=boundary, sources=(*entry.sources, source))
 
     def make_session(self) -> Session:
-        """All of it. Raises `EmptySession` when nobody says anything."""
+        """Return the session.
+
+        Raises:
+            EmptySession: If there is no message.
+        """
         number = Fields(self.about).text("session_id") or ""
-        made = self.made
-        if any(entry.boundary and "unreadable" in entry.boundary.extra for entry in made.entries):
+        recording = self.recording
+        if any(entry.boundary and "unreadable" in entry.boundary.extra for entry in recording.entries):
             where = f"{number or '<session_id>'}.jsonl"
-            made.warnings.append(
+            recording.warnings.append(
                 f"summaries are not in the stream; the session's own file, {where:.60}, has them"
             )
         if self.lost:
-            made.warnings.append("it says that a part of the session was not written")
+            recording.warnings.append("the stream reports that a part of the session was not written")
         version = Fields(self.about).text("claude_code_version")
         sums = {
             key: self.result[key]
             for key in ("modelUsage", "total_cost_usd", "num_turns")
             if key in self.result
         }
-        return made.make_session(
+        return recording.make_session(
             id=number,
             model=Fields(self.about).text("model"),
             cwd=Fields(self.about).text("cwd"),

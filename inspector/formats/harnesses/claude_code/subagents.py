@@ -1,8 +1,8 @@
-"""Sub-agents whose replies stand in a Claude Code file beside its conversation.
+"""Read the sub-agents whose replies are in a Claude Code session's own file.
 
-While a sub-agent works, rows of type `progress` hold its replies whole, with their usage. The last one is in
-none of them: the result of the call that started it tells its usage, and how many tools were called. Only
-lines that can hold such things are decoded. Source: files of versions 2.0 to 2.1, and CLAUDE §3.
+While a sub-agent works, rows of type `progress` hold its complete replies with their usage, except for the
+last one: the result of the call that started the sub-agent has its usage, and the number of tool calls. Only
+lines that can hold such data are decoded. Source: files of versions 2.0 to 2.1, and CLAUDE §3.
 """
 
 from __future__ import annotations
@@ -19,45 +19,47 @@ from .replies import ReplyName, name_reply
 from .rows import AgentRow, ProgressRow
 
 
-class Heard(NamedTuple):
-    """A reply in short: tokens of its request, which tell it from others, its model, and its tool calls."""
+class ReplySummary(NamedTuple):
+    """A summary of a reply: the tokens of its request, which identify it, its model, and its tool calls."""
 
-    asked: tuple[Any, ...]
+    prompt_tokens: tuple[Any, ...]
     model: str | None
     calls: int
 
 
-class Spoken(NamedTuple):
+class RecordedReplies(NamedTuple):
     """Replies that are entries.
 
     Attributes:
-        messages: the names of all of them.
-        heard: the replies of each sub-agent; the key None is for rows that name no sub-agent.
-        whole: sub-agents whose replies are complete.
+        messages: The names of all replies.
+        by_agent: The replies of each sub-agent; the key None is for rows that name no sub-agent.
+        whole: Sub-agents with complete replies.
     """
 
     messages: frozenset[ReplyName]
-    heard: dict[str | None, list[Heard]]
+    by_agent: dict[str | None, list[ReplySummary]]
     whole: frozenset[str] = frozenset()
 
 
-def hear(reply: Entry) -> Heard:
-    """The reply in short."""
-    asked = tuple(getattr(reply.usage, name, 0) for name in ("input", "cache_read", "cache_write"))
-    return Heard(asked, reply.model, sum(block.kind == "tool_call" for block in reply.blocks))
+def summarise_reply(reply: Entry) -> ReplySummary:
+    """Return the summary of a reply."""
+    prompt_tokens = tuple(getattr(reply.usage, name, 0) for name in ("input", "cache_read", "cache_write"))
+    return ReplySummary(prompt_tokens, reply.model, sum(block.kind == "tool_call" for block in reply.blocks))
 
 
-def find_heard(agents: Mapping[int, str | None], entries: Sequence[Entry]) -> dict[str | None, list[Heard]]:
-    """What sub-agents say in these entries; `agents` tells whose those of theirs are."""
-    heard: dict[str | None, list[Heard]] = {}
+def index_replies(
+    agents: Mapping[int, str | None], entries: Sequence[Entry]
+) -> dict[str | None, list[ReplySummary]]:
+    """Find the replies of sub-agents in these entries; `agents` maps an index to its sub-agent."""
+    by_agent: dict[str | None, list[ReplySummary]] = {}
     for at, agent in agents.items():
         if entries[at].usage is not None:
-            heard.setdefault(agent, []).append(hear(entries[at]))
-    return heard
+            by_agent.setdefault(agent, []).append(summarise_reply(entries[at]))
+    return by_agent
 
 
 class _Reply:
-    """The rows of one reply, in the making."""
+    """The rows of one reply that may not be complete."""
 
     def __init__(self, agent: str, name: ReplyName, source: Source) -> None:
         self.agent, self.name = agent, name
@@ -73,7 +75,7 @@ class _Reply:
 
 
 class _Result(NamedTuple):
-    """What the result of a call tells of the sub-agent: its last reply if told, the calls it made."""
+    """The result of a call that started a sub-agent: its last reply if recorded, and its number of calls."""
 
     agent: str
     last: Entry | None
@@ -81,7 +83,7 @@ class _Result(NamedTuple):
 
 
 class SubAgentRows:
-    """What was found so far, in file order."""
+    """The replies and results of sub-agents read so far, in file order."""
 
     def __init__(self) -> None:
         self.replies: dict[tuple[str, ReplyName], _Reply] = {}
@@ -139,44 +141,50 @@ class SubAgentRows:
             )
         self.results[name] = _Result(agent or name, last, None if calls is None else round(calls))
 
-    def make(self, spoken: Spoken) -> tuple[SubAgent, ...]:
-        """Return every sub-agent whose replies are not all among the entries of `spoken`."""
+    def make(self, recorded: RecordedReplies) -> tuple[SubAgent, ...]:
+        """Return every sub-agent with replies that are not in `recorded`."""
         replies: dict[str, list[Entry]] = {}
         for reply in self.replies.values():
-            if reply.name not in spoken.messages:
+            if reply.name not in recorded.messages:
                 replies.setdefault(reply.agent, []).append(reply.make())
         results: dict[str, list[_Result]] = {}
         for result in self.results.values():
             results.setdefault(result.agent, []).append(result)
-        made = (
-            _make(agent, replies.get(agent, []), results.get(agent, []), spoken)
+        subagents = (
+            _make(agent, replies.get(agent, []), results.get(agent, []), recorded)
             for agent in dict.fromkeys((*replies, *results))
         )
-        return tuple(each for each in made if each.replies or each.results or each.silent)
+        return tuple(
+            subagent for subagent in subagents if subagent.replies or subagent.results or subagent.silent
+        )
 
 
-def _make(agent: str, replies: list[Entry], results: list[_Result], spoken: Spoken) -> SubAgent:
-    known = [*map(hear, replies), *spoken.heard.get(agent, [])]
-    seen = {each.asked for said in (known, *spoken.heard.values()) for each in said}
-    model = next((each.model for each in reversed(known) if each.model is not None), None)
-    told = [result.last for result in results if result.last is not None]
-    untold = [last for last in told if hear(last).asked not in seen]
-    if agent in spoken.whole:
-        untold, silent = [], False
-    elif known:
-        silent = sum(each.calls for each in known) < sum(result.calls or 0 for result in results)
+def _make(agent: str, replies: list[Entry], results: list[_Result], recorded: RecordedReplies) -> SubAgent:
+    known_replies = [*map(summarise_reply, replies), *recorded.by_agent.get(agent, [])]
+    prompts = {
+        reply.prompt_tokens
+        for summaries in (known_replies, *recorded.by_agent.values())
+        for reply in summaries
+    }
+    model = next((reply.model for reply in reversed(known_replies) if reply.model is not None), None)
+    last_replies = [result.last for result in results if result.last is not None]
+    unrecorded = [last for last in last_replies if summarise_reply(last).prompt_tokens not in prompts]
+    if agent in recorded.whole:
+        unrecorded, silent = [], False
+    elif known_replies:
+        silent = sum(reply.calls for reply in known_replies) < sum(result.calls or 0 for result in results)
     else:
-        silent = bool(untold) or len(told) < len(results)
+        silent = bool(unrecorded) or len(last_replies) < len(results)
     return SubAgent(
         id=agent,
         replies=tuple(replies),
-        results=tuple(last.model_copy(update={"model": last.model or model}) for last in untold),
+        results=tuple(last.model_copy(update={"model": last.model or model}) for last in unrecorded),
         silent=silent,
     )
 
 
 def _decode(raw: bytes) -> Fields:
-    """The row once more, with all its fields. A row that could be read may hold one that cannot."""
+    """Decode the row with all its fields; {} if a field is invalid that was not needed before."""
     try:
         return Fields(decode(raw))
     except ValueError:

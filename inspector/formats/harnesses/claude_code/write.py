@@ -23,6 +23,7 @@ from ....session.speakers import judge, who_speaks
 from ...exports.linearize import BranchEntry, Json, LinearSession, take_line
 from ...requests.anthropic_blocks import find_unwritable, write_tool_block
 from .attached import WAY, write_provided
+from .recorded_requests import RECORDED
 
 NO_CONTENT = "(no content)"
 """The text that Claude Code writes in an empty message, because providers reject empty messages."""
@@ -30,20 +31,20 @@ NO_CONTENT = "(no content)"
 
 def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
     """The rows, and a count of what they do not hold."""
-    # The last that is spoken is a file's leaf: what was emptied after it could not be told.
-    ends = [session.entries[at].kind for at in session.path if session.entries[at].kind != "note"]
-    line = take_line(session, keep_micro=ends[-1:] != ["micro"])
+    line = take_line(session, keep_micro=True)
     losses = Counter(line.losses)
     rows = list(_write_rows(line, twigs, losses))
     common: Json = {"isSidechain": False, "sessionId": session.id, "cwd": session.cwd or ""}
     first = next((at + 1 for at, row in enumerate(rows) if row["type"] == "user"), 0)
-    announced = [write_provided(one) for one in session.provided if first]
-    losses["provided"] -= sum(told is not None for told in announced)
-    for number, told in enumerate(announced):
-        if told is not None:
+    announced = [write_provided(provided) for provided in session.provided if first]
+    # The program adds its own reminders again.
+    again = sum(provided.origin == RECORDED for provided in session.provided)
+    losses["provided"] -= again + sum(attachment is not None for attachment in announced)
+    for number, attachment in enumerate(announced):
+        if attachment is not None:
             parent = rows[first - 1]["uuid"]
             name = {"parentUuid": parent, "uuid": f"{parent}-provided-{number}"}
-            rows.insert(first + number, {"type": "attachment", **name, "attachment": told})
+            rows.insert(first + number, {"type": "attachment", **name, "attachment": attachment})
     out = [common | row for row in rows]
     if session.title is not None and rows:
         out.insert(0, {"type": "summary", "summary": session.title, "leafUuid": rows[-1]["uuid"]})
@@ -51,17 +52,17 @@ def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, C
 
 
 def _write_rows(line: LinearSession, twigs: Sequence[BranchEntry], losses: Counter[str]) -> Iterator[Json]:
-    """Other branches stand before the path's last entry: what is last in a file is its leaf."""
+    """Yield the rows. Other branches come before the path's last entry: a file's last row is its leaf."""
     last: dict[str | None, str | None] = {None: None}
     written = [*line.entries, *(twig.entry for twig in twigs)]
     unwritable = find_unwritable(block for entry in written for block in entry.blocks)
 
-    def write(entry: Entry, parent: str | None, kept: tuple[str, ...]) -> Iterator[Json]:
+    def write(entry: Entry, parent: str | None, kept_ids: tuple[str, ...]) -> Iterator[Json]:
         if unwritable:
             entry = _leave_out_tools(entry, unwritable)
         rows = [_write_row(entry)]
         if entry.kind == "compaction":
-            rows = _write_compaction(entry, parent, kept)
+            rows = _write_compaction(entry, parent, kept_ids)
         elif entry.kind == "micro":
             rows = [_write_micro(entry)]
         losses["branch_summaries"] += entry.kind == "branch_summary"
@@ -74,7 +75,7 @@ def _write_rows(line: LinearSession, twigs: Sequence[BranchEntry], losses: Count
     end: list[Json] = []
     for entry in line.entries:
         yield from end
-        end = list(write(entry, parent, line.kept if entry.id == line.last else ()))
+        end = list(write(entry, parent, line.kept_ids if entry.id == line.last else ()))
         parent = last[entry.id]
     for entry, hangs in twigs:
         if hangs in last:
@@ -101,8 +102,8 @@ def _write_row(entry: Entry) -> Json:
         return _write_attached(entry, entry.blocks[0])
     content = [write_block(block) for block in entry.blocks]
     if entry.role != "assistant":
-        told = _write_speaker(entry)
-        return {"type": "user", "uuid": entry.id, **told, "message": {"role": "user", "content": content}}
+        speaker = _write_speaker(entry)
+        return {"type": "user", "uuid": entry.id, **speaker, "message": {"role": "user", "content": content}}
     message: Json = {"id": f"msg_{entry.id}", "role": "assistant", "content": content}
     reply = {"model": entry.model, "stop_reason": entry.stop_reason, "usage": _write_usage(entry.usage)}
     message |= {name: value for name, value in reply.items() if value is not None}
@@ -111,21 +112,21 @@ def _write_row(entry: Entry) -> Json:
 
 
 def _write_attached(entry: Entry, block: Block) -> Json:
-    """What the harness put beside the conversation: a file, or words as they were sent."""
+    """Write an attachment of the harness: a file, or a text as it was sent."""
     if isinstance(block, Document):
         file = {"filePath": block.title or "", "content": block.text}
-        told: Json = {
+        attachment: Json = {
             "type": "file",
             "filename": block.title or "",
             "content": {"type": "text", "file": file},
         }
-        return {"type": "attachment", "uuid": entry.id, "attachment": told}
+        return {"type": "attachment", "uuid": entry.id, "attachment": attachment}
     sent = [{"type": "text", "text": block.text if isinstance(block, Text) else ""}]
     return {"type": "attachment", "uuid": entry.id, "attachment": {"type": "reminder"}, "rendered": sent}
 
 
 def _write_speaker(entry: Entry) -> Json:
-    """What tells who speaks, where the words themselves do not."""
+    """Return the fields that name the speaker, if the text itself does not."""
     way, tagged = who_speaks(entry).way, judge(entry.blocks)
     if way == "queued":
         return {"promptSource": "queued"}
@@ -137,7 +138,7 @@ def _write_speaker(entry: Entry) -> Json:
     return {"isMeta": True} if harness and not tagged.meta else {}
 
 
-def _write_compaction(entry: Entry, parent: str | None, kept: tuple[str, ...]) -> list[Json]:
+def _write_compaction(entry: Entry, parent: str | None, kept_ids: tuple[str, ...]) -> list[Json]:
     boundary, metadata = entry.boundary, dict[str, Any]()
     if boundary is not None:
         metadata = {
@@ -146,15 +147,22 @@ def _write_compaction(entry: Entry, parent: str | None, kept: tuple[str, ...]) -
             "postTokens": boundary.extra.get("postTokens"),
         }
         metadata = {name: value for name, value in metadata.items() if value is not None}
-    if kept:
-        metadata["preservedMessages"] = {"uuids": list(kept)}
+    behind = boundary is not None and boundary.summary_last
+    if kept_ids:
+        anchor = {"anchorUuid": entry.id} if behind else {}
+        metadata["preservedMessages"] = {**anchor, "uuids": list(kept_ids)}
+    if kept_ids and behind:
+        # As after /rewind, "summarize from here": the parent is the row before the chosen prompt.
+        ends, parent = {"headUuid": kept_ids[0], "tailUuid": kept_ids[-1]}, kept_ids[-1]
+        metadata["preservedSegment"] = ends | {"anchorUuid": entry.id}
     row = {"subtype": "compact_boundary", "logicalParentUuid": parent, "compactMetadata": metadata}
     rows: list[Json] = [{"type": "system", "uuid": entry.id, **row, "parentUuid": None}]
     if entry.blocks:
         content = [write_block(block) for block in entry.blocks]
         message = {"role": "user", "content": content}
         name = {"type": "user", "uuid": f"{entry.id}-summary"}
-        rows.append({**name, "isCompactSummary": True, "message": message})
+        direction = {"summarizeMetadata": {"direction": "from"}} if kept_ids and behind else {}
+        rows.append({**name, "isCompactSummary": True, **direction, "message": message})
     return rows
 
 
@@ -218,7 +226,7 @@ def _write_usage(usage: Usage | None) -> Json | None:
 
 
 def _figures(of: Usage | Request) -> Json:
-    """What it took; how long cache writes live only where that is known (CLAUDE §3)."""
+    """Return the usage; the lifetime of cache writes only if it is known (CLAUDE §3)."""
     hour = of.cache_write_1h
     split = {"ephemeral_5m_input_tokens": of.cache_write - (hour or 0), "ephemeral_1h_input_tokens": hour}
     return {

@@ -1,11 +1,11 @@
-"""What the screen of a Cline or Roo Code task tells beside its messages: `ui_messages.json` -> its requests.
+"""Read the requests of a Cline or Roo Code task from its screen, `ui_messages.json`.
 
-Until 2026 the figures of a request stand only there, in a row `api_req_started` whose text is JSON. Sources:
-FORMATS §6, and tasks of both. A row that names where the messages stood (`conversationHistoryIndex`) is of
-the next reply; where rows name none, as many requests as replies are one each in their order, and of
-others a reply's is the last one before it, by their times, where no other reply came between. Whether
-`tokensIn` holds what the cache gave depends on the provider: where in one request of the task it is less than
-that, it does not. Rows that were cut off, and requests without a reply, have no figures and count as nothing.
+Until 2026 only the screen has the usage of a request: in a row `api_req_started` whose text is JSON. Sources:
+FORMATS §6, and tasks of both. A row with the index of its messages (`conversationHistoryIndex`) belongs to
+the next reply. If rows have no index and there are as many requests as replies, they are paired in order.
+Otherwise a reply gets the last request before it, by time, if no other reply came between. Whether `tokensIn`
+includes cached tokens depends on the provider: if it is smaller than the cached tokens in one request of the
+task, it does not. Interrupted rows and requests without a reply have no figures and are not counted.
 """
 
 from __future__ import annotations
@@ -24,17 +24,25 @@ _USED = ("tokensIn", "tokensOut", "cacheReads", "cacheWrites")
 
 
 class ScreenRequest(NamedTuple):
-    """A request as the screen tells it: how many messages stood before it, -1 for unknown; what it took."""
+    """A request on the screen.
+
+    Attributes:
+        before: The number of messages before it; -1 if unknown.
+        counts: Its figures.
+        model: The model.
+        provider: The provider.
+        time: The time of the row.
+    """
 
     before: int
-    told: Json
+    counts: Json
     model: str | None
     provider: str | None
     time: str | None
 
 
 def read_requests(rows: Any) -> list[ScreenRequest]:
-    """The requests that a screen tells the figures of."""
+    """Return the requests on a screen that have figures."""
     return list(_find_requests(rows)) if isinstance(rows, list) else []
 
 
@@ -44,10 +52,10 @@ def _find_requests(rows: list[Any]) -> Iterator[ScreenRequest]:
         if fields.rest.get("say") != STARTED:
             continue
         try:
-            told = Fields(decode((fields.text("text") or "").encode("utf-8", "surrogatepass")))
+            figures = Fields(decode((fields.text("text") or "").encode("utf-8", "surrogatepass")))
         except ValueError:
             continue
-        if not any(told.rest.get(name) for name in _USED[:2]):
+        if not any(figures.rest.get(name) for name in _USED[:2]):
             continue
         about, index, time = (
             Fields(fields.rest.get("modelInfo")),
@@ -56,7 +64,7 @@ def _find_requests(rows: list[Any]) -> Iterator[ScreenRequest]:
         )
         yield ScreenRequest(
             -1 if index is None else int(index) + 1,
-            told.rest,
+            figures.rest,
             about.text("modelId"),
             about.text("providerId"),
             None if time is None else iso_time(time),
@@ -66,35 +74,38 @@ def _find_requests(rows: list[Any]) -> Iterator[ScreenRequest]:
 def place_requests(
     requests: Sequence[ScreenRequest], replies: Sequence[int], times: Sequence[str | None]
 ) -> dict[int, ScreenRequest]:
-    """The request of each reply, by the reply's position among the messages; {} where nothing tells.
+    """Assign requests to replies. Returns them by the reply's index; {} if that is not possible.
 
-    The positions ascend; `times` are when the replies came, as far as they say so.
+    Args:
+        requests: The requests, in the order of the screen.
+        replies: The indices of the replies among the messages, ascending.
+        times: The times of the replies; None if unknown.
     """
     if requests and all(request.before >= 0 for request in requests):
         placed: dict[int, ScreenRequest] = {}
         for request in requests:
-            at = bisect_left(replies, request.before)
-            if at < len(replies):
-                placed[replies[at]] = request
+            index = bisect_left(replies, request.before)
+            if index < len(replies):
+                placed[replies[index]] = request
         return placed
     if len(requests) == len(replies):
         return dict(zip(replies, requests, strict=True))
-    asked = [request.time for request in requests]
-    if None in asked or None in times or asked != sorted(filter(None, asked)):
+    request_times = [request.time for request in requests]
+    if None in request_times or None in times or request_times != sorted(filter(None, request_times)):
         return {}
     placed = {}
-    taken: set[int] = set()
-    for at, time in zip(replies, times, strict=True):
-        last = bisect_right(asked, time) - 1  # type: ignore[type-var]
-        if last >= 0 and last not in taken:
-            placed[at] = requests[last]
-            taken.add(last)
+    used_requests: set[int] = set()
+    for index, time in zip(replies, times, strict=True):
+        last = bisect_right(request_times, time) - 1  # type: ignore[type-var]
+        if last >= 0 and last not in used_requests:
+            placed[index] = requests[last]
+            used_requests.add(last)
     return placed
 
 
 def read_screen_usage(requests: Sequence[ScreenRequest]) -> list[Usage]:
-    """What each took."""
-    figures = [[_count(request.told, name) for name in _USED] for request in requests]
+    """Return the usage of each request."""
+    figures = [[_count(request.counts, name) for name in _USED] for request in requests]
     inclusive = all(sent >= read + written for sent, _, read, written in figures)
     return [
         Usage(
@@ -102,37 +113,39 @@ def read_screen_usage(requests: Sequence[ScreenRequest]) -> list[Usage]:
             output=replied,
             cache_read=read,
             cache_write=written,
-            cost=make_cost(request.told.get("cost")),
+            cost=make_cost(request.counts.get("cost")),
         )
         for request, (sent, replied, read, written) in zip(requests, figures, strict=True)
     ]
 
 
-def _count(told: Json, name: str) -> float:
-    value = Fields(told).number(name)
+def _count(figures: Json, name: str) -> float:
+    value = Fields(figures).number(name)
     return value if value is not None and value >= 0 else 0
 
 
 class Condensed:
-    """What the screen of a Roo Code task tells of its compactions: sizes before and after, and the cost."""
+    """The compactions on the screen of a Roo Code task: sizes before and after, and the cost."""
 
     def __init__(self, rows: Any) -> None:
-        self._told: list[Json] = []
+        self._compactions: list[Json] = []
         for row in rows if isinstance(rows, list) else ():
             fields = Fields(row)
-            self._told += [
-                told.rest
+            self._compactions += [
+                sizes.rest
                 for name in ("contextCondense", "contextTruncation")
-                if (told := Fields(fields.rest.get(name))).rest
+                if (sizes := Fields(fields.rest.get(name))).rest
             ]
 
     def find(self, key: str, name: Any, summary: str | None, entry: Json) -> Json:
-        """The sizes as fields of a boundary, by a name or a summary's words; the cost goes into `entry`."""
-        for at, told in enumerate(self._told):
-            if (name is None or told.get(key) != name) and (not summary or told.get("summary") != summary):
+        """Find a compaction by its id or summary. Returns sizes for a boundary; adds the cost to `entry`."""
+        for index, record in enumerate(self._compactions):
+            if (name is None or record.get(key) != name) and (
+                not summary or record.get("summary") != summary
+            ):
                 continue
-            del self._told[at]  # a summary that is written twice was made once
-            fields = Fields(told)
+            del self._compactions[index]  # count a compaction only once, even if its summary is repeated
+            fields = Fields(record)
             cost = make_cost(fields.number("cost"))
             if cost is not None:
                 entry["usage"] = Usage(cost=cost)
@@ -144,15 +157,16 @@ class Condensed:
 
 
 def read_ranges(rows: Any) -> dict[int, tuple[int, int]]:
-    """The first and last message that Cline left out of its requests, by the message that it cut them after.
+    """Return the ranges of messages that Cline removed, by the index of the message after which it did so.
 
-    Each row tells of the range that holds since. One that grows is a cut; one that shrinks was restored.
+    Each row contains the range that is valid from then on. A larger range is a truncation; a smaller one
+    restores messages.
 
     >>> row = {"conversationHistoryIndex": 6, "conversationHistoryDeletedRange": [2, 3]}
     >>> read_ranges([row, row, {**row, "conversationHistoryIndex": 9}])
     {6: (2, 3)}
     """
-    found: dict[int, tuple[int, int]] = {}
+    ranges: dict[int, tuple[int, int]] = {}
     end = -1
     for row in rows if isinstance(rows, list) else ():
         fields = Fields(row)
@@ -163,6 +177,6 @@ def read_ranges(rows: Any) -> dict[int, tuple[int, int]]:
         if not (isinstance(pair, list) and len(pair) == 2 and all(type(number) is int for number in pair)):
             continue
         if pair[1] > end and index is not None and 0 <= pair[0] <= pair[1] <= index:
-            found[int(index)] = pair[0], pair[1]
+            ranges[int(index)] = pair[0], pair[1]
             end = pair[1]
-    return found
+    return ranges

@@ -1,15 +1,14 @@
-"""Cline's and Roo Code's tasks as their editors' extensions keep them: `api_conversation_history.json`.
+"""Read tasks of the extensions Cline and Roo Code: `api_conversation_history.json`.
 
-In goes the list of messages, out comes a `Session`. Source: FORMATS §6, and tasks of 2025 and 2026. Messages
-are Anthropic's, with a time, and since 2026 with the model and the figures of each reply; what the cache gave
-is among what was sent. Before that the figures stand on the task's screen (`screen`). Results of tools
-stand as text in the user's messages in older tasks, and the harness writes its details into every one of
-them, so a message is a person's where something in it is: a task, an answer to a finished one, a message in
-plan mode, or words that nothing tells from a person's.
+Source: FORMATS §6, and tasks of 2025 and 2026. Messages have Anthropic's form and a time, and since 2026 the
+model and the usage of each reply; the input includes cached tokens. Earlier, the usage is on the task's
+screen (`screen`). In older tasks, results of tools are text in user messages, and the harness writes its
+details into all of them. A message is therefore the user's only if a part of it is: a task, an answer to a
+finished one, a message in plan mode, or text without marks of the harness.
 
-Roo Code condenses into a message that `isSummary`; those it stands for name it as `condenseParent`, and what
-follows it was kept or came later. A message that `isTruncationMarker` hides those that name it. What Cline
-leaves out of its requests is told by its screen alone.
+Roo Code compacts into a message with `isSummary`. Replaced messages name it as `condenseParent`; the messages
+after it were kept or came later. A message with `isTruncationMarker` hides those that name it. Truncations by
+Cline are recorded only on its screen.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ....session.blocks import Reasoning, ToolOutput
 from ....session.entries import Entry, Source, Usage
 from ....session.session import Session
 from ....text import plural
-from ...json_document import Fields, Found, find_blocks, iso_time, place
+from ...json_document import Fields, ParsedBlock, find_blocks, iso_time, place
 from ...recording import Json, Recording, make_cost, read_inclusive
 from ...requests.anthropic_blocks import Names, read_with_rest
 from ...requests.chat_messages import read_part
@@ -31,16 +30,16 @@ from .screen import Condensed, place_requests, read_ranges, read_requests, read_
 NAME = "cline"
 ROO = frozenset({"isSummary", "condenseId", "condenseParent", "isTruncationMarker", "truncationParent"})
 PARENTS = ("condenseParent", "truncationParent")
-"""What names the summary or the marker that a message is hidden by."""
+"""Fields that name the summary or the marker by which a message is hidden."""
 MARKS = ROO | {"modelInfo", "metrics", "apiProtocol", "isProtected", "conversationHistoryIndex"}
 ANSWERED = ("attempt_completion", "plan_mode_respond")
-"""Tools that end a turn: what is answered to them is the next prompt."""
-_SAID = re.compile(r"<(task|feedback|user_message)>\s*\S")
-"""Tags that both put around what a person typed."""
+"""Tools that end a turn: the answer to them is the next prompt."""
+_TYPED = re.compile(r"<(task|feedback|user_message)>\s*\S")
+"""Tags that both harnesses put around text that the user typed."""
 _CWD = re.compile(r"# Current (?:Working|Workspace) Directory \(([^\n]{1,400}?)\) Files")
-_ASKED = re.compile(r"\s*New (?:instructions|message) ")
+_REQUEST = re.compile(r"\s*New (?:instructions|message) ")
 _MODEL = re.compile(r"<slug>[^<\n]{0,80}</slug>\s*<name>[^<\n]{0,80}</name>\s*<model>([^<\s]{1,100})</model>")
-"""Where Roo Code tells in its details which model is asked."""
+"""The requested model in the details of Roo Code."""
 _RESULT = re.compile(r"\s*\[([a-z_]+)(?: (?:for|in|to) .{0,2000}?)?\] Result:", re.DOTALL)
 _HARNESS = re.compile(
     r"\s*(?:<(?:environment_details|explicit_instructions|file_content|system-reminder)\b|\[ERROR\]"
@@ -50,8 +49,7 @@ _HARNESS = re.compile(
 
 
 def is_task(value: Any) -> bool:
-    """Whether a list of messages is a task's: they have times and marks, or hold what only these harnesses
-    write."""
+    """Return whether a list of messages is a task: times and marks, or text that only the harnesses write."""
     if not isinstance(value, list) or not value:
         return False
     first = value[:4]
@@ -67,19 +65,19 @@ def is_task(value: Any) -> bool:
     timed = any(_is_time(message.get("ts")) for message in first)
     if timed and any(MARKS & set(message) for message in first):
         return True
-    said = [text for message in first for text in _find_texts(message.get("content"))]
-    details = any(text.lstrip().startswith("<environment_details>") for text in said)
-    tasks = any(text.lstrip().startswith(("<task>", "<user_message>")) for text in said[:2])
+    texts = [text for message in first for text in _find_texts(message.get("content"))]
+    details = any(text.lstrip().startswith("<environment_details>") for text in texts)
+    tasks = any(text.lstrip().startswith(("<task>", "<user_message>")) for text in texts[:2])
     return (details or timed) and (tasks or details)
 
 
 def is_wrapped(value: Json) -> bool:
-    """Whether an object holds a task as Roo Code keeps it since 2026, in messages of the AI SDK's form."""
+    """Return whether an object is a task of Roo Code since 2026, with messages in the AI SDK's form."""
     return value.get("version") == 2 and is_task(value.get("messages"))
 
 
 def _is_thought(message: Json) -> bool:
-    """Whether it is a sealed thought that stands beside the messages; it is of the reply that follows."""
+    """Return whether a message is encrypted reasoning, which belongs to the next reply."""
     return message.get("type") == "reasoning" and not message.get("content")
 
 
@@ -94,26 +92,26 @@ def _find_texts(content: Any) -> list[str]:
 
 
 def is_typed(texts: Sequence[str]) -> bool:
-    """Whether a person says something in the texts of a user's message.
+    """Return whether the texts of a user message contain text that the user typed.
 
     >>> is_typed(["<task>\\nCount a.py\\n</task>", "<environment_details>\\n</environment_details>"])
     True
     >>> is_typed(["[read_file for 'a.py'] Result:", "12 lines"])
     False
     """
-    waiting: str | None = None  # the tool whose result the next text is
+    waiting: str | None = None  # the tool whose result is the next text
     for text in texts:
-        if found := _RESULT.match(text):
-            answer = text[found.end() :]
-            if found[1] in ANSWERED and _SAID.search(answer):
+        if match := _RESULT.match(text):
+            answer = text[match.end() :]
+            if match[1] in ANSWERED and _TYPED.search(answer):
                 return True
-            waiting = None if answer.strip() else found[1]
+            waiting = None if answer.strip() else match[1]
         elif waiting is not None:
-            if waiting in ANSWERED and _SAID.search(text):
+            if waiting in ANSWERED and _TYPED.search(text):
                 return True
             waiting = None
         elif _HARNESS.match(text):
-            if _ASKED.match(text) and _SAID.search(text):
+            if _REQUEST.match(text) and _TYPED.search(text):
                 return True
         elif text.strip():
             return True
@@ -121,7 +119,7 @@ def is_typed(texts: Sequence[str]) -> bool:
 
 
 def read_task(messages: list[Any], screen: Any = None) -> Session:
-    """Read a whole task with the rows of its `screen`. Raises `EmptySession` if nobody says anything."""
+    """Read a whole task with the rows of its `screen`. Raises `EmptySession` if there are no messages."""
     task = _TaskReading(screen)
     for line, raw in enumerate(messages, 1):
         task.take(line, raw)
@@ -140,7 +138,7 @@ class _TaskReading:
         self.is_roo = False
         self.asked_model: str | None = None
         self.models: dict[str, str | None] = {}  # the requested model, by the id of its reply
-        self.thoughts: list[tuple[Source, Found]] = []  # reasoning of the next reply
+        self.thoughts: list[tuple[Source, ParsedBlock]] = []  # reasoning of the next reply
         self.hidden: dict[str, list[str]] = {}  # entries by what replaces them: a summary or a marker
         self.context: list[str] = []  # ids of entries
 
@@ -170,53 +168,61 @@ class _TaskReading:
             if isinstance(parent := raw.get(key), str):
                 self.hidden.setdefault(parent, []).append(entry.id)
 
-    def _read_block(self, raw: Any) -> Found:
+    def _read_block(self, raw: Any) -> ParsedBlock:
         return _read_block(raw, self.names)
 
     def _condense(
-        self, source: Source, fields: Fields, role: str, blocks: list[Found], stamp: str | None
+        self, source: Source, fields: Fields, role: str, blocks: list[ParsedBlock], stamp: str | None
     ) -> Entry:
         """Add a summary. If no message names it, it replaces everything but the task itself."""
         number = fields.rest.get("condenseId")
         rest = self.context[1:] if role == "assistant" else self.context
-        kept = self._without(self.hidden.get(str(number), rest))
+        kept_ids = self._without(self.hidden.get(str(number), rest))
         words = "\n".join(block.text for block, _ in blocks if block.kind == "text")
         more: Json = {"timestamp": stamp}
-        boundary: Json = {"summary": words, "kept": tuple(kept)}
+        boundary: Json = {"summary": words, "kept": tuple(kept_ids)}
         boundary |= self.condensed.find("condenseId", number, words, more)
         return self._compact(source, boundary, blocks, fields.rest, more)
 
-    def _truncate(self, source: Source, fields: Fields, blocks: list[Found], stamp: str | None) -> Entry:
+    def _truncate(
+        self, source: Source, fields: Fields, blocks: list[ParsedBlock], stamp: str | None
+    ) -> Entry:
         """Add a marker of messages that were hidden."""
         number = fields.rest.get("truncationId")
-        kept = self._without(self.hidden.get(str(number), []))
+        kept_ids = self._without(self.hidden.get(str(number), []))
         more: Json = {"timestamp": stamp}
-        boundary: Json = {"trigger": "truncation", "kept": tuple(kept)}
+        boundary: Json = {"trigger": "truncation", "kept": tuple(kept_ids)}
         boundary |= self.condensed.find("truncationId", number, None, more)
         # A summary that is kept is part of the context after the truncation.
-        before = [self.recording.entries[self.recording.where[name]] for name in kept]
-        summaries: list[Found] = [(b, {}) for each in before if each.boundary for b in each.blocks]
+        before = [self.recording.entries[self.recording.where[name]] for name in kept_ids]
+        summaries: list[ParsedBlock] = [
+            (b, {}) for kept_entry in before if kept_entry.boundary for b in kept_entry.blocks
+        ]
         return self._compact(source, boundary, summaries + blocks, fields.rest, more)
 
     def _cut(self, line: int, first: int, last: int) -> None:
         """Add the range of messages that Cline left out of its requests, according to the screen."""
         removed = {f"m{number + 1}" for number in range(first, last + 1)}
-        kept = [name for name in self._without(removed) if not name.startswith("cut")]
-        boundary: Json = {"trigger": "truncation", "kept": tuple(kept)}
-        self.context = [self.recording.compact(f"cut{line}", None, None, boundary).id, *kept]
+        kept_ids = [name for name in self._without(removed) if not name.startswith("cut")]
+        boundary: Json = {"trigger": "truncation", "kept": tuple(kept_ids)}
+        self.context = [self.recording.compact(f"cut{line}", None, None, boundary).id, *kept_ids]
 
     def _without(self, names: Iterable[str]) -> list[str]:
         removed = set(names)
         return [name for name in self.context if name not in removed]
 
-    def _compact(self, source: Source, boundary: Json, blocks: list[Found], extra: Json, more: Json) -> Entry:
+    def _compact(
+        self, source: Source, boundary: Json, blocks: list[ParsedBlock], extra: Json, more: Json
+    ) -> Entry:
         name = f"m{source.line}"
-        entry = self.recording.compact(name, None, source, boundary, found=blocks, extra=extra, **more)
+        entry = self.recording.compact(
+            name, None, source, boundary, parsed_blocks=blocks, extra=extra, **more
+        )
         self.context = [entry.id, *boundary["kept"]]
         return entry
 
     def _add_message(
-        self, source: Source, fields: Fields, role: str, blocks: list[Found], stamp: str | None
+        self, source: Source, fields: Fields, role: str, blocks: list[ParsedBlock], stamp: str | None
     ) -> Entry:
         more: Json = {"timestamp": stamp}
         if role == "assistant":
@@ -236,8 +242,8 @@ class _TaskReading:
             self.thoughts = []
         return entry
 
-    def _is_meta(self, blocks: list[Found]) -> bool:
-        """Whether a user's message has no text of a person; set model and folder from the details."""
+    def _is_meta(self, blocks: list[ParsedBlock]) -> bool:
+        """Return whether a user message has no typed text. Sets model and folder from the details."""
         texts = [block.text for block, _ in blocks if block.kind == "text"]
         models = (match[1] for text in texts if (match := _MODEL.search(text)))
         self.asked_model = next(models, self.asked_model)
@@ -248,7 +254,7 @@ class _TaskReading:
         return not is_typed(texts) and not (other and not texts)
 
     def make_session(self) -> Session:
-        """Build the session. Raises `EmptySession` if nobody says anything."""
+        """Build the session. Raises `EmptySession` if there are no messages."""
         recording = self.recording
         for thought_source, _ in self.thoughts:
             recording.note("reasoning", thought_source)
@@ -260,44 +266,44 @@ class _TaskReading:
         return recording.make_session(cwd=self.cwd, extra={"harness": "Roo Code"} if self.is_roo else {})
 
 
-def _add_figures(made: Recording, screen: Any) -> None:
-    """What each reply took, where the task's screen tells it and the reply itself does not."""
+def _add_figures(recording: Recording, screen: Any) -> None:
+    """Add the usage on the task's screen to the replies that have none."""
     requests = read_requests(screen)
     if not requests:
         return
-    places = {int(entry.id[1:]) - 1: entry for entry in made.entries if entry.kind == "message"}
-    replies = [at for at, entry in places.items() if entry.role == "assistant"]
-    placed = place_requests(requests, replies, [places[at].timestamp for at in replies])
+    places = {int(entry.id[1:]) - 1: entry for entry in recording.entries if entry.kind == "message"}
+    replies = [index for index, entry in places.items() if entry.role == "assistant"]
+    placed = place_requests(requests, replies, [places[index].timestamp for index in replies])
     used = dict(zip(map(id, requests), read_screen_usage(requests), strict=True))
-    for at, request in placed.items():
-        entry = places[at]
+    for index, request in placed.items():
+        entry = places[index]
         more = {"usage": used[id(request)], "model": request.model, "provider": request.provider}
         more = {key: value for key, value in more.items() if getattr(entry, key) is None}
-        made.change(entry.id, **more, timestamp=entry.timestamp or request.time)
+        recording.change(entry.id, **more, timestamp=entry.timestamp or request.time)
     if rest := len(requests) - len(placed):
-        told = plural(rest, "request", "requests")
-        made.warnings.append(f"the figures of {told} on the task's screen belong to no reply: not counted")
+        count = plural(rest, "request", "requests")
+        recording.warnings.append(f"the usage of {count} on the task's screen fits no reply: not counted")
 
 
-def _read_block(raw: Any, names: Names) -> Found:
-    """A block of Anthropic's, a part of the AI SDK's, or a thought as Roo Code keeps it."""
+def _read_block(raw: Any, names: Names) -> ParsedBlock:
+    """Convert a block of Anthropic's API, a part of the AI SDK, or reasoning in Roo Code's form."""
     if not isinstance(raw, dict):
         return read_with_rest(raw, names)
     kind = raw.get("type")
     if kind == "reasoning":
         fields = Fields(raw, "type")
         parts = [Fields(part).text("text") or "" for part in fields.items("summary") or ()]
-        said, sealed = fields.text("text") or "\n".join(parts), fields.text("encrypted_content")
+        text, sealed = fields.text("text") or "\n".join(parts), fields.text("encrypted_content")
         about = Fields(Fields(fields.rest.get("providerOptions")).rest.get("anthropic"))
         sealed = sealed or about.text("redactedData")
-        return Reasoning(text=said, encrypted=sealed, signature=about.text("signature")), fields.rest
+        return Reasoning(text=text, encrypted=sealed, signature=about.text("signature")), fields.rest
     if kind == "image" and isinstance(image := raw.get("image"), str):
         return read_part({"type": "image_url", "image_url": image}, names)
     return read_part(raw, names) if kind in ("tool-call", "tool-result") else read_with_rest(raw, names)
 
 
 def _read_metrics(raw: Any) -> Usage | None:
-    """What stands beside a reply since 2026: tokens, those of the cache among what was sent, and the cost."""
+    """Return the usage and cost of a reply (since 2026); the input includes cached tokens."""
     usage = read_inclusive(Fields(raw).rest.get("tokens"), "prompt", "completion", "cached")
     return (
         None if usage is None else usage.model_copy(update={"cost": make_cost(Fields(raw).rest.get("cost"))})

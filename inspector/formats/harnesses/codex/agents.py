@@ -1,8 +1,8 @@
-"""Rollouts of sub-agents beside the one that started them -> what stands apart in its session (FORMATS §1).
+"""Join the rollouts of sub-agents with the session that started them (FORMATS §1).
 
-An event of the main rollout names the thread of each sub-agent that it starts, and the sub-agent's rollout,
-whose name ends with that thread, names the thread that started it. Some begin with a copy of rows of the
-main rollout, under new times: those are left out here.
+An event of the main rollout names the thread of each sub-agent that it starts. The sub-agent's rollout has a
+file name that ends with that thread, and names the thread that started it. Some of these rollouts begin with
+a copy of rows of the main rollout, with new timestamps: the copies are left out.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _STARTED = re.compile(rb'"(?:new_thread_id|agent_thread_id)"\s*:\s*"([0-9A-Za-z_
 
 
 def find_beside(data: Data, name: str) -> tuple[str, ...]:
-    """Patterns of the rollouts of all sub-agents that this one names; none where it is one of those."""
-    threads = dict.fromkeys(found[1].decode("ascii") for found in _STARTED.finditer(memoryview(data)))
+    """Return file name patterns of the rollouts of all sub-agents that this one names, except itself."""
+    threads = dict.fromkeys(match[1].decode("ascii") for match in _STARTED.finditer(memoryview(data)))
     packed = (
         f"rollout-*{thread}.jsonl{end}" for thread in threads if thread not in name for end in ("", ".zst")
     )
@@ -34,30 +34,30 @@ def find_beside(data: Data, name: str) -> tuple[str, ...]:
 
 
 def name_holders(name: str, head: bytes) -> tuple[str, ...]:
-    """Patterns of the rollout that started the sub-agent whose rollout begins so; () for any other file."""
+    """Return file name patterns of the rollout that started this sub-agent; () if it is not a sub-agent's."""
     parent = _PARENT.search(head) if name.startswith("rollout-") else None
     file = f"rollout-*{parent[1].decode('ascii')}.jsonl" if parent else ""
     return (file, f"{file}.zst") if file else ()
 
 
 def started_agent(event: Json) -> str | None:
-    """The thread of the sub-agent that an event says was started; None for any other event.
+    """Return the thread of the sub-agent that an event started; None for any other event.
 
     >>> started_agent({"type": "collab_agent_spawn_end", "new_thread_id": "t2"})
     't2'
     """
-    told, item = Fields(event), Fields(event.get("item"))
+    fields, item = Fields(event), Fields(event.get("item"))
     if event.get("type") == "collab_agent_spawn_end":
-        return told.text("new_thread_id")
+        return fields.text("new_thread_id")
     if event.get("type") == "item_completed" and item.rest.get("type") == "SubAgentActivity":
-        told = item
+        fields = item
     elif event.get("type") != "sub_agent_activity":
         return None
-    return told.text("agent_thread_id") if told.rest.get("kind") == "started" else None
+    return fields.text("agent_thread_id") if fields.rest.get("kind") == "started" else None
 
 
 def find_parent(rows: list[Json]) -> str | None:
-    """The thread that started the sub-agent of a rollout; None where it is no sub-agent's."""
+    """Return the thread that started this sub-agent; None if the rollout is not a sub-agent's."""
     meta = next((Fields(row.get("payload")) for row in rows if row.get("type") == "session_meta"), None)
     if meta is None:
         return None
@@ -68,15 +68,15 @@ def find_parent(rows: list[Json]) -> str | None:
 
 
 class CopiedRows:
-    """The rows of a rollout, as a sub-agent's may repeat them at its beginning."""
+    """The rows of a rollout, to recognise copies of them at the beginning of a sub-agent's rollout."""
 
     def __init__(self, rows: Iterable[Json]) -> None:
         payloads = [row.get("payload") for row in rows]
-        self.known = {stringify(payload) for payload in payloads}
+        self.payloads_seen = {stringify(payload) for payload in payloads}
         self.turns = {turn for payload in payloads if (turn := _find_turn(payload)) is not None}
 
     def leave_out(self, rows: Iterable[tuple[Source, Json]]) -> Iterator[tuple[Source, Json]]:
-        """The header of a sub-agent's rollout, and its rows from the first that is no copy on."""
+        """Yield the header of a sub-agent's rollout, and its rows from the first that is not a copy."""
         own = headed = False
         for source, row in rows:
             if row.get("type") == "session_meta":
@@ -86,7 +86,7 @@ class CopiedRows:
                 headed = True
                 continue
             payload = row.get("payload")
-            own = own or not (stringify(payload) in self.known or _find_turn(payload) in self.turns)
+            own = own or not (stringify(payload) in self.payloads_seen or _find_turn(payload) in self.turns)
             if own:
                 yield source, row
 
@@ -96,21 +96,26 @@ def _find_turn(payload: Any) -> str | None:
 
 
 def join_agents(main: Session, agents: Iterable[Session]) -> Session:
-    """The session with its sub-agents' entries behind its own, each on a sidechain by its thread."""
+    """Append the sub-agents' entries to the session, each on a sidechain named by its thread."""
     entries = list(main.entries)
-    heard = {}
+    agents_by_id = {}
     for agent in agents:
         entries += set_apart(agent, agent.id)
-        heard[agent.id] = agent
-    if not heard:
+        agents_by_id[agent.id] = agent
+    if not agents_by_id:
         return main
-    silent = [each for each in main.subagents if each.id not in heard]
-    silent += [each for agent in heard.values() for each in agent.subagents if each.id not in heard]
-    told = f"rollouts of {plural(len(heard), 'sub-agent')} lie beside it: they are read, and stand apart"
+    silent = [subagent for subagent in main.subagents if subagent.id not in agents_by_id]
+    silent += [
+        subagent
+        for agent in agents_by_id.values()
+        for subagent in agent.subagents
+        if subagent.id not in agents_by_id
+    ]
+    warning = f"{plural(len(agents_by_id), 'rollout')} of sub-agents in the same folder: read as sidechains"
     return main.model_copy(
         update={
             "entries": tuple(entries),
             "subagents": tuple(silent),
-            "warnings": (*main.warnings, told),
+            "warnings": (*main.warnings, warning),
         }
     )

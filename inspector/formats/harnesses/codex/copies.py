@@ -30,22 +30,22 @@ class CopiedHistory:
     """
 
     def __init__(self, rows: Sequence[Json]) -> None:
-        metas = {at: Fields(row.get("payload")) for at, row in enumerate(rows) if _is_header(row)}
+        metas = {index: Fields(row.get("payload")) for index, row in enumerate(rows) if _is_header(row)}
         own = next(iter(metas.values()), Fields({}))
         self.forked = own.text("forked_from_id")
         self.origin = self.forked or find_parent(list(rows)) or ""
-        others = [at for at, meta in metas.items() if read_id(meta.rest) != read_id(own.rest)]
+        others = [index for index, meta in metas.items() if read_id(meta.rest) != read_id(own.rest)]
         self.end = 0
         if (first := own.number("subagent_history_start_ordinal")) is not None:
             self.end = _find_ordinal(rows, first)
         elif self.origin:
-            again = [at for at in metas if others and at > others[-1]]
+            again = [index for index in metas if others and index > others[-1]]
             self.end = again[0] if again else _find_gap(rows, own.text("timestamp"), others)
-        self.rows = sum(at not in metas for at in range(self.end))
+        self.rows = sum(index not in metas for index in range(self.end))
 
-    def holds(self, at: int) -> bool:
+    def holds(self, index: int) -> bool:
         """Whether the row with this number is a copy."""
-        return at < self.end
+        return index < self.end
 
     def warnings(self) -> Iterator[str]:
         """Yield warnings about the copies."""
@@ -67,8 +67,8 @@ def _find_ordinal(rows: Sequence[Json], first: float) -> int:
     numbers = [None if _is_header(row) else Fields(row).number("ordinal") for row in rows]
     if not any(number is not None and number < first for number in numbers):
         return 0
-    lower = max(at for at, number in enumerate(numbers) if number is not None and number < first)
-    return next((at for at, n in enumerate(numbers) if n is not None and n >= first), lower + 1)
+    lower = max(index for index, number in enumerate(numbers) if number is not None and number < first)
+    return next((index for index, n in enumerate(numbers) if n is not None and n >= first), lower + 1)
 
 
 def _find_gap(rows: Sequence[Json], began: str | None, others: list[int]) -> int:
@@ -81,13 +81,13 @@ def _find_gap(rows: Sequence[Json], began: str | None, others: list[int]) -> int
     if start is None:
         return 0
     end, last, at_once = 0, start, False
-    for at, row in enumerate(rows):
+    for index, row in enumerate(rows):
         time = read_time(Fields(row).text("timestamp"))
         if time is None or _is_header(row):
             continue
         if time >= start:
-            if not others or at < others[0] or time - last > GAP:
+            if not others or index < others[0] or time - last > GAP:
                 return end
             at_once = True
-        end, last = at + 1, max(time, last)
+        end, last = index + 1, max(time, last)
     return 0 if at_once else end

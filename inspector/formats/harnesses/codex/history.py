@@ -1,7 +1,7 @@
-"""What a compaction of Codex's says the history is from there on: items, whole or by name (FORMATS §1).
+"""Read the history that a Codex compaction leaves: items in full, or references to them (FORMATS §1).
 
-`replacement_history` lists items whole. Builds of September 2026 and later may write
-`replacement_history_entries` in its place: an item whole (`inline`), or the name of one that was said before
+`replacement_history` lists items in full. Builds of September 2026 and later may write
+`replacement_history_entries` instead: each element is an item (`inline`) or the id of an earlier item
 (`reference`, `reference_v2`).
 """
 
@@ -15,13 +15,13 @@ from ...json_document import Fields
 
 
 class Reference(NamedTuple):
-    """The name of an item that was said before."""
+    """The id of an earlier item."""
 
     item: str
 
 
 def take_history(fields: Fields) -> list[Any] | None:
-    """The items of a compaction in their order, each whole or as a `Reference`; None where it lists none.
+    """Return the items of a compaction in order, in full or as a `Reference`; None if it lists none.
 
     >>> entries = [{"type": "reference", "item_id": "m1"}, {"type": "inline", "item": {"type": "message"}}]
     >>> take_history(Fields({"replacement_history_entries": entries}))
@@ -33,17 +33,17 @@ def take_history(fields: Fields) -> list[Any] | None:
     listed = fields.items("replacement_history_entries")
     if listed is None:
         return None
-    found: list[Any] = []
+    items: list[Any] = []
     for raw in listed:
         entry = Fields(raw)
         name = entry.text("item_id")
-        found.append(entry.any("item") if name is None else Reference(name))
-    return found
+        items.append(entry.any("item") if name is None else Reference(name))
+    return items
 
 
 def print_entry(blocks: Any) -> bytes:
-    """What a message's blocks are known by; empty for no blocks."""
+    """Return a digest of a message's blocks; empty if there are no blocks."""
     if not blocks:
         return b""
-    told = stringify([block.model_dump() for block in blocks])
-    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    text = stringify([block.model_dump() for block in blocks])
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -1,4 +1,4 @@
-"""Kinds of rows of a Codex rollout that are no items: events, and what else is bookkeeping (FORMATS §1)."""
+"""Types of rows of a Codex rollout that are not items: events and bookkeeping (FORMATS §1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of a Codex rollout's items -> blocks of a session: words, pictures, reasoning, tools (FORMATS §1)."""
+"""Convert the parts of a Codex rollout's items to blocks: text, images, reasoning, tools (FORMATS §1)."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from typing import Any
 
 from ....session.blocks import Block, Image, Reasoning, Text, ToolOutput
 from ....session.entries import Tool, Usage
-from ...json_document import Fields, Found, unknown
-from ...recording import Json, parse_given, read_inclusive
+from ...json_document import Fields, ParsedBlock, unknown
+from ...recording import Json, parse_arguments, read_inclusive
 
 EXITED = re.compile(
     r"\A(?:(?:Chunk ID|Wall time): [^\n]*\n)*(?:Exit code:|Process exited with code) (-?\d+)(?=\n|\Z)"
 )
-"""How Codex begins what a command printed, since its outputs are text and no longer JSON."""
+"""First lines of a command's output, since Codex writes outputs as text and not as JSON."""
 
 HEADER = frozenset({"id", "timestamp", "instructions", "git"})
-"""What the header of a rollout of before September 2025 holds at most."""
+"""The only fields that the header of a rollout from before September 2025 may have."""
 USAGE = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
 TRAE = "history_mutation"
-"""The rows that TRAE's CLI, which was made of Codex, keeps its messages in."""
-SPOKEN = ("user_message", "agent_message")
+"""Type of the rows in which TRAE's CLI, a fork of Codex, stores its messages."""
+MESSAGE_EVENTS = ("user_message", "agent_message")
 ITEMS = {"UserMessage": "user_message", "AgentMessage": "agent_message"}
-"""What a completed item is called that repeats what one of these events repeated until September 2026."""
+"""Type of a completed item -> the event that repeated the same message until September 2026."""
 
 
 def find_usage(info: Json, before: Any, *, forked: bool) -> Usage | None:
-    """What the last request took: as it is told, else by how much the running totals grew.
+    """Return the usage of the last request: as recorded, else the growth of the running totals.
 
-    The first totals of a fork hold what its parent took: they tell nothing of it.
+    The first totals of a fork include its parent's usage, so nothing can be computed from them.
 
     >>> told = {"total_token_usage": {"input_tokens": 90, "output_tokens": 5}}
     >>> find_usage(told, {"input_tokens": 40, "output_tokens": 3}, forked=True).tokens
@@ -45,12 +45,12 @@ def find_usage(info: Json, before: Any, *, forked: bool) -> Usage | None:
 
 
 def read_id(meta: Json) -> str:
-    """The name of a rollout's session; empty where its header has none."""
+    """Return the id of a rollout's session; empty if the header has none."""
     return Fields(meta).text("id") or Fields(meta).text("session_id") or ""
 
 
-def read_part(raw: Any) -> Found:
-    """A part of a message or of a tool's answer."""
+def read_part(raw: Any) -> ParsedBlock:
+    """Convert one part of a message or of a tool's result."""
     fields = Fields(raw)
     kind = fields.rest.get("type")
     if kind in ("input_text", "output_text", "text", "summary_text", "reasoning_text"):
@@ -67,8 +67,8 @@ def read_part(raw: Any) -> Found:
     return unknown(raw)
 
 
-def read_reasoning(fields: Fields) -> Found:
-    """What the model thought: the parts of the summary and of the content that are text, each said once."""
+def read_reasoning(fields: Fields) -> ParsedBlock:
+    """Convert reasoning: the texts of its summary and its content, without duplicates."""
     texts: dict[str, None] = {}
     for name in ("summary", "content"):
         parts = fields.rest.get(name)
@@ -80,7 +80,7 @@ def read_reasoning(fields: Fields) -> Found:
 
 
 def read_tools(raw: Any) -> tuple[tuple[Tool, ...], list[Any]]:
-    """Tools that the client adds, and what is none of them."""
+    """Return the tools that the client adds, and the items that are not tools."""
     tools: list[Tool] = []
     rest: list[Any] = []
     for item in raw if isinstance(raw, list) else ():
@@ -94,44 +94,44 @@ def read_tools(raw: Any) -> tuple[tuple[Tool, ...], list[Any]]:
     return tuple(tools), rest
 
 
-def tells_failure(output: Any) -> bool:
-    """Whether an output says, in the words that Codex puts around it, that its command ended with no 0."""
+def has_failed(output: Any) -> bool:
+    """Return whether the text that Codex adds to an output reports an exit code other than 0."""
     if isinstance(output, list) and output:
         output = Fields(output[0]).rest.get("text")
     if not isinstance(output, str):
         return False
-    if found := EXITED.match(output):
-        return int(found[1]) != 0
+    if match := EXITED.match(output):
+        return int(match[1]) != 0
     if '"exit_code"' not in output:
         return False
-    told = Fields(parse_given(output)).rest
-    code = Fields(told.get("metadata")).rest.get("exit_code", told.get("exit_code"))
+    result = Fields(parse_arguments(output)).rest
+    code = Fields(result.get("metadata")).rest.get("exit_code", result.get("exit_code"))
     return isinstance(code, int) and code != 0
 
 
 def find_kinds(item: dict[str, Any]) -> list[str]:
-    """What an item of September 2026 and later tells its parts to be: `user.text` is what a person typed."""
+    """Return the kinds of an item's parts (September 2026 and later): `user.text` was typed by a person."""
     passed = item.get("internal_chat_message_metadata_passthrough")
     kinds = passed.get("content_item_kinds") if isinstance(passed, dict) else None
     return [kind for kind in kinds if isinstance(kind, str)] if isinstance(kinds, list) else []
 
 
 def is_bare_header(row: dict[str, Any]) -> bool:
-    """Whether a row is the header of a rollout from before rows had an envelope."""
+    """Return whether a row is the header of a rollout from before rows had an envelope."""
     named = isinstance(row.get("id"), str) and isinstance(row.get("timestamp"), str)
     return (named and set(row) <= HEADER) or ("instructions" in row and "type" not in row and named)
 
 
 def is_bare(rows: list[dict[str, Any]]) -> bool:
-    """Whether the row after a header is an item without an envelope."""
+    """Return whether the row after a header is an item without an envelope."""
     return any(row.get("record_type") == "state" or {"type", "role", "content"} <= set(row) for row in rows)
 
 
-def read_spoken(payload: dict[str, Any]) -> tuple[str, str]:
-    """The event that repeats what somebody said, and the words; two empty texts where it is another."""
+def read_repeated_message(payload: dict[str, Any]) -> tuple[str, str]:
+    """Return the kind of event that repeats a message, and the text; two empty strings for other events."""
     kind, item = payload.get("type"), payload.get("item")
-    if kind in SPOKEN and isinstance(said := payload.get("message"), str):
-        return str(kind), said
+    if kind in MESSAGE_EVENTS and isinstance(text := payload.get("message"), str):
+        return str(kind), text
     if kind == "item_completed" and isinstance(item, dict) and str(item.get("type")) in ITEMS:
         parts = item.get("content")
         words = [Fields(part).text("text") or "" for part in parts] if isinstance(parts, list) else []
@@ -140,14 +140,15 @@ def read_spoken(payload: dict[str, Any]) -> tuple[str, str]:
 
 
 def squeeze(words: str) -> str:
-    """Words without blanks: an event joins the parts of an item in its own way."""
+    """Return the text without whitespace: an event joins the parts of an item in its own way."""
     return "".join(words.split())
 
 
-def read_letter(payload: dict[str, Any]) -> dict[str, Any] | None:
-    """What another agent sent, as the item that newer versions write in its place; None where nothing was.
+def read_agent_message(payload: dict[str, Any]) -> dict[str, Any] | None:
+    """Convert a message from another agent to the item that newer versions write; None if it is empty.
 
-    >>> read_letter({"author": "/root/tester", "recipient": "/root", "content": "One test fails."})["content"]
+    >>> message = {"author": "/root/tester", "recipient": "/root", "content": "One test fails."}
+    >>> read_agent_message(message)["content"]
     [{'type': 'input_text', 'text': 'One test fails.'}]
     """
     rest = Fields(payload)
@@ -157,9 +158,11 @@ def read_letter(payload: dict[str, Any]) -> dict[str, Any] | None:
     return {**rest.rest, "type": "agent_message", "content": parts} if parts else None
 
 
-def is_shown(before: tuple[Block, ...], found: list[Found], said: str) -> bool:
-    """Whether these are pictures that a tool is to show: older versions sent them in the user's name, behind
-    its output, the blocks `before`."""
-    looked = any(isinstance(block, ToolOutput) and block.name == "view_image" for block in before)
-    pictures = any(block.kind == "image" for block, _ in found)
-    return looked and pictures and (not said.strip() or said.startswith("<image"))
+def is_shown(before: tuple[Block, ...], parsed_blocks: list[ParsedBlock], text: str) -> bool:
+    """Return whether a message contains images for the `view_image` tool, whose output is in `before`.
+
+    Older versions sent these images as a user message after the tool's output.
+    """
+    is_viewed = any(isinstance(block, ToolOutput) and block.name == "view_image" for block in before)
+    pictures = any(block.kind == "image" for block, _ in parsed_blocks)
+    return is_viewed and pictures and (not text.strip() or text.startswith("<image"))

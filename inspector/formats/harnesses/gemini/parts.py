@@ -1,4 +1,4 @@
-"""What Gemini CLI and Qwen Code share: Google's parts of a message -> blocks, and its token figures."""
+"""Convert Google's message parts to blocks and read its token counts: shared by Gemini CLI and Qwen Code."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ from ....session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolO
 from ....session.entries import Usage
 from ....session.json_text import stringify
 from ...image_size import measure
-from ...json_document import Fields, Found, make_parts, unknown
+from ...json_document import Fields, ParsedBlock, make_parts, unknown
 
 
-def read_parts(content: Any, names: dict[str, str], name: str) -> list[Found]:
-    """The blocks of a message's content: a string, one part or a list of parts.
+def read_parts(content: Any, names: dict[str, str], name: str) -> list[ParsedBlock]:
+    """Convert a message's content to blocks: a string, one part or a list of parts.
 
-    `name` is the message's, for calls that have no id; `names` are the tools by call.
+    Args:
+        content: The content.
+        names: Tool names by call id; calls of this message are added.
+        name: The message's id, from which calls without an id get theirs.
     """
     if content is None:
         return []
     if isinstance(content, str):
         return [(Text(text=content), {})] if content else []
     parts = content if isinstance(content, list) else [content]
-    return [read_part(part, names, f"{name}/{at}") for at, part in enumerate(parts)]
+    return [read_part(part, names, f"{name}/{index}") for index, part in enumerate(parts)]
 
 
-def read_part(raw: Any, names: dict[str, str], call: str) -> Found:
-    """One part: text, a thought, data, a function's call or its response."""
+def read_part(raw: Any, names: dict[str, str], call: str) -> ParsedBlock:
+    """Convert one part: text, a thought, data, a function call or its response."""
     if isinstance(raw, str):
         return Text(text=raw), {}
     fields = Fields(raw)
@@ -33,8 +36,8 @@ def read_part(raw: Any, names: dict[str, str], call: str) -> Found:
         if fields.flag("thought"):
             return Reasoning(text=text, signature=fields.text("thoughtSignature")), fields.rest
         return Text(text=text), fields.rest
-    if (asked := fields.object("functionCall")) is not None:
-        inner = Fields(asked)
+    if (request := fields.object("functionCall")) is not None:
+        inner = Fields(request)
         number, tool = inner.text("id") or call, inner.text("name") or ""
         names[number] = tool
         block = ToolCall(id=number, name=tool, input=inner.any("args"))
@@ -48,8 +51,8 @@ def read_part(raw: Any, names: dict[str, str], call: str) -> Found:
         inner = Fields(inline)
         kind, data = inner.text("mimeType"), inner.text("data")
         return _make_file(kind, data, None), fields.rest | inner.rest
-    if (given := fields.object("fileData")) is not None:
-        inner = Fields(given)
+    if (file := fields.object("fileData")) is not None:
+        inner = Fields(file)
         return _make_file(inner.text("mimeType"), None, inner.text("fileUri")), fields.rest | inner.rest
     return unknown(raw)
 
@@ -61,18 +64,18 @@ def _make_file(kind: str | None, data: str | None, url: str | None) -> Image | D
     return Document(media_type=kind, data=data, url=url)
 
 
-def read_response(call: str, inner: Fields, *, failed: bool = False) -> Found:
-    """What a function answered: its output or its error as text, any other response as JSON."""
+def read_response(call: str, inner: Fields, *, failed: bool = False) -> ParsedBlock:
+    """Convert a function's response: its output or its error as text, any other response as JSON."""
     name, response = inner.text("name"), inner.any("response")
     rest = inner.rest
     text: str | None = None
     if isinstance(response, dict):
-        told = Fields(response)
-        error = told.text("error")
-        text = told.text("output") if error is None else error
+        fields_ = Fields(response)
+        error = fields_.text("error")
+        text = fields_.text("output") if error is None else error
         failed = failed or error is not None
-        if text is not None and told.rest:
-            rest = rest | {"response": told.rest}
+        if text is not None and fields_.rest:
+            rest = rest | {"response": fields_.rest}
     if text is None and response is not None:
         text = response if isinstance(response, str) else stringify(response)
     parts, more = make_parts([(Text(text=text), {})] if text is not None else [])
@@ -80,9 +83,9 @@ def read_response(call: str, inner: Fields, *, failed: bool = False) -> Found:
 
 
 def make_google_usage(raw: Any, *keys: str) -> Usage | None:
-    """Usage whose input holds what the cache gave and whose output is without the thoughts.
+    """Return the usage of one request; the input includes cached tokens, the output excludes thoughts.
 
-    `keys` name input, output, cached, thoughts, tool use and total. All zeros are no request.
+    `keys` name input, output, cached, thoughts, tool use and total. Returns None if all are zero or missing.
     """
     fields = Fields(raw)
     sent, output, cached, thoughts, tool, total = (fields.number(key) for key in keys)

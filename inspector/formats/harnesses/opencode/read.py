@@ -1,12 +1,12 @@
-"""opencode's exports (and those of its forks): a session's `info`, and its messages with their parts.
+"""Read exports of opencode and its forks: a session's `info`, and its messages with their parts.
 
-In go the bytes of `opencode export`, out comes a `Session`. Source: FORMATS §7. An export may stand in an
-answer's `data`, or after the line that the program writes while it exports; the server's list of a session's
-messages is one too. A reply of several steps becomes an entry per step, since a step is a request; the
-figures of a message are the sum of its steps' and are not counted beside them. A compaction is a user's
-message with a part `compaction` whose answer is a finished `summary`; what stands from `tail_start_id` on was
-kept. Outputs that were cleared later still stand in the file, and count as cleared. What a `revert` hides is
-recorded and not in the context.
+Source: FORMATS §7. The input is the output of `opencode export`. The export may be in the `data` of a
+response, or follow the line that the program prints while it exports. The server's list of a session's
+messages is read too. A reply of several steps becomes an entry per step, because a step is a request; the
+figures of the message are the sum of its steps and are not counted again. A compaction is a user message with
+a part `compaction`, answered by a finished `summary`; messages from `tail_start_id` on are kept. Outputs that
+were cleared later are still in the file and count as cleared. Messages hidden by a `revert` are recorded, but
+not in the context.
 """
 
 from __future__ import annotations
@@ -20,7 +20,17 @@ from ....session.entries import Source, Usage
 from ....session.garbage import paused_gc
 from ....session.session import Session
 from ...image_size import measure
-from ...json_document import FILE, Fields, Found, is_number, iso_time, load, place, sniff_document, unknown
+from ...json_document import (
+    FILE,
+    Fields,
+    ParsedBlock,
+    is_number,
+    iso_time,
+    load,
+    place,
+    sniff_document,
+    unknown,
+)
 from ...json_lines import BOM, Data, Reader
 from ...recording import Json, Recording, make_cost, make_output
 from .next_form import SWITCHES, find_type, is_echo, translate
@@ -29,24 +39,24 @@ NAME = "opencode"
 UNSEEN = ("step-start", "step-finish", "snapshot", "patch", "retry", "agent", "subtask", "compaction")
 OWN = frozenset(["slug", "projectID", "directory", "version"])
 """Fields of a session's `info`, in all versions."""
-_TOLD = re.compile(rb"\s*Exporting session: [^\n{]{1,200}\n")
+_PRINTED_LINE = re.compile(rb"\s*Exporting session: [^\n{]{1,200}\n")
 
 
 def sniff(data: Data) -> str | None:
-    """None for an object with the `info` of a session and messages with parts, or such messages alone."""
-    return sniff_document(_skip_told(data), _judge)
+    """Return None for a session's `info` and messages with parts, or such messages alone; else the reason."""
+    return sniff_document(_skip_printed_line(data), _judge)
 
 
-def _skip_told(data: Data) -> Data:
-    """The export without the line before it, where what the program told went into the same file."""
-    told = _TOLD.match(bytes(memoryview(data)[:256]).removeprefix(BOM))
-    if told is None:
+def _skip_printed_line(data: Data) -> Data:
+    """Return the export without the line before it, which exists if the program's output was redirected."""
+    match = _PRINTED_LINE.match(bytes(memoryview(data)[:256]).removeprefix(BOM))
+    if match is None:
         return data
-    return memoryview(data)[told.end() + (len(BOM) if bytes(memoryview(data)[:3]) == BOM else 0) :]
+    return memoryview(data)[match.end() + (len(BOM) if bytes(memoryview(data)[:3]) == BOM else 0) :]
 
 
 def _open_answer(value: Any) -> Any:
-    """The export in an answer's `data`; a list of messages as the export that holds it."""
+    """Return the export in the `data` of a response; wrap a list of messages as an export."""
     if isinstance(value, dict) and "messages" not in value and isinstance(value.get("data"), dict | list):
         value = value["data"]
     if not isinstance(value, list):
@@ -61,7 +71,7 @@ def _judge(value: Any) -> str | None:
         return "not a JSON object"
     info, messages = value.get("info"), value.get("messages")
     if not isinstance(info, dict):
-        return "it has no `info` of a session of opencode's"
+        return "it has no `info` of an opencode session"
     if not isinstance(messages, list):
         return "it has no list `messages`"
     # The id may be redacted or missing; then the rest of the export identifies the format.
@@ -71,18 +81,18 @@ def _judge(value: Any) -> str | None:
         or any(map(_is_message, messages[:8]))
     ):
         return None
-    return "neither its `info` nor its messages are those of opencode's"
+    return "neither its `info` nor its messages are opencode's"
 
 
 def _is_message(raw: Any) -> bool:
-    """Whether a message has separate `info` and `parts`."""
+    """Return whether a message has separate `info` and `parts`."""
     return bool(_info(raw)) and isinstance(raw.get("parts"), list)
 
 
 @paused_gc()
 def read(data: Data) -> Session:
-    """The whole session. Raises `ReadError`, or `EmptySession` when nobody says anything."""
-    document = _open_answer(load(_skip_told(data)))
+    """Read the whole session. Raises `ReadError`, or `EmptySession` if it contains no messages."""
+    document = _open_answer(load(_skip_printed_line(data)))
     if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
         raise ReadError(FILE, detail="it has no list `messages`")
     reading = _ExportReading(document["messages"])
@@ -95,10 +105,10 @@ def read(data: Data) -> Session:
 
 
 class _ExportReading:
-    """What has been read of an export, message after message."""
+    """State while an export is read message by message."""
 
     def __init__(self, messages: list[Any]) -> None:
-        self.made = Recording(NAME)
+        self.recording = Recording(NAME)
         self.marks: dict[str, Json] = {}
         self.summaries = {
             info["parentID"]
@@ -111,14 +121,14 @@ class _ExportReading:
         self.echoes = any(map(is_echo, messages))
 
     def take_next(self, source: Source, raw: Json, kind: str) -> None:
-        """One message of opencode's next form."""
+        """Read one message of opencode's newer form."""
         if kind == "shell" and self.echoes:
-            self.made.note(kind, source)  # the model gets what the shell printed as words beside it
+            self.recording.note(kind, source)  # the next message repeats the shell's output for the model
             return
         message = translate(raw)
         if message is None:
             name = kind if kind in SWITCHES else f"message of type {kind}"
-            self.made.note(name, source, known=kind in SWITCHES)
+            self.recording.note(name, source, is_known=kind in SWITCHES)
             return
         mark = message["info"].pop("mark", None)
         if mark is not None and message["info"]["finish"]:
@@ -126,26 +136,28 @@ class _ExportReading:
         self.take(source, message)
 
     def take(self, source: Source, raw: Any) -> None:
-        """One message with its parts."""
+        """Read one message with its parts."""
         if not isinstance(raw, dict) or not isinstance(raw.get("info"), dict):
-            self.made.spoil(source, "a message without `info`")
+            self.recording.spoil(source, "a message without `info`")
             return
         info, outer = Fields(raw["info"]), Fields(raw, "info", "parts")
         name = info.text("id") or f"m{source.line}"
         role = info.text("role")
-        given = raw.get("parts")
-        parts = [part for part in (given if isinstance(given, list) else ()) if isinstance(part, dict)]
+        raw_parts = raw.get("parts")
+        parts = [
+            part for part in (raw_parts if isinstance(raw_parts, list) else ()) if isinstance(part, dict)
+        ]
         times = Fields(info.object("time"))
         created = times.number("created")
         self._clear(created)
-        self.begins[name] = self.made.last
+        self.begins[name] = self.recording.last
         extra = info.rest | outer.rest | ({"time": times.rest} if times.rest else {})
         mark = next((part for part in parts if part.get("type") == "compaction"), None)
         stamp = iso_time(created)
         if role == "user" and mark is not None:
             if name in self.summaries:
                 self.marks[name] = mark
-            self.made.note("compaction", source)
+            self.recording.note("compaction", source)
         elif role == "user":
             self._add_prompt(name, source, parts, extra, stamp)
         elif role == "assistant" and raw["info"].get("summary") is True:
@@ -153,28 +165,28 @@ class _ExportReading:
         elif role == "assistant":
             self._add_reply(name, source, info, parts, extra, stamp)
         else:
-            self.made.note(f"message of role {role}", source, known=False)
+            self.recording.note(f"message of role {role}", source, is_known=False)
 
     def _add_prompt(
         self, name: str, source: Source, parts: list[Json], extra: Json, time: str | None
     ) -> None:
-        """A prompt; what the harness put beside it is an entry of its own."""
+        """Add a prompt. Parts that the harness added become a separate entry."""
         typed = [part for part in parts if part.get("synthetic") is not True]
         added = [part for part in parts if part.get("synthetic") is True]
-        left = [part for part in typed if part.get("type") in UNSEEN or part.get("ignored") is True]
-        said = [_read_part(part) for part in typed if part not in left]
-        if left:
-            extra = {**extra, "parts": left}
-        if said or not added:
-            self.made.add(name, "user", said, source, extra, timestamp=time)
+        unseen = [part for part in typed if part.get("type") in UNSEEN or part.get("ignored") is True]
+        parsed_blocks = [_read_part(part) for part in typed if part not in unseen]
+        if unseen:
+            extra = {**extra, "parts": unseen}
+        if parsed_blocks or not added:
+            self.recording.add(name, "user", parsed_blocks, source, extra, timestamp=time)
         if added:
-            first = None if said else source
-            self.made.add(
-                f"{name}/added" if said else name,
+            first = None if parsed_blocks else source
+            self.recording.add(
+                f"{name}/added" if parsed_blocks else name,
                 "user",
                 [_read_part(part) for part in added],
                 first,
-                {} if said else extra,
+                {} if parsed_blocks else extra,
                 timestamp=time,
                 meta=True,
             )
@@ -195,21 +207,21 @@ class _ExportReading:
             tokens = (
                 end.get("tokens") if end is not None else extra.get("tokens") if len(steps) == 1 else None
             )
-            found: list[Found] = []
-            outputs: list[Found] = []
-            left: list[Json] = []
+            parsed_blocks: list[ParsedBlock] = []
+            outputs: list[ParsedBlock] = []
+            unseen: list[Json] = []
             for part in step:
                 if part.get("type") == "tool" and isinstance(part.get("callID"), str):
-                    self._add_tool(part, found, outputs)
+                    self._add_tool(part, parsed_blocks, outputs)
                 elif part.get("type") in UNSEEN:
-                    left.append(part)
+                    unseen.append(part)
                 else:
-                    found.append(_read_part(part))
-            more: Json = {"parts": left} if left else {}
-            entry = self.made.add(
+                    parsed_blocks.append(_read_part(part))
+            more: Json = {"parts": unseen} if unseen else {}
+            entry = self.recording.add(
                 name if number == 1 else f"{name}/{number}",
                 "assistant",
-                found,
+                parsed_blocks,
                 source if number == 1 else None,
                 (extra | more) if number == 1 else more,
                 timestamp=time,
@@ -220,50 +232,50 @@ class _ExportReading:
                 error=_describe(error) if number == len(steps) else None,
             )
             if outputs:
-                self.made.add(f"{entry.id}/results", "tool", outputs, None, timestamp=time)
+                self.recording.add(f"{entry.id}/results", "tool", outputs, None, timestamp=time)
 
-    def _add_tool(self, part: Json, found: list[Found], outputs: list[Found]) -> None:
-        """A call and what it was answered: both stand in one part."""
+    def _add_tool(self, part: Json, parsed_blocks: list[ParsedBlock], outputs: list[ParsedBlock]) -> None:
+        """Add a call and its result, which are in the same part."""
         fields = Fields(part, "type")
         call, tool = fields.text("callID") or "", fields.text("tool") or ""
         state = Fields(fields.object("state"))
-        status, given = state.text("status"), state.any("input")
-        found.append((ToolCall(id=call, name=tool, input=given), fields.rest))
+        status, arguments = state.text("status"), state.any("input")
+        parsed_blocks.append((ToolCall(id=call, name=tool, input=arguments), fields.rest))
         if status in ("completed", "error"):
             answer = state.any("output") if status == "completed" else state.any("error")
             outputs.append(make_output(call, answer, unknown, tool, failed=status == "error"))
             outputs[-1] = outputs[-1][0], outputs[-1][1] | state.rest
-        moment = Fields(state.rest.get("time")).number("compacted")
-        if moment is not None:
-            self.cleared.setdefault(float(moment), []).append(call)
+        cleared_at = Fields(state.rest.get("time")).number("compacted")
+        if cleared_at is not None:
+            self.cleared.setdefault(float(cleared_at), []).append(call)
 
     def _clear(self, now: Any) -> None:
-        """Say what was cleared before a moment; None is the end."""
-        due = [moment for moment in sorted(self.cleared) if not is_number(now) or moment <= now]
-        calls = [call for moment in due for call in self.cleared.pop(moment)]
+        """Add an entry for the outputs that were cleared until a point in time; None for all."""
+        due = [cleared_at for cleared_at in sorted(self.cleared) if not is_number(now) or cleared_at <= now]
+        calls = [call for cleared_at in due for call in self.cleared.pop(cleared_at)]
         if calls:
             boundary = {"kind": "micro", "cleared": tuple(calls)}
-            entry = self.made.compact(f"cleared-{len(self.made.entries) + 1}", None, None, boundary)
-            self.made.change(entry.id, kind="micro", timestamp=iso_time(due[-1]))
+            entry = self.recording.compact(f"cleared-{len(self.recording.entries) + 1}", None, None, boundary)
+            self.recording.change(entry.id, kind="micro", timestamp=iso_time(due[-1]))
 
     def _add_summary(
         self, name: str, source: Source, info: Json, parts: list[Json], extra: Json, time: str | None
     ) -> None:
         mark = self.marks.get(str(info.get("parentID")))
         if mark is None:
-            self.made.note("unfinished summary", source)
+            self.recording.note("unfinished summary", source)
             return
         words = "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
-        told = Fields(mark, "type", "id", "messageID", "sessionID")
-        auto = told.flag("auto")
+        fields = Fields(mark, "type", "id", "messageID", "sessionID")
+        auto = fields.flag("auto")
         boundary = {
             "trigger": None if auto is None else "auto" if auto else "manual",
-            "first_kept": told.text("tail_start_id"),
+            "first_kept": fields.text("tail_start_id"),
             "summary": words,
-            "extra": told.rest,
+            "extra": fields.rest,
         }
         usage = read_tokens(info.get("tokens"), info.get("cost"))
-        self.made.compact(
+        self.recording.compact(
             name,
             words,
             source,
@@ -275,7 +287,7 @@ class _ExportReading:
         )
 
     def make_session(self, document: Fields) -> Session:
-        """All of it. Raises `EmptySession` when nobody says anything."""
+        """Build the session. Raises `EmptySession` if there are no messages."""
         self._clear(None)
         info = Fields(document.object("info"))
         times, revert = Fields(info.object("time")), Fields(info.rest.get("revert"))
@@ -283,10 +295,10 @@ class _ExportReading:
         hidden = revert.text("messageID")
         if hidden in self.begins:
             more["leaf"] = self.begins[hidden]
-        asked = Fields(info.rest.get("model"))
-        model = asked.text("id") or asked.text("modelID")
+        model_fields = Fields(info.rest.get("model"))
+        model = model_fields.text("id") or model_fields.text("modelID")
         version = info.rest.get("version")
-        return self.made.make_session(
+        return self.recording.make_session(
             id=info.text("id") or "",
             title=info.text("title"),
             model=model,
@@ -318,18 +330,18 @@ def _describe(error: Fields) -> str | None:
 
 
 def read_tokens(raw: Any, cost: Any) -> Usage | None:
-    """opencode's figures: each token counts in one of them, reasoning apart from output.
+    """Return the usage from opencode's figures. They are disjoint; reasoning is not part of output.
 
     >>> read_tokens({"input": 5, "output": 2, "reasoning": 1, "cache": {"read": 9}}, 0).tokens
     17
     """
     fields = Fields(raw)
     cache = Fields(fields.object("cache"))
-    given, output = fields.number("input"), fields.number("output")
-    if given is None and output is None:
+    prompt, output = fields.number("input"), fields.number("output")
+    if prompt is None and output is None:
         return None
     return Usage(
-        input=given or 0,
+        input=prompt or 0,
         output=(output or 0) + (fields.number("reasoning") or 0),
         cache_read=cache.number("read") or 0,
         cache_write=cache.number("write") or 0,
@@ -338,7 +350,7 @@ def read_tokens(raw: Any, cost: Any) -> Usage | None:
     )
 
 
-def _read_part(part: Json) -> Found:
+def _read_part(part: Json) -> ParsedBlock:
     fields = Fields(part)
     kind = fields.text("type")
     if kind == "text" and (text := fields.text("text")) is not None:
@@ -348,18 +360,18 @@ def _read_part(part: Json) -> Found:
     if kind == "file":
         sort, url, title = fields.text("mime"), fields.text("url"), fields.text("filename")
         head, comma, data = (url or "").partition(";base64,")
-        held = {"data": data} if comma and head.startswith("data:") else {"url": url}
+        content = {"data": data} if comma and head.startswith("data:") else {"url": url}
         if (sort or "").startswith("image/"):
             width, height = (measure(data) if comma else None) or (None, None)
-            return Image(media_type=sort, width=width, height=height, **held), fields.rest
-        return Document(media_type=sort, title=title, **held), fields.rest
+            return Image(media_type=sort, width=width, height=height, **content), fields.rest
+        return Document(media_type=sort, title=title, **content), fields.rest
     return unknown(part)
 
 
 def _find_seal(rest: Json) -> str | None:
-    """The sealed thought in what a provider told beside it, before 2.0 under the provider's name."""
-    told = [rest.get("state"), *Fields(rest.get("metadata")).rest.values()]
-    seals = (Fields(each).text("reasoningEncryptedContent") for each in told)
+    """Return the encrypted reasoning from the provider's fields; before 2.0 under the provider's name."""
+    holders = [rest.get("state"), *Fields(rest.get("metadata")).rest.values()]
+    seals = (Fields(holder).text("reasoningEncryptedContent") for holder in holders)
     return next((seal for seal in seals if seal), None)
 
 

@@ -1,9 +1,9 @@
-"""What OpenHands tells the model of a command: its output, and where and how it ended.
+"""Build the text of a command's result as OpenHands sends it to the model: output, folder and exit code.
 
-The events hold the output alone, and what the shell told beside it as `metadata`; what is sent holds both. So
-it is in both of OpenHands' formats: the SDK's `TerminalObservation` and the older `CmdOutputObservation` put
-the same lines behind the output. What is longer than 30,000 characters is cut in the middle when it is sent,
-which is not told in the file and not done here.
+The events contain the output, and the shell's state as `metadata`; the model is sent both. The SDK's
+`TerminalObservation` and the older `CmdOutputObservation` append the same lines to the output. Results of
+more than 30,000 characters are shortened in the middle when they are sent. The file does not show it, and it
+is not done here.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from typing import Any
 from ...json_document import Fields
 
 
-def tell_ending(content: Any, metadata: Any) -> Any:
-    """The content as the model was shown it; as it stands where nothing is told of a shell.
+def add_exit_status(content: Any, metadata: Any) -> Any:
+    """Return the content as the model was shown it; unchanged if there is no state of a shell.
 
-    >>> tell_ending("a.py", {"exit_code": 0, "working_dir": "/w", "suffix": ""})
+    >>> add_exit_status("a.py", {"exit_code": 0, "working_dir": "/w", "suffix": ""})
     'a.py\\n[Current working directory: /w]\\n[Command finished with exit code 0]'
-    >>> tell_ending("a.py", None)
+    >>> add_exit_status("a.py", None)
     'a.py'
     """
-    told = Fields(metadata)
-    if not told.rest:
+    fields = Fields(metadata)
+    if not fields.rest:
         return content
-    code = told.number("exit_code")
+    code = fields.number("exit_code")
     lines = [
         f"[{name}: {value}]"
         for key, name in (
             ("working_dir", "Current working directory"),
             ("py_interpreter_path", "Python interpreter"),
         )
-        if (value := told.text(key))
+        if (value := fields.text(key))
     ]
     if code is not None and code != -1:
         lines.append(f"[Command finished with exit code {code}]")
-    before, behind = told.text("prefix") or "", told.text("suffix") or ""
+    before, behind = fields.text("prefix") or "", fields.text("suffix") or ""
     behind = "\n".join([behind, *lines])
     if not before and not behind:
         return content

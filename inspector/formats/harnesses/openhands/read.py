@@ -1,12 +1,11 @@
-"""OpenHands' events: a line per event of a conversation, or a file of each, condensations among them.
+"""Read OpenHands' events: lines, a list, or a folder with a file for each event. Condensations are events.
 
-In go the bytes of lines of events, or of a list of them, or a conversation's state with its events beside it
-(`folder`), out comes a `Session`. Source: FORMATS §11. Actions
-of one reply (one `llm_response_id`) are one entry. What the harness put behind a message, as the words of a
-skill, is an entry of its own. A condensation names the events that it forgets and holds a summary: what is
-not forgotten was kept. An event of 2026 may name its parent, so that a conversation branches; the last one of
-the file is the leaf. The figures of a request are those that `stats` list for its reply; where they only
-give sums, what a sum grew by is the next reply's.
+Source: FORMATS §11. The input is lines of events, a list of them, or a conversation's state with its events
+(`folder`). Actions of one reply (with the same `llm_response_id`) become one entry. Text that the harness
+added after a message, such as a skill, is a separate entry. A condensation names the events to forget and
+contains a summary: the other events are kept. An event of 2026 may name its parent, so that a conversation
+has branches; the last event of the file is the leaf. Usage is taken from `stats`, by response id. If `stats`
+has only totals, the increase of the totals is the usage of the next reply.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from ....session.entries import Corrupt, Source, Tool
 from ....session.garbage import paused_gc
 from ....session.session import Session
 from ....text import plural
-from ...json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document
+from ...json_document import FILE, Fields, ParsedBlock, find_blocks, load, place, sniff_document
 from ...json_lines import Data, Reader, read_lines
-from ...recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
+from ...recording import Json, JsonRows, Recording, first_rows, make_output, parse_arguments, read_inclusive
 from ...requests.chat_messages import read_chat_tools, read_message, read_part
 from .folder import MOST, STATE, State, find_beside, is_state, list_events, name_holders
-from .output import tell_ending
+from .output import add_exit_status
 
 NAME = "openhands"
 ROOT = "__root__"
-"""What the first event of a conversation names as its parent, where it names any."""
+"""The parent id of the first event of a conversation, if events have parents."""
 LISTS = ("items", "events", "history")
-"""Where an object has its list of events."""
+"""Keys of an object that may contain the list of events."""
 OUTPUTS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
 USAGE = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
 KINDS = frozenset(
@@ -47,7 +46,7 @@ KINDS = frozenset(
 
 
 def sniff(data: Data) -> str | None:
-    """None when one of the first lines, or of the first of a list, is an event of OpenHands'."""
+    """Return None if one of the first lines or list items is an event of OpenHands, else the reason."""
     if sniff_document(data, lambda value: None if is_state(value) else "no state") is None:
         return None
     rows = first_rows(data)
@@ -66,7 +65,7 @@ def _judge(value: Any) -> str | None:
 
 
 def _find_events(value: Any) -> list[Any]:
-    """The events in a list, in a page of the server's answer, or in a row of a benchmark's results."""
+    """Return the events in a list, in a page of the server's response, or in a row of benchmark results."""
     for name in LISTS if isinstance(value, dict) else ():
         if isinstance(value.get(name), list):
             return list(value[name])
@@ -74,12 +73,12 @@ def _find_events(value: Any) -> list[Any]:
 
 
 def read(data: Data) -> Session:
-    """All events. Raises `EmptySession` when nobody says anything."""
+    """Read all events. Raises `EmptySession` if there are no messages."""
     if any(map(_is_event, first_rows(data))):
         return read_lines(OpenHandsEvents(), data)
     document = load(data)
     if is_state(document):
-        why = "it is the state of a conversation, whose events lie in the folder events/ beside it"
+        why = "it is the state of a conversation; its events belong into the folder events/ next to it"
         raise EmptySession(FILE, [(NAME, RECOGNISED)], why)
     listed = OpenHandsEvents()
     for line, row in enumerate(_find_events(document), 1):
@@ -91,50 +90,50 @@ def read(data: Data) -> Session:
 
 
 @paused_gc()
-def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
-    """The conversation whose state this is, with its events. Raises as `read` does."""
+def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
+    """Read a conversation from its state and its events. Raises the same errors as `read`."""
     document = load(data)
     if not is_state(document):
         return read(data)
     state, reading = State(document), _EventReading()
     reading.model = state.model
-    reading.made.note("state", place(1))
+    reading.recording.note("state", place(1))
     numbers: list[int] = []
-    for number, event in list_events(beside):
+    for number, event in list_events(other_files):
         numbers.append(number)
         if event is None:
-            reading.made.corrupt.append(Corrupt(line=number + 2, offset=-1, reason="not a JSON object"))
+            reading.recording.corrupt.append(Corrupt(line=number + 2, offset=-1, reason="not a JSON object"))
         else:
             reading.take(place(number + 2), event)
     if not numbers:
-        return read(data)  # which says so
+        return read(data)  # raises an error with the reason
     for response, used in state.used.items():
         reading.used.setdefault(response, used)
     if missing := max(numbers) + 1 - len(set(numbers)):
         were = plural(missing, "event is", "events are")
-        reading.made.warnings.append(f"{were} missing in its folder")
+        reading.recording.warnings.append(f"{were} missing in its folder")
     if len(numbers) >= MOST:
-        reading.made.warnings.append(f"only {MOST:,} events are read of its folder")
+        reading.recording.warnings.append(f"only {MOST:,} events are read of its folder")
     return reading.make_session(id=state.id, cwd=state.cwd)
 
 
 class OpenHandsEvents(JsonRows):
-    """The events of a conversation, and the session they make."""
+    """The events of a conversation, from which a session is built."""
 
     def make_session(self) -> Session:
-        """The session of all events. Raises `EmptySession` when none of them is a message."""
+        """Build the session from all events. Raises `EmptySession` if none of them is a message."""
         reading = _EventReading()
-        reading.made.corrupt = list(self.corrupt)
+        reading.recording.corrupt = list(self.corrupt)
         for source, row in self.rows:
             reading.take(source, row)
         return reading.make_session()
 
 
 class _EventReading:
-    """What has been read of a conversation, event after event."""
+    """State while a conversation is read event by event."""
 
     def __init__(self) -> None:
-        self.made = Recording(NAME)
+        self.recording = Recording(NAME)
         self.system = ""
         self.tools: tuple[Tool, ...] = ()
         self.model: str | None = None
@@ -143,17 +142,17 @@ class _EventReading:
         self.events: dict[str, list[str]] = {}
         self.used: dict[str, Json] = {}
         self.live: list[str] = []
-        self.ends: dict[str, str | None] = {}  # the entry that each event is in, or hangs on
+        self.ends: dict[str, str | None] = {}  # the entry that contains an event or precedes it, by event id
         self.tip: str | None = None
         self.sums: dict[str, float] = {}
         self.grown: dict[str, float] | None = None
 
     def take(self, source: Source, row: Json) -> None:
-        """One event."""
+        """Read one event."""
         fields = Fields(row)
         kind, name = fields.text("kind"), fields.text("id") or f"line-{source.line}"
         time = fields.text("timestamp")
-        self.made.times += [time] if time else []
+        self.recording.times += [time] if time else []
         self._go_to(fields)
         if kind == "MessageEvent" and isinstance(row.get("llm_message"), dict):
             message, _ = read_message(fields.any("llm_message"), self.names)
@@ -161,7 +160,9 @@ class _EventReading:
             more: Json = {} if role == message.role else {"meta": True}
             more |= {"model": self.model} if role == "assistant" else {}
             behind = find_blocks(fields.items("extended_content"), lambda part: read_part(part, self.names))
-            self._add(name, role, message.found, source, fields.rest | message.extra, timestamp=time, **more)
+            self._add(
+                name, role, message.parsed_blocks, source, fields.rest | message.extra, timestamp=time, **more
+            )
             self._know(fields, self.live[-1])
             if behind:
                 self._add(f"{name}/added", "user", behind, None, {}, of=name, timestamp=time, meta=True)
@@ -176,21 +177,21 @@ class _EventReading:
                 self._take_system(fields)
             elif kind == "ConversationStateUpdateEvent" and fields.text("key") == "stats":
                 self._take_stats(Fields(fields.rest.get("value")))
-            self.made.note(kind or "event without a kind", source, known=kind in KINDS)
+            self.recording.note(kind or "event without a kind", source, is_known=kind in KINDS)
         self.ends[name] = self.tip
 
     def _go_to(self, fields: Fields) -> None:
-        """Where an event stands: behind its parent, where it names one, else behind the event before."""
+        """Continue after the parent of an event if it names one, else after the previous event."""
         if "parent_id" not in fields.rest:
             return
         parent = fields.any("parent_id")
         above = self.ends.get(parent, self.tip) if isinstance(parent, str) and parent != ROOT else None
         if above == self.tip:
             return
-        # Another branch: what stood in the context there.
+        # Another branch: restore the context at that point.
         self.tip, self.live = above, []
         while above is not None:
-            entry = self.made.entries[self.made.where[above]]
+            entry = self.recording.entries[self.recording.where[above]]
             if entry.boundary is not None:
                 self.live += reversed(entry.boundary.kept)
                 break
@@ -202,15 +203,15 @@ class _EventReading:
         self,
         name: str,
         role: str,
-        found: list[Found],
+        parsed_blocks: list[ParsedBlock],
         source: Source | None,
         extra: Json,
         *,
         of: str = "",
         **more: Any,
     ) -> None:
-        """An entry of an event, which is called like it unless it is one more `of` the event."""
-        entry = self.made.add(name, role, found, source, extra, parent=self.tip, **more)
+        """Add an entry for an event. It gets the event's id, unless it is a further entry `of` the event."""
+        entry = self.recording.add(name, role, parsed_blocks, source, extra, parent=self.tip, **more)
         self.events.setdefault(entry.id, []).append(of or name)
         self.live.append(entry.id)
         self.tip = entry.id
@@ -224,76 +225,83 @@ class _EventReading:
 
     def _act(self, name: str, source: Source, fields: Fields, time: str | None) -> None:
         number = fields.rest.get("llm_response_id")
-        found: list[Found] = []
+        parsed_blocks: list[ParsedBlock] = []
         thought = fields.text("reasoning_content")
         blocks = fields.items("thinking_blocks") or []
         signed = next((Fields(block).text("signature") for block in blocks if isinstance(block, dict)), None)
         call, tool = fields.text("tool_call_id") or name, fields.text("tool_name") or ""
-        asked = Fields(fields.object("tool_call"))
-        function = Fields(asked.object("function"))
-        given = asked.any("arguments") if "arguments" in asked.rest else function.any("arguments")
-        if given is None:
-            given = Fields(fields.rest.get("action"), "kind").rest
+        tool_call = Fields(fields.object("tool_call"))
+        function = Fields(tool_call.object("function"))
+        arguments = tool_call.any("arguments") if "arguments" in tool_call.rest else function.any("arguments")
+        if arguments is None:
+            arguments = Fields(fields.rest.get("action"), "kind").rest
         self.names[call] = tool
-        said = find_blocks(fields.any("thought"), lambda raw: read_part(raw, self.names))
-        made: Found = ToolCall(id=call, name=tool, input=parse_given(given)), asked.rest
+        thought_blocks = find_blocks(fields.any("thought"), lambda raw: read_part(raw, self.names))
+        call_block: ParsedBlock = (
+            ToolCall(id=call, name=tool, input=parse_arguments(arguments)),
+            tool_call.rest,
+        )
         reply = self.replies.get(number) if isinstance(number, str) else None
         if reply is not None and self.live and self.live[-1] == reply == self.tip:
-            entry = self.made.entries[self.made.where[reply]]
-            self.made.change(reply, blocks=(*entry.blocks, made[0]), sources=(*entry.sources, source))
+            entry = self.recording.entries[self.recording.where[reply]]
+            self.recording.change(
+                reply, blocks=(*entry.blocks, call_block[0]), sources=(*entry.sources, source)
+            )
             self.events[reply].append(name)
             return
         if thought or signed:
-            found.append((Reasoning(text=thought or "", signature=signed), {}))
-        found += [*said, made]
-        self._add(name, "assistant", found, source, fields.rest, timestamp=time, model=self.model)
+            parsed_blocks.append((Reasoning(text=thought or "", signature=signed), {}))
+        parsed_blocks += [*thought_blocks, call_block]
+        self._add(name, "assistant", parsed_blocks, source, fields.rest, timestamp=time, model=self.model)
         self._know(fields, self.live[-1])
 
-    def _read_output(self, kind: str, fields: Fields) -> Found:
+    def _read_output(self, kind: str, fields: Fields) -> ParsedBlock:
         call, tool = fields.text("tool_call_id") or "", fields.text("tool_name")
-        told = Fields(fields.object("observation"))
-        content = tell_ending(told.any("content"), told.rest.get("metadata"))
+        observation = Fields(fields.object("observation"))
+        content = add_exit_status(observation.any("content"), observation.rest.get("metadata"))
         if content is None:
             key = next((key for key in ("error", "rejection_reason") if key in fields.rest), "")
             content = fields.any(key)
-        failed = kind != "ObservationEvent" or told.flag("is_error") is True
+        failed = kind != "ObservationEvent" or observation.flag("is_error") is True
         block, rest = make_output(
             call, content, lambda raw: read_part(raw, self.names), tool or self.names.get(call), failed=failed
         )
-        return block, rest | ({"observation": told.rest} if told.rest else {})
+        return block, rest | ({"observation": observation.rest} if observation.rest else {})
 
     def _condense(self, name: str, source: Source, fields: Fields, time: str | None) -> None:
         raw = fields.any("forgotten_event_ids")
         forgotten = {item for item in raw if isinstance(item, str)} if isinstance(raw, list) else set()
-        kept = [each for each in self.live if not forgotten & set(self.events.get(each, [each]))]
+        kept_ids = [
+            entry_id for entry_id in self.live if not forgotten & set(self.events.get(entry_id, [entry_id]))
+        ]
         summary = fields.text("summary")
-        boundary: Json = {"kept": tuple(kept), "summary": summary}
+        boundary: Json = {"kept": tuple(kept_ids), "summary": summary}
         offset = fields.number("summary_offset")
         boundary["extra"] = {} if offset is None else {"summary_offset": offset}
-        entry = self.made.compact(
+        entry = self.recording.compact(
             name, summary, source, boundary, parent=self.tip, timestamp=time, extra=fields.rest
         )
-        # A summary that is forgotten later is one of the events.
+        # A later condensation may also forget this summary.
         self.events[entry.id] = [name]
-        self.live, self.tip = kept, entry.id
+        self.live, self.tip = kept_ids, entry.id
 
     def _take_system(self, fields: Fields) -> None:
         for key in ("system_prompt", "dynamic_context"):
-            given = fields.rest.get(key)
-            text = given if isinstance(given, str) else Fields(given).text("text")
+            prompt = fields.rest.get(key)
+            text = prompt if isinstance(prompt, str) else Fields(prompt).text("text")
             self.system += f"\n\n{text}" if text and self.system else text or ""
         self.tools = read_chat_tools(fields.rest.get("tools"))
 
     def _take_stats(self, stats: Fields) -> None:
-        """The figures of each request that they list; the condenser's requests are not the conversation's."""
+        """Read the usage of each request. Requests of the condenser are not part of the conversation."""
         for role, metrics in Fields(stats.object("usage_to_metrics")).rest.items():
-            told = Fields(metrics)
+            metrics_fields = Fields(metrics)
             if role in ("default", "agent"):
-                self.model = told.text("model_name") or self.model
-                self._take_sums(Fields(told.object("accumulated_token_usage")))
-            for each in told.items("token_usages") or ():
-                if isinstance(each, dict) and isinstance(each.get("response_id"), str):
-                    self.used[each["response_id"]] = each
+                self.model = metrics_fields.text("model_name") or self.model
+                self._take_sums(Fields(metrics_fields.object("accumulated_token_usage")))
+            for request in metrics_fields.items("token_usages") or ():
+                if isinstance(request, dict) and isinstance(request.get("response_id"), str):
+                    self.used[request["response_id"]] = request
 
     def _take_sums(self, sums: Fields) -> None:
         now = {key: sums.number(key) or 0 for key in USAGE}
@@ -303,15 +311,15 @@ class _EventReading:
         self.sums = now
 
     def make_session(self, **fields: Any) -> Session:
-        """All of it. Raises `EmptySession` when nobody says anything."""
+        """Build the session. Raises `EmptySession` if there are no messages."""
         for number, name in self.replies.items():
             if (usage := read_inclusive(self.used.get(number), *USAGE)) is not None:
-                self.made.change(name, usage=usage)
-        return self.made.make_session(
+                self.recording.change(name, usage=usage)
+        return self.recording.make_session(
             model=self.model,
             system=(Text(text=self.system),) if self.system else (),
             tools=self.tools,
-            leaf=self.tip or self.made.last,
+            leaf=self.tip or self.recording.last,
             **fields,
         )
 

@@ -1,13 +1,13 @@
-"""OpenHands' trajectories of before its SDK: a list of actions and observations, or what an evaluation wrote.
+"""Read OpenHands' trajectories from before its SDK: actions and observations, or results of an evaluation.
 
-In go the bytes of a list of events, of lines of them, of an object with a `history` or a `trajectory`, or of
-lines of such objects (an evaluation's `output.jsonl`, whose first run is read); out comes a `Session`. What a
-model replied stands whole in an action's `tool_call_metadata`, the usage of the request with it; actions of
-one reply are one entry. Before function calls (2024) an action is the reply: its thought, and what it did. A
-condensation names events that are forgotten, one by one or from the first to the last of them.
+The input is a list of events, lines of them, an object with a `history` or a `trajectory`, or lines of such
+objects (an evaluation's `output.jsonl`, of which the first run is read). The complete reply of the model is
+in the `tool_call_metadata` of an action, together with the usage of the request; actions of one reply become
+one entry. Before function calls (2024), an action is the reply: its thought, and the action itself. A
+condensation names the events to forget, one by one or as a range.
 
-Verified against the classes of events in OpenHands 0.59 (MIT); what `recall` adds to a prompt is given as the
-words that were found, in the order of the event's fields.
+Verified with the event classes of OpenHands 0.59 (MIT). The text that `recall` adds to a prompt is the text
+of the event's fields, in their order.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from ....session.garbage import paused_gc
 from ....session.json_text import stringify
 from ....session.session import Session
 from ....text import plural
-from ...json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document
+from ...json_document import FILE, Fields, ParsedBlock, find_blocks, load, place, sniff_document
 from ...json_lines import Data, Reader, iter_values
 from ...recording import Json, Recording, first_rows, make_cost, make_output, read_inclusive
 from ...requests.chat_messages import read_chat_tools, read_chat_usage, read_message, read_part
-from .output import tell_ending
+from .output import add_exit_status
 
 NAME = "openhands-trajectory"
 HOLDERS = ("history", "trajectory")
 SILENT = ("agent_state_changed", "null", "recall", "condense")
-"""Observations that no model is shown as the answer of a tool."""
+"""Observations that are not shown to the model as the result of a tool."""
 ASIDE = ("change_agent_state", "null", "recall", "condensation_request", "start", "pause", "resume", "stop")
-"""Actions that no model asked for."""
+"""Actions that the model did not request."""
 SUMS = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
 COST = "accumulated_cost"
 """Sums of a run so far, in its events."""
@@ -47,7 +47,7 @@ RECALLED = (
 
 
 def sniff(data: Data) -> str | None:
-    """None for events of the older OpenHands: actions with `args`, or observations with `extras`."""
+    """Return None for events of the older OpenHands: actions with `args`, or observations with `extras`."""
     reason = sniff_document(data, _judge)
     if reason is None or "several" not in reason:
         return reason
@@ -64,25 +64,25 @@ def _judge(value: Any) -> str | None:
 
 
 def _find_events(value: Any) -> list[Any]:
-    """The events of a run; older evaluations wrote them in pairs."""
+    """Return the events of a run. Older evaluations wrote them in pairs."""
     if isinstance(value, dict):
         value = next((value[name] for name in HOLDERS if isinstance(value.get(name), list)), None)
     if not isinstance(value, list):
         return []
-    return [each for item in value for each in (item if isinstance(item, list) else [item])]
+    return [event for item in value for event in (item if isinstance(item, list) else [item])]
 
 
 def _is_event(value: Any) -> bool:
     fields = Fields(value).rest
     acted = isinstance(fields.get("action"), str) and isinstance(fields.get("args"), dict)
     observed = isinstance(fields.get("observation"), str) and isinstance(fields.get("extras"), dict)
-    # The oldest runs number their actions alone.
+    # In the oldest runs only actions have numbers.
     return observed or ("id" in fields and acted)
 
 
 @paused_gc()
 def read(data: Data) -> Session:
-    """The first run. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    """Read the first run. Raises `ReadError`, or `EmptySession` if it contains no messages."""
     reading = _OldEvents()
     if len(first_rows(data, 2)) < 2 or sniff_document(data, _judge) is None:
         document = load(data)
@@ -92,7 +92,7 @@ def read(data: Data) -> Session:
         for line, event in enumerate(events, 1):
             reading.take(place(line), event)
         return reading.make_session(Fields(document, *HOLDERS).rest)
-    rows = list(iter_values(data, reading.made.corrupt))
+    rows = list(iter_values(data, reading.recording.corrupt))
     about: Json = {}
     for source, row in rows:
         if (events := _find_events(row)) and isinstance(row, dict):
@@ -102,17 +102,17 @@ def read(data: Data) -> Session:
                     reading.take(place(number), event)
                 if len(rows) > 1:
                     others = plural(len(rows) - 1, "other run is", "other runs are")
-                    reading.made.warnings.append(f"{others} in the file and not read")
+                    reading.recording.warnings.append(f"{others} in the file and not read")
         else:
             reading.take(source, row)
     return reading.make_session(about)
 
 
 class _OldEvents:
-    """What has been read of a run, event after event."""
+    """State while a run is read event by event."""
 
     def __init__(self) -> None:
-        self.made = Recording(NAME)
+        self.recording = Recording(NAME)
         self.names: dict[str, str] = {}
         self.system = ""
         self.tools: tuple[Tool, ...] = ()
@@ -121,28 +121,30 @@ class _OldEvents:
         self.events: dict[str, list[int]] = {}
         self.live: list[str] = []
         self.sums: dict[str, Number] = {}
-        self.asked: str | None = None
+        self.open_call: str | None = None
 
     def take(self, source: Source, raw: Any) -> None:
-        """One event."""
+        """Read one event."""
         if not isinstance(raw, dict):
-            self.made.spoil(source, "not a JSON object")
+            self.recording.spoil(source, "not a JSON object")
             return
         fields = Fields(raw)
         if (time := fields.text("timestamp")) is not None:
-            self.made.times.append(time)
+            self.recording.times.append(time)
         action, observation = fields.text("action"), fields.text("observation")
         if action is not None:
-            self.asked = None
+            self.open_call = None
             self._act(action, source, fields, time)
         elif observation is not None:
             self._observe(observation, source, fields, time)
         else:
-            self.made.note("event without an action or an observation", source, known=False)
+            self.recording.note("event without an action or an observation", source, is_known=False)
 
-    def _add(self, role: str, found: list[Found], source: Source, fields: Fields, **more: Any) -> str:
+    def _add(
+        self, role: str, parsed_blocks: list[ParsedBlock], source: Source, fields: Fields, **more: Any
+    ) -> str:
         number = fields.rest.get("id")
-        entry = self.made.add(f"e{number}", role, found, source, fields.rest, **more)
+        entry = self.recording.add(f"e{number}", role, parsed_blocks, source, fields.rest, **more)
         self._know(entry.id, number)
         self.live.append(entry.id)
         return entry.id
@@ -160,61 +162,63 @@ class _OldEvents:
             text = args.text("content")
             self.system += f"\n\n{text}" if text and self.system else text or ""
             self.tools = read_chat_tools(args.rest.get("tools")) or self.tools
-            self.made.note(kind, source)
+            self.recording.note(kind, source)
         elif kind == "message" and (speaker != "agent" or "tool_call_metadata" not in fields.rest):
             words = args.text("content") or ""
             urls = args.any("image_urls")
             parts = (
                 [{"type": "image_url", "image_url": url} for url in urls] if isinstance(urls, list) else []
             )
-            found = find_blocks([{"type": "text", "text": words}, *parts], self._read_part)
+            parsed_blocks = find_blocks([{"type": "text", "text": words}, *parts], self._read_part)
             role = "assistant" if speaker == "agent" else "user"
             own = self._take_metrics(fields) if role == "assistant" else {}
-            self._add(role, found, source, fields, timestamp=time, **own)
+            self._add(role, parsed_blocks, source, fields, timestamp=time, **own)
         elif kind in ASIDE or speaker == "environment":
-            self.made.note(kind, source)
+            self.recording.note(kind, source)
         elif isinstance(fields.rest.get("tool_call_metadata"), dict):
             self._reply(source, fields, time)
         else:
             self._do(kind, source, fields, args, time)
 
     def _reply(self, source: Source, fields: Fields, time: str | None) -> None:
-        """An action that the model asked for by a call: its whole reply stands beside it."""
+        """Add the reply that requested an action by a call: the complete reply is stored with it."""
         called = Fields(fields.object("tool_call_metadata"))
         answer = Fields(called.object("model_response"))
         number = answer.text("id")
-        if number is not None and (known := self.replies.get(number)) is not None:
-            self.made.also(known, source)
-            self._know(known, fields.rest.get("id"))
+        if number is not None and (entry_id := self.replies.get(number)) is not None:
+            self.recording.also(entry_id, source)
+            self._know(entry_id, fields.rest.get("id"))
             return
         choices = answer.items("choices") or [None]
         message, _ = read_message(Fields(choices[0]).rest.get("message") or {}, self.names)
-        found = message.found
+        parsed_blocks = message.parsed_blocks
         call, tool = called.text("tool_call_id") or "", called.text("function_name") or ""
-        if call not in (block.id for block, _ in found if isinstance(block, ToolCall)):
-            found = [*found, (ToolCall(id=call, name=tool, input={}), {})]
+        if call not in (block.id for block, _ in parsed_blocks if isinstance(block, ToolCall)):
+            parsed_blocks = [*parsed_blocks, (ToolCall(id=call, name=tool, input={}), {})]
         self.names[call] = tool
         self.model = answer.text("model") or self.model
         usage = read_chat_usage(answer.rest.get("usage"))
         metrics = self._take_metrics(fields, usage)
-        entry = self._add("assistant", found, source, fields, timestamp=time, **metrics)
+        entry = self._add("assistant", parsed_blocks, source, fields, timestamp=time, **metrics)
         if number is not None:
             self.replies[number] = entry
 
     def _do(self, kind: str, source: Source, fields: Fields, args: Fields, time: str | None) -> None:
-        """An action of before function calls, or a person's: what was thought, and what was done."""
+        """Add an action from before function calls, or the user's: the thought and the action."""
         call = f"e{fields.rest.get('id')}"
         thought = args.text("thought")
-        given = {key: value for key, value in args.rest.items() if key not in OWN and value is not None}
+        call_args = {key: value for key, value in args.rest.items() if key not in OWN and value is not None}
         self.names[call] = kind
-        found: list[Found] = [(Text(text=thought), {})] if thought else []
-        found.append((ToolCall(id=call, name=kind, input=given), {}))
+        parsed_blocks: list[ParsedBlock] = [(Text(text=thought), {})] if thought else []
+        parsed_blocks.append((ToolCall(id=call, name=kind, input=call_args), {}))
         if fields.rest.get("source") == "user":
-            words = fields.text("message") or stringify({kind: given})
+            words = fields.text("message") or stringify({kind: call_args})
             self._add("user", [(Text(text=words), {})], source, fields, timestamp=time)
         else:
-            self.asked = call
-            self._add("assistant", found, source, fields, timestamp=time, **self._take_metrics(fields))
+            self.open_call = call
+            self._add(
+                "assistant", parsed_blocks, source, fields, timestamp=time, **self._take_metrics(fields)
+            )
 
     def _take_metrics(self, fields: Fields, usage: Usage | None = None) -> Json:
         """Return the model and the usage of a reply: the increase of the run's sums since the previous reply.
@@ -238,27 +242,27 @@ class _OldEvents:
 
     def _observe(self, kind: str, source: Source, fields: Fields, time: str | None) -> None:
         extras = Fields(fields.any("extras"))
-        told = Fields(fields.any("tool_call_metadata"))
+        metadata = Fields(fields.any("tool_call_metadata"))
         cause, content = fields.rest.get("cause"), fields.any("content")
-        call = told.text("tool_call_id") or (f"e{cause}" if f"e{cause}" in self.names else None)
+        call = metadata.text("tool_call_id") or (f"e{cause}" if f"e{cause}" in self.names else None)
         if call is None and cause is None and fields.rest.get("id") is None:
-            call, self.asked = self.asked, None
+            call, self.open_call = self.open_call, None
         if kind == "recall" and (words := _find_recalled(extras)):
             self._add("user", [(Text(text=words), {})], source, fields, timestamp=time, meta=True)
         elif kind in SILENT:
-            self.made.note(kind, source)
+            self.recording.note(kind, source)
         elif call is None:
-            # What no call asked for is told to the model as a user's message.
+            # An observation without a call is sent to the model as a user message.
             words = content if isinstance(content, str) else stringify(content)
             self._add("user", [(Text(text=words), {})], source, fields, timestamp=time, meta=True)
         else:
             failed = kind == "error" or fields.rest.get("success") is False or _find_exit(extras) > 0
-            name = told.text("function_name") or self.names.get(call)
-            content = tell_ending(content, extras.rest.get("metadata"))
+            name = metadata.text("function_name") or self.names.get(call)
+            content = add_exit_status(content, extras.rest.get("metadata"))
             output = make_output(call, content, self._read_part, name, failed=failed)
             self._add("tool", [output], source, fields, timestamp=time)
 
-    def _read_part(self, raw: Any) -> Found:
+    def _read_part(self, raw: Any) -> ParsedBlock:
         return read_part(raw, self.names)
 
     def _condense(self, source: Source, fields: Fields, args: Fields, time: str | None) -> None:
@@ -269,22 +273,22 @@ class _OldEvents:
         def is_gone(number: int) -> bool:
             return number in gone or (first is not None and last is not None and first <= number <= last)
 
-        kept = [name for name in self.live if not any(map(is_gone, self.events.get(name, [])))]
+        kept_ids = [name for name in self.live if not any(map(is_gone, self.events.get(name, [])))]
         summary, offset = args.text("summary"), args.number("summary_offset")
-        boundary: Json = {"kept": tuple(kept), "summary": summary}
+        boundary: Json = {"kept": tuple(kept_ids), "summary": summary}
         boundary["extra"] = {} if offset is None else {"summary_offset": offset}
         number = fields.rest.get("id")
         own = self._take_metrics(fields) if "llm_metrics" in fields.rest else {}
-        entry = self.made.compact(
+        entry = self.recording.compact(
             f"e{number}", summary, source, boundary, timestamp=time, extra=fields.rest | args.rest, **own
         )
         self._know(entry.id, number)
-        self.live = kept  # only the newest summary is shown
+        self.live = kept_ids  # only the newest summary is shown
 
     def make_session(self, about: Json) -> Session:
-        """All of it. Raises `EmptySession` when nobody says anything."""
+        """Build the session. Raises `EmptySession` if there are no messages."""
         number = about.get("instance_id", about.get("id"))
-        return self.made.make_session(
+        return self.recording.make_session(
             id=number if isinstance(number, str) else "",
             model=self.model,
             system=(Text(text=self.system),) if self.system else (),
@@ -294,16 +298,18 @@ class _OldEvents:
 
 
 def _find_exit(extras: Fields) -> float:
-    """The exit code of a command; 0 where none is told, and where it runs still (-1)."""
+    """Return the exit code of a command; 0 if it is missing, -1 if the command still runs."""
     code = Fields(extras.rest.get("metadata")).number("exit_code") or extras.number("exit_code")
     return code or 0
 
 
 def _find_recalled(extras: Fields) -> str:
-    """The words that a recall put before the model."""
-    said = [extras.rest.get(name) for name in RECALLED]
-    said += [Fields(each).rest.get("content") for each in extras.items("microagent_knowledge") or ()]
-    return "\n\n".join(text for text in said if isinstance(text, str) and text.strip())
+    """Return the text that a recall adds to the context."""
+    texts = [extras.rest.get(name) for name in RECALLED]
+    texts += [
+        Fields(knowledge).rest.get("content") for knowledge in extras.items("microagent_knowledge") or ()
+    ]
+    return "\n\n".join(text for text in texts if isinstance(text, str) and text.strip())
 
 
 READER = Reader(NAME, "OpenHands trajectory", sniff, read)

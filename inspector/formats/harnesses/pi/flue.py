@@ -1,6 +1,6 @@
-"""Flue's persisted sessions: one JSON document with `entries`, a `leafId` and times.
+"""Read and write Flue's persisted sessions: a JSON document with `entries`, a `leafId` and times.
 
-In go the bytes of a SessionData, out comes a `Session`. Source: FLUE §1.
+Source: FLUE §1 (SessionData).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TYPES = ("message", "compaction", "branch_summary")
 
 
 def _judge(value: Any) -> str | None:
-    """None for an object whose `entries` are linked by `parentId`."""
+    """Return None for an object whose `entries` are linked by `parentId`, else the reason."""
     if not isinstance(value, dict):
         return "not a JSON object"
     entries = value.get("entries")
@@ -48,7 +48,7 @@ def _judge(value: Any) -> str | None:
 
 @paused_gc()
 def read(data: Data) -> Session:
-    """The whole session. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    """Read the whole session. Raises `ReadError`, or `EmptySession` if it contains no messages."""
     document = load(data)
     fields = Fields(document)
     raw = fields.items("entries")
@@ -67,7 +67,7 @@ def read(data: Data) -> Session:
     version, created, updated = fields.number("version"), fields.text("createdAt"), fields.text("updatedAt")
     warnings = warn_of_repeated(entry.id for entry in entries)
     if version != VERSION:
-        warnings += (f"it says version {version}, and {VERSION} is the one this reader knows",)
+        warnings += (f"its version is {version}; this reader supports version {VERSION}",)
     return Session(
         format=NAME,
         model=next((e.model for e in reversed(entries) if e.role == "assistant" and e.model), None),
@@ -82,7 +82,7 @@ def read(data: Data) -> Session:
 
 
 def _fault(item: Any) -> str | None:
-    """Why an element of `entries` is none, or None."""
+    """Return why an element of `entries` is not an entry, or None."""
     if not isinstance(item, dict):
         return "an entry that is not an object"
     if not isinstance(item.get("type"), str):
@@ -102,7 +102,7 @@ def _read_entry(item: Any, line: int) -> Entry | Corrupt:
     kind, name = fields.text("type"), fields.text("id") or ""
     parent, time = fields.text("parentId"), fields.text("timestamp")
     if kind not in TYPES:
-        # Flue walks through entries of any type, and shows the model none it does not know (FLUE §1).
+        # Flue accepts entries of any type, but does not show unknown ones to the model (FLUE §1).
         raw = Unknown(type=kind or "", raw=fields.rest)
         return Entry(
             id=name,
@@ -145,7 +145,7 @@ BRANCH = SummaryWording("[Branch Summary]\n\n")
 
 
 def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
-    """The document, and a count of what it does not hold."""
+    """Return the document, and the number of losses by kind."""
     entries, losses = write_records(session, twigs, SUMMARY, BRANCH)
     document: Json = {
         "version": VERSION,

@@ -1,7 +1,4 @@
-"""The messages that Flue and pi share: both store what the pi-ai library speaks.
-
-In go a message's JSON and what its entry said about it, out comes an `Entry`. Source: FLUE §1.
-"""
+"""Read and write the messages of Flue and pi: both store messages of the pi-ai library. Source: FLUE §1."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from ...exports.linearize import BranchEntry, Json, LinearSession, find_dropped,
 from ...image_size import measure
 from ...json_document import (
     Fields,
-    Found,
+    ParsedBlock,
     find_blocks,
     gather,
     make_parts,
@@ -30,8 +27,8 @@ USAGE = ("input", "output", "cacheRead", "cacheWrite", "totalTokens")
 ROLES = {"user": "user", "assistant": "assistant", "toolResult": "tool"}
 
 
-def read_block(raw: Any) -> Found:
-    """One content block: text, thinking, toolCall or image; anything else is unknown."""
+def read_block(raw: Any) -> ParsedBlock:
+    """Convert a content block: text, thinking, toolCall or image; others are unknown blocks."""
     fields = Fields(raw)
     kind = fields.text("type")
     if kind == "text" and (text := fields.text("text")) is not None:
@@ -58,25 +55,31 @@ def read_message(
     id: str,
     parent: str | None,
     source: Source,
-    **known: Any,
+    **entry_fields: Any,
 ) -> Entry:
-    """A message as an entry. `rest` is what its entry held besides; `known` goes into the entry as it is.
+    """Convert a message to an entry.
 
-    A role that is not user, assistant or toolResult keeps its name, and what it holds in place of
-    content becomes an unknown block.
+    Args:
+        message: The message's JSON. If its role is not user, assistant or toolResult, the role is retained,
+            and fields in place of content become an unknown block.
+        rest: The unread fields of the message's entry.
+        id: The entry's id.
+        parent: The entry's parent.
+        source: The record.
+        entry_fields: Further fields of the entry.
     """
     fields = Fields(message)
     label = fields.text("role") or ""
     role = ROLES.get(label, label or "unknown")
     if label == "toolResult":
-        found = [read_output(fields)]
+        parsed_blocks = [read_output(fields)]
     elif label in ROLES or "content" in message:
-        found = find_blocks(fields.any("content"), read_block)
+        parsed_blocks = find_blocks(fields.any("content"), read_block)
     else:
         moment = fields.rest.pop("timestamp", None)
-        found = [(Unknown(type=label, raw=fields.rest), {})]
+        parsed_blocks = [(Unknown(type=label, raw=fields.rest), {})]
         fields = Fields({"timestamp": moment})
-    blocks, more = gather(only_outputs(found) if role == "tool" else found)
+    blocks, more = gather(only_outputs(parsed_blocks) if role == "tool" else parsed_blocks)
     usage = make_usage(fields, "usage", USAGE)
     return Entry(
         **{
@@ -86,7 +89,7 @@ def read_message(
             "stop_reason": fields.text("stopReason"),
             "error": fields.text("errorMessage"),
         }
-        | known,
+        | entry_fields,
         id=id,
         parent=parent,
         blocks=blocks,
@@ -96,8 +99,8 @@ def read_message(
     )
 
 
-def read_output(fields: Fields) -> Found:
-    """What a toolResult message answers."""
+def read_output(fields: Fields) -> ParsedBlock:
+    """Convert the result in a toolResult message."""
     call_id, name, is_error = fields.text("toolCallId"), fields.text("toolName"), fields.flag("isError")
     parts, more = make_parts(find_blocks(fields.any("content"), read_block))
     return ToolOutput(call_id=call_id or "", name=name, parts=parts, is_error=bool(is_error)), more
@@ -106,7 +109,7 @@ def read_output(fields: Fields) -> Found:
 def read_boundary(
     fields: Fields, first_kept: str | None, extra: dict[str, Any], *, carried: bool = True
 ) -> Boundary:
-    """Take what a compaction entry records. `carried` is whether its file lists go into the next one."""
+    """Read what a compaction entry records; `carried` if its file lists are added to later ones."""
     details = Fields(fields.object("details"))
     read, modified = (details.strings("readFiles"), details.strings("modifiedFiles")) if carried else ((), ())
     return Boundary(
@@ -128,8 +131,8 @@ _WRITTEN_ROLES = {"tool": "toolResult"}
 
 
 def write_messages(entry: Entry) -> list[Json]:
-    """The messages of an entry: its outputs are one each."""
-    return [_write_message(entry, run, first=not at) for at, run in enumerate(split_runs(entry))]
+    """Return the messages of an entry. Each output is a separate message."""
+    return [_write_message(entry, run, first=not index) for index, run in enumerate(split_runs(entry))]
 
 
 def _write_message(entry: Entry, run: tuple[Block, ...], *, first: bool) -> Json:
@@ -142,7 +145,7 @@ def _write_message(entry: Entry, run: tuple[Block, ...], *, first: bool) -> Json
         return {**message, "content": content, "isError": output.is_error}
     role = _WRITTEN_ROLES.get(entry.role, entry.role)
     if len(run) == 1 and isinstance(run[0], Unknown) and run[0].type == role and isinstance(run[0].raw, dict):
-        # A message of a role that nobody knows has fields of its own in place of content.
+        # A message with an unknown role has its own fields in place of content.
         return {"role": role, **run[0].raw}
     written: Json = {"role": role, "content": [write_block(block) for block in run]}
     named = {
@@ -156,7 +159,7 @@ def _write_message(entry: Entry, run: tuple[Block, ...], *, first: bool) -> Json
 
 
 def write_block(block: Block) -> Any:
-    """One block. What the format has no form for is written with all it holds, and read as unknown."""
+    """Convert a block. If the format has no form for it, all its fields are written, and read as unknown."""
     if isinstance(block, Text):
         return {"type": "text", "text": block.text}
     if isinstance(block, Reasoning):
@@ -177,7 +180,7 @@ def write_block(block: Block) -> Any:
 
 
 def write_usage(usage: Usage | None) -> Json | None:
-    """Usage with its cost, as far as they are known."""
+    """Convert usage and its cost, as far as they are known."""
     if usage is None:
         return None
     written: Json = _amounts(usage)
@@ -209,20 +212,20 @@ def write_compaction(entry: Entry, summary: str, first_kept: str | None) -> Json
 
 
 class SummaryWording:
-    """How a format shows what was written up: `shows` puts its words around a text, `bare` takes them off.
+    """The text around a summary: `shows` adds it, `bare` removes it.
 
-    A text that begins with `marks` is shown as it is.
+    A summary that begins with `marks` is shown unchanged.
     """
 
     def __init__(self, before: str, after: str = "", *, marks: str | None = None) -> None:
         self.before, self.after, self.marks = before, after, marks
 
     def shows(self, text: str) -> str:
-        """A text as the model is shown it."""
+        """Return a summary as the model is shown it."""
         return text if self.marks and text.startswith(self.marks) else f"{self.before}{text}{self.after}"
 
     def bare(self, shown: str) -> str | None:
-        """The text that is shown so, None where no text is."""
+        """Return the summary without the text around it; None if that is missing."""
         if self.marks and shown.startswith(self.marks):
             stripped = shown.removeprefix(self.before)
             return stripped if self.shows(stripped) == shown else shown
@@ -238,7 +241,7 @@ def write_records(
 ) -> tuple[list[Json], Counter[str]]:
     """Return the records of a session, which follow each other, and a count of what they do not hold."""
     whole = take_line(session)
-    line = whole.begin_anew(ranges=True)
+    line = whole.restart_at_compaction(ranges=True)
     losses = Counter(line.losses)
     dropped = find_dropped(whole, line)
     return list(_write_line(line, [*dropped, *twigs], summary, branch, losses)), losses
@@ -251,20 +254,20 @@ def _write_line(
     branch: SummaryWording,
     losses: Counter[str],
 ) -> Iterator[Json]:
-    """Every entry as records; ids are the entries', or made of them.
+    """Yield the records of all entries. The first record of an entry has the entry's id, if it is unused.
 
-    Other branches stand before the path's last entry, since the last record of a file may be its leaf.
+    Other branches come before the last entry of the path, because the last record of a file may be its leaf.
     """
     first: dict[str, str] = {}
     last: dict[str | None, str | None] = {None: None}
-    taken = {entry.id for entry in line.entries} | {twig.entry.id for twig in twigs}
+    used_names = {entry.id for entry in line.entries} | {twig.entry.id for twig in twigs}
 
-    def write(entry: Entry, parent: str | None, kept: Sequence[str]) -> Iterator[Json]:
-        for number, record in enumerate(_write_entry(entry, parent, kept, summary, branch, losses)):
+    def write(entry: Entry, parent: str | None, kept_names: Sequence[str]) -> Iterator[Json]:
+        for number, record in enumerate(_write_entry(entry, parent, kept_names, summary, branch, losses)):
             name = entry.id
-            while number and name in taken:
+            while number and name in used_names:
                 name += f".{number}"
-            taken.add(name)
+            used_names.add(name)
             first.setdefault(entry.id, name)
             stamp = {} if entry.timestamp is None else {"timestamp": entry.timestamp}
             yield {"id": name, "parentId": parent, **stamp, **record}
@@ -274,8 +277,8 @@ def _write_line(
     end: list[Json] = []
     for entry in line.entries:
         yield from end
-        kept = line.kept if entry.id == line.last else ()
-        end = list(write(entry, parent, [first[name] for name in kept if name in first]))
+        line_kept = line.kept_ids if entry.id == line.last else ()
+        end = list(write(entry, parent, [first[name] for name in line_kept if name in first]))
         parent = last.get(entry.id, parent)
     for entry, hangs in twigs:
         if hangs in last:
@@ -288,16 +291,16 @@ def _write_line(
 def _write_entry(
     entry: Entry,
     parent: str | None,
-    kept: Sequence[str],
+    kept_names: Sequence[str],
     summary: SummaryWording,
     branch: SummaryWording,
     losses: Counter[str],
 ) -> list[Json]:
-    """The records of an entry without their names; `kept` are those of what it keeps."""
+    """Return the records of an entry without ids; `kept` are the ids of the records that it keeps."""
     if entry.kind == "compaction":
         words = summary.bare(entry.text)
         text = _summary_text(entry) if words is None else words
-        return [{"type": "compaction", **write_compaction(entry, text, next(iter(kept), None))}]
+        return [{"type": "compaction", **write_compaction(entry, text, next(iter(kept_names), None))}]
     if entry.kind == "branch_summary" and (words := _only(entry, branch)) is not None:
         return [{"type": "branch_summary", "fromId": parent or "", "summary": words}]
     losses["branch_summaries"] += entry.kind == "branch_summary"

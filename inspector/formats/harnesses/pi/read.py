@@ -1,8 +1,8 @@
-"""pi's session files, versions 1 to 3: a header line, then one entry per line.
+"""Read and write pi's session files, versions 1 to 3: a header line, then one entry per line.
 
-In go the bytes, out comes a `Session`. Version 1 has no ids: its entries follow each other, and are
-named here after their lines (`L00002`). What empties outputs later, and usage that no message tells, are in
-`beside`. Source: FLUE §13.2; the words around summaries and shell commands are our own.
+Source: FLUE §13.2; the text around summaries and shell commands is our own. Entries of version 1 have no ids:
+each one follows the previous one, and they are named by line (`L00002`). Records that clear outputs later,
+and usage outside of messages, are read in `side_records`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ...json_document import FILE, Fields, find_blocks, gather, merge, tell_word
 from ...json_lines import Data, Reader, read_lines
 from ...parents import Chain
 from ...recording import JsonRows, first_rows
-from ...summary_wording import PI_INTRODUCTION
-from .beside import RecordsBeside
+from ...summary_wording import PI_INTRODUCTION, shown_summary
 from .messages import SummaryWording, read_block, read_boundary, read_message, read_usage, write_records
+from .side_records import SideRecords
 
 NAME = "pi"
 NOTES = ("session", "model_change", "thinking_level_change", "label", "session_info", "custom", "usage")
@@ -36,14 +36,14 @@ Record = tuple[Source, dict[str, Any]]
 
 
 def sniff(data: Data) -> str | None:
-    """None when one of the first lines is pi's header or one of its messages."""
+    """Return None if one of the first lines is pi's header or one of its messages, else the reason."""
     rows = first_rows(data, LOOK)
     for row in rows:
         if row.get("type") == "session_start":
             return "its header is a `session_start`, which is another harness's"
         if _is_pi(row):
             return None
-    return "none of its first lines is pi's header or a message of pi's" if rows else "it has no JSON objects"
+    return "none of its first lines is pi's header or message" if rows else "it has no JSON objects"
 
 
 def _is_pi(record: Any) -> bool:
@@ -56,22 +56,23 @@ def _is_pi(record: Any) -> bool:
 
 
 def read(data: Data) -> Session:
-    """The whole session; its leaf is its last entry. Raises `EmptySession` when nobody says anything."""
+    """Read the session; its leaf is the last entry. Raises `EmptySession` if it contains no messages."""
     return read_lines(Records(), data)
 
 
 class Records(JsonRows):
-    """The records of one file as they come, and the session they make.
+    """The records of a file, from which a session is built.
 
-    `made` holds the entries made last, with the parent and the aliases they were made for.
+    Attributes:
+        cache: The entries built last, by index, with the parents and aliases they were built for.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.made: dict[int, tuple[str | None, tuple[str, ...], Entry]] = {}
+        self.cache: dict[int, tuple[str | None, tuple[str, ...], Entry]] = {}
 
     def find_fault(self, row: Any) -> str | None:
-        """Return why a value is no record with a type, or None."""
+        """Return why a value is not a record with a type, or None."""
         if not isinstance(row, dict):
             return "not a JSON object"
         if not isinstance(row.get("type"), str):
@@ -81,31 +82,31 @@ class Records(JsonRows):
         return None
 
     def make_session(self) -> Session:
-        """The session all records make. Raises `EmptySession` when none of them is a message."""
+        """Build the session from all records. Raises `EmptySession` if none of them is a message."""
         records = self.rows
         names = _find_names(records)
         items = [item for _, item in records]
-        beside = RecordsBeside(records, names)
+        side_records = SideRecords(records, names)
         chain = Chain()
-        for at, item in enumerate(items):
-            is_entry = _note(item) is None or beside.is_entry(at)
-            chain.add(names[at], _parent(item, names, at), is_entry=is_entry)
+        for index, item in enumerate(items):
+            is_entry = _note(item) is None or side_records.is_entry(index)
+            chain.add(names[index], _parent(item, names, index), is_entry=is_entry)
         aliases = chain.find_aliases()
         entries: list[Entry] = []
         notes: list[Note] = []
-        for at, (source, item) in enumerate(records):
-            if beside.is_entry(at):
-                parent = chain.find_entry(_parent(item, names, at))
-                stand = {"id": names[at], "parent": parent, "aliases": aliases.get(names[at], ())}
-                entries.append(beside.make(at, stand))
+        for index, (source, item) in enumerate(records):
+            if side_records.is_entry(index):
+                parent = chain.find_entry(_parent(item, names, index))
+                identity = {"id": names[index], "parent": parent, "aliases": aliases.get(names[index], ())}
+                entries.append(side_records.make(index, identity))
                 continue
-            if at in beside.joined:
+            if index in side_records.joined:
                 continue
             if (note := _note(item)) is not None:
                 notes.append(Note(type=note, known=item["type"] in (*NOTES, *ENTRIES), source=source))
                 continue
-            parent = chain.find_entry(_parent(item, names, at))
-            entries.append(self._make(at, parent, aliases.get(names[at], ()), chain, names))
+            parent = chain.find_entry(_parent(item, names, index))
+            entries.append(self._make(index, parent, aliases.get(names[index], ()), chain, names))
         if all(entry.kind == "note" for entry in entries):
             why = tell_wordless(len(records), "record", corrupt=self.corrupt)
             raise EmptySession(FILE, [(NAME, "")], why)
@@ -124,25 +125,30 @@ class Records(JsonRows):
             leaf=chain.find_entry(names[-1]),
             notes=tuple(notes),
             corrupt=tuple(self.corrupt),
-            warnings=(*chain.warnings(), *beside.warnings(), *warn_of_copies(entries)),
+            warnings=(*chain.warnings(), *side_records.warnings(), *warn_of_copies(entries)),
             extra=header.rest,
         )
 
     def _make(
-        self, at: int, parent: str | None, aliases: tuple[str, ...], chain: Chain, names: list[str]
+        self, index: int, parent: str | None, aliases: tuple[str, ...], chain: Chain, names: list[str]
     ) -> Entry:
-        """The entry of a record: the one made before, where the records since change nothing of it."""
-        known = self.made.get(at)
-        if known is not None and known[:2] == (parent, aliases):
-            return known[2]
-        source, item = self.rows[at]
+        """Build the entry of a record, or reuse the one built last if its parent and aliases are the same."""
+        cached = self.cache.get(index)
+        if cached is not None and cached[:2] == (parent, aliases):
+            return cached[2]
+        source, item = self.rows[index]
         fields = Fields(item, "id", "parentId")
-        stand = {"id": names[at], "parent": parent, "timestamp": fields.text("timestamp"), "aliases": aliases}
+        identity = {
+            "id": names[index],
+            "parent": parent,
+            "timestamp": fields.text("timestamp"),
+            "aliases": aliases,
+        }
         if item["type"] == "compaction":
-            # What it kept depends on the records around it.
-            return _read_compaction(fields, source, stand, chain, names)
-        entry = _read_entry(fields, source, stand)
-        self.made[at] = parent, aliases, entry
+            # The kept entries depend on later records.
+            return _read_compaction(fields, source, identity, chain, names)
+        entry = _read_entry(fields, source, identity)
+        self.cache[index] = parent, aliases, entry
         return entry
 
 
@@ -155,12 +161,12 @@ def _find_origin(header: Fields) -> str:
 
 
 def _last(records: list[Record], kind: str) -> dict[str, Any]:
-    """The last record of a type, or an empty one."""
+    """Return the last record of a type, or an empty one."""
     return next((item for _, item in reversed(records) if item["type"] == kind), {})
 
 
 def _model(item: dict[str, Any]) -> str | None:
-    """The model a record says is at work."""
+    """Return the model that a record names."""
     if item["type"] == "message":
         return Fields(item["message"]).text("model")
     return Fields(item).text("modelId")
@@ -179,16 +185,16 @@ def _find_names(records: list[Record]) -> list[str]:
     return names
 
 
-def _parent(item: dict[str, Any], names: list[str], at: int) -> str | None:
-    """The parent an entry names; where it names none, the record before it (version 1)."""
+def _parent(item: dict[str, Any], names: list[str], index: int) -> str | None:
+    """Return the parent that an entry names; in version 1, the record before it."""
     if "parentId" in item:
         parent = item["parentId"]
         return parent if isinstance(parent, str) else None
-    return names[at - 1] if at and item["type"] != "session" else None
+    return names[index - 1] if index and item["type"] != "session" else None
 
 
 def _note(item: dict[str, Any]) -> str | None:
-    """What to call a record the model never sees, or None. Commands written with `!!` are such."""
+    """Return the name of a record that is never shown to the model, such as a command with `!!`, or None."""
     if item["type"] not in ENTRIES:
         return str(item["type"])
     if item["type"] == "message" and item["message"].get("excludeFromContext") is True:
@@ -196,18 +202,18 @@ def _note(item: dict[str, Any]) -> str | None:
     return None
 
 
-def _read_entry(fields: Fields, source: Source, stand: dict[str, Any]) -> Entry:
+def _read_entry(fields: Fields, source: Source, identity: dict[str, Any]) -> Entry:
     kind, rest = fields.text("type"), fields.rest
     if kind == "message":
         fields = Fields(fields.object("message"))
         kind = str(fields.rest.get("role"))
-        if kind not in _SPOKEN:
-            return read_message(fields.rest, rest, source=source, **stand)
-    words, meta = _SPOKEN[kind or ""]
+        if kind not in _CONVERTERS:
+            return read_message(fields.rest, rest, source=source, **identity)
+    words, meta = _CONVERTERS[kind or ""]
     blocks, more = gather(find_blocks(words(fields), read_block))
     usage = read_usage(fields) if kind == "branch_summary" else None
     return Entry(
-        **stand,
+        **identity,
         usage=usage,
         kind="branch_summary" if kind in ("branch_summary", "branchSummary") else "message",
         blocks=blocks,
@@ -218,24 +224,24 @@ def _read_entry(fields: Fields, source: Source, stand: dict[str, Any]) -> Entry:
 
 
 def _read_compaction(
-    fields: Fields, source: Source, stand: dict[str, Any], chain: Chain, names: list[str]
+    fields: Fields, source: Source, identity: dict[str, Any], chain: Chain, names: list[str]
 ) -> Entry:
-    """A compaction. In version 1 its first kept entry is a number: records are counted, the header is 0."""
+    """Read a compaction. In version 1 its first kept entry is the index of a record; the header is 0."""
     fields.text("type")
     reference: Any = fields.any("firstKeptEntryId")
-    # What keeps nothing names itself.
-    kept = reference if isinstance(reference, str) and reference != stand["id"] else None
+    # A compaction that keeps nothing names itself.
+    kept_name = reference if isinstance(reference, str) and reference != identity["id"] else None
     if reference is None:
         reference = fields.any("firstKeptEntryIndex")
         if isinstance(reference, int) and not isinstance(reference, bool) and 0 <= reference < len(names):
-            kept = names[reference]
-    first_kept = chain.find_first_kept(kept, stand["id"])
+            kept_name = names[reference]
+    first_kept = chain.find_first_kept(kept_name, identity["id"])
     extra = {} if reference is None or reference == first_kept else {"firstKept": reference}
     carried = fields.flag("fromHook") is not True
     boundary = read_boundary(fields, first_kept, extra, carried=carried)
-    words = _say_summary(Fields({"summary": boundary.summary}))
+    words = _format_summary(Fields({"summary": boundary.summary}))
     return Entry(
-        **stand,
+        **identity,
         kind="compaction",
         blocks=(Text(text=words),),
         usage=read_usage(fields),
@@ -245,10 +251,10 @@ def _read_compaction(
     )
 
 
-def _say_command(fields: Fields) -> str:
-    """A shell command of the user and its output, as the model is told."""
+def _format_command(fields: Fields) -> str:
+    """Format a shell command of the user and its output as the model is shown it."""
     output = fields.text("output") or ""
-    if output.endswith("\n"):  # not shown, but weighed (FLUE §13.2)
+    if output.endswith("\n"):  # not shown, but counted (FLUE §13.2)
         fields.rest["outputEnd"] = output[len(output.rstrip("\n")) :]
     lines = [f"$ {fields.rest.get('command', '')}", output.rstrip("\n")]
     if fields.rest.get("cancelled") is True:
@@ -260,30 +266,29 @@ def _say_command(fields: Fields) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _say_branch(fields: Fields) -> str:
+def _format_branch(fields: Fields) -> str:
     summary = fields.text("summary") or ""
     return f"A branch of this conversation was left; what happened there:\n\n<summary>\n{summary}\n</summary>"
 
 
-def _say_summary(fields: Fields) -> str:
-    summary = fields.text("summary") or ""
-    return f"What was said before this point was summarised:\n\n<summary>\n{summary}\n</summary>"
+def _format_summary(fields: Fields) -> str:
+    return shown_summary(NAME, fields.text("summary") or "")
 
 
-def _say_content(fields: Fields) -> Any:
+def _take_content(fields: Fields) -> Any:
     return fields.any("content")
 
 
-_SPOKEN: dict[str, tuple[Callable[[Fields], Any], bool]] = {
-    "bashExecution": (_say_command, False),
-    "branch_summary": (_say_branch, False),
-    "branchSummary": (_say_branch, False),
-    "compactionSummary": (_say_summary, True),
-    "custom_message": (_say_content, True),
-    "custom": (_say_content, True),
-    "hookMessage": (_say_content, True),
+_CONVERTERS: dict[str, tuple[Callable[[Fields], Any], bool]] = {
+    "bashExecution": (_format_command, False),
+    "branch_summary": (_format_branch, False),
+    "branchSummary": (_format_branch, False),
+    "compactionSummary": (_format_summary, True),
+    "custom_message": (_take_content, True),
+    "custom": (_take_content, True),
+    "hookMessage": (_take_content, True),
 }
-"""How an entry type, or a message role, becomes words of the user; and whether the harness says them."""
+"""Functions that convert an entry type or a message role to a user message; True if the harness wrote it."""
 
 READER = Reader(NAME, "pi session", sniff, read, Records)
 
@@ -296,7 +301,7 @@ VERSION = 3
 
 
 def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
-    """The lines, and a count of what they do not hold."""
+    """Return the lines, and the number of losses by kind."""
     records, losses = write_records(session, twigs, SUMMARY, BRANCH)
     header: Json = {
         "type": "session",

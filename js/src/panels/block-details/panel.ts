@@ -1,13 +1,13 @@
-// The chosen block: what it is, what becomes of it, and what can be done with it.
+// The chosen block: its content, its outcome, and the available actions.
 
 import { refOf } from "../../model/block-refs";
 import { nameBlock } from "../../model/block-titles";
 import { turnOfRow } from "../../model/plan";
-import type { Actions, Picture, View } from "../../store/view";
+import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
 import { makeCopy } from "../../ui/copy";
-import { h, listen } from "../../ui/dom";
+import { h } from "../../ui/dom";
 import { copyOf, showProblem } from "../../ui/transcript-text";
-import { type Known, stateOf, tellBlock } from "./details";
+import { type BlockReplies, stateOf, tellBlock } from "./details";
 
 export const makeBlock = (actions: Actions): View => {
   const content = h("div");
@@ -18,45 +18,45 @@ export const makeBlock = (actions: Actions): View => {
     content,
   );
   let row = -1;
-  let asked = 0;
-  let known: Known = {};
-  let shown: Picture | undefined;
+  let requests = 0;
+  let replies: BlockReplies = {};
+  let shown: ViewState | undefined;
   let state = "none";
 
-  const fetch = async (wanted: number, half: number) => {
-    const turn = ++asked;
+  const fetch = async (index: number, half: number) => {
+    const turn = ++requests;
     // What is known of this block stays until there is an answer.
-    if (wanted !== row) known = {};
-    row = wanted;
+    if (index !== row) replies = {};
+    row = index;
     const rows = (at: number) => actions.requests.ask("rows", { from: at, to: at + 1 });
-    const [mine, body, its] = await Promise.allSettled([
-      rows(wanted),
-      actions.requests.ask("body", { row: wanted }),
+    const [block, body, its] = await Promise.allSettled([
+      rows(index),
+      actions.requests.ask("body", { row: index }),
       half < 0 ? Promise.reject(new Error("It has no other half.")) : rows(half),
     ]);
     // An answer to an earlier question may come later.
-    if (row !== wanted || turn !== asked) return;
-    known = {
-      label: mine.status === "fulfilled" ? mine.value.rows[0] : undefined,
+    if (row !== index || turn !== requests) return;
+    replies = {
+      label: block.status === "fulfilled" ? block.value.rows[0] : undefined,
       pair: its.status === "fulfilled" ? its.value.rows[0] : undefined,
       reply: body.status === "fulfilled" ? body.value : new Error((body.reason as Error).message),
     };
     if (shown !== undefined) render(shown);
   };
 
-  const render = (picture: Picture) => {
-    // Where nothing is chosen the list has the whole width.
-    node.hidden = picture.row < 0;
+  const render = (viewState: ViewState) => {
+    // If nothing is chosen, the list has the whole width.
+    node.hidden = viewState.row < 0;
     if (node.hidden) {
       content.replaceChildren();
       return;
     }
-    const { scene } = picture;
-    const section = scene.sections[scene.blockSection[picture.row] as number];
-    const { label, reply } = known;
+    const { scene } = viewState;
+    const section = scene.sections[scene.blockSection[viewState.row] as number];
+    const { label, reply } = replies;
     const focused = content.contains(document.activeElement) ? document.activeElement : null;
     content.replaceChildren(
-      h("p", { class: "ci-name" }, `turn ${turnOfRow(scene, picture.row) + 1} · ${section?.label ?? ""}`),
+      h("p", { class: "ci-name" }, `turn ${turnOfRow(scene, viewState.row) + 1} · ${section?.label ?? ""}`),
       h(
         "p",
         { class: "ci-title" },
@@ -64,11 +64,11 @@ export const makeBlock = (actions: Actions): View => {
         " ",
         label?.preview ?? "",
       ),
-      h("div", { class: "ci-pairs" }, ...tellBlock(picture, known, actions)),
+      h("div", { class: "ci-pairs" }, ...tellBlock(viewState, replies, actions)),
       ...(reply instanceof Error ? [showProblem(reply.message)] : []),
-      h("p", { class: "ci-actions" }, ...makeButtons(picture, known, actions)),
+      h("p", { class: "ci-actions" }, ...makeButtons(viewState, replies, actions)),
     );
-    // What was redrawn under the focus keeps it, or passes it on where it is gone.
+    // A redrawn control keeps the focus, or passes it on if it is gone.
     if (focused === null) return;
     const name = CSS.escape(focused.getAttribute("data-testid") ?? "");
     const again = content.querySelector<HTMLElement>(`[data-testid="${name}"]:enabled`);
@@ -77,58 +77,57 @@ export const makeBlock = (actions: Actions): View => {
 
   return {
     node,
-    draw(picture, parts) {
-      shown = picture;
+    draw(viewState, parts) {
+      shown = viewState;
       if (parts.has("scene")) row = -1;
-      // What nobody looks at is not asked for; opened, it is.
-      if (picture.tab !== "blocks") {
+      // Fetch only while the details are visible.
+      if (viewState.tab !== "blocks") {
         row = -1;
         return;
       }
-      const news = picture.row !== row || parts.has("fates") || parts.has("other");
-      if (picture.row >= 0 && news) void fetch(picture.row, picture.scene.blockPair[picture.row] ?? -1);
-      else if (picture.row < 0) row = -1;
-      const now = stateOf(picture);
-      if (now !== state || news) render(picture);
+      const news = viewState.row !== row || hasAny(parts, "fates", "other");
+      if (viewState.row >= 0 && news)
+        void fetch(viewState.row, viewState.scene.blockPair[viewState.row] ?? -1);
+      else if (viewState.row < 0) row = -1;
+      const now = stateOf(viewState);
+      if (now !== state || news) render(viewState);
       state = now;
     },
   };
 };
 
-const makeButtons = (picture: Picture, { reply }: Known, actions: Actions): HTMLElement[] => {
-  const { row } = picture;
-  const button = (words: string, id: string, act: () => void) => {
-    const made = h("button", { class: "ci-button", "data-testid": id }, words);
-    listen(made, "click", act);
-    return made;
-  };
+const makeButtons = (viewState: ViewState, { reply }: BlockReplies, actions: Actions): HTMLElement[] => {
+  const { row } = viewState;
+  const button = (words: string, id: string, onclick: () => void) =>
+    h("button", { class: "ci-button", "data-testid": id, onclick }, words);
   const copy = makeCopy("Copy text", () => copyOf(bodyOf(reply)), "ci-button");
   copy.dataset.testid = "copy-text";
   copy.disabled = reply === undefined || reply instanceof Error;
   return [
     button("Show its text", "show-text", () => actions.openBody(row)),
     copy,
-    ...makePin(picture, actions),
+    ...makePin(viewState, actions),
     button("Copy link", "copy-link", () => actions.copyLink(row)),
   ];
 };
 
-const bodyOf = (reply: Known["reply"]) =>
+const bodyOf = (reply: BlockReplies["reply"]) =>
   reply === undefined || reply instanceof Error ? { text: "", total: 0 } : reply.before;
 
 /** A pin keeps a block verbatim wherever the cut is. */
-const makePin = ({ scene, row, pins, needsKernel }: Picture, actions: Actions): HTMLElement[] => {
+const makePin = ({ scene, row, pins, needsKernel }: ViewState, actions: Actions): HTMLElement[] => {
   if (pins === undefined) return [];
   const ref = refOf(scene, row);
   const pinned = pins.includes(ref);
-  const pin = h(
-    "button",
-    {
-      ...{ class: "ci-button", "data-testid": "pin" },
-      ...{ disabled: needsKernel !== "", title: needsKernel || undefined },
-    },
-    pinned ? "Unpin" : "Pin",
-  );
-  listen(pin, "click", () => actions.setPins(pinned ? pins.filter(other => other !== ref) : [...pins, ref]));
-  return [pin];
+  return [
+    h(
+      "button",
+      {
+        ...{ class: "ci-button", "data-testid": "pin" },
+        ...{ disabled: needsKernel !== "", title: needsKernel || undefined },
+        onclick: () => actions.setPins(pinned ? pins.filter(other => other !== ref) : [...pins, ref]),
+      },
+      pinned ? "Unpin" : "Pin",
+    ),
+  ];
 };

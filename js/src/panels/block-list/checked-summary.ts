@@ -1,4 +1,4 @@
-// A recorded summary as it was checked: what it names and nothing before it does is underlined, and told below.
+// A checked recorded summary: statements without earlier support are underlined, and listed below.
 
 import { exact } from "../../model/format";
 import type { GroundingReply } from "../../payloads/types";
@@ -10,17 +10,17 @@ const MOST = 12;
 export const markCheckedSummary = (
   figure: HTMLElement,
   text: string,
-  found: GroundingReply | Error,
+  reply: GroundingReply | Error,
 ): void => {
   const pre = figure.querySelector("pre");
-  if (pre !== null && "marks" in found && found.marks.length > 0) {
-    pre.replaceChildren(...underline(text, found.marks));
-    const told = found.marks.slice(0, MOST).map(({ sentence }) => h("li", {}, sentence));
+  if (pre !== null && "marks" in reply && reply.marks.length > 0) {
+    pre.replaceChildren(...underline(text, reply.marks));
+    const items = reply.marks.slice(0, MOST).map(({ sentence }) => h("li", {}, sentence));
     figure.append(
-      h("ul", { class: "ci-doubts", "aria-label": "Without ground", "data-testid": "grounding" }, ...told),
+      h("ul", { class: "ci-doubts", "aria-label": "Without ground", "data-testid": "grounding" }, ...items),
     );
   }
-  figure.append(...describeRest(found).map(words => h("p", { class: "ci-quiet" }, words)));
+  figure.append(...describeRest(reply).map(words => h("p", { class: "ci-quiet" }, words)));
 };
 
 const underline = (text: string, marks: GroundingReply["marks"]): (Node | string)[] => {

@@ -13,9 +13,10 @@ import {
 } from "../../model/folds";
 import { exact } from "../../model/format";
 import { type Scene, turnOfRow } from "../../model/plan";
+import { rowsIn, sayTurns } from "../../model/range";
 import { makeBlockTitles } from "../../store/block-titles";
-import type { Actions, Picture, View } from "../../store/view";
-import { h, listen, makeId, setAttributes, setText } from "../../ui/dom";
+import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
+import { h, listen, makeId, setAttributes, setShown, setText } from "../../ui/dom";
 import { makeScroller } from "../../ui/list/virtual-list";
 import { makeFateHead } from "./heading";
 import { drawCut, drawFold, drawRow, tellItem } from "./row";
@@ -37,7 +38,7 @@ export const makeBlockList = (actions: Actions): BlockList => {
   /** Rows whose folds are open, and rows (or cuts) whose texts are. */
   const unfolded = new Set<number>();
   const expanded = new Set<Key>();
-  let shown: Picture | undefined;
+  let shown: ViewState | undefined;
   let scene: Scene | undefined;
   let folding: Folding | undefined;
   let items: Item[] = [];
@@ -61,14 +62,14 @@ export const makeBlockList = (actions: Actions): BlockList => {
     keyOf: index => keyOf(items[index] as Item, expanded),
     draw(index) {
       const item = items[index] as Item;
-      const line = drawLine(shown as Picture, item, index);
+      const line = drawLine(shown as ViewState, item, index);
       if (item.kind === "fold" || !isOpen(item, expanded)) return { node: line, tall: false };
-      const body = bodies.draw(shown as Picture, item);
+      const body = bodies.draw(shown as ViewState, item);
       return { node: h("div", { role: "presentation" }, line, body), tall: true };
     },
-    tell(index) {
+    describe(index) {
       const item = items[index] as Item;
-      return `${epoch} ${tellItem(shown as Picture, (folding as Folding).compared, item)} ${tellMore(item, index)}`;
+      return `${epoch} ${tellItem(shown as ViewState, (folding as Folding).compared, item)} ${tellMore(item, index)}`;
     },
     place(node, index) {
       const line = node.classList.contains("ci-row") ? node : (node.firstElementChild as HTMLElement);
@@ -86,20 +87,20 @@ export const makeBlockList = (actions: Actions): BlockList => {
     tabindex: 0,
   });
 
-  const drawLine = (picture: Picture, item: Item, index: number): HTMLElement => {
-    const sight = { picture, compared: (folding as Folding).compared };
+  const drawLine = (viewState: ViewState, item: Item, index: number): HTMLElement => {
+    const sight = { viewState, compared: (folding as Folding).compared };
     if (item.kind === "fold") return drawFold(sight, item);
     if (item.kind === "cut") return drawCut(sight, item, isOpen(item, expanded));
     return drawRow(sight, item.row, labels.get(item.row), isOpen(item, expanded), isNewTurn(item, index));
   };
 
   const isNewTurn = (item: Row, index: number): boolean => {
-    const { scene } = shown as Picture;
+    const { scene } = shown as ViewState;
     const above = items[index - 1];
     return above?.kind !== "row" || turnOfRow(scene, above.row) !== turnOfRow(scene, item.row);
   };
 
-  /** What a line shows beside its figures. */
+  /** The content of a line next to its figures. */
   const tellMore = (item: Item, index: number): string => {
     const open = isOpen(item, expanded);
     const texts = open && item.kind !== "fold" ? bodies.arrived() : "";
@@ -109,18 +110,18 @@ export const makeBlockList = (actions: Actions): BlockList => {
 
   const fold = () => {
     if (shown === undefined) return;
-    const { scene, plan, place, other } = shown;
-    const held = scroller.hold();
-    const [heldItem, activeItem] = [held && items[held.index], items[active]];
-    folding = foldRows(scene, plan, place, unfolded, other);
+    const { scene, plan, place, other, selection } = shown;
+    const scrollAnchor = scroller.hold();
+    const [heldItem, activeItem] = [scrollAnchor && items[scrollAnchor.index], items[active]];
+    folding = foldRows(scene, plan, place, unfolded, other, rowsIn(scene, selection));
     items = folding.items;
     mark(activeItem === undefined ? Math.min(active, items.length - 1) : findItem(items, activeItem));
-    head.count(scene, folding);
+    head.count(scene, folding, selection === null ? "" : sayTurns(scene, selection));
     setAttributes(grid, { "aria-rowcount": items.length });
     drawnAt = performance.now();
     // A cut that moves takes nothing along.
     const index = heldItem?.kind === "cut" ? -1 : findItem(items, heldItem);
-    const anchor = held && index >= 0 ? { ...held, index } : undefined;
+    const anchor = scrollAnchor && index >= 0 ? { ...scrollAnchor, index } : undefined;
     scroller.show(items.length, anchor);
   };
 
@@ -163,7 +164,7 @@ export const makeBlockList = (actions: Actions): BlockList => {
     if (folding !== undefined) activate(nextDiffering(folding.compared, items, active, way));
   };
 
-  /** Where there is no room for both, the story of what is chosen stands in the list's place: true if it does. */
+  /** Shows the story of the chosen fact instead of the list if there is no room for both; true if it does. */
   const showStory = (item: Item): boolean => {
     if (item.kind !== "row") return false;
     node.dataset.story = "";
@@ -210,40 +211,45 @@ export const makeBlockList = (actions: Actions): BlockList => {
 
   return {
     node,
-    draw(picture, parts) {
-      shown = picture;
+    draw(viewState, parts) {
+      shown = viewState;
       if (parts.has("scene")) {
-        for (const set of [unfolded, expanded]) moveRows(set as Set<Key>, scene, picture.scene);
-        scene = picture.scene;
-        labels.clear(picture.scene.blocks);
-        actions.countTab("blocks", exact(picture.scene.blocks));
-        const { words, told } = picture.scene.foot;
+        for (const set of [unfolded, expanded]) moveRows(set as Set<Key>, scene, viewState.scene);
+        scene = viewState.scene;
+        labels.clear(viewState.scene.blocks);
+        actions.countTab("blocks", exact(viewState.scene.blocks));
+        const { words, told: title } = viewState.scene.foot;
         setText(foot, words);
         // A paragraph has no name of its own; with a role it is read with its exact figures.
-        setAttributes(foot, { title: told, role: "note", "aria-label": told });
+        setAttributes(foot, { title: title, role: "note", "aria-label": title });
         items = [];
       }
-      const { policy, summary } = picture.plan;
-      const asked = policy + JSON.stringify([picture.settings, summary]);
-      const renewed = asked !== answered;
-      const news = parts.has("scene") || parts.has("fates") || parts.has("other");
+      const { policy, summary } = viewState.plan;
+      const request = policy + JSON.stringify([viewState.settings, summary]);
+      const renewed = request !== answered;
+      const news = hasAny(parts, "scene", "fates", "other");
       if (news || renewed) bodies.clear();
-      if (parts.has("scene") || parts.has("other")) epoch++;
-      answered = asked;
-      if (parts.has("scene") || parts.has("other")) node.classList.toggle("ci-two", head.name(picture, grid));
+      if (hasAny(parts, "scene", "other")) epoch++;
+      answered = request;
+      if (hasAny(parts, "scene", "other")) node.classList.toggle("ci-two", head.name(viewState, grid));
       if (news || renewed || parts.has("size")) fold();
-      else if (parts.has("place")) {
+      else if (hasAny(parts, "place", "selection")) {
         // The list follows a moving hand ten times a second, within a frame: after it, it would be laid out twice.
         clearTimeout(timer);
         const left = drawnAt + PAUSE - performance.now();
         if (left <= 0) fold();
         else timer = setTimeout(fold, left);
       } else if (parts.has("row")) refresh();
-      const ref = picture.row < 0 ? "" : refOf(picture.scene, picture.row);
+      if (parts.has("selection")) {
+        delete node.dataset.story;
+        // This is the sum of all blocks; the head has the sum of the selected blocks.
+        setShown(foot, viewState.selection === null);
+      }
+      const ref = viewState.row < 0 ? "" : refOf(viewState.scene, viewState.row);
       // A session that grows moves no list under the eyes of who reads it.
       const asksFor = parts.has("row") && ref !== "" && (ref !== chosen || !parts.has("scene"));
       if (asksFor && document.activeElement !== grid) {
-        reveal(picture.row);
+        reveal(viewState.row);
         if (ref !== chosen) node.dataset.story = "";
       }
       if (ref === "") delete node.dataset.story;
@@ -283,7 +289,7 @@ type Key = number | "cut" | "cut b";
 /** By what a text that is open is remembered. */
 const nameOf = (item: Row | CutLine): Key => (item.kind === "row" ? item.row : item.other ? "cut b" : "cut");
 
-/** What was open stays open where a session has grown or was counted again: a block is known by its name. */
+/** Open rows stay open after the session grew or was counted again: blocks are matched by name. */
 const moveRows = (keys: Set<Key>, before: Scene | undefined, now: Scene) => {
   const old = [...keys];
   keys.clear();

@@ -5,35 +5,35 @@ import type { Compared, Side } from "../../model/compare";
 import { type CutLine, type Fold, fatesOf, type Item } from "../../model/folds";
 import { exact, nameTurns, plural, sayPlace, short, signed } from "../../model/format";
 import { isUncut, type Plan, type Scene, summaryAt, turnOfRow } from "../../model/plan";
-import type { Picture } from "../../store/view";
+import type { ViewState } from "../../store/view";
 import { chip, h } from "../../ui/dom";
 
-/** A picture and what its list compares. */
+/** The view state and the comparison of its list. */
 export interface Sight {
-  picture: Picture;
+  viewState: ViewState;
   compared: Compared;
 }
 
 /** All that `drawRow`, `drawFold` and `drawCut` show of an item of one scene and plan B, in a few signs. */
-export const tellItem = (picture: Picture, compared: Compared, item: Item): string => {
+export const tellItem = (viewState: ViewState, compared: Compared, item: Item): string => {
   if (item.kind === "cut") {
-    const { plan, place, summary } = cutOf(picture, item);
-    return `${place} ${sayPlace(picture.scene, plan, place)} ${saySummary(plan, place, summary)}`;
+    const { plan, place, summary } = cutOf(viewState, item);
+    return `${place} ${sayPlace(viewState.scene, plan, place)} ${saySummary(plan, place, summary)}`;
   }
   if (item.kind === "fold")
     return `${item.to} ${item.before} ${item.after} ${item.same} ${[...item.fates].join(" ")}`;
   const [left, right] = [compared.left(item.row), compared.right(item.row)];
-  return `${left.fate} ${left.tokens} ${right.fate} ${right.tokens} ${item.row === picture.row}`;
+  return `${left.fate} ${left.tokens} ${right.fate} ${right.tokens} ${item.row === viewState.row}`;
 };
 
 export const drawRow = (
-  { picture, compared }: Sight,
+  { viewState, compared }: Sight,
   row: number,
   label: BlockTitle | undefined,
   open: boolean,
   newTurn: boolean,
 ) => {
-  const { scene } = picture;
+  const { scene } = viewState;
   const [left, right] = [compared.left(row), compared.right(row)];
   const section = scene.sections[scene.blockSection[row] as number];
   const same = compared.isSame(row);
@@ -44,11 +44,11 @@ export const drawRow = (
     "div",
     {
       role: "row",
-      class: `ci-row${same ? " ci-same" : ""}${gone ? " ci-gone" : ""}${row === picture.row ? " ci-chosen" : ""}`,
+      class: `ci-row${same ? " ci-same" : ""}${gone ? " ci-gone" : ""}${row === viewState.row ? " ci-chosen" : ""}`,
       "data-testid": "fate-row",
       "data-row": row,
       "aria-expanded": String(open),
-      "aria-selected": String(row === picture.row),
+      "aria-selected": String(row === viewState.row),
     },
     cell(newTurn ? "ci-turn" : "ci-turn ci-ditto", String(turnOfRow(scene, row) + 1)),
     cell(
@@ -67,7 +67,7 @@ export const drawRow = (
 const cell = (kind: string, ...content: (Node | string)[]) =>
   h("span", { role: "gridcell", class: kind }, ...content);
 
-/** What is left of a part, for where there is no column of it: all and nothing are told by a word. */
+/** What is left of a part, for layouts without a column of it: all and nothing are written as words. */
 const drawLeft = (before: number, after: number, sign = ""): HTMLElement[] =>
   0 < after && after < before ? [h("span", { class: "ci-left" }, `${sign}${short(after)}`)] : [];
 
@@ -77,7 +77,7 @@ const drawFate = (fate: Scene["fates"][number] | undefined) =>
     ...(fate === undefined ? [h("span", { class: "ci-quiet" }, "same")] : [chip("ink", fate.id), fate.label]),
   );
 
-/** What stood and what stands, or what A leaves and how much more B does. */
+/** Tokens before and after, or the tokens after A and the difference in B. */
 const drawNumbers = ({ two }: Compared, left: number, right: number, same: boolean) => {
   const change = two
     ? h(
@@ -92,7 +92,7 @@ const drawNumbers = ({ two }: Compared, left: number, right: number, same: boole
 
 const signedExact = (tokens: number) => (tokens > 0 ? `+${exact(tokens)}` : exact(tokens));
 
-/** The names of the columns; the numbers' unit stands here, once. */
+/** The names of the columns, with the unit of the numbers. */
 export const drawColumns = (two: boolean, name: string): HTMLElement[] => {
   const head = (words: string, kind: string, title?: string) =>
     h("span", { role: "columnheader", class: kind, title }, words);
@@ -100,7 +100,7 @@ export const drawColumns = (two: boolean, name: string): HTMLElement[] => {
   if (!two)
     return [
       ...first,
-      head("becomes", "ci-fate"),
+      head("outcome", "ci-fate"),
       head("before", "ci-number", "tokens before"),
       head("after", "ci-number", "tokens after"),
     ];
@@ -123,7 +123,7 @@ const sayLabel = (label: BlockTitle | undefined, section: string): Node[] => {
   return parts.filter(part => part instanceof Node);
 };
 
-export const drawFold = ({ picture: { scene }, compared }: Sight, fold: Fold) => {
+export const drawFold = ({ viewState: { scene }, compared }: Sight, fold: Fold) => {
   const [first, last] = [turnOfRow(scene, fold.from), turnOfRow(scene, fold.to - 1)];
   const wide = { "aria-colspan": compared.two ? 3 : 2 };
   return h(
@@ -161,16 +161,16 @@ const sayFates = (scene: Scene, { two }: Compared, fold: Fold, turns: number): s
 };
 
 /** The plan that cuts there, where, and the tokens of its summary. */
-const cutOf = (picture: Picture, { other }: CutLine) => {
-  const plan = other && picture.other !== null ? picture.other : picture.plan;
-  const place = other ? plan.cut.place : picture.place;
+const cutOf = (viewState: ViewState, { other }: CutLine) => {
+  const plan = other && viewState.other !== null ? viewState.other : viewState.plan;
+  const place = other ? plan.cut.place : viewState.place;
   return { plan, place, summary: isUncut(plan, place) ? 0 : (plan.summaryTokens[place] ?? 0) };
 };
 
-export const drawCut = ({ picture, compared }: Sight, line: CutLine, open: boolean) => {
+export const drawCut = ({ viewState, compared }: Sight, line: CutLine, open: boolean) => {
   const { other } = line;
-  const { scene } = picture;
-  const { plan, place, summary } = cutOf(picture, line);
+  const { scene } = viewState;
+  const { plan, place, summary } = cutOf(viewState, line);
   const whose = compared.two ? `${other ? "B" : "A"} · ` : "";
   return h(
     "div",
@@ -185,7 +185,7 @@ export const drawCut = ({ picture, compared }: Sight, line: CutLine, open: boole
   );
 };
 
-/** "stand-in 3.1k", "summary 3.1k by extractive". */
+/** For example "placeholder 3.1k" or "summary 3.1k by extractive". */
 const saySummary = (plan: Plan, place: number, summary: number): string => {
   const { name, by } = summaryAt(plan, place);
   return summary > 0

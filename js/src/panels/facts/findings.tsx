@@ -1,110 +1,141 @@
-// Findings: what a compaction lost or changed that matters, and the story of the chosen one.
+// Findings: important facts that a compaction lost or changed, and the history of the chosen one.
+
+import type { ComponentChild } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { exact } from "../../model/format";
 import { TRAITS } from "../../model/outcomes";
+import type { TabId } from "../../model/tabs";
 import type { FindingRow, FindingsReply, StoryReply } from "../../payloads/types";
-import type { PanelProps } from "../../store/component";
+import { makeComponentView, type PanelProps } from "../../store/component";
 import { useReply } from "../../store/use-reply";
+import type { Actions, View } from "../../store/view";
+import { claim, upOrDown } from "../../ui/keys";
 import { breakPath, isLiteral, Story } from "./story";
 
-/** So many rows of a group stand there until more are asked for. */
+/** The number of rows of a group shown before "more" is pressed. */
 const FEW = 8;
 
-export const Findings = ({ picture, actions }: PanelProps) => {
-  const { scene, look, planned, place, settled, tab, needsKernel, dragging } = picture;
-  // A fix that was made here leaves the list as it was: what it mended is seen in its place.
-  const [stay, setStay] = useState<string | null>(null);
+interface FindingsProps extends PanelProps {
+  /** The tab that they are in. */
+  tab?: TabId;
+  /** Stays above the list. */
+  head?: ComponentChild;
+}
+
+export const makeFindings = (actions: Actions): View =>
+  makeComponentView(Findings, actions, ["scene", "plan", "look", "tab", "settled", "selection"]);
+
+export const Findings = ({ viewState, actions, tab = "findings", head }: FindingsProps) => {
+  const { scene, look, planned, place, settled, needsKernel, dragging } = viewState;
+  // A finding that a fix has taken from the list stays open, as the plan now keeps it.
+  const [fixed, setFixed] = useState<FindingRow | null>(null);
   const [chosen, setChosen] = useState<FindingRow | null>(null);
   const end = `${scene.entryIds[0]} ${scene.entryIds.at(-1)}`;
-  useEffect(() => setStay(null), [end]);
-  useEffect(() => {
-    // Undone: the recorded side is looked at again.
-    if (look === stay) setStay(null);
-  }, [look]);
-  const shown = stay ?? (look === "" ? "plan" : look);
-  const isOpen = tab === "findings" && settled && !dragging;
-  const plan = JSON.stringify([planned.policy, planned.pins, planned.cut.id, planned.recipe]);
-  const asked = { look: shown, place };
+  const judged = `${end} ${scene.judged}`;
   const [pick, setPick] = useState("");
+  useEffect(() => setFixed(null), [end]);
+  useEffect(() => {
+    setPick("");
+    if (look !== "plan") setFixed(null);
+  }, [look]);
+  const shown = look === "" ? "plan" : look;
+  const isOpen = viewState.tab === tab && settled && !dragging;
+  const plan = JSON.stringify([planned.policy, planned.pins, planned.cut.id, planned.recipe]);
+  const { rows } = viewState.tracing.filter;
+  const request = { look: shown, place, ...(rows && { rowFrom: rows[0], rowTo: rows[1] }) };
   const list = useReply<FindingsReply>(
-    isOpen ? `${end} ${shown} ${shown.startsWith("recorded:") ? "" : plan}` : null,
-    () => actions.requests.ask("findings", asked),
+    isOpen ? `${judged} ${rows} ${shown} ${shown.startsWith("recorded:") ? "" : plan}` : null,
+    () => actions.requests.ask("findings", request),
   );
   const reply = list.data;
   useEffect(() => {
-    if (reply !== null) actions.countTab("findings", reply.total > 0 ? exact(reply.total) : "");
+    if (reply !== null && rows === null)
+      actions.countTab("findings", reply.total > 0 ? exact(reply.total) : "");
   }, [reply]);
-  const rows = reply?.groups.flatMap(group => group.rows) ?? [];
-  // One that a fix of the plan has taken off the list is told all the same, until another is chosen.
+  const found = reply?.groups.flatMap(group => group.rows) ?? [];
   const row =
-    rows.find(each => chosen !== null && isSame(each, chosen)) ??
-    (stay === null ? null : chosen) ??
-    rows[0] ??
+    found.find(finding => chosen !== null && isSame(finding, chosen)) ??
+    // A judgement moves it to another group.
+    found.find(finding => chosen !== null && finding.kind === chosen.kind && finding.form === chosen.form) ??
+    fixed ??
+    found[0] ??
     null;
+  const at = row === null ? -1 : found.indexOf(row);
+  const asked = pick || (at < 0 ? shown : row!.pick);
   const story = useReply<StoryReply>(
-    isOpen && row !== null ? `${end} ${shown} ${pick || row.pick} ${row.kind} ${row.form} ${plan}` : null,
+    isOpen && row !== null && !list.isStale
+      ? `${judged} ${shown} ${asked} ${row.kind} ${row.form} ${plan}`
+      : null,
     () =>
       actions.requests.ask("story", {
         ...{ place, number: row!.number, kind: row!.kind, form: row!.form },
-        pick: pick || row!.pick,
+        pick: asked,
       }),
   );
-  // The lanes show where it is named, whichever tab told of it.
+  // The lanes show the mentions of the fact, no matter which tab opened it.
   useEffect(() => {
     if (isOpen && story.data !== null) actions.facts.show(story.data);
   }, [story.data, isOpen]);
   const [isList, setIsList] = useState(false);
-  if (reply === null) return <p class="ci-quiet">{list.problem || "Looking for what was lost …"}</p>;
-  const step = (way: 1 | -1) => {
-    const next = rows[rows.indexOf(row!) + way];
+  if (reply === null)
+    return (
+      <div class="ci-fd">
+        {head && <div class="ci-fd-head">{head}</div>}
+        <p class="ci-quiet">{list.problem || "Looking for what was lost …"}</p>
+      </div>
+    );
+  const choose = (next: FindingRow | undefined) => {
     if (next === undefined) return;
     setChosen(next);
+    setFixed(null);
     setPick("");
   };
-  const told = story.data;
+  const report = story.data;
   return (
     <div class="ci-fd" data-showing={isList || row === null ? "list" : "story"}>
+      {head && <div class="ci-fd-head">{head}</div>}
       <div class="ci-fd-list">
         {reply.sentence && <p data-testid="findings-none">{reply.sentence}</p>}
         <List
-          {...{ reply, row, rows }}
-          choose={each => {
-            setChosen(each);
-            setPick("");
-          }}
+          {...{ reply, row }}
+          rows={found}
+          isOpen={viewState.tab === tab}
+          choose={choose}
           open={() => setIsList(false)}
         />
         {reply.unchecked && <p class="ci-quiet">{reply.unchecked}</p>}
         {row === null && (
-          <button type="button" class="ci-link" onClick={() => actions.openTab("facts")}>
+          <button class="ci-link" onClick={() => actions.openTab("facts")}>
             All facts
           </button>
         )}
       </div>
-      {told === null && row !== null && (
+      {report === null && row !== null && (
         <p class="ci-quiet">{story.problem || "Looking for what became of it …"}</p>
       )}
-      {tab === "findings" && told !== null && row !== null && (
+      {viewState.tab === tab && report !== null && row !== null && (
         <div class="ci-fd-story">
           <nav class="ci-fd-back" aria-label="Findings">
-            <button type="button" class="ci-link" onClick={() => setIsList(true)}>
+            <button class="ci-link" onClick={() => setIsList(true)}>
               ‹ Findings
             </button>
             <span>
-              {rows.indexOf(row) + 1} of {rows.length}
+              {list.isStale ? "…" : at < 0 ? `${found.length} left` : `${at + 1} of ${found.length}`}
             </span>
-            <button type="button" class="ci-link" onClick={() => step(1)}>
+            <button class="ci-link" onClick={() => choose(found[at + 1])}>
               next ›
             </button>
           </nav>
           <Story
-            story={told}
+            story={report}
+            isStale={story.isStale}
             isPage={needsKernel !== ""}
             actions={actions}
             onFix={() => {
-              setStay(shown);
-              setChosen(row);
+              choose(row);
+              setFixed(row);
             }}
+            onJudge={() => setChosen(row)}
             onPick={setPick}
           />
         </div>
@@ -113,28 +144,32 @@ export const Findings = ({ picture, actions }: PanelProps) => {
   );
 };
 
-export const isSame = (one: FindingRow, other: FindingRow): boolean =>
-  one.code === other.code && one.pick === other.pick && one.kind === other.kind && one.form === other.form;
+export const isSame = (finding: FindingRow, other: FindingRow): boolean =>
+  finding.code === other.code &&
+  finding.pick === other.pick &&
+  finding.kind === other.kind &&
+  finding.form === other.form;
 
 interface ListProps {
+  /** Its tab is open: two tabs have the same list. */
+  isOpen: boolean;
   reply: FindingsReply;
   rows: readonly FindingRow[];
   row: FindingRow | null;
   choose(row: FindingRow): void;
-  /** Its story takes the list's place, where there is no room for both. */
+  /** The history replaces the list if there is no room for both. */
   open(): void;
 }
 
 /** The groups; one stop of the tab key, with arrows inside. */
-const List = ({ reply, rows, row, choose, open }: ListProps) => {
+const List = ({ reply, rows, row, isOpen, choose, open }: ListProps) => {
   const [whole, setWhole] = useState<readonly string[]>([]);
   const node = useRef<HTMLFieldSetElement>(null);
   const move = (event: KeyboardEvent) => {
-    const way = ({ ArrowDown: 1, ArrowUp: -1 } as Record<string, number>)[event.key];
+    const way = upOrDown(event);
     const next = way && rows[rows.indexOf(row!) + way];
     if (!next) return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
     choose(next);
     const at = rows.indexOf(next);
     requestAnimationFrame(() => node.current?.querySelectorAll<HTMLElement>(".ci-fd-row")[at]?.focus());
@@ -150,33 +185,35 @@ const List = ({ reply, rows, row, choose, open }: ListProps) => {
               {group.title} <span class="ci-count">{exact(group.count)}</span>
               <span class="ci-fd-sum">{group.note}</span>
             </h3>
-            {some.map(each => (
+            {some.map(finding => (
               <button
-                type="button"
                 class="ci-fd-row"
-                key={`${each.code} ${each.pick} ${each.kind} ${each.form}`}
-                aria-current={each === row ? "true" : undefined}
-                tabIndex={each === row ? 0 : -1}
-                data-testid="finding"
+                key={`${finding.code} ${finding.pick} ${finding.kind} ${finding.form}`}
+                aria-current={finding === row ? "true" : undefined}
+                tabIndex={finding === row ? 0 : -1}
+                data-testid={isOpen ? "finding" : undefined}
                 onClick={() => {
-                  choose(each);
+                  choose(finding);
                   open();
                 }}
               >
                 <span
-                  class={`ci-fd-sign-${each.sign}`}
-                  title={each.sign === "again" ? group.title : TRAITS[each.outcome].label}
+                  class={`ci-fd-sign-${finding.sign}`}
+                  title={finding.sign === "again" ? group.title : TRAITS[finding.outcome].label}
                 >
-                  {each.sign === "again" ? "↺" : TRAITS[each.outcome].sign}
+                  {finding.sign === "again" ? "↺" : TRAITS[finding.outcome].sign}
                 </span>
-                <span class={isLiteral(each.kind) ? "ci-st-literal" : ""} title={each.form}>
-                  {breakPath(each.title)}
+                <span class={isLiteral(finding.kind) ? "ci-st-literal" : ""} title={finding.form}>
+                  {breakPath(finding.title)}
                 </span>
-                <span class="ci-fd-note">{each.note}</span>
+                <span class="ci-fd-note">
+                  {finding.note}
+                  {finding.verdict === "right" && " ✓"}
+                </span>
               </button>
             ))}
             {left > 0 && (
-              <button type="button" class="ci-link" onClick={() => setWhole([...whole, group.id])}>
+              <button class="ci-link" onClick={() => setWhole([...whole, group.id])}>
                 Show {left} more
               </button>
             )}

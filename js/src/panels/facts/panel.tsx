@@ -1,7 +1,7 @@
 // Facts: everything the session says that may have to be remembered, with what each compaction and this plan left of it.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { countFacts, isAnswered, isChosen, type Tracing, type Wish } from "../../model/facts";
+import { countFacts, type FactFilter, isAnswered, isChosen, type Tracing } from "../../model/facts";
 import { exact, plural } from "../../model/format";
 import { TRAITS } from "../../model/outcomes";
 import type { Outcome } from "../../payloads/replies";
@@ -9,7 +9,8 @@ import { type FactRound, type FactRow, type FactsReply, WORST_FIRST } from "../.
 import { makeComponentView, type PanelProps } from "../../store/component";
 import { PAGE } from "../../store/facts";
 import type { Actions, View } from "../../store/view";
-import { breakPath, isLiteral, Story, shapeOf } from "./story";
+import { claim, upOrDown } from "../../ui/keys";
+import { breakPath, isLiteral, Story } from "./story";
 
 const PAUSE = 220;
 const FEW = 40;
@@ -26,11 +27,11 @@ export const makeFacts = (actions: Actions): Facts => {
   });
   return {
     ...view,
-    draw(picture, parts) {
+    draw(viewState, parts) {
       actions.facts.follow();
-      const { list } = picture.tracing;
+      const { list } = viewState.tracing;
       if (list !== null) actions.countTab("facts", exact(countFacts(list.kinds, "", "")));
-      if (!picture.dragging) view.draw(picture, parts);
+      if (!viewState.dragging) view.draw(viewState, parts);
     },
     focus() {
       actions.openTab("facts");
@@ -44,15 +45,15 @@ export const makeFacts = (actions: Actions): Facts => {
   };
 };
 
-const Panel = ({ picture, actions }: PanelProps) => {
-  const { tracing } = picture;
+const Panel = ({ viewState, actions }: PanelProps) => {
+  const { tracing } = viewState;
   const { list, note, failed, story, storyNote, chosen } = tracing;
   const [aside, showList] = useState(false);
   const [many, setMany] = useState({ of: "", count: FEW });
-  const shown = many.of === JSON.stringify(tracing.wish) ? many.count : FEW;
+  const shown = many.of === JSON.stringify(tracing.filter) ? many.count : FEW;
   const rows = Array.from({ length: Math.min(shown, list?.total ?? 0) }, (_, at) => tracing.rows.get(at));
   const more = (list?.total ?? 0) - rows.length;
-  const showMore = () => setMany({ of: JSON.stringify(tracing.wish), count: shown + PAGE });
+  const showMore = () => setMany({ of: JSON.stringify(tracing.filter), count: shown + PAGE });
   // What is in sight and not here yet comes now, or as soon as the list itself has.
   useLayoutEffect(() => {
     const missing = list === null ? -1 : rows.indexOf(undefined);
@@ -70,29 +71,28 @@ const Panel = ({ picture, actions }: PanelProps) => {
           <p class="ci-quiet">
             <span data-testid="facts-note">{note}</span>{" "}
             {failed && (
-              <button type="button" class="ci-link" onClick={() => actions.facts.again()}>
+              <button class="ci-link" onClick={() => actions.facts.again()}>
                 try again
               </button>
             )}
           </p>
         )}
-        {list !== null && list.total > 0 && <Table {...{ list, rows, picture, open }} />}
+        {list !== null && list.total > 0 && <Table {...{ list, rows, viewState, open }} />}
         {more > 0 && (
-          <button type="button" class="ci-link" onClick={showMore}>
+          <button class="ci-link" onClick={showMore}>
             Show {exact(Math.min(more, PAGE))} more
           </button>
         )}
-        <p class="ci-quiet">□ by the file · ○ by this plan · ◇ guessed, summary sealed</p>
       </div>
       <div class={`ci-fx-master${aside || chosen === null ? "" : " ci-first"}`}>
         <nav class="ci-fx-turner" aria-label="Facts">
-          <button type="button" class="ci-link" onClick={() => showList(true)}>
+          <button class="ci-link" onClick={() => showList(true)}>
             ‹ Facts
           </button>
         </nav>
-        {picture.tab !== "facts" ? null : story === null ? (
+        {viewState.tab !== "facts" ? null : story === null ? (
           <p class="ci-quiet">
-            {storyNote || "Choose a fact to see what became of it, why, and what would keep it."}
+            {storyNote || "Choose a fact to see what happened to it, why, and how to keep it."}
           </p>
         ) : (
           <Story {...{ story, actions }} isPage={false} onPick={pick => actions.facts.open(story, pick)} />
@@ -110,10 +110,10 @@ interface FilterProps {
 
 const Filter = ({ tracing, actions, open }: FilterProps) => {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const { list, wish } = tracing;
-  const ask = (changes: Partial<Wish>) => {
+  const { list, filter } = tracing;
+  const ask = (changes: Partial<FactFilter>) => {
     clearTimeout(timer.current);
-    actions.facts.wish(changes);
+    actions.facts.setFilter(changes);
   };
   return (
     <>
@@ -134,13 +134,12 @@ const Filter = ({ tracing, actions, open }: FilterProps) => {
             const { value } = event.currentTarget;
             if (event.isComposing) return;
             const [first] = tracing.rows.values();
-            if (event.key === "Enter" && wish.query !== value) ask({ query: value });
+            if (event.key === "Enter" && filter.query !== value) ask({ query: value });
             else if (event.key === "Enter") isAnswered(tracing) && first !== undefined && open(first);
             else if (event.key === "Escape") event.currentTarget.blur();
             else if (event.key === "ArrowDown") focusRow(event.currentTarget, 0);
             else return;
-            event.preventDefault();
-            event.stopPropagation();
+            claim(event);
           }}
         />
         <span class="ci-quiet" data-testid="facts-count">
@@ -151,20 +150,20 @@ const Filter = ({ tracing, actions, open }: FilterProps) => {
         <div class="ci-filters">
           <Choice
             name="Kind"
-            chosen={wish.kind}
+            chosen={filter.kind}
             choose={kind => ask({ kind })}
             options={[["", "all"], ...list.kinds.map(({ id, label }): [string, string] => [id, label])].map(
-              ([id = "", label = ""]) => [id, label, countFacts(list.kinds, id, wish.outcome)],
+              ([id = "", label = ""]) => [id, label, countFacts(list.kinds, id, filter.outcome)],
             )}
           />
           <Choice
             name="What became of it"
-            chosen={wish.outcome}
+            chosen={filter.outcome}
             choose={outcome => ask({ outcome })}
             options={["" as const, ...WORST_FIRST].map(id => [
               id,
               id === "" ? "any" : `${TRAITS[id].sign} ${nameOutcome(id, list)}`,
-              countFacts(list.kinds, wish.kind, id),
+              countFacts(list.kinds, filter.kind, id),
             ])}
           />
         </div>
@@ -190,7 +189,6 @@ const Choice = ({ name, chosen, choose, options }: ChoiceProps) => (
       .filter(([id, , count]) => count > 0 || id === chosen || id === "")
       .map(([id, label, count]) => (
         <button
-          type="button"
           key={id}
           aria-pressed={id === chosen}
           data-testid={`facts-${id || name}`}
@@ -206,11 +204,11 @@ const Choice = ({ name, chosen, choose, options }: ChoiceProps) => (
 interface TableProps {
   list: FactsReply;
   rows: readonly (FactRow | undefined)[];
-  picture: PanelProps["picture"];
+  viewState: PanelProps["viewState"];
   open(row: FactRow): void;
 }
 
-const Table = ({ list, rows, picture, open }: TableProps) => (
+const Table = ({ list, rows, viewState, open }: TableProps) => (
   <table class="ci-fx-table" data-testid="facts-list">
     <thead>
       <tr>
@@ -234,20 +232,18 @@ const Table = ({ list, rows, picture, open }: TableProps) => (
             <td class="ci-quiet">…</td>
           </tr>
         ) : (
-          <tr key={row.number} class={isChosen(picture.tracing, row) ? "ci-chosen" : ""}>
+          <tr key={row.number} class={isChosen(viewState.tracing, row) ? "ci-chosen" : ""}>
             <td>
               <button
-                type="button"
                 class={`ci-fx-fact${isLiteral(row.kind) ? " ci-st-literal" : ""}`}
                 data-testid="fact"
                 title={row.form}
-                aria-current={isChosen(picture.tracing, row) ? "true" : undefined}
+                aria-current={isChosen(viewState.tracing, row) ? "true" : undefined}
                 onClick={() => open(row)}
                 onKeyDown={event => {
-                  const way = ({ ArrowDown: 1, ArrowUp: -1 } as Record<string, number>)[event.key];
+                  const way = upOrDown(event);
                   if (way === undefined) return;
-                  event.preventDefault();
-                  event.stopPropagation();
+                  claim(event);
                   focusRow(event.currentTarget, at + way);
                 }}
               >
@@ -258,7 +254,7 @@ const Table = ({ list, rows, picture, open }: TableProps) => (
             {row.rounds.map((round, i) => (
               <td key={list.marks[i]}>{drawRound(round)}</td>
             ))}
-            <td>{drawRound(row, "plan", list.absent)}</td>
+            <td>{drawRound(row, list.absent)}</td>
             <td class="ci-number">{row.lastTurn + 1}</td>
           </tr>
         ),
@@ -274,15 +270,10 @@ const focusRow = (from: HTMLElement, at: number) => {
   (at < 0 ? list?.querySelector<HTMLElement>("input") : rows[at])?.focus();
 };
 
-const drawRound = (
-  { outcome, tier, stood, bad }: FactRound,
-  by?: "plan",
-  absent: string = TRAITS.absent.label,
-) => {
+const drawRound = ({ outcome, stood, bad, judged }: FactRound, absent: string = TRAITS.absent.label) => {
   if (outcome === "") return <span class="ci-quiet">–</span>;
-  const { label, sentence, group, colour } = TRAITS[outcome];
-  const whose = by ?? (tier === "inferred" ? "guess" : "file");
-  const words = outcome !== "absent" ? label : stood ? absent : "before";
+  const { label, sentence, sign, colour } = TRAITS[outcome];
+  const words = judged ? "not lost (you)" : outcome !== "absent" ? label : stood ? absent : "before";
   const look = bad
     ? "ci-bad"
     : stood && colour === "amber"
@@ -292,12 +283,12 @@ const drawRound = (
         : "";
   return (
     <span class={look} title={sentence}>
-      <i aria-hidden="true">{shapeOf(whose, group)}</i> {words}
+      <i aria-hidden="true">{sign}</i> {words}
     </span>
   );
 };
 
-/** Python tells of those that stood how many there are; the rest were gone before. */
+/** Python counts the facts that were still present; the others were lost before. */
 const sayCount = ({ total, query, kind, outcome, kinds }: FactsReply): string => {
   if (total === 0) return query === "" ? "no fact is like this" : `no fact holds “${query}”`;
   const gone = query === "" && outcome === "" ? total - countFacts(kinds, kind, "") : 0;

@@ -1,16 +1,16 @@
-// The story of a fact: what was said beside what is left of it, what would have kept it, and what happened in turn.
-import { useEffect, useState } from "preact/hooks";
+// The history of a fact: the original and what is left of it, possible fixes, and the events in order.
+import { useEffect, useRef, useState } from "preact/hooks";
 import { exact, plural, splitPath } from "../../model/format";
 import { TRAITS } from "../../model/outcomes";
-import type { StoryFix, StoryOutcome, StoryPassage, StoryReply } from "../../payloads/types";
+import type { StoryFix, StoryPassage, StoryReply } from "../../payloads/types";
 import type { Actions } from "../../store/view";
 import { copyText } from "../../ui/copy";
 
 const SIGNS = {
   "": "●",
-  ...{ named: "●", kept: "●", undecided: "◧", unknown: "◇", missing: "□", again: "○" },
+  ...{ named: "●", kept: "●", undecided: "◐", unknown: "◇", missing: "■", again: "↺" },
 } as const;
-/** So many places are named until all are asked for. */
+/** The number of mentions listed before "all" is pressed. */
 const PLACES = 8;
 const LITERAL: readonly string[] = ["file", "command", "error", "url", "symbol", "id"];
 
@@ -22,27 +22,33 @@ export const isLiteral = (kind: string): boolean => LITERAL.includes(kind);
 
 interface Props {
   story: StoryReply;
+  /** It is of an older plan; the newer one is asked for. */
+  isStale?: boolean;
   actions: Actions;
   /** Nothing can be changed here: a fix is Python to copy. */
   isPage: boolean;
   /** A fix is about to be made. */
   onFix?(): void;
-  /** Another row of what became of it is to be told. */
+  /** The fact is about to be judged. */
+  onJudge?(): void;
+  /** Shows another row of the fact's history. */
   onPick(pick: string): void;
 }
 
-export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
+export const Story = ({ story, isStale, actions, isPage, onFix, onJudge, onPick }: Props) => {
   useEffect(() => {
     const mentions = story.places.map(({ ref, label }) => ({ ref, kind: label }));
-    actions.showFactRow({ ...story.factRow, mentions, lost: story.tone === "red" });
+    const { factRow } = story;
+    actions.showFactRow({ ...factRow, ...(isStale && { ends: "" }), mentions, lost: story.tone === "red" });
     return () => actions.showFactRow(null);
-  }, [story]);
+  }, [story, isStale]);
+  const isAgain = story.code === "CI009";
   const fix = ({ changes, said }: StoryFix) => {
     onFix?.();
     actions.edit(changes, said, true);
   };
   return (
-    <article class="ci-st" data-testid="story" data-tone={story.tone}>
+    <article class="ci-st" data-testid="story" data-tone={story.tone} aria-busy={isStale}>
       <div class="ci-st-main">
         <header>
           <p class="ci-quiet">
@@ -52,10 +58,15 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
             {breakPath(story.title)}
           </h3>
         </header>
-        <p class="ci-st-cause" data-testid="cause">
-          {story.outcome && <span aria-hidden="true">{TRAITS[story.outcome].sign} </span>}
-          {story.label && <b>{story.label}.</b>} {story.wording.text}
-        </p>
+        <div class="ci-st-outcome">
+          <p class="ci-st-cause" data-testid="cause">
+            {story.outcome && <span aria-hidden="true">{isAgain ? "↺" : TRAITS[story.outcome].sign} </span>}
+            {story.label && <b>{story.label}.</b>} {story.wording.text}
+          </p>
+          {(story.verdicts.length > 0 || story.verdict) && !isPage && (
+            <Judge {...{ story, actions, onJudge }} />
+          )}
+        </div>
         <div class="ci-ev">
           <Side {...{ side: story.said, actions, isPage }} />
           <Side {...{ side: story.found, actions, isPage }} />
@@ -68,7 +79,7 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
             <h4>
               <span>
                 {story.fixesTitle} ·{" "}
-                <button type="button" class="ci-link" onClick={() => copyText(story.focus)}>
+                <button class="ci-link" onClick={() => copyText(story.focus)}>
                   copy words for /compact
                 </button>
               </span>
@@ -76,18 +87,17 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
               <span class="ci-st-number">{story.fixes.some(({ price }) => price) && "price"}</span>
             </h4>
             {story.fixesNote && <p>{story.fixesNote}</p>}
-            {story.fixes.map(one => (
-              <p key={one.id} class={one.done ? "ci-st-done" : ""} data-testid="story-fix">
+            {story.fixes.map(entry => (
+              <p key={entry.id} class={entry.done ? "ci-st-done" : ""} data-testid="story-fix">
                 <button
-                  type="button"
                   class="ci-button"
-                  onClick={() => (isPage || one.does === "Copy" ? copyText(one.recipe) : fix(one))}
+                  onClick={() => (isPage || entry.does === "Copy" ? copyText(entry.recipe) : fix(entry))}
                 >
-                  {isPage ? "Copy" : one.does}
+                  {isPage ? "Copy" : entry.does}
                 </button>
-                <span>{isPage ? `${one.does} ${one.words}` : one.words}</span>
-                <span class="ci-st-number">{`${one.tokens < 0 ? "−" : "+"}${exact(Math.abs(one.tokens))}`}</span>
-                <span class="ci-st-number">{one.price}</span>
+                <span>{isPage ? `${entry.does} ${entry.words}` : entry.words}</span>
+                <span class="ci-st-number">{`${entry.tokens < 0 ? "−" : "+"}${exact(Math.abs(entry.tokens))}`}</span>
+                <span class="ci-st-number">{entry.price}</span>
               </p>
             ))}
           </section>
@@ -101,7 +111,7 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
               <span aria-hidden="true">{SIGNS[link.sign]}</span>
               <span>{link.turn}</span>
               {link.ref && !isPage ? (
-                <button type="button" class="ci-st-chain-words" onClick={() => actions.goTo(link.ref)}>
+                <button class="ci-st-chain-words" onClick={() => actions.goTo(link.ref)}>
                   {link.words}
                 </button>
               ) : (
@@ -115,18 +125,17 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
           <section aria-label="What became of it">
             <h4>What became of it</h4>
             <ul class="ci-st-became">
-              {story.outcomes.map(one => (
-                <li key={one.id}>
+              {story.outcomes.map(outcome => (
+                <li key={outcome.id}>
                   <button
-                    type="button"
-                    class={`ci-st-chain-${one.sign}`}
-                    aria-pressed={one.id === story.pick}
+                    class={`ci-st-chain-${outcome.sign}`}
+                    aria-pressed={outcome.id === story.pick}
                     data-testid="became"
-                    onClick={() => onPick(one.id)}
+                    onClick={() => onPick(outcome.id)}
                   >
-                    <span aria-hidden="true">{signOf(one)}</span>
-                    <span>{one.words}</span>
-                    <span class="ci-st-number">{one.note}</span>
+                    <span aria-hidden="true">{outcome.outcome ? TRAITS[outcome.outcome].sign : "↺"}</span>
+                    <span>{outcome.words}</span>
+                    <span class="ci-st-number">{outcome.note}</span>
                   </button>
                 </li>
               ))}
@@ -136,6 +145,52 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
         <Places {...{ story, actions }} />
       </div>
     </article>
+  );
+};
+
+const VERDICTS = {
+  right: ["Right", "Confirm this finding"],
+  lost: ["Lost", "Count it as missing"],
+  "not lost": ["Not lost", "Take it out of the findings, the counts and the check"],
+} as const;
+const tellMark = (verdict: string) => `Marked ${verdict} by you.`;
+
+/** The reader's own judgement: what is not lost is counted nowhere. */
+const Judge = ({ story, actions, onJudge }: Pick<Props, "story" | "actions" | "onJudge">) => {
+  const node = useRef<HTMLParagraphElement>(null);
+  const acted = useRef(false);
+  const [problem, setProblem] = useState("");
+  const { number, kind, form, place, pick, verdict } = story;
+  useEffect(() => {
+    setProblem("");
+    // The button that was pressed is gone.
+    if (acted.current) node.current?.querySelector("button")?.focus();
+    acted.current = false;
+  }, [verdict, kind, form, pick]);
+  const judge = (next: keyof typeof VERDICTS | "withdrawn") => {
+    onJudge?.();
+    acted.current = true;
+    actions.requests.ask("judge", { number, kind, form, place, pick, verdict: next }).then(
+      () => actions.announce(next === "withdrawn" ? "Judgement withdrawn." : tellMark(next)),
+      (error: Error) => setProblem(error.message),
+    );
+  };
+  const button = (next: Parameters<typeof judge>[0], words: string, title: string) => (
+    <button class="ci-link" key={next} {...{ title }} onClick={() => judge(next)}>
+      {words}
+    </button>
+  );
+  return (
+    <p class="ci-st-judge" data-testid="judge" ref={node}>
+      {verdict === "" ? (
+        story.verdicts.map(next => button(next, VERDICTS[next][0], VERDICTS[next][1]))
+      ) : (
+        <>
+          <b>{tellMark(verdict)}</b> {button("withdrawn", "Undo", "Withdraw the judgement")}
+        </>
+      )}
+      {problem && <span class="ci-bad">{problem}</span>}
+    </p>
   );
 };
 
@@ -154,11 +209,11 @@ const Side = ({
   if (side === null) return null;
   const { text, start, end, marks, ref } = side;
   const edges = [...new Set([0, start, end, text.length, ...marks.flatMap(mark => [mark.start, mark.end])])];
-  edges.sort((one, other) => one - other);
+  edges.sort((edge, other) => edge - other);
   const pieces = edges.slice(1).map((to, i) => {
     const from = edges[i]!;
     const piece = text.slice(from, to);
-    const mark = marks.find(one => one.start <= from && to <= one.end);
+    const mark = marks.find(entry => entry.start <= from && to <= entry.end);
     if (mark) return <mark class={mark.differs ? "ci-ev-differs" : ""}>{piece}</mark>;
     return from >= start && to <= end ? piece : <span class="ci-quiet">{piece}</span>;
   });
@@ -167,7 +222,7 @@ const Side = ({
       <h4>
         {side.title}
         {ref && !isPage && (
-          <button type="button" class="ci-link" onClick={() => actions.goTo(ref)}>
+          <button class="ci-link" onClick={() => actions.goTo(ref)}>
             {side.note || "show"}
           </button>
         )}
@@ -180,21 +235,12 @@ const Side = ({
   );
 };
 
-const signOf = ({ sign, by }: StoryOutcome): string => (sign === "again" ? "↺" : shapeOf(by, sign));
-
-/** Kept, undecided and missing, by whose word it is: the file's, the plan's, or a guess. */
-const SHAPES: Record<string, string> = { file: "■◧□", plan: "●◐○", guess: "◆⬖◇" };
-
-/** The shape says whose word it is; filled is kept, half filled is undecided. */
-export const shapeOf = (by: string, group: string): string =>
-  (SHAPES[by] ?? "●◐○")[group === "missing" ? 2 : group === "undecided" || group === "unknown" ? 1 : 0]!;
-
 /** The blocks that name it: some, then all. */
 const Places = ({ story, actions }: Pick<Props, "story" | "actions">) => {
   const [whole, setWhole] = useState("");
-  const { places: said, placesTotal: saidTotal } = story;
-  if (said.length === 0) return null;
-  const shown = whole === story.form ? said : said.slice(0, PLACES);
+  const { places: mentions, placesTotal: saidTotal } = story;
+  if (mentions.length === 0) return null;
+  const shown = whole === story.form ? mentions : mentions.slice(0, PLACES);
   const hidden = saidTotal - shown.length;
   return (
     <section class="ci-st-named" aria-label="Named in">
@@ -203,7 +249,7 @@ const Places = ({ story, actions }: Pick<Props, "story" | "actions">) => {
       </h4>
       <p data-testid="named">
         {shown.map(({ ref, label }) => (
-          <button type="button" class="ci-link" key={ref} onClick={() => actions.goTo(ref)}>
+          <button class="ci-link" key={ref} onClick={() => actions.goTo(ref)}>
             {label}
           </button>
         ))}
@@ -211,7 +257,7 @@ const Places = ({ story, actions }: Pick<Props, "story" | "actions">) => {
           (whole === story.form ? (
             <span class="ci-quiet">{exact(hidden)} between</span>
           ) : (
-            <button type="button" class="ci-link" onClick={() => setWhole(story.form)}>
+            <button class="ci-link" onClick={() => setWhole(story.form)}>
               {exact(hidden)} more
             </button>
           ))}

@@ -1,39 +1,20 @@
-// Teach: guess where the policy cuts, play it one rule at a time, and see why no cut can stand elsewhere.
+// Teach: guess the policy's cut, play it one rule at a time, and see why other cuts are invalid.
 
 import { refOf } from "../../model/block-refs";
 import { whyNot } from "../../model/cuts";
 import { exact, namePlace, plural, short, signed } from "../../model/format";
 import { compareGuess, numberOf } from "../../model/lesson";
 import { totalAfter } from "../../model/plan";
-import type { Choices } from "../../payloads/host";
-import type { LessonReply, LessonStep, LessonStepReply } from "../../payloads/types";
-import type { Actions, Picture, View } from "../../store/view";
+import type { LessonReply, LessonStep } from "../../payloads/types";
+import type { Actions, View, ViewState } from "../../store/view";
 import { h, listen, setAttributes, setShown } from "../../ui/dom";
-import { makeSteps } from "./step";
-
-/** What there is to do, the first that is there: an answer that was right leads on. */
-const FOCUS = [
-  "[data-testid=step-next][data-ready=true]:enabled",
-  ".ci-choices:not(:has([aria-pressed=true])) > button",
-  "[data-testid=lesson-check]",
-  "[data-testid=step-next]:enabled",
-  "[data-testid=lesson-1]",
-  "[data-testid=guess] button",
-];
 
 export interface LessonTab extends View {
-  /** Takes the focus to what there is to do in the step. */
+  /** Takes the focus to the first button. */
   focus(): void;
 }
 
 export const makeLesson = (actions: Actions): LessonTab => {
-  const steps = makeSteps(actions, (step, again = false) => {
-    // A step that Python opened is set already.
-    const said = again ? "The step begins again" : "";
-    if (isOwn || again) actions.edit(step.inputs as Partial<Choices>, said, again);
-    begun = step;
-    if (latest !== undefined) goOn(latest);
-  });
   const guess = h("div", { class: "ci-task", "data-testid": "guess" });
   const play = h("div", { class: "ci-task", "data-testid": "play" });
   const broken = h("div", { class: "ci-task", "data-testid": "broken" });
@@ -41,23 +22,17 @@ export const makeLesson = (actions: Actions): LessonTab => {
     "section",
     { class: "ci-panel ci-lesson", "data-testid": "lesson", "aria-label": "Lesson" },
     h("h3", {}, "Lesson"),
-    steps.node,
     h("div", { class: "ci-tasks" }, guess, play, broken),
+    h(
+      "p",
+      { class: "ci-quiet" },
+      "Eight lessons, each in a cell of its own: ",
+      h("code", {}, 'open_lesson("legal-cut")'),
+    ),
   );
-  /** A step whose picture is being set: it plays or hides once Python has answered. */
-  let begun: LessonStepReply | null = null;
-  let isOwn = false;
-  let latest: Picture | undefined;
-  const goOn = (picture: Picture) => {
-    if (begun === null || !picture.settled) return;
-    const { play, hides } = begun;
-    begun = null;
-    if (hides) actions.guess("hide");
-    else if (play >= 0) actions.playTo(play);
-  };
   /** The rule that plays is the chosen thing under the lanes: the blocks that it is about. */
   let played = 0;
-  const showRule = ({ scene, lesson: { play } }: Picture) => {
+  const showRule = ({ scene, lesson: { play } }: ViewState) => {
     const step = play === null ? 0 : play.step;
     const rule = play?.reply.steps[step - 1];
     if (step === played) return;
@@ -79,30 +54,19 @@ export const makeLesson = (actions: Actions): LessonTab => {
   return {
     node,
     focus() {
-      const controls = FOCUS.flatMap(found => [...node.querySelectorAll<HTMLElement>(found)]);
-      const control = controls.find(one => one.checkVisibility?.() ?? true);
-      control?.focus();
+      node.querySelector<HTMLElement>("button:enabled")?.focus();
     },
-    draw(picture, parts) {
-      if (parts.has("lesson") || parts.has("scene")) showRule(picture);
-      // A closed panel costs a drag nothing; opening it draws it anew.
-      if (picture.tab !== "lesson") return;
-      latest = picture;
-      isOwn = picture.step.own;
-      if (!picture.dragging) steps.draw(picture, parts);
-      goOn(picture);
-      setAttributes(node, { "data-step": picture.step.link || undefined });
+    draw(viewState, parts) {
+      if (parts.has("lesson") || parts.has("scene")) showRule(viewState);
+      // A closed panel is not drawn during a drag; opening it draws it.
+      if (viewState.tab !== "lesson") return;
       if (!["scene", "plan", "lesson", "tab"].some(part => parts.has(part as "plan"))) return;
-      const inStep = picture.step.link !== "";
-      setShown(guess, !inStep);
-      setShown(play, !inStep || picture.lesson.play !== null);
-      fill(guess, drawGuess(picture, actions));
-      fill(play, drawPlay(picture, actions));
+      fill(guess, drawGuess(viewState, actions));
+      fill(play, drawPlay(viewState, actions));
       if (parts.size === 1 && parts.has("plan")) return;
-      fill(broken, drawBroken(picture, actions));
+      fill(broken, drawBroken(viewState, actions));
       setShown(broken, broken.childElementCount > 0);
     },
-    dispose: () => steps.dispose?.(),
   };
 };
 
@@ -112,14 +76,14 @@ const button = (label: string, id: string, act: () => void, disabled = false): H
   return node;
 };
 
-/** Who decides by rules: what the file records and no plan tells has none. */
-const nameDecider = ({ plan, planned }: Picture): string => (plan.untold ? planned : plan).policyTitle;
+/** Whether rules decide: a recorded plan without readable rules has none. */
+const nameDecider = ({ plan, planned }: ViewState): string => (plan.untold ? planned : plan).policyTitle;
 
 const title = (words: string, key: string) =>
   h("h4", {}, words, " ", h("kbd", { "aria-hidden": "true" }, key));
 
-const drawGuess = (picture: Picture, actions: Actions): HTMLElement[] => {
-  const { scene, plan, lesson } = picture;
+const drawGuess = (viewState: ViewState, actions: Actions): HTMLElement[] => {
+  const { scene, plan, lesson } = viewState;
   const head = title("Guess the cut", "g");
   const hide = button(lesson.guess === null ? "Hide the cut" : "Again", "guess-hide", () =>
     actions.guess("hide"),
@@ -127,7 +91,7 @@ const drawGuess = (picture: Picture, actions: Actions): HTMLElement[] => {
   if (lesson.guess === null) {
     return [
       head,
-      h("p", {}, `Where would ${nameDecider(picture)} cut? Hide its cut, place your own, then look.`),
+      h("p", {}, `Where would ${nameDecider(viewState)} cut? Hide its cut, place your own, then look.`),
       hide,
     ];
   }
@@ -136,22 +100,22 @@ const drawGuess = (picture: Picture, actions: Actions): HTMLElement[] => {
     const show = button("Show", "guess-show", () => actions.guess("show"));
     return [head, h("p", {}, words), show];
   }
-  const { mine, theirs } = lesson.guess;
-  const { turns, tokens } = compareGuess(scene, plan, mine, theirs);
+  const { own, policy } = lesson.guess;
+  const { turns, tokens } = compareGuess(scene, plan, own, policy);
   const line = (who: string, place: number) =>
     h("p", {}, h("b", {}, who), ` ${namePlace(scene, place)}, ${short(totalAfter(plan, place))} after`);
   return [
     head,
-    line("You", mine),
-    line("The policy", theirs),
-    h("p", { class: "ci-verdict", "data-testid": "verdict" }, sayOff(mine - theirs, turns, tokens)),
+    line("You", own),
+    line("The policy", policy),
+    h("p", { class: "ci-verdict", "data-testid": "verdict" }, sayOff(own - policy, turns, tokens)),
     hide,
   ];
 };
 
 /** "3 turns earlier, 2.1k tokens more". */
 const sayOff = (places: number, turns: number, tokens: number): string => {
-  if (places === 0) return "The very same place.";
+  if (places === 0) return "The same place as the policy’s cut.";
   const where =
     turns === 0 ? "The same turn" : `${plural(Math.abs(turns), "turn")} too ${turns < 0 ? "early" : "late"}`;
   const left =
@@ -161,14 +125,14 @@ const sayOff = (places: number, turns: number, tokens: number): string => {
   return `${where}, ${left}.`;
 };
 
-const drawPlay = (picture: Picture, actions: Actions): HTMLElement[] => {
-  const { plan, place, lesson } = picture;
+const drawPlay = (viewState: ViewState, actions: Actions): HTMLElement[] => {
+  const { plan, place, lesson } = viewState;
   const { play, problem, broken } = lesson;
   const head = title("Rule by rule", ", .");
-  // What could not be told of an illegal place is said there.
+  // If an invalid cut point cannot be explained, the reason is shown there.
   const trouble = problem === "" || broken !== null ? [] : [h("p", { class: "ci-bad" }, problem)];
   if (play === null) {
-    const words = `${nameDecider(picture)} decides in order; every block goes to the first rule that names it.`;
+    const words = `${nameDecider(viewState)} decides in order; every block goes to the first rule that names it.`;
     const start = button(
       "Play the policy",
       "play-start",
@@ -190,7 +154,7 @@ const drawPlay = (picture: Picture, actions: Actions): HTMLElement[] => {
       button("All", "play-all", () => actions.playTo(count), step >= count),
       at,
     ),
-    h("ol", { class: "ci-played" }, ...reply.steps.map((each, i) => drawStep(each, i, step))),
+    h("ol", { class: "ci-played" }, ...reply.steps.map((drawnStep, i) => drawStep(drawnStep, i, step))),
     ...(place === reply.place ? [] : trouble),
   ];
 };
@@ -215,7 +179,7 @@ const drawStep = (step: LessonStep, i: number, taken: number): HTMLElement => {
   return node;
 };
 
-const drawBroken = ({ scene, lesson }: Picture, actions: Actions): HTMLElement[] => {
+const drawBroken = ({ scene, lesson }: ViewState, actions: Actions): HTMLElement[] => {
   const { broken } = lesson;
   if (broken === null) return [];
   const refusal = broken.reply?.refusal;

@@ -1,4 +1,4 @@
-// The brush on the overview: which steps of the moment the lanes show. The whole overview hears the pointer.
+// The brush on the overview: the steps that the lanes show. The whole overview handles the pointer.
 import type { Range } from "../../model/axis";
 import {
   between,
@@ -10,28 +10,20 @@ import {
   sayRange,
   showsAll,
 } from "../../model/range";
-import type { Actions, Picture } from "../../store/view";
+import type { Actions, ViewState } from "../../store/view";
 import { h, listen, setAttributes, setShown } from "../../ui/dom";
+import { followPointer } from "../../ui/follow-pointer";
+import { claim, isModified } from "../../ui/keys";
 
 const GRIP = 6;
 const SLACK = 3;
 /** A brush narrower than this has no room for grips. */
 const THIN = 18;
 
-export interface Brush {
-  readonly node: HTMLElement;
-  /** `width` of the overview in CSS pixels. */
-  draw(picture: Picture, width: number): void;
-}
-
 type Zone = "first" | "end" | "move" | "draw" | "other";
 
 /** `stage` is the overview; a press outside the current stretch is left to `choose`. */
-export const makeBrush = (
-  actions: Actions,
-  stage: HTMLElement,
-  choose: (overviewStep: number) => void,
-): Brush => {
+export const makeBrush = (actions: Actions, stage: HTMLElement, choose: (overviewStep: number) => void) => {
   const node = h("div", {
     class: "ci-brush",
     role: "slider",
@@ -40,16 +32,16 @@ export const makeBrush = (
     "aria-orientation": "horizontal",
     "data-testid": "brush",
   });
-  let shown: Picture | undefined;
+  let shown: ViewState | undefined;
 
-  const stepAt = (event: PointerEvent | MouseEvent, { scene }: Picture): number => {
+  const stepAt = (event: PointerEvent | MouseEvent, { scene }: ViewState): number => {
     const box = stage.getBoundingClientRect();
     return ((event.clientX - box.left) / Math.max(1, box.width)) * scene.overview.steps;
   };
 
-  const zoneOf = (event: PointerEvent | MouseEvent, picture: Picture): Zone => {
-    const { scene, range } = picture;
-    const at = stepAt(event, picture);
+  const zoneOf = (event: PointerEvent | MouseEvent, viewState: ViewState): Zone => {
+    const { scene, range } = viewState;
+    const at = stepAt(event, viewState);
     const [first, end] = onOverview(scene, range) ?? [-1, -1];
     const near = (GRIP * scene.overview.steps) / Math.max(1, stage.clientWidth);
     const { first: from, last } = scene.overview;
@@ -62,12 +54,12 @@ export const makeBrush = (
     return Math.min(from, whole) <= at && at <= last + 1 ? "draw" : "other";
   };
 
-  listen(stage, "pointerdown", event => {
-    if (event.button !== 0 || shown === undefined) return;
+  followPointer(stage, event => {
+    if (shown === undefined) return;
     const zone = zoneOf(event, shown);
-    const picture = shown;
-    const start = stepAt(event, picture);
-    const { scene, range } = picture;
+    const viewState = shown;
+    const start = stepAt(event, viewState);
+    const { scene, range } = viewState;
     const origin = event.clientX;
     const from = fromOverview(scene, start);
     event.preventDefault();
@@ -76,7 +68,7 @@ export const makeBrush = (
     const follow = (later: PointerEvent) => {
       moved ||= Math.abs(later.clientX - origin) > SLACK;
       if (!moved || zone === "other") return;
-      const to = fromOverview(scene, stepAt(later, picture));
+      const to = fromOverview(scene, stepAt(later, viewState));
       const next: Range =
         zone === "move"
           ? pan(range, scene.steps, to - from)
@@ -86,15 +78,12 @@ export const makeBrush = (
       actions.brush(...next);
     };
     const end = () => {
-      stage.removeEventListener("pointermove", follow);
       if (moved) return;
       if (zone === "other") choose(Math.floor(start));
       else if (zone === "draw" && !showsAll(range, scene.steps))
         actions.brush(...pan(range, scene.steps, from - (range[0] + range[1]) / 2));
     };
-    stage.setPointerCapture(event.pointerId);
-    listen(stage, "pointermove", follow);
-    listen(stage, "lostpointercapture", end, { once: true });
+    return { move: follow, end };
   });
   listen(stage, "pointermove", event => {
     if (shown !== undefined && event.buttons === 0) stage.style.cursor = CURSORS[zoneOf(event, shown)];
@@ -103,28 +92,28 @@ export const makeBrush = (
     if (shown !== undefined && zoneOf(event, shown) !== "other") actions.brush(0, Number.POSITIVE_INFINITY);
   });
   listen(node, "keydown", event => {
-    if (shown === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (shown === undefined || isModified(event)) return;
     const next = pressKey(shown.range, shown.scene.steps, event.key, event.shiftKey);
     if (next === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
     actions.brush(...next);
   });
 
   return {
     node,
-    draw(picture, width) {
-      shown = picture;
-      const { scene, range } = picture;
-      const seen = onOverview(scene, range);
+    /** `width` of the overview in CSS pixels. */
+    draw(viewState: ViewState, width: number) {
+      shown = viewState;
+      const { scene, range } = viewState;
+      const shownRange = onOverview(scene, range);
       setShown(node, scene.steps > 0);
-      const [first, end] = seen ?? [0, scene.overview.steps];
+      const [first, end] = shownRange ?? [0, scene.overview.steps];
       const share = (steps: number) => `${(100 * steps) / Math.max(1, scene.overview.steps)}%`;
       node.style.left = share(first);
       node.style.width = share(end - first);
       node.classList.toggle("ci-thin", ((end - first) * width) / Math.max(1, scene.overview.steps) < THIN);
       node.classList.toggle("ci-whole", showsAll(range, scene.steps));
-      node.classList.toggle("ci-nowhere", seen === undefined);
+      node.classList.toggle("ci-nowhere", shownRange === undefined);
       setAttributes(node, {
         "aria-valuemin": 1,
         "aria-valuemax": Math.max(1, scene.steps),

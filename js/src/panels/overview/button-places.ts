@@ -1,14 +1,14 @@
-// Where the buttons of recorded compactions stand over the curve: a button keeps clear of its neighbours, or all of them
-// become shorter, or give way to a stepper.
+// Layout of the buttons of recorded compactions above the curve: a button keeps clear of its neighbours, or all of
+// them become shorter, or are replaced by a stepper.
 
 /** A compaction with the widths that its button may have, longest words first; its middle is wanted at `x`. */
-export interface Wanted {
+export interface ButtonPlace {
   x: number;
   widths: readonly number[];
 }
 
 export interface Laid {
-  /** Which of the widths there is room for; -1 where not even the last fits. */
+  /** The index of the width that is used; -1 if not even the last fits. */
   size: number;
   /** The left edge of each. */
   left: number[];
@@ -18,11 +18,11 @@ export interface Laid {
 const GAP = 4;
 
 /** Lays buttons out in the order of their places, none over another and all within `width`. */
-export const layOut = (wanted: readonly Wanted[], width: number): Laid => {
-  const sizes = wanted[0]?.widths.length ?? 0;
+export const layOut = (buttons: readonly ButtonPlace[], width: number): Laid => {
+  const sizes = buttons[0]?.widths.length ?? 0;
   for (let size = 0; size < sizes; size++) {
     const left = spread(
-      wanted.map(({ x, widths }) => [x, widths[size] as number] as const),
+      buttons.map(({ x, widths }) => [x, widths[size] as number] as const),
       width,
     );
     if (left !== null) return { size, left };
@@ -30,7 +30,7 @@ export const layOut = (wanted: readonly Wanted[], width: number): Laid => {
   return { size: -1, left: [] };
 };
 
-/** From the right, then from the left: each where it wants to be unless a neighbour stands there. */
+/** From the right, then from the left: each at its preferred position unless a neighbour is there. */
 const spread = (items: readonly (readonly [x: number, wide: number])[], width: number): number[] | null => {
   const all = items.reduce((sum, [, wide]) => sum + wide + GAP, -GAP);
   if (all > width) return null;
@@ -50,15 +50,15 @@ const spread = (items: readonly (readonly [x: number, wide: number])[], width: n
   return left;
 };
 
-/** Puts small buttons of one width beside those that stand already; null for one that finds no room. */
+/** Places small buttons of one width next to the existing ones; null for a button that does not fit. */
 export const fitBetween = (
-  taken: readonly (readonly [left: number, right: number])[],
-  wanted: readonly number[],
+  occupied: readonly (readonly [left: number, right: number])[],
+  widths: readonly number[],
   wide: number,
   width: number,
 ): (number | null)[] => {
-  const all = [...taken];
-  return wanted.map(x => {
+  const all = [...occupied];
+  return widths.map(x => {
     const centre = Math.max(0, Math.min(width - wide, x - wide / 2));
     const beside = all.flatMap(([left, right]) => [left - GAP - wide, right + GAP]);
     const free = [centre, ...beside]

@@ -1,62 +1,52 @@
 // The recorded compactions as buttons over the curve: each shows what it left, and moves to the moment right before it.
 import type { BoundaryPayload } from "../../payloads/types";
-import type { Actions, Picture } from "../../store/view";
-import { h, listen, setAttributes } from "../../ui/dom";
+import type { Actions, ViewState } from "../../store/view";
+import { h, setAttributes } from "../../ui/dom";
 import { fitBetween, layOut } from "./button-places";
 
 const SMALL = 24;
 const UNSEEN = 1000;
 
-export interface Compactions {
-  readonly node: HTMLElement;
-  draw(picture: Picture, width: number): void;
-}
-
-export const makeCompactions = (actions: Actions): Compactions => {
+export const makeCompactions = (actions: Actions) => {
   const node = h("div", { class: "ci-marks", "data-testid": "compactions" });
   let buttons: [HTMLElement, BoundaryPayload][] = [];
 
-  const make = (picture: Picture, mark: BoundaryPayload, words: string, note = "") => {
+  const make = (viewState: ViewState, mark: BoundaryPayload, words: string, note = "") => {
     const look = {
       class: mark.kind === "compact" ? "ci-mark" : "ci-mark ci-micro",
       title: [`${mark.name} ${mark.source}`, mark.trigger, note].filter(Boolean).join(", "),
     };
-    if (!canShow(picture, mark)) return h("span", look, words);
-    const button = h("button", { ...look, "aria-label": `${mark.name} · look at it` }, words);
-    listen(button, "click", () => {
-      const looks = button.getAttribute("aria-pressed") === "true";
+    if (!canShow(viewState, mark)) return h("span", look, words);
+    const onclick = ({ currentTarget }: Event) => {
+      const looks = (currentTarget as Element).getAttribute("aria-pressed") === "true";
       actions.lookAt(looks ? "plan" : mark.look, looks ? undefined : mark.at);
-    });
-    return button;
+    };
+    return h("button", { ...look, "aria-label": `${mark.name} · look at it`, onclick }, words);
   };
 
-  const press = ({ look }: Picture) => {
+  const press = ({ look }: ViewState) => {
     for (const [button, mark] of buttons)
       if (button.tagName === "BUTTON") setAttributes(button, { "aria-pressed": String(mark.look === look) });
   };
 
   /** One compaction at a time, with a way to its neighbours. */
-  const makeStepper = (wholes: readonly BoundaryPayload[], picture: Picture) => {
-    const here = wholes.findIndex(({ look }) => look === picture.look);
-    const at = Math.max(0, here < 0 ? standing(wholes, picture) : here);
+  const makeStepper = (wholes: readonly BoundaryPayload[], viewState: ViewState) => {
+    const here = wholes.findIndex(({ look }) => look === viewState.look);
+    const at = Math.max(0, here < 0 ? standing(wholes, viewState) : here);
     const mark = wholes[at] as BoundaryPayload;
-    const whole = make(picture, mark, `◆ ${at + 1} of ${wholes.length}`);
+    const whole = make(viewState, mark, `${mark.sign} of ${wholes.length}`);
     const step = (way: -1 | 1, words: string, name: string) => {
       const next = wholes[at + way];
-      const button = h(
-        "button",
-        { class: "ci-mark", "aria-label": name, "aria-disabled": next === undefined },
-        words,
-      );
-      listen(button, "click", () => next && actions.lookAt(next.look, next.at));
-      return button;
+      const onclick = () => next && actions.lookAt(next.look, next.at);
+      const disabled = { "aria-disabled": next === undefined };
+      return h("button", { class: "ci-mark", "aria-label": name, ...disabled, onclick }, words);
     };
     buttons.push([whole, mark]);
     return h(
       "div",
       { class: "ci-stepper", role: "group", "aria-label": "Recorded compactions" },
       whole,
-      ...(picture.needsKernel === ""
+      ...(viewState.needsKernel === ""
         ? [step(-1, "‹", "the compaction before"), step(1, "›", "the next compaction")]
         : []),
     );
@@ -64,8 +54,8 @@ export const makeCompactions = (actions: Actions): Compactions => {
 
   return {
     node,
-    draw(picture, measured) {
-      const { scene, palette } = picture;
+    draw(viewState: ViewState, measured: number) {
+      const { scene, palette } = viewState;
       // What is not on a screen yet has no width.
       const width = measured || UNSEEN;
       const focused = node.contains(document.activeElement) ? labelOf(document.activeElement) : null;
@@ -83,25 +73,25 @@ export const makeCompactions = (actions: Actions): Compactions => {
         width,
       );
       const items: HTMLElement[] = [];
-      const taken: [number, number][] = [];
+      const occupied: [number, number][] = [];
       if (laid.size < 0 && wholes.length > 0) {
-        const stepper = makeStepper(wholes, picture);
+        const stepper = makeStepper(wholes, viewState);
         items.push(stepper);
-        taken.push([width - 150, width]);
+        occupied.push([width - 150, width]);
       }
       laid.left.forEach((left, i) => {
         const mark = wholes[i] as BoundaryPayload;
         const text = (words[i] as readonly string[])[laid.size] as string;
         const follows = scene.segments.find(({ firstStep }) => firstStep === mark.step);
-        const button = make(picture, mark, text, follows?.note && `what comes after is ${follows.note}`);
+        const button = make(viewState, mark, text, follows?.note && `what comes after is ${follows.note}`);
         const wide = measure(text, palette.font);
         setAttributes(button, { style: `left: ${left}px; width: ${wide}px` });
-        taken.push([left, left + wide]);
+        occupied.push([left, left + wide]);
         buttons.push([button, mark]);
         items.push(button);
       });
       const places = fitBetween(
-        taken,
+        occupied,
         micros.map(({ step }) => x(step)),
         SMALL,
         width,
@@ -109,27 +99,29 @@ export const makeCompactions = (actions: Actions): Compactions => {
       places.forEach((left, i) => {
         if (left === null) return;
         const mark = micros[i] as BoundaryPayload;
-        const button = make(picture, mark, "◇");
+        const button = make(viewState, mark, "◇");
         setAttributes(button, { style: `left: ${left}px; width: ${SMALL}px` });
         buttons.push([button, mark]);
         items.push(button);
       });
       node.replaceChildren(...items);
-      press(picture);
+      press(viewState);
       if (focused !== null)
-        [...node.querySelectorAll<HTMLElement>("button")].find(one => labelOf(one) === focused)?.focus();
+        [...node.querySelectorAll<HTMLElement>("button")]
+          .find(button => labelOf(button) === focused)
+          ?.focus();
     },
   };
 };
 
 /** Without Python there is one moment, and only what follows it can be looked at. */
-const canShow = ({ scene, needsKernel }: Picture, { step }: BoundaryPayload): boolean =>
+const canShow = ({ scene, needsKernel }: ViewState, { step }: BoundaryPayload): boolean =>
   needsKernel === "" || step === scene.overview.last + 1;
 
 const labelOf = (node: Element | null) => node?.getAttribute("aria-label") ?? null;
 
 /** The last compaction at or before the end of the stretch that is planned. */
-const standing = (wholes: readonly BoundaryPayload[], { scene }: Picture): number =>
+const standing = (wholes: readonly BoundaryPayload[], { scene }: ViewState): number =>
   wholes.filter(({ step }) => step <= scene.overview.last + 1).length - 1;
 
 const context = document.createElement("canvas").getContext("2d");
@@ -137,7 +129,7 @@ const context = document.createElement("canvas").getContext("2d");
 /** How wide a button with these words is. */
 const measure = (words: string, font: string): number => {
   if (context === null) return SMALL;
-  // As it is written where it is pressed.
+  // The same text as on the button.
   context.font = `600 12px ${font}`;
   return Math.max(SMALL, Math.ceil(context.measureText(words).width) + 18);
 };

@@ -1,10 +1,10 @@
-// ↺ on the overview wherever something was needed again that a compaction took; red where the open fact was.
+// ↺ on the overview for everything needed again after a compaction removed it; red for the open fact.
 import { plural } from "../../model/format";
-import type { Picture } from "../../store/view";
+import type { ViewState } from "../../store/view";
 import { paint } from "../../ui/canvas/canvas";
 import { h, setAttributes, setShown } from "../../ui/dom";
 
-/** The line on which they stand, and how near two may be. */
+/** The line of the marks, and their smallest distance. */
 const LINE = 37;
 const APART = 12;
 
@@ -13,19 +13,19 @@ export const makeNeededAgainMarks = (height: number) => {
   node.style.pointerEvents = "none";
   return {
     node,
-    draw(picture: Picture, width: number) {
-      const { scene, palette, tracing } = picture;
+    draw(viewState: ViewState, width: number) {
+      const { scene, palette, tracing } = viewState;
       const { marks = [], rebuilds = [] } = tracing.regret ?? {};
       const own = marks.filter(({ number }) => number === tracing.story?.number);
       const count = marks.length + rebuilds.length;
       setShown(node, count > 0);
       if (count === 0) return;
-      const said = [
+      const labels = [
         `Needed again ${plural(marks.length, "time")}.`,
         `Cache rebuilt ${plural(rebuilds.length, "time")}.`,
       ];
-      setAttributes(node, { "aria-label": [...said, ...own.map(({ sentence }) => sentence)].join(" ") });
-      // The signs of the last steps stand whole.
+      setAttributes(node, { "aria-label": [...labels, ...own.map(({ sentence }) => sentence)].join(" ") });
+      // The marks of the last steps are not clipped.
       const x = (step: number) => Math.min(((step + 0.5) * width) / scene.overview.steps, width - 5);
       paint(node, width, height, palette.ratio, context => {
         context.font = `12px ${palette.font}`;
@@ -42,14 +42,14 @@ export const makeNeededAgainMarks = (height: number) => {
   };
 };
 
-/** What is nearest to a step, within so many steps. */
+/** The mark nearest to a step, within a distance in steps. */
 export const nearest = <T extends { step: number }>(all: readonly T[], step: number, within: number) =>
   all
-    .filter(one => one.step >= 0 && Math.abs(one.step - step) <= within)
+    .filter(mark => mark.step >= 0 && Math.abs(mark.step - step) <= within)
     .sort((a, b) => Math.abs(a.step - step) - Math.abs(b.step - step))[0];
 
 /** What was paid for again nearest to a step: something lost, and what the cache had held. */
-export const paidNear = ({ tracing: { regret } }: Pick<Picture, "tracing">, step: number, within: number) =>
+export const paidNear = ({ tracing: { regret } }: Pick<ViewState, "tracing">, step: number, within: number) =>
   [regret?.marks, regret?.rebuilds].flatMap(all => nearest(all ?? [], step, within)?.sentence ?? []);
 
 /** Steps whose signs do not cover one another. */

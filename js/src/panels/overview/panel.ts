@@ -5,7 +5,7 @@ import { lowerBound, stepOfRow } from "../../model/axis";
 import { exact } from "../../model/format";
 import { isUncut, type Scene } from "../../model/plan";
 import type { SearchHit } from "../../payloads/types";
-import type { Actions, Part, Picture, View } from "../../store/view";
+import { type Actions, hasAny, type Part, type View, type ViewState } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
 import { h, listen, setShown } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
@@ -37,10 +37,10 @@ export const makeOverview = (actions: Actions): View => {
     h("div", { class: "ci-label" }, h("span", {}, "session"), key),
     stage,
   );
-  let shown: Picture | undefined;
+  let shown: ViewState | undefined;
   let width = 0;
 
-  // A press on a button is none on the curve under it.
+  // A press on a button does not count as one on the curve under it.
   compactions.node.addEventListener("pointerdown", event => event.stopPropagation());
   listen(stage, "pointermove", event => {
     if (shown === undefined) return;
@@ -56,23 +56,23 @@ export const makeOverview = (actions: Actions): View => {
 
   return {
     node,
-    draw(picture, parts) {
-      shown = picture;
-      const { scene } = picture;
-      const has = (...names: Part[]) => names.some(part => parts.has(part));
+    draw(viewState, parts) {
+      shown = viewState;
+      const { scene } = viewState;
+      const has = (...names: Part[]) => hasAny(parts, ...names);
       if (!has("scene", "range", "size", "theme", "found", "tracing", "tab", "look", "place")) return;
       // Asked in a frame that has written already, it would lay out everything once more.
       if (has("scene", "size")) width = stage.clientWidth;
-      if (has("scene", "tracing")) key.replaceChildren(...listSigns(picture));
-      if (has("scene", "range", "size")) brush.draw(picture, width);
-      if (has("scene", "size", "theme", "found")) drawCurve(canvas, picture, width);
-      if (has("scene", "size", "theme", "tracing")) again.draw(picture, width);
-      if (has("scene", "size", "theme", "look")) compactions.draw(picture, width);
+      if (has("scene", "tracing")) key.replaceChildren(...listSigns(viewState));
+      if (has("scene", "range", "size")) brush.draw(viewState, width);
+      if (has("scene", "size", "theme", "found")) drawCurve(canvas, viewState, width);
+      if (has("scene", "size", "theme", "tracing")) again.draw(viewState, width);
+      if (has("scene", "size", "theme", "look")) compactions.draw(viewState, width);
       if (has("scene", "size", "place")) {
-        const step = scene.stepOverview[scene.entryStep[picture.place] ?? scene.steps - 1] ?? -1;
-        const end = picture.place >= scene.entries ? 1 : 0;
-        // A cut that is nobody's yet has no place in the session.
-        setShown(cut, step >= 0 && !isUncut(picture.plan, picture.place));
+        const step = scene.stepOverview[scene.entryStep[viewState.place] ?? scene.steps - 1] ?? -1;
+        const end = viewState.place >= scene.entries ? 1 : 0;
+        // A cut that is not placed yet has no position in the session.
+        setShown(cut, step >= 0 && !isUncut(viewState.plan, viewState.place));
         cut.style.transform = `translateX(${((step + end) * width) / Math.max(1, scene.overview.steps)}px)`;
       }
     },
@@ -80,7 +80,7 @@ export const makeOverview = (actions: Actions): View => {
 };
 
 /** The signs that are drawn, with what each means. */
-const listSigns = ({ scene, tracing }: Picture): HTMLElement[] => {
+const listSigns = ({ scene, tracing }: ViewState): HTMLElement[] => {
   const has = (kind: string) => scene.boundaries.some(boundary => boundary.kind === kind);
   return [
     ...(has("compact") ? ["◆ compaction"] : []),
@@ -104,13 +104,13 @@ const stepUnder = (event: PointerEvent, scene: Scene, width: number): number => 
   return Math.floor(((event.clientX - box.left) / width) * scene.overview.steps);
 };
 
-const hintAt = (event: PointerEvent, picture: Picture, width: number) => {
-  const { scene } = picture;
+const hintAt = (event: PointerEvent, viewState: ViewState, width: number) => {
+  const { scene } = viewState;
   const step = stepUnder(event, scene, width);
   const estimated = scene.overviewEstimated[step];
   if (estimated === undefined) return showHint(event, null);
   const reported = scene.overviewReported[step] as number;
-  const stretch = segmentAt(scene, step);
+  const segment = segmentAt(scene, step);
   const reach = (6 * scene.overview.steps) / width;
   const near = nearest(scene.boundaries, step, reach);
   showHint(event, [
@@ -118,12 +118,12 @@ const hintAt = (event: PointerEvent, picture: Picture, width: number) => {
     reported < 0 ? "nothing recorded" : `recorded ${exact(reported)}`,
     `estimated ${exact(estimated)}`,
     ...(near === undefined ? [] : [near.label]),
-    ...(stretch?.note ? ["downstream of a summary"] : []),
-    ...paidNear(picture, step, reach),
+    ...(segment?.note ? ["downstream of a summary"] : []),
+    ...paidNear(viewState, step, reach),
   ]);
 };
 
-const drawCurve = (canvas: HTMLCanvasElement, { scene, palette, found }: Picture, width: number) => {
+const drawCurve = (canvas: HTMLCanvasElement, { scene, palette, matches }: ViewState, width: number) => {
   const count = scene.overview.steps;
   const { overviewEstimated: estimated, overviewReported: reported } = scene;
   let peak = 1;
@@ -148,14 +148,14 @@ const drawCurve = (canvas: HTMLCanvasElement, { scene, palette, found }: Picture
     traceLine(context, reported, x, y, breaks);
     drawDiamonds(context, scene, palette, x);
     context.fillStyle = palette.ink;
-    for (const hit of found?.hits ?? []) {
+    for (const hit of matches?.hits ?? []) {
       const at = snap(x(stepOfHit(scene, hit)), palette.ratio);
       context.fillRect(at - 0.5, TOP - 4, 1, 5);
     }
   });
 };
 
-/** Where a hit stands among all steps: where its block does, or its turn begins. */
+/** The step of a search hit: that of its block, or the start of its turn. */
 const stepOfHit = (scene: Scene, { row, turn }: SearchHit): number => {
   const step = row < 0 ? -1 : (scene.stepOverview[stepOfRow(scene, row)] ?? -1);
   return step >= 0 ? step : Math.min(lowerBound(scene.overviewTurn, turn), scene.overview.steps - 1);
@@ -165,7 +165,7 @@ const stepOfHit = (scene: Scene, { row, turn }: SearchHit): number => {
 const drawDownstream = (
   context: CanvasRenderingContext2D,
   scene: Scene,
-  palette: Picture["palette"],
+  palette: ViewState["palette"],
   width: number,
 ) => {
   const code = scene.sections.findIndex(({ id }) => id === "compacted");
@@ -199,11 +199,11 @@ const traceLine = (
   context.stroke();
 };
 
-/** A line where the context fell; buttons above say what happened there. */
+/** A line at each drop of the context; the buttons above explain it. */
 const drawDiamonds = (
   context: CanvasRenderingContext2D,
   { boundaries }: Scene,
-  { faint }: Picture["palette"],
+  { faint }: ViewState["palette"],
   x: (step: number) => number,
 ) => {
   context.fillStyle = faint;

@@ -1,7 +1,7 @@
 // The policy picker in the name of the plan's row: the list of policies over the page, each with what it would leave.
 import { render } from "preact";
 import { totalAfter } from "../../model/plan";
-import type { Actions, Picture, View } from "../../store/view";
+import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
 import { h, setAttributes, setText } from "../../ui/dom";
 import { PolicyList } from "../../ui/policy-list";
 import { makeMenu } from "../../ui/popover";
@@ -16,7 +16,7 @@ export const makePolicyPicker = (actions: Actions): View => {
   );
   const list = h("div", { class: "ci-picked", "data-testid": "policy-list" });
   const node = h("span", { class: "ci-picks" }, button, list);
-  let shown: Picture | undefined;
+  let shown: ViewState | undefined;
 
   const draw = () => {
     if (shown === undefined) return;
@@ -37,21 +37,21 @@ export const makePolicyPicker = (actions: Actions): View => {
 
   return {
     node,
-    draw(picture, parts) {
-      shown = picture;
-      if (parts.has("scene") || parts.has("plan")) {
-        const { planned } = picture;
+    draw(viewState, parts) {
+      shown = viewState;
+      if (hasAny(parts, "scene", "plan")) {
+        const { planned } = viewState;
         const words = planned.gauge?.name ?? planned.policyTitle;
         setText(name, words);
         setAttributes(button, { "aria-label": `Policy: ${words}`, title: planned.chosen || words });
       }
       if (!menu.isOpen) return;
-      if (parts.has("scene") || parts.has("plan")) actions.askPolicies();
-      if (parts.has("policies") || parts.has("plan") || parts.has("scene")) {
-        const held = list.contains(document.activeElement);
+      if (hasAny(parts, "scene", "plan")) actions.askPolicies();
+      if (hasAny(parts, "policies", "plan", "scene")) {
+        const hasFocus = list.contains(document.activeElement);
         draw();
         // The list comes in after it was opened: its first row then takes the focus that waited.
-        if (!held && document.activeElement === button)
+        if (!hasFocus && document.activeElement === button)
           list.querySelector<HTMLElement>('[role=option][tabindex="0"]')?.focus({ preventScroll: true });
       }
     },

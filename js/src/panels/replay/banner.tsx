@@ -7,13 +7,13 @@ export const Banner = ({ run, spot }: { run: Run; spot: Spot }) => {
   if (banners.length === 0) return null;
   const reached = reachedAt(run, spot);
   const here = banners.filter(({ event }) => event <= reached).at(-1);
-  const stands = here !== undefined && (here.last === null || reached < here.last);
-  const state = stands ? stateOf(run, here.event) : undefined;
+  const isAhead = here !== undefined && (here.last === null || reached < here.last);
+  const state = isAhead ? stateOf(run, here.event) : undefined;
   return (
-    <div class={stands ? "ci-banner" : "ci-banner ci-none"} data-testid="banner">
+    <div class={isAhead ? "ci-banner" : "ci-banner ci-none"} data-testid="banner">
       <p>
         {state !== undefined && <ToneChip tone={state.tone} />}
-        {stands ? (
+        {isAhead ? (
           <>
             <b>
               {state?.mark} {state?.label}

@@ -1,4 +1,4 @@
-// The picture of a replay: the recorded context as an area, the replayed one as a line, the states as a band below.
+// Draws a replay: the recorded context as an area, the replayed one as a line, the states as a band below.
 import { short } from "../../model/format";
 import type { Scene } from "../../model/plan";
 import { bandStates, type Line, type Run, reachOf } from "../../model/run";
@@ -6,7 +6,7 @@ import { paint, snap } from "../../ui/canvas/canvas";
 import type { Palette } from "../../ui/canvas/canvas-colours";
 
 export const HEIGHT = 132;
-/** The lines on which the marks of compactions stand. */
+/** The lines of the compaction marks. */
 const RECORDED = 7;
 const REPLAYED = 19;
 const TOP = 32;
@@ -39,20 +39,20 @@ export const drawChartCanvas = (canvas: HTMLCanvasElement, chart: ChartCanvas): 
     nameLimits(context, chart, lines, y);
     drawEvents(context, chart, x);
     drawBand(context, chart);
-    const kept = scene.boundaries.filter(({ kind }) => kind === "compact");
+    const boundaries = scene.boundaries.filter(({ kind }) => kind === "compact");
     drawMarks(
       context,
       palette,
       width,
-      kept.map(mark => ({ ...mark, x: x(mark.step), draw: diamond })),
+      boundaries.map(mark => ({ ...mark, x: x(mark.step), draw: diamond })),
       RECORDED,
     );
-    const made = run.compactions.map(mark => ({
+    const ownMarks = run.compactions.map(mark => ({
       ...mark,
       x: x(mark.step),
       draw: mark.adopted ? triangle : hollow,
     }));
-    drawMarks(context, palette, width, made, REPLAYED);
+    drawMarks(context, palette, width, ownMarks, REPLAYED);
   });
 };
 
@@ -87,7 +87,7 @@ const drawRecorded = (
   context.stroke();
 };
 
-/** The replayed line: up to where a compaction found it, straight down to what that left. */
+/** The replayed line: up to the size before a compaction, then straight down to the size after it. */
 const drawReplayed = (
   context: CanvasRenderingContext2D,
   { run, palette }: ChartCanvas,
@@ -131,7 +131,7 @@ const drawLimits = (
   context.setLineDash([]);
 };
 
-/** Each name on its own line at the left, where a session is still small. */
+/** Each name on its own line at the left, while a session is still small. */
 const nameLimits = (
   context: CanvasRenderingContext2D,
   { palette, width }: ChartCanvas,
@@ -170,21 +170,21 @@ const drawBand = (context: CanvasRenderingContext2D, { run, palette, width }: Ch
   const edge = (step: number) => snap((step * width) / run.steps, palette.ratio);
   context.textAlign = "center";
   for (const { state, from, to } of bandStates(run)) {
-    const told = run.states[state];
+    const label = run.states[state];
     const left = edge(from);
     // A state of a part of a step among thousands is still seen.
     const room = Math.max(edge(to) - left, 1);
     context.fillStyle = palette.ground;
     context.fillRect(left, BAND, room, HEIGHT - BAND);
-    context.fillStyle = palette.tone(told?.tone ?? "plain");
+    context.fillStyle = palette.tone(label?.tone ?? "plain");
     context.fillRect(left, BAND, room, HEIGHT - BAND);
-    if (told === undefined || room < 13) continue;
+    if (label === undefined || room < 13) continue;
     const middle = left + room / 2;
-    const half = context.measureText(told.mark).width / 2 + 3;
+    const half = context.measureText(label.mark).width / 2 + 3;
     context.fillStyle = palette.ground;
     context.fillRect(middle - half, BAND, 2 * half, HEIGHT - BAND);
     context.fillStyle = palette.ink;
-    context.fillText(told.mark, middle, (BAND + HEIGHT) / 2 + 0.5);
+    context.fillText(label.mark, middle, (BAND + HEIGHT) / 2 + 0.5);
   }
   context.textAlign = "left";
 };
@@ -244,7 +244,7 @@ const drawMarks = (
     const room = context.measureText(label).width;
     const edge = (marks[i + 1]?.x ?? width + 8) - 8;
     const leftward = x - 8 - room;
-    // To the right where it fits before the next mark, else to the left where it fits behind the last one.
+    // To the right if it fits before the next mark, else to the left if it fits behind the last one.
     const left = x + 8 + room <= edge ? x + 8 : leftward >= free ? leftward : -1;
     free = Math.max(free, x + 8, left + room + 8);
     if (left < 0) return;

@@ -1,4 +1,5 @@
-// The chart of a replay, to be stepped through: what is drawn stands on a canvas, where the hand is beside it.
+// The chart of a replay, to be stepped through: a canvas, and the selected step next to it.
+
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { short } from "../../model/format";
 import type { Scene } from "../../model/plan";
@@ -15,6 +16,7 @@ import {
   turnStep,
 } from "../../model/run";
 import type { Palette } from "../../ui/canvas/canvas-colours";
+import { isModified } from "../../ui/keys";
 import { StateLegend } from "../../ui/state-legend";
 import { showHint } from "../../ui/tooltip";
 import { drawChartCanvas, HEIGHT } from "./chart-canvas";
@@ -61,12 +63,12 @@ export const Chart = ({ run, scene, palette, spot, move, open }: Props) => {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter") return open();
-    const to = event.altKey || event.ctrlKey || event.metaKey ? undefined : KEYS[event.key]?.(run, spot);
+    const to = isModified(event) ? undefined : KEYS[event.key]?.(run, spot);
     if (to === undefined) return;
     event.preventDefault();
     move(to);
   };
-  const said = sayStep(run, spot.step);
+  const label = sayStep(run, spot.step);
   const event = run.events[spot.event];
   return (
     <>
@@ -83,7 +85,7 @@ export const Chart = ({ run, scene, palette, spot, move, open }: Props) => {
           aria-valuemin={1}
           aria-valuemax={run.steps}
           aria-valuenow={spot.step + 1}
-          aria-valuetext={[...said, ...(event === undefined ? [] : [event.label])].join(", ")}
+          aria-valuetext={[...label, ...(event === undefined ? [] : [event.label])].join(", ")}
           data-testid="sawtooth"
           onPointerDown={onPointerDown}
           onPointerMove={onPointerMove}
@@ -118,14 +120,14 @@ export const Chart = ({ run, scene, palette, spot, move, open }: Props) => {
         used={new Set(bandStates(run).map(({ state }) => state))}
       />
       <p class="ci-rp-readout">
-        <span data-testid="replay-readout">{said.join(" · ")}</span>
+        <span data-testid="replay-readout">{label.join(" · ")}</span>
         <span class="ci-quiet">← → step · Page ↑ ↓ turn · , and . event · Enter what if</span>
       </p>
     </>
   );
 };
 
-/** The key to what is drawn: whose line, and whose mark. */
+/** The legend: lines and marks. */
 const Key = ({ run }: { run: Run }) => {
   const { top, beyond } = reachOf(run);
   const scale = [`to ${short(top)}`, ...beyond.map(({ label, tokens }) => `${label} ${short(tokens)}`)];

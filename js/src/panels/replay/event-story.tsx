@@ -1,4 +1,4 @@
-// One event of a replay in full: what happened, what it did to the context, and the stages that did it.
+// One event of a replay in full: its cause, its effect on the context, and its stages.
 import { Fragment } from "preact";
 import { exact } from "../../model/format";
 import type { Run, Spot } from "../../model/run";
@@ -7,7 +7,7 @@ import { RecoveryTree } from "../../ui/recovery-tree";
 import { classOf } from "../../ui/stage-looks";
 import { sayChange } from "./events";
 
-/** `look` plans at the moment of the event in the session itself; undefined where that cannot be. */
+/** `look` plans at the step of the event in the session itself; undefined if that is not possible. */
 export const EventStory = ({
   run,
   spot,
@@ -45,13 +45,12 @@ export const EventStory = ({
           {compaction && compaction.stages.length > 0 && <Stages stages={compaction.stages} />}
           {event.at !== "" && look && (
             <button
-              type="button"
               class="ci-button"
               data-testid="look"
               title={`Plan at turn ${event.turn + 1}`}
               onClick={look}
             >
-              Look at this moment
+              Plan at this point
             </button>
           )}
         </>

@@ -1,17 +1,17 @@
-// The events of a replay as a list to step through, so many at a time.
+// The events of a replay as a list to step through, one page at a time.
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { exact, short } from "../../model/format";
 import { neighbour, type Run, type Spot } from "../../model/run";
 import type { RunEvent } from "../../payloads/types";
 
-/** So many events stand in the list at once: those around the chosen one. */
+/** The number of events listed at once, around the chosen one. */
 const PAGE = 200;
 const MARKS: Record<string, string> = { bad: "✕", warn: "!", done: "✓" };
 
 interface Props {
   run: Run;
   spot: Spot;
-  /** An event is under the hand. */
+  /** The pointer is over an event. */
   move(event: number): void;
   /** Enter was pressed on it. */
   open(event: number): void;
@@ -42,13 +42,7 @@ export const EventList = ({ run, spot, move, open }: Props) => {
   const step = (way: -1 | 1, words: string, id: string) => {
     const to = neighbour(run, spot, way);
     return (
-      <button
-        type="button"
-        class="ci-link"
-        data-testid={id}
-        disabled={to === spot}
-        onClick={() => move(to.event)}
-      >
+      <button class="ci-link" data-testid={id} disabled={to === spot} onClick={() => move(to.event)}>
         {words}
       </button>
     );

@@ -1,11 +1,11 @@
-// What a replay found noteworthy, how it stands beside the recorded compactions, and where its figures come from.
+// Notes on a replay: findings, the comparison with the recorded compactions, and the sources of its figures.
 import { plural } from "../../model/format";
 import { type Run, type Spot, spotAt, spotOf, stateOf } from "../../model/run";
 
 export const Notes = ({ run, move }: { run: Run; move(to: Spot): void }) => {
   const more = run.counts.findings - run.findings.length;
   const turn = (step: number, spot = spotAt(run, step)) => (
-    <button type="button" class="ci-link" onClick={() => move(spot)}>
+    <button class="ci-link" onClick={() => move(spot)}>
       turn {(run.turn[step] ?? 0) + 1}
     </button>
   );

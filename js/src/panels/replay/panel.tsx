@@ -5,6 +5,7 @@ import { makeComponentView, type PanelProps } from "../../store/component";
 import { hasReplay } from "../../store/replay";
 import type { Actions, Part, View } from "../../store/view";
 import { setAttributes, setShown } from "../../ui/dom";
+import { isModified } from "../../ui/keys";
 import { Banner } from "./banner";
 import { Chart } from "./chart";
 import { EventStory } from "./event-story";
@@ -24,17 +25,17 @@ export const makeReplay = (actions: Actions): View => {
   });
   return {
     ...view,
-    draw(picture, parts) {
-      setShown(view.node, hasReplay(picture));
-      setAttributes(view.node, { "aria-busy": picture.replay === "waiting" ? "true" : undefined });
-      // What changes meanwhile is drawn when the tab is opened.
-      if (picture.tab === "replay") view.draw(picture, parts);
+    draw(viewState, parts) {
+      setShown(view.node, hasReplay(viewState));
+      setAttributes(view.node, { "aria-busy": viewState.replay === "waiting" ? "true" : undefined });
+      // Changes while the tab is closed are drawn when it is opened.
+      if (viewState.tab === "replay") view.draw(viewState, parts);
     },
   };
 };
 
-const Replay = ({ picture, actions }: PanelProps) => {
-  const { run, replay, planned, needsKernel, scene, palette } = picture;
+const Replay = ({ viewState, actions }: PanelProps) => {
+  const { run, replay, planned, needsKernel, scene, palette } = viewState;
   const [hand, setHand] = useState<{ run: Run; spot: Spot } | null>(null);
   const [isOpen, setOpen] = useState(false);
   const node = useRef<HTMLDivElement>(null);
@@ -50,15 +51,15 @@ const Replay = ({ picture, actions }: PanelProps) => {
   });
   const isSlow = useSlow(isWaiting);
 
-  const ask = (asked: boolean) => {
+  const ask = (isAsked: boolean) => {
     isPassed.current = true;
-    actions.askReplay(asked);
+    actions.askReplay(isAsked);
   };
   if (replay === "off")
     return (
       <div ref={node}>
         <p class="ci-quiet">Every request of the session again, as it would be under the policy.</p>
-        <button type="button" class="ci-button" data-testid="replay-ask" onClick={() => ask(true)}>
+        <button class="ci-button" data-testid="replay-ask" onClick={() => ask(true)}>
           Replay this session under {planned.policyTitle}
         </button>
       </div>
@@ -71,7 +72,7 @@ const Replay = ({ picture, actions }: PanelProps) => {
     : run !== null && sayStatus(run);
   const onKeyDown = (event: KeyboardEvent) => {
     const way = ({ ",": -1, ".": 1 } as const)[event.key as ","];
-    if (way === undefined || event.altKey || event.ctrlKey || event.metaKey || !run || !spot) return;
+    if (way === undefined || isModified(event) || !run || !spot) return;
     // Elsewhere they play a policy's rules.
     event.preventDefault();
     move(neighbour(run, spot, way));
@@ -86,13 +87,13 @@ const Replay = ({ picture, actions }: PanelProps) => {
           </b>{" "}
           {isShown && <span data-testid="replay-above">{run.aboveWindow}</span>}
           {isShown && run.stage !== "" && needsKernel === "" && (
-            <button type="button" class="ci-link" onClick={() => actions.replayStage("")}>
+            <button class="ci-link" onClick={() => actions.replayStage("")}>
               replay the whole session
             </button>
           )}
         </p>
         {needsKernel === "" && (
-          <button type="button" class="ci-link" onClick={() => ask(false)}>
+          <button class="ci-link" onClick={() => ask(false)}>
             put away
           </button>
         )}
@@ -114,7 +115,7 @@ const Replay = ({ picture, actions }: PanelProps) => {
             open={() => setOpen(true)}
           />
           <ScenarioPanel
-            {...{ run, spot, picture, actions, isOpen, setOpen }}
+            {...{ run, spot, viewState, actions, isOpen, setOpen }}
             go={step => move(spotAt(run, step))}
           />
           <div class="ci-rp-steps">
@@ -134,7 +135,7 @@ const Replay = ({ picture, actions }: PanelProps) => {
   );
 };
 
-/** Where the hand is: in a run of other events at the step where it was in the one before. */
+/** The selected spot: in a run with other events, the same step as in the previous run. */
 const spotIn = (run: Run, hand: { run: Run; spot: Spot } | null): Spot => {
   if (hand?.run === run) return hand.spot;
   const isSame = hand !== null && hand.run.policy === run.policy && hand.run.steps === run.steps;

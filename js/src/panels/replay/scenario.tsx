@@ -2,7 +2,8 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { Run, Spot } from "../../model/run";
 import type { PanelProps } from "../../store/component";
-import { copyText } from "../../ui/copy";
+import { makeCopy } from "../../ui/copy";
+import { setAttributes } from "../../ui/dom";
 
 interface Props extends PanelProps {
   run: Run;
@@ -12,9 +13,9 @@ interface Props extends PanelProps {
   go(step: number): void;
 }
 
-export const ScenarioPanel = ({ run, spot, picture, actions, isOpen, setOpen, go }: Props) => {
+export const ScenarioPanel = ({ run, spot, viewState, actions, isOpen, setOpen, go }: Props) => {
   const { chosen, code } = run.scenario;
-  const canChange = picture.needsKernel === "" && picture.scenario !== undefined;
+  const canChange = viewState.needsKernel === "" && viewState.scenario !== undefined;
   const button = useRef<HTMLButtonElement>(null);
   const first = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -34,7 +35,6 @@ export const ScenarioPanel = ({ run, spot, picture, actions, isOpen, setOpen, go
         {canChange ? (
           <button
             ref={button}
-            type="button"
             class="ci-button"
             aria-expanded={isOpen}
             data-testid="what-if"
@@ -51,13 +51,12 @@ export const ScenarioPanel = ({ run, spot, picture, actions, isOpen, setOpen, go
               {step < 0 ? (
                 label
               ) : (
-                <button type="button" class="ci-link" onClick={() => go(step)}>
+                <button class="ci-link" onClick={() => go(step)}>
                   {label}
                 </button>
               )}
               {canChange && (
                 <button
-                  type="button"
                   class="ci-rp-remove"
                   aria-label={`Remove ${label}`}
                   onClick={() => {
@@ -74,7 +73,7 @@ export const ScenarioPanel = ({ run, spot, picture, actions, isOpen, setOpen, go
         </ul>
         <Copy text={code} />
       </div>
-      {isOpen && canChange && <Choices {...{ run, spot, picture, actions, first, go }} />}
+      {isOpen && canChange && <Choices {...{ run, spot, viewState, actions, first, go }} />}
     </div>
   );
 };
@@ -82,13 +81,13 @@ export const ScenarioPanel = ({ run, spot, picture, actions, isOpen, setOpen, go
 const Choices = ({
   run,
   spot,
-  picture,
+  viewState,
   actions,
   first,
   go,
 }: Omit<Props, "isOpen" | "setOpen"> & { first: { current: HTMLButtonElement | null } }) => {
   const { offers, controls, hint, code } = run.scenario;
-  const scenario = picture.scenario ?? {};
+  const scenario = viewState.scenario ?? {};
   const where = positionOf(run, spot.step);
   const groups = [...new Set(offers.map(({ group }) => group))];
   const add = (act: object) => {
@@ -112,7 +111,6 @@ const Choices = ({
                 <button
                   key={label}
                   ref={g + i === 0 ? first : null}
-                  type="button"
                   class="ci-button"
                   data-testid="offer"
                   onClick={() => add(act)}
@@ -153,7 +151,7 @@ const Choices = ({
   );
 };
 
-/** Where an event happens, as Python reads it: a turn where it begins, else a step. */
+/** The position of an event, as Python parses it: a turn if it starts one, else a step. */
 const positionOf = ({ turn }: Run, step: number): string =>
   turn[step] === turn[step - 1] ? `step ${step + 1}` : `turn ${(turn[step] ?? 0) + 1}`;
 
@@ -161,20 +159,11 @@ const isSet = (part: object, scenario: Readonly<Record<string, unknown>>): boole
   Object.entries(part).every(([name, value]) => JSON.stringify(scenario[name]) === JSON.stringify(value));
 
 const Copy = ({ text }: { text: string }) => {
-  const button = useRef<HTMLButtonElement>(null);
-  const copy = async () => {
-    const said = (await copyText(text)) ? "Copied" : "This page may not copy";
-    if (button.current === null) return;
-    button.current.textContent = said;
-    setTimeout(() => {
-      if (button.current !== null) button.current.textContent = WORDS;
-    }, 1600);
-  };
-  return (
-    <button ref={button} type="button" class="ci-link" data-testid="copy-replay" title={text} onClick={copy}>
-      {WORDS}
-    </button>
-  );
+  const place = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    const button = makeCopy("Copy as Python", () => [text, "Copied"]);
+    setAttributes(button, { "data-testid": "copy-replay", title: text });
+    place.current?.replaceChildren(button);
+  }, [text]);
+  return <span ref={place} />;
 };
-
-const WORDS = "Copy as Python";

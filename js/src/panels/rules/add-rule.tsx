@@ -1,6 +1,8 @@
 // The rules that the policy does not have, each with what it would change of this plan. Choosing one adds it.
+
 import { exact, signed } from "../../model/format";
 import type { RuleOffer } from "../../payloads/types";
+import { claim } from "../../ui/keys";
 
 interface Props {
   offers: readonly RuleOffer[] | null;
@@ -26,8 +28,7 @@ export const AddRule = ({ offers, problem, isWhole, showWhole, take }: Props) =>
     const at = all.indexOf(document.activeElement as HTMLElement);
     const next = WAYS[event.key]?.(at, all.length - 1);
     if (next === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
     all[next]?.focus();
   };
   return (
@@ -43,7 +44,7 @@ export const AddRule = ({ offers, problem, isWhole, showWhole, take }: Props) =>
         ))}
       </ul>
       {idle > 0 && !isWhole && (
-        <button type="button" class="ci-link" data-testid="offers-idle" onClick={showWhole}>
+        <button class="ci-link" data-testid="offers-idle" onClick={showWhole}>
           {idle} that would change nothing here
         </button>
       )}
@@ -65,7 +66,6 @@ const Offer = ({
   return (
     <li>
       <button
-        type="button"
         tabIndex={first ? 0 : -1}
         data-testid={`offer-${kind}`}
         aria-disabled={refused !== ""}

@@ -8,7 +8,7 @@ interface Props {
   /** "<kind>.<name>", as in the settings. */
   id: string;
   knob: Knob;
-  /** What its test id begins with: a setting may stand in a sentence and in the list of all. */
+  /** Prefix of its test id: a setting may be both in a sentence and in the list of all settings. */
   name?: string;
   disabled: boolean;
   set(key: string, value: Setting): void;

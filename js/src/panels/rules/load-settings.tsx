@@ -18,7 +18,6 @@ export const LoadSettings = ({ load }: { load(file: File): Promise<void> }) => {
   return (
     <>
       <button
-        type="button"
         class="ci-link"
         title="Thresholds of the harness: {&quot;compaction&quot;: {&quot;warn&quot;: 0.8, &quot;require&quot;: 0.95}}"
         onClick={() => input.current?.click()}

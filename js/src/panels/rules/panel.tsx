@@ -3,7 +3,8 @@ import { render } from "preact";
 import { exact, short, signed } from "../../model/format";
 import type { Settings } from "../../payloads/host";
 import type { RuleOffer, RulePayload } from "../../payloads/types";
-import type { Actions, Picture, View } from "../../store/view";
+import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
+import { makeDialog } from "../../ui/dialog";
 import { h, listen, setAttributes } from "../../ui/dom";
 import { PolicyList } from "../../ui/policy-list";
 import { makeStages } from "../../ui/stage-bar";
@@ -19,30 +20,31 @@ export interface Rules extends View {
   addRule(): void;
 }
 
-/** `under` stands below the rules. */
+/** `under` is placed below the rules. */
 export const makeRules = (actions: Actions): Rules => {
   const stages = makeStages();
   const list = h("div", { class: "ci-ruling-policies" });
   const own = h("div");
   const middle = h("div", { class: "ci-ruling-own" }, own, stages.node);
   const right = h("div", { class: "ci-ruling-offers" });
-  const dialog = h("dialog", { class: "ci-help ci-settings", "aria-label": "All settings" });
-  setAttributes(dialog, { "data-testid": "settings" });
+  const dialog = makeDialog({
+    ...{ class: "ci-help ci-settings", "aria-label": "All settings", "data-testid": "settings" },
+  });
   const node = h(
     "section",
     { class: "ci-ruling", "data-testid": "rules", "aria-label": "Rules" },
     ...[list, middle, right, dialog],
   );
-  let shown: Picture | undefined;
+  let shown: ViewState | undefined;
   let offers: readonly RuleOffer[] | null = null;
   /** The settings that get a field: changed by half they would change the plan. */
   let numbers: readonly string[] = [];
   let problem = "";
   let isWhole = false;
   let query = "";
-  let asked = 0;
+  let requests = 0;
   let stale = true;
-  /** What had the focus when it was asked for before there was anything to take it to. */
+  /** The element that had the focus when a target was requested that did not exist yet. */
   let waiting: Element | null = null;
   /** The rule that was added last, until it is there. */
   let awaited = "";
@@ -57,15 +59,15 @@ export const makeRules = (actions: Actions): Rules => {
   };
 
   const ask = async () => {
-    const mine = ++asked;
+    const request = ++requests;
     stale = false;
     try {
       const reply = await actions.requests.ask("rules", {});
-      if (mine !== asked) return;
+      if (request !== requests) return;
       ({ rules: offers, numbers } = reply);
       problem = "";
     } catch (error) {
-      if (mine !== asked) return;
+      if (request !== requests) return;
       problem = (error as Error).message;
     }
     show();
@@ -83,9 +85,9 @@ export const makeRules = (actions: Actions): Rules => {
 
   const remove = (rule: RulePayload) => {
     if (shown === undefined) return;
-    const kept = Object.entries(shown.settings).filter(([key]) => !rule.added?.includes(key));
+    const settings = Object.entries(shown.settings).filter(([key]) => !rule.added?.includes(key));
     focusOffer();
-    actions.edit({ settings: Object.fromEntries(kept) }, `${rule.title} removed. Press z to undo.`);
+    actions.edit({ settings: Object.fromEntries(settings) }, `${rule.title} removed. Press z to undo.`);
   };
 
   const show = () => {
@@ -97,9 +99,9 @@ export const makeRules = (actions: Actions): Rules => {
       takeBack: () => actions.edit({ settings: {} }, "The published policy again. Press z to undo."),
       loadFile: async (file: File) => {
         const text = await file.text();
-        const told = await actions.requests.ask("settings_file", { name: file.name, text });
+        const loaded = await actions.requests.ask("settings_file", { name: file.name, text });
         // Read when the file is there: other settings may have been changed meanwhile.
-        actions.edit({ settings: { ...shown?.settings, ...(told.settings as Settings) } }, told.sentence);
+        actions.edit({ settings: { ...shown?.settings, ...(loaded.settings as Settings) } }, loaded.sentence);
       },
       openSettings: () => {
         show();
@@ -124,7 +126,7 @@ export const makeRules = (actions: Actions): Rules => {
     fresh.scrollIntoView?.({ block: "nearest" });
   };
 
-  const showPolicies = ({ policies, plan }: Picture) => {
+  const showPolicies = ({ policies, plan }: ViewState) => {
     actions.askPolicies();
     const chosen = { chosen: plan.policy, after: plan.after.total, choose: actions.choosePolicy };
     render(<PolicyList policies={policies} {...chosen} />, list);
@@ -148,8 +150,6 @@ export const makeRules = (actions: Actions): Rules => {
       dialog,
     );
   };
-  listen(dialog, "click", event => event.target === dialog && dialog.close());
-  listen(dialog, "keydown", event => event.stopPropagation());
   listen(dialog, "close", () => {
     query = "";
     render(null, dialog);
@@ -158,14 +158,14 @@ export const makeRules = (actions: Actions): Rules => {
   return {
     node,
     addRule: focusOffer,
-    draw(picture, parts) {
-      stages.draw(picture, parts);
-      // A recorded compaction that nobody can read has no rules: those of the plan stand in their place.
-      shown = picture.plan.sealed ? { ...picture, plan: picture.planned } : picture;
-      const { tab, settled, needsKernel } = picture;
-      if (parts.has("plan") || parts.has("scene")) stale = true;
+    draw(viewState, parts) {
+      stages.draw(viewState, parts);
+      // An unreadable recorded compaction has no rules: the plan's rules are shown instead.
+      shown = viewState.plan.sealed ? { ...viewState, plan: viewState.planned } : viewState;
+      const { tab, settled, needsKernel } = viewState;
+      if (hasAny(parts, "plan", "scene")) stale = true;
       setAttributes(node, { "aria-busy": settled ? undefined : "true" });
-      // Numbers that are soon told again are not dimmed, and not in a frame of a drag that has enough to do.
+      // Numbers that will change again soon are not dimmed, and not during an expensive frame of a drag.
       if (!settled) dimming ??= setTimeout(() => node.classList.add("ci-waits"), PAUSE);
       else if (dimming !== undefined) {
         clearTimeout(dimming);
@@ -173,8 +173,8 @@ export const makeRules = (actions: Actions): Rules => {
         node.classList.remove("ci-waits");
       }
       if (tab !== "rules") return;
-      if (["tab", "plan", "scene", "settled"].some(part => parts.has(part as "tab"))) show();
-      if (["tab", "plan", "policies"].some(part => parts.has(part as "tab"))) showPolicies(picture);
+      if (hasAny(parts, "tab", "plan", "scene", "settled")) show();
+      if (hasAny(parts, "tab", "plan", "policies")) showPolicies(viewState);
       if (settled) awaited = "";
       if (!stale || !settled || needsKernel !== "") return;
       clearTimeout(timer);
@@ -183,15 +183,15 @@ export const makeRules = (actions: Actions): Rules => {
     dispose() {
       clearTimeout(timer);
       clearTimeout(dimming);
-      asked++;
+      requests++;
       for (const part of [list, own, right, dialog]) render(null, part);
     },
   };
 };
 
 interface Props {
-  plan: Picture["plan"];
-  settings: Picture["settings"];
+  plan: ViewState["plan"];
+  settings: ViewState["settings"];
   needsKernel: string;
   numbers: ReadonlySet<string>;
   set: Actions["setKnob"];
@@ -216,7 +216,7 @@ const Own = (props: Props) => {
         <p class="ci-quiet">{plan.policySource}</p>
       </>
     );
-  // The harness is no rule: what it does is told where it acts.
+  // The harness is not a rule: its effect is described at the affected rules.
   const rules = plan.rules.filter(({ kind }) => kind !== "harness");
   return (
     <>
@@ -249,11 +249,11 @@ const Own = (props: Props) => {
           ? "Nothing differs from the published policy."
           : `${differing} ${differing === 1 ? "setting differs" : "settings differ"} from the published policy.`}{" "}
         {differing > 0 && needsKernel === "" && (
-          <button type="button" class="ci-link" data-testid="take-back" onClick={takeBack}>
+          <button class="ci-link" data-testid="take-back" onClick={takeBack}>
             take back
           </button>
         )}{" "}
-        <button type="button" class="ci-link" data-testid="all-settings" onClick={openSettings}>
+        <button class="ci-link" data-testid="all-settings" onClick={openSettings}>
           All {countSettings(plan.rules)} settings…
         </button>{" "}
         {needsKernel === "" && <LoadSettings load={loadFile} />}
@@ -274,7 +274,7 @@ const Rule = ({ rule, plan, numbers, needsKernel, set, remove }: { rule: RulePay
   const own = rule.added !== undefined && rule.added.length > 0;
   const note = isTrigger ? plan.trigger.sentence : rule.note;
   const tokens = isTrigger ? plan.before.total : rule.delta;
-  const said = rule.words || (tokens === null ? "" : isTrigger ? short(tokens) : signed(tokens));
+  const value = rule.words || (tokens === null ? "" : isTrigger ? short(tokens) : signed(tokens));
   return (
     <li
       class={rule.enabled ? undefined : "ci-off"}
@@ -299,11 +299,10 @@ const Rule = ({ rule, plan, numbers, needsKernel, set, remove }: { rule: RulePay
       </div>
       <span>
         <span class="ci-delta" title={tokens === null ? undefined : `${exact(tokens)} tokens`}>
-          {said}
+          {value}
         </span>
         {own && needsKernel === "" && (
           <button
-            type="button"
             class="ci-remove"
             aria-label={`Remove ${rule.title}`}
             title="Remove this rule"

@@ -13,20 +13,20 @@ interface Props {
   close(): void;
 }
 
-/** So many settings can be set or read. */
+/** The number of settings. */
 export const countSettings = (rules: readonly RulePayload[]): number =>
   rules.reduce((sum, { knobs, locked }) => sum + knobs.length + (locked ? 0 : 1), 0);
 
 export const Settings = ({ rules, query, search, close, ...edits }: Props) => {
-  const wanted = query.trim().toLowerCase();
+  const needle = query.trim().toLowerCase();
   const parts = rules
-    .map(rule => ({ rule, knobs: rule.knobs.filter(knob => isAbout(rule, knob, wanted)) }))
-    .filter(({ rule, knobs }) => knobs.length > 0 || (wanted !== "" && nameOf(rule).includes(wanted)));
+    .map(rule => ({ rule, knobs: rule.knobs.filter(knob => isAbout(rule, knob, needle)) }))
+    .filter(({ rule, knobs }) => knobs.length > 0 || (needle !== "" && nameOf(rule).includes(needle)));
   return (
     <>
       <h3>
         All settings
-        <button type="button" class="ci-button" onClick={close}>
+        <button class="ci-button" onClick={close}>
           Close
         </button>
       </h3>
@@ -43,7 +43,7 @@ export const Settings = ({ rules, query, search, close, ...edits }: Props) => {
         <section key={rule.kind}>
           <h4>{rule.number > 0 ? `${rule.number} ${rule.title}` : rule.title}</h4>
           <dl>
-            {!rule.locked && wanted === "" && <Switch key="enabled" rule={rule} {...edits} />}
+            {!rule.locked && needle === "" && <Switch key="enabled" rule={rule} {...edits} />}
             {knobs.map(knob => (
               <Line key={`${rule.kind}.${knob.name}`} rule={rule} knob={knob} {...edits} />
             ))}
@@ -68,7 +68,7 @@ const Line = ({ rule, knob, disabled, set, reset }: { rule: RulePayload; knob: K
         {knob.was !== undefined && (
           <>
             <small class="ci-was">was {knob.was}</small>
-            <button type="button" class="ci-link" disabled={disabled} onClick={() => reset(key)}>
+            <button class="ci-link" disabled={disabled} onClick={() => reset(key)}>
               take back
             </button>
           </>
@@ -100,13 +100,13 @@ const Switch = ({ rule, disabled, set }: { rule: RulePayload } & Edits) => {
 };
 
 const Sources = ({ rules }: { rules: readonly RulePayload[] }) => {
-  const told = rules.filter(({ source }) => source !== "");
-  if (told.length === 0) return null;
+  const sourced = rules.filter(({ source }) => source !== "");
+  if (sourced.length === 0) return null;
   return (
     <section>
       <h4>Sources</h4>
       <dl>
-        {told.map(({ kind, title, source }) => (
+        {sourced.map(({ kind, title, source }) => (
           <>
             <dt key={`${kind}-name`}>{title}</dt>
             <dd key={kind}>
@@ -121,5 +121,5 @@ const Sources = ({ rules }: { rules: readonly RulePayload[] }) => {
 
 const nameOf = ({ title, kind }: RulePayload) => `${title} ${kind}`.toLowerCase();
 
-const isAbout = (rule: RulePayload, { name, label, description, words }: Knob, wanted: string) =>
-  wanted === "" || [nameOf(rule), name, label, description, words].join("\n").toLowerCase().includes(wanted);
+const isAbout = (rule: RulePayload, { name, label, description, words }: Knob, query: string) =>
+  query === "" || [nameOf(rule), name, label, description, words].join("\n").toLowerCase().includes(query);

@@ -2,8 +2,9 @@
 import { exact, plural } from "../../model/format";
 import { fateAt } from "../../model/plan";
 import type { FactHit, SearchHit, SearchReply } from "../../payloads/types";
-import type { Actions, Picture, View } from "../../store/view";
+import type { Actions, View, ViewState } from "../../store/view";
 import { h, listen, makeId, setAttributes, setShown, setText } from "../../ui/dom";
+import { claim, upOrDown } from "../../ui/keys";
 import { makePopover } from "../../ui/popover";
 
 const PAUSE = 220;
@@ -16,7 +17,7 @@ export interface SearchedKeys {
 
 export interface Search extends View {
   focus(): void;
-  /** Goes to the next block that was found, or the one before; false when there is none. */
+  /** Goes to the next or previous matching block; false without one. */
   step(way: 1 | -1): boolean;
 }
 
@@ -43,8 +44,8 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
   const hits = h("div", { class: "ci-hits", id: list, role: "listbox", "aria-label": "Found" });
   const box = h("div", { class: "ci-found", "data-testid": "found" }, hits, note);
   const node = h("span", { class: "ci-find" }, input, h("kbd", { "aria-hidden": "true" }, "/"), box);
-  let found: SearchReply | null = null;
-  let shown: Picture | undefined;
+  let reply: SearchReply | null = null;
+  let shown: ViewState | undefined;
   let rows: Row[] = [];
   let active = -1;
   let hit = -1;
@@ -60,9 +61,9 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
   };
   const popover = makePopover(input, box, () => undefined);
   const show = () => {
-    const wanted = document.activeElement === input && input.value.trim() !== "";
-    if (wanted && !popover.isOpen) popover.open();
-    else if (!wanted && popover.isOpen) popover.close();
+    const hasFocus = document.activeElement === input && input.value.trim() !== "";
+    if (hasFocus && !popover.isOpen) popover.open();
+    else if (!hasFocus && popover.isOpen) popover.close();
   };
   const leave = () => {
     popover.close();
@@ -73,10 +74,10 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
   };
 
   const goTo = (at: number) => {
-    const one = found?.hits[at];
-    if (one === undefined) return;
+    const chosenHit = reply?.hits[at];
+    if (chosenHit === undefined) return;
     hit = at;
-    actions.goTo(one.ref, one.at);
+    actions.goTo(chosenHit.ref, chosenHit.at);
   };
   const go = (at: number) => {
     const row = rows[at];
@@ -95,41 +96,26 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
 
   const render = () => {
     rows = [];
-    if (found === null || shown === undefined) return hits.replaceChildren();
-    const picture = shown;
-    const [facts = 0, blocks = 0, turns = 0, pressed = 0] = found.rows;
-    const add = (title: string, made: Row[]): HTMLElement[] => {
-      if (made.length === 0) return [];
-      rows.push(...made);
-      return [
-        h("div", { role: "group", "aria-label": title }, h("h4", {}, title), ...made.map(row => row.node)),
-      ];
+    if (reply === null || shown === undefined) return hits.replaceChildren();
+    const viewState = shown;
+    const [facts = 0, blocks = 0, turns = 0, pressed = 0] = reply.rows;
+    const draw = (hit: SearchHit, go: () => void): Row => ({ node: drawHit(hit, viewState), go });
+    const groups: Record<string, Row[]> = {
+      facts: reply.facts.slice(0, facts).map(fact => drawFact(fact, actions)),
+      blocks: reply.hits.slice(0, blocks).map((hit, at) => draw(hit, () => goTo(at))),
+      turns: reply.turns.slice(0, turns).map(hit => draw(hit, () => actions.goTo(hit.ref, hit.at))),
+      keys: reply.keys.slice(0, pressed).flatMap(at => {
+        const key = keys.words[at];
+        return key ? [{ node: drawRow(key.help, [], key.shown), go: () => keys.press(at) }] : [];
+      }),
     };
-    const all = found;
     hits.replaceChildren(
-      ...add(
-        "facts",
-        all.facts.slice(0, facts).map(fact => drawFact(fact, actions)),
-      ),
-      ...add(
-        "blocks",
-        all.hits.slice(0, blocks).map((one, at) => ({ node: drawHit(one, picture), go: () => goTo(at) })),
-      ),
-      ...add(
-        "turns",
-        all.turns
-          .slice(0, turns)
-          .map(one => ({ node: drawHit(one, picture), go: () => actions.goTo(one.ref, one.at) })),
-      ),
-      ...add(
-        "keys",
-        all.keys.slice(0, pressed).flatMap(at => {
-          const key = keys.words[at];
-          if (key === undefined) return [];
-          const node = drawRow(key.help, [], key.shown);
-          return [{ node, go: () => keys.press(at) }];
-        }),
-      ),
+      ...Object.entries(groups).flatMap(([title, group]) => {
+        if (group.length === 0) return [];
+        rows.push(...group);
+        const nodes = group.map(row => row.node);
+        return [h("div", { role: "group", "aria-label": title }, h("h4", {}, title), ...nodes)];
+      }),
     );
     for (const [i, { node }] of rows.entries()) setAttributes(node, { id: `${list}-${i}` });
     setShown(hits, rows.length > 0);
@@ -143,19 +129,18 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
     show();
   });
   listen(input, "keydown", event => {
-    const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const way = upOrDown(event);
     if (way !== undefined) mark(active + way);
     else if (event.key === "Enter") {
       show();
-      if (found === null || found.query !== input.value) ask(input.value);
+      if (reply === null || reply.query !== input.value) ask(input.value);
       else go(Math.max(0, active));
     } else if (event.key === "Escape") {
       input.value = "";
       ask("");
       leave();
     } else return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
   });
   listen(hits, "click", event => {
     const line = (event.target as Element).closest("[role=option]");
@@ -171,34 +156,34 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
       input.select();
     },
     step(way) {
-      const size = found?.hits.length ?? 0;
+      const size = reply?.hits.length ?? 0;
       if (size === 0) return false;
       goTo(hit < 0 ? (way > 0 ? 0 : size - 1) : (hit + way + size) % size);
       return true;
     },
-    draw(picture, parts) {
-      shown = picture;
+    draw(viewState, parts) {
+      shown = viewState;
       if (!parts.has("found") && !parts.has("scene")) return;
-      if (found?.query !== picture.found?.query) [active, hit] = [-1, -1];
-      found = picture.found;
+      if (reply?.query !== viewState.matches?.query) [active, hit] = [-1, -1];
+      reply = viewState.matches;
       render();
-      setText(note, explain(picture, rows.length));
+      setText(note, explain(viewState, rows.length));
       setShown(note, note.textContent !== "");
     },
     dispose: () => clearTimeout(timer),
   };
 };
 
-const explain = ({ finding, found, needsKernel }: Picture, shown: number): string => {
+const explain = ({ finding, matches: reply, needsKernel }: ViewState, shown: number): string => {
   if (finding !== "") return finding;
-  if (found === null) return "";
+  if (reply === null) return "";
   const nowhere = needsKernel === "" ? "in this session, in no stretch of it" : "in the texts on this page";
-  if (shown === 0) return `“${found.query}” is nowhere ${nowhere}.`;
-  const more = found.total - (found.rows[1] ?? 0);
-  return more > 0 ? `${plural(found.total, "block")} in all; n and N go through them.` : "";
+  if (shown === 0) return `“${reply.query}” is nowhere ${nowhere}.`;
+  const more = reply.total - (reply.rows[1] ?? 0);
+  return more > 0 ? `${plural(reply.total, "block")} in all; n and N go through them.` : "";
 };
 
-/** One line: what it is, the words, and at the right what becomes of it. */
+/** One line: the kind, the text, and the outcome at the right. */
 const drawRow = (what: string, words: readonly (Node | string)[], end: string): HTMLElement =>
   h(
     "div",
@@ -216,15 +201,15 @@ const drawFact = (fact: FactHit, actions: Actions): Row => ({
   },
 });
 
-const drawHit = (hit: SearchHit, picture: Picture): HTMLElement =>
+const drawHit = (hit: SearchHit, viewState: ViewState): HTMLElement =>
   drawRow(
     `turn ${exact(hit.turn + 1)} · ${hit.label}`,
     markSpans(hit.preview, hit.spans),
-    becomes(hit, picture),
+    describeOutcome(hit, viewState),
   );
 
-/** What the plan makes of a block; where this moment does not hold it, the stretch of the session in which it stands. */
-const becomes = (hit: SearchHit, { scene, plan, place }: Picture): string => {
+/** The outcome of a block in the plan, or the part of the session in which it is, if not at this point in time. */
+const describeOutcome = (hit: SearchHit, { scene, plan, place }: ViewState): string => {
   if (hit.row >= 0 && hit.row < scene.blocks)
     return scene.fates[fateAt(scene, plan, hit.row, place).fate]?.label ?? "";
   const at = scene.segments.findIndex(segment => segment.at === hit.at);

@@ -1,105 +1,74 @@
-// Asking Python to write the plan's summary: what would be sent, then the writing itself, looked at until it is over.
+// Asks Python to write the plan's summary: the preview of the request, then the writing, polled until it ends.
 
 import type { Plan } from "../../model/plan";
 import type { Writer, WritingReply } from "../../payloads/replies";
 import type { Requests } from "../../payloads/requests";
 import type { SendingReply } from "../../payloads/types";
-import type { Picture } from "../../store/view";
+import type { ViewState } from "../../store/view";
 
 /** Between an answer and the next look, in milliseconds. */
 const PAUSE = 250;
-/** So many characters come at once. */
+/** The number of characters fetched at once. */
 const PAGE = 20_000;
 const GONE =
   "It is not written any more: Python was started anew, or it was given up in another view. Nothing of it was kept.";
 
-export interface Wish {
+export interface SummaryFields {
   by: Writer;
   model: string;
   focus: string;
-  /** What context providers add to the request. */
+  /** Text that context providers add to the request. */
   additions: string;
   keep: readonly string[];
   /** The person's own. */
   text: string;
 }
 
-export interface Look {
-  reply: SendingReply | null;
-  waiting: boolean;
-  problem: string;
-}
-
-export interface Scribe {
-  readonly wish: Wish;
-  readonly look: Look;
-  readonly writing: WritingReply | null;
-  /** As much of the summary's text as is here. */
-  readonly text: string;
-  /** Why nothing came of the last thing asked for, "" where something did. */
-  readonly problem: string;
-  /** Asked to begin or to stop, and not heard of yet. */
-  readonly waiting: boolean;
-  change(wish: Partial<Wish>): void;
-  /** Asks what would be sent. */
-  ask(): void;
-  /** What was looked at is what is wanted of the plan on the screen: "" then, else why not. */
-  stale(): "" | "plan" | "wish";
-  write(): void;
-  stop(): void;
-  forget(): void;
-  /** Asks how it stands, where nobody has said since the last mishap. */
-  again(): void;
-  /** Takes over what is on the screen; asks what has to be known of it while the panel is open. */
-  follow(picture: Picture): void;
-  dispose(): void;
-}
-
 /** `stop` sends the wish to stop; `changed` hears of every news, `found` of a writing that was under way before. */
-export const makeScribe = (
+export const makeSummaryForm = (
   requests: Requests,
   stop: () => void,
   changed: () => void,
-  found: () => void,
-): Scribe => {
-  const wish: Wish = { by: "extractive", model: "", focus: "", additions: "", keep: [], text: "" };
-  let look: Look = { reply: null, waiting: false, problem: "" };
+  resumed: () => void,
+) => {
+  const fields: SummaryFields = { by: "extractive", model: "", focus: "", additions: "", keep: [], text: "" };
+  let look = { reply: null as SendingReply | null, waiting: false, problem: "" };
   let writing: WritingReply | null = null;
   let [text, problem, waiting] = ["", "", false];
-  let held = 0;
+  let received = 0;
   let [plan, epoch, still] = ["", 0, false];
   let [scene, planned] = [undefined as object | undefined, undefined as object | undefined];
-  /** What the look is of; what the writing was last asked about. */
-  let looked = { plan: "", wish: "" };
-  let [told, begun] = ["", false];
+  /** The plan and fields of the preview; the plan that the writing was last requested for. */
+  let lookedAt = { plan: "", fields: "" };
+  let [planAsked, begun] = ["", false];
   let [looks, turns] = [0, 0];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const asked = () => {
-    const { by, model, focus, additions, keep } = wish;
-    // Python names a model as soon as it is asked; whoever wants none has changed nothing by that.
+  const request = () => {
+    const { by, model, focus, additions, keep } = fields;
+    // Python names a model as soon as it is asked; without a model that is no change.
     return { by, model: by === "model" ? model : "", focus, additions, keep };
   };
-  const wanted = () => JSON.stringify(asked());
+  const requestKey = () => JSON.stringify(request());
 
   const ask = async () => {
-    const mine = ++looks;
-    const was = asked();
-    looked = { plan, wish: wanted() };
+    const turn = ++looks;
+    const was = request();
+    lookedAt = { plan, fields: requestKey() };
     look = { ...look, waiting: true, problem: "" };
     changed();
     try {
       const reply = await requests.ask("sending", was);
-      if (mine === looks) {
+      if (turn === looks) {
         look = { reply, waiting: false, problem: "" };
         // What is no longer in the text cannot be left in.
-        if (wish.keep === was.keep) wish.keep = reply.kept;
-        looked.wish = JSON.stringify({ ...was, keep: reply.kept });
+        if (fields.keep === was.keep) fields.keep = reply.kept;
+        lookedAt.fields = JSON.stringify({ ...was, keep: reply.kept });
       }
     } catch (error) {
-      if (mine === looks) look = { reply: null, waiting: false, problem: (error as Error).message };
+      if (turn === looks) look = { reply: null, waiting: false, problem: (error as Error).message };
     }
-    if (mine === looks) changed();
+    if (turn === looks) changed();
   };
 
   /** Looks at the writing; what was asked of it before is of no matter any more. */
@@ -109,66 +78,73 @@ export const makeScribe = (
 
   const settle = async (answer: Promise<WritingReply>, from = 0, before?: WritingReply["state"]) => {
     clearTimeout(timer);
-    const mine = ++turns;
+    const turn = ++turns;
     try {
       const reply = await answer;
-      if (mine !== turns) return;
+      if (turn !== turns) return;
       take(reply, from, before);
     } catch (error) {
-      if (mine !== turns) return;
+      if (turn !== turns) return;
       [problem, waiting] = [(error as Error).message, false];
     }
     changed();
   };
 
   const take = (reply: WritingReply, from: number, before?: WritingReply["state"]) => {
-    const again = from > 0 && (reply.from !== held || reply.total < held || reply.tries !== writing?.tries);
+    const again =
+      from > 0 && (reply.from !== received || reply.total < received || reply.tries !== writing?.tries);
     writing = reply;
     const { state } = reply;
     [problem, waiting] = [before === "writing" && state === "none" ? GONE : "", false];
     // Its beginning is another one by now.
     if (again) return void follow(0, before);
     text = from === 0 ? reply.text : text + reply.text;
-    held = Math.min(from + PAGE, reply.total);
-    if (state === "writing") timer = setTimeout(() => follow(held < PAGE ? 0 : held, state), PAUSE);
+    received = Math.min(from + PAGE, reply.total);
+    if (state === "writing") timer = setTimeout(() => follow(received < PAGE ? 0 : received, state), PAUSE);
     // Two parts that were written side by side have both grown.
     else if (before === "writing" && from > 0) void follow(0);
-    else if (held < reply.total) void follow(held);
+    else if (received < reply.total) void follow(received);
   };
 
   return {
-    wish,
+    fields,
     get look() {
       return look;
     },
     get writing() {
       return writing;
     },
+    /** As much of the summary's text as is here. */
     get text() {
       return text;
     },
+    /** Why nothing came of the last thing asked for, "" where something did. */
     get problem() {
       return problem;
     },
+    /** Asked to begin or to stop, and not heard of yet. */
     get waiting() {
       return waiting;
     },
-    change(news) {
-      Object.assign(wish, news);
+    change(news: Partial<SummaryFields>) {
+      Object.assign(fields, news);
       if (news.by !== undefined) {
         looks++;
-        looked = { plan: "", wish: "" };
+        lookedAt = { plan: "", fields: "" };
         [look, problem] = [{ reply: null, waiting: false, problem: "" }, ""];
       }
       if (news.by === "extractive") void ask();
       changed();
     },
+    /** Asks what would be sent. */
     ask,
-    stale: () => (looked.plan !== plan || !still ? "plan" : looked.wish === wanted() ? "" : "wish"),
+    /** What was looked at is what is wanted of the plan on the screen: "" then, else why not. */
+    stale: (): "" | "plan" | "fields" =>
+      lookedAt.plan !== plan || !still ? "plan" : lookedAt.fields === requestKey() ? "" : "fields",
     write() {
       waiting = true;
-      const sent = { ...asked(), digest: look.reply?.digest ?? "" };
-      void settle(requests.ask("summarise", { ...sent, text: wish.by === "pasted" ? wish.text : "" }));
+      const sent = { ...request(), digest: look.reply?.digest ?? "" };
+      void settle(requests.ask("summarise", { ...sent, text: fields.by === "pasted" ? fields.text : "" }));
       changed();
     },
     stop() {
@@ -181,24 +157,28 @@ export const makeScribe = (
       void settle(requests.ask("unsummarise", {}));
       changed();
     },
+    /** Asks for the state again after an error. */
     again: () => void follow(0),
-    follow(picture) {
-      const { plan: shown, settled, dragging, place, tab, needsKernel } = picture;
+    /** Takes over what is on the screen; asks what has to be known of it while the panel is open. */
+    follow(viewState: ViewState) {
+      const { plan: shown, settled, dragging, place, tab, needsKernel } = viewState;
       if (needsKernel !== "") return;
-      if (picture.scene !== scene || shown !== planned) {
-        epoch += picture.scene === scene ? 0 : 1;
+      if (viewState.scene !== scene || shown !== planned) {
+        epoch += viewState.scene === scene ? 0 : 1;
         plan = `${epoch} ${namePlan(shown)}`;
-        [scene, planned] = [picture.scene, shown];
+        [scene, planned] = [viewState.scene, shown];
       }
       still = settled && !dragging && place === shown.cut.place;
-      if (!begun) void follow(0).then(() => writing?.state === "writing" && found());
+      if (!begun) void follow(0).then(() => writing?.state === "writing" && resumed());
       begun = true;
       if (tab !== "summary" || !still) return;
       // Who wrote it may be another, and the plan it was written for too.
       const now = `${plan} ${JSON.stringify(shown.summary ?? null)}`;
-      if (now !== told && (writing?.state !== "writing" || problem !== "")) void follow(0, writing?.state);
-      told = now;
-      if (wish.by === "extractive" && (looked.plan !== plan || looked.wish !== wanted())) void ask();
+      if (now !== planAsked && (writing?.state !== "writing" || problem !== ""))
+        void follow(0, writing?.state);
+      planAsked = now;
+      if (fields.by === "extractive" && (lookedAt.plan !== plan || lookedAt.fields !== requestKey()))
+        void ask();
     },
     dispose() {
       clearTimeout(timer);
@@ -208,6 +188,8 @@ export const makeScribe = (
   };
 };
 
-/** Tells two plans of one moment apart that are to be summarised differently. What a rule comes to moves with every count. */
+/** A key that distinguishes plans to be summarised differently. The effect of a rule changes with every count. */
 const namePlan = ({ policy, cut, pins, rules }: Plan): string =>
   JSON.stringify([policy, cut.id, pins, rules], (name, value) => (name === "delta" ? null : value));
+
+export type SummaryForm = ReturnType<typeof makeSummaryForm>;

@@ -3,9 +3,10 @@ import { short } from "../../model/format";
 import { type Plan, summaryAt } from "../../model/plan";
 import type { Writer } from "../../payloads/replies";
 import type { SendingReply } from "../../payloads/types";
-import type { Actions, Picture, View } from "../../store/view";
+import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
 import { h, listen, makeId, putChildren, setAttributes, setShown, setText } from "../../ui/dom";
-import { makeScribe } from "./controller";
+import { claim } from "../../ui/keys";
+import { makeSummaryForm } from "./controller";
 import { makeSending } from "./preview";
 import { makeWritten } from "./result";
 
@@ -14,8 +15,11 @@ const WRITERS: readonly [Writer, string][] = [
   ["model", "A Claude model"],
   ["pasted", "Text of your own"],
 ];
-const STALE = { plan: "The plan has changed: look again.", wish: "What you want has changed: look again." };
-const PASTED = "Your text stands where the summary would; nothing is sent.";
+const STALE = {
+  plan: "The plan has changed: look again.",
+  fields: "Your settings have changed: look again.",
+};
+const PASTED = "Your text is used as the summary; nothing is sent.";
 
 export interface Summarise extends View {
   /** Opens the form, and puts it away. */
@@ -24,11 +28,11 @@ export interface Summarise extends View {
 }
 
 export const makeSummarise = (actions: Actions): Summarise => {
-  let shown: Picture | undefined;
+  let shown: ViewState | undefined;
   let starting = false;
-  /** The look whose requests went out: what it says of itself is true no more. */
+  /** The preview whose request was sent; it is out of date. */
   let sent: SendingReply | null = null;
-  const scribe = makeScribe(
+  const summaryForm = makeSummaryForm(
     actions.requests,
     () => actions.stop("summary"),
     () => shown && show(shown),
@@ -44,9 +48,8 @@ export const makeSummarise = (actions: Actions): Summarise => {
   const radios = WRITERS.map(([value, words], i) => {
     const radio = h("input", {
       ...{ type: "radio", class: "ci-knob", name: group, value, checked: i === 0 },
-      "data-testid": `writer-${value}`,
+      ...{ "data-testid": `writer-${value}`, onchange: () => summaryForm.change({ by: value }) },
     });
-    listen(radio, "change", () => scribe.change({ by: value }));
     return { radio, line: h("label", {}, radio, words) };
   });
   const chosen = () => radios.find(({ radio }) => radio.checked)?.radio;
@@ -62,12 +65,16 @@ export const makeSummarise = (actions: Actions): Summarise => {
   const own = h("textarea", {
     ...{ class: "ci-field", rows: 7, id: makeId("own"), "data-testid": "summary-own" },
   });
-  const look = h("button", { class: "ci-button", "data-testid": "summary-look" }, LOOK);
+  const look = h(
+    "button",
+    { class: "ci-button", "data-testid": "summary-look", onclick: () => summaryForm.ask() },
+    "See what would be sent",
+  );
   const write = h("button", { class: "ci-button ci-main", "data-testid": "summary-write" });
   const note = h("p", { "data-testid": "summary-note" });
   const sending = makeSending(keep => {
-    scribe.change({ keep });
-    scribe.ask();
+    summaryForm.change({ keep });
+    summaryForm.ask();
   });
   const line = (input: HTMLElement, words: string) => [h("label", { for: input.id }, words), input];
   const asModel = h(
@@ -85,7 +92,7 @@ export const makeSummarise = (actions: Actions): Summarise => {
     h(
       "div",
       { class: "ci-writers", role: "radiogroup", "aria-label": "Who writes" },
-      ...radios.map(one => one.line),
+      ...radios.map(radio => radio.line),
     ),
     ...[asModel, asOwn, sending.node],
     h("p", { class: "ci-actions" }, look, write),
@@ -94,16 +101,16 @@ export const makeSummarise = (actions: Actions): Summarise => {
   const begin = () => {
     // The button is disabled while it is written.
     starting = true;
-    sent = scribe.look.reply;
-    scribe.write();
+    sent = summaryForm.look.reply;
+    summaryForm.write();
   };
   const isOffered = () => !write.hidden && !write.disabled;
   const retry = () => {
-    if (scribe.problem === "" && isOffered()) return begin();
-    if (scribe.problem !== "") scribe.again();
-    if (scribe.wish.by === "model") scribe.ask();
+    if (summaryForm.problem === "" && isOffered()) return begin();
+    if (summaryForm.problem !== "") summaryForm.again();
+    if (summaryForm.fields.by === "model") summaryForm.ask();
   };
-  const written = makeWritten(scribe, actions, retry, () => (isOffered() ? write : chosen()));
+  const written = makeWritten(summaryForm, actions, retry, () => (isOffered() ? write : chosen()));
   const who = h("span");
   const node = h(
     "section",
@@ -117,43 +124,44 @@ export const makeSummarise = (actions: Actions): Summarise => {
     "Write a summary…",
   );
 
-  const show = (picture: Picture) => {
-    const { wish, look: found, writing, waiting } = scribe;
-    const { plan } = picture;
-    const isModel = wish.by === "model";
+  const show = (viewState: ViewState) => {
+    const { fields, look: preview, writing, waiting } = summaryForm;
+    const { plan } = viewState;
+    const isModel = fields.by === "model";
     const busy = writing?.state === "writing" || waiting;
-    const reply = found.reply?.by === wish.by ? found.reply : null;
-    const stale = reply === null || wish.by === "pasted" ? "" : scribe.stale();
+    const reply = preview.reply?.by === fields.by ? preview.reply : null;
+    const stale = reply === null || fields.by === "pasted" ? "" : summaryForm.stale();
     setText(who, sayStanding(plan));
     setShown(asModel, isModel);
-    setShown(asOwn, wish.by === "pasted");
+    setShown(asOwn, fields.by === "pasted");
     const models = writing?.models ?? [];
     if (names.children.length !== models.length)
       putChildren(
         names,
         models.map(value => h("option", { value })),
       );
-    if (wish.model === "" && writing?.model && document.activeElement !== model) {
-      wish.model = writing.model;
+    if (fields.model === "" && writing?.model && document.activeElement !== model) {
+      fields.model = writing.model;
       model.value = writing.model;
     }
     sending.draw(reply);
-    sending.node.classList.toggle("ci-stale", stale !== "" || found.waiting);
+    sending.node.classList.toggle("ci-stale", stale !== "" || preview.waiting);
     setShown(look, isModel);
     look.disabled = busy;
-    const ready = wish.by === "pasted" || (reply?.ready ?? false);
+    const ready = fields.by === "pasted" || (reply?.ready ?? false);
     setShown(write, ready);
     setText(write, isModel && reply ? saySend(reply) : "Summarise");
     setAttributes(write, { title: isModel && reply ? reply.priceNote : undefined });
-    write.disabled = busy || found.waiting || stale !== "" || (wish.by === "pasted" && wish.text === "");
-    const words = found.waiting
-      ? waitFor(wish.by)
-      : found.problem || (stale ? STALE[stale] : isModel && reply === sent ? "" : (reply?.sentence ?? ""));
-    setText(note, wish.by === "pasted" ? PASTED : words);
-    const bad = found.problem !== "";
-    note.classList.toggle("ci-bad", bad && !found.waiting);
+    write.disabled =
+      busy || preview.waiting || stale !== "" || (fields.by === "pasted" && fields.text === "");
+    const words = preview.waiting
+      ? waitFor(fields.by)
+      : preview.problem || (stale ? STALE[stale] : isModel && reply === sent ? "" : (reply?.sentence ?? ""));
+    setText(note, fields.by === "pasted" ? PASTED : words);
+    const bad = preview.problem !== "";
+    note.classList.toggle("ci-bad", bad && !preview.waiting);
     note.classList.toggle("ci-quiet", !bad && stale === "" && ready);
-    written.draw(picture, starting);
+    written.draw(viewState, starting);
     starting &&= waiting;
   };
 
@@ -161,15 +169,13 @@ export const makeSummarise = (actions: Actions): Summarise => {
     listen(input, "keydown", event => {
       if (event.key !== "Enter" || look.disabled) return;
       // A notebook takes Enter for itself.
-      event.stopPropagation();
-      event.preventDefault();
-      scribe.ask();
+      claim(event);
+      summaryForm.ask();
     });
-  listen(model, "input", () => scribe.change({ model: model.value }));
-  listen(focus, "input", () => scribe.change({ focus: focus.value }));
-  listen(additions, "input", () => scribe.change({ additions: additions.value }));
-  listen(own, "input", () => scribe.change({ text: own.value }));
-  listen(look, "click", () => scribe.ask());
+  listen(model, "input", () => summaryForm.change({ model: model.value }));
+  listen(focus, "input", () => summaryForm.change({ focus: focus.value }));
+  listen(additions, "input", () => summaryForm.change({ additions: additions.value }));
+  listen(own, "input", () => summaryForm.change({ text: own.value }));
   listen(write, "click", begin);
   const open = () => {
     if (shown === undefined || shown.needsKernel !== "") return;
@@ -182,21 +188,19 @@ export const makeSummarise = (actions: Actions): Summarise => {
     node,
     button,
     focus: open,
-    draw(picture, parts) {
-      shown = picture;
-      setShown(node, picture.needsKernel === "");
-      scribe.follow(picture);
-      // What it shows is of the plan that has settled, so a hand that still moves changes nothing.
-      if (picture.dragging) return;
-      if (["scene", "plan", "place", "settled", "tab"].some(part => parts.has(part as "plan"))) show(picture);
+    draw(viewState, parts) {
+      shown = viewState;
+      setShown(node, viewState.needsKernel === "");
+      summaryForm.follow(viewState);
+      // The panel shows the settled plan, so a drag under way changes nothing.
+      if (viewState.dragging) return;
+      if (hasAny(parts, "scene", "plan", "place", "settled", "tab")) show(viewState);
     },
-    dispose: () => scribe.dispose(),
+    dispose: () => summaryForm.dispose(),
   };
 };
 
-const LOOK = "See what would be sent";
-
-/** "stand-in 4.4k", "summary 1.2k by extractive". */
+/** For example "placeholder 4.4k" or "summary 1.2k by extractive". */
 const sayStanding = (plan: Plan): string => {
   const tokens = plan.summaryTokens[plan.cut.place] ?? 0;
   const { name, by } = summaryAt(plan, plan.cut.place);

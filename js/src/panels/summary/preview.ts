@@ -1,4 +1,4 @@
-// What a model would be sent: where to, how much, for what price, and every word of it. All of it is text.
+// The request to a model: its target, size, price, and full text. All of it is shown as text.
 import { exact, plural, short } from "../../model/format";
 import type { RequestText, SecretName, SendingReply } from "../../payloads/types";
 import { h, listen } from "../../ui/dom";
@@ -10,21 +10,16 @@ const KINDS: Record<string, string> = {
   turn_prefix: "the beginning of the turn that is cut",
 };
 
-export interface Sending {
-  readonly node: HTMLElement;
-  draw(reply: SendingReply | null): void;
-}
-
 /** `leave` hears of the names to be left in. */
-export const makeSending = (leave: (names: readonly string[]) => void): Sending => {
+export const makeSending = (leave: (names: readonly string[]) => void) => {
   const node = h("div", { class: "ci-sending", "data-testid": "sending" });
-  // What is left in comes by its name alone; what it is was told before.
-  const known = new Map<string, SecretName>();
+  // Names of secrets to leave in are sent without their descriptions, which came earlier.
+  const secretNames = new Map<string, SecretName>();
   let drawn: SendingReply | null = null;
 
   const draw = (reply: SendingReply) => {
-    for (const one of reply.redacted) known.set(one.name, one);
-    const names = new Set([...known.keys(), ...reply.kept]);
+    for (const secret of reply.redacted) secretNames.set(secret.name, secret);
+    const names = new Set([...secretNames.keys(), ...reply.kept]);
     const here = new Set([...reply.redacted.map(({ name }) => name), ...reply.kept]);
     const listed = [...names].filter(name => here.has(name));
     const boxes = listed.map(name => {
@@ -33,35 +28,35 @@ export const makeSending = (leave: (names: readonly string[]) => void): Sending 
         "data-testid": "leave-in",
       });
       box.checked = reply.kept.includes(name);
-      listen(box, "change", () => leave(boxes.filter(one => one.checked).map(one => one.value)));
+      listen(box, "change", () => leave(boxes.filter(input => input.checked).map(input => input.value)));
       return box;
     });
     const focused = document.activeElement as HTMLInputElement | null;
-    const held = node.contains(focused) ? focused?.value : undefined;
+    const focusedValue = node.contains(focused) ? focused?.value : undefined;
     node.replaceChildren(
       drawParts([
         ["goes to", [h("b", {}, reply.host), ` · ${reply.model}`]],
         ["tokens", drawTokens(reply)],
         ["price", [reply.price || "unknown", h("span", { class: "ci-quiet" }, ` ${reply.priceNote}`)]],
-        ["it reads", reply.requests.map(one => drawRequest(one, reply.requests.length > 1))],
+        ["it reads", reply.requests.map(request => drawRequest(request, reply.requests.length > 1))],
         [
           "taken out",
-          listed.length === 0 ? ["nothing: no secret was found"] : [drawSecrets(listed, known, boxes)],
+          listed.length === 0 ? ["nothing: no secret was found"] : [drawSecrets(listed, secretNames, boxes)],
         ],
         ["left in", reply.personal.length === 0 ? [] : [drawPersonal(reply.personal)]],
         ["note", reply.notes.map(note => h("p", {}, note))],
       ]),
     );
-    boxes.find(({ value }) => value === held)?.focus({ preventScroll: true });
+    boxes.find(({ value }) => value === focusedValue)?.focus({ preventScroll: true });
   };
 
   return {
     node,
-    draw(reply) {
+    draw(reply: SendingReply | null) {
       if (reply === drawn) return;
       drawn = reply;
-      if (reply === null) known.clear();
-      // Without a key nothing is sent, and what would be can be read all the same.
+      if (reply === null) secretNames.clear();
+      // Without a key nothing is sent, but the preview can still be read.
       if (reply?.by === "model" && reply.requests.length > 0) draw(reply);
       else node.replaceChildren();
     },
@@ -78,7 +73,7 @@ const drawParts = (parts: [string, (Node | string)[]][]): HTMLElement =>
   );
 
 const drawTokens = ({ tokens, requests, counter, counterNote }: SendingReply): (Node | string)[] => {
-  const cached = requests.reduce((sum, one) => sum + Number(one.cached), 0);
+  const cached = requests.reduce((sum, request) => sum + Number(request.cached), 0);
   return [
     h("span", { title: plural(tokens, "token") }, short(tokens)),
     cached > 0 ? `, of which ${short(cached)} may be cached` : "",
@@ -103,7 +98,7 @@ const drawRequest = ({ kind, tokens, text, total }: RequestText, several: boolea
 
 const drawSecrets = (
   names: string[],
-  known: ReadonlyMap<string, SecretName>,
+  secretNames: ReadonlyMap<string, SecretName>,
   boxes: HTMLElement[],
 ): HTMLElement =>
   h(
@@ -118,8 +113,8 @@ const drawSecrets = (
           "tr",
           {},
           h("th", { scope: "row" }, h("code", {}, name)),
-          h("td", {}, known.get(name)?.hint ?? ""),
-          h("td", { class: "ci-number" }, exact(known.get(name)?.count ?? 1)),
+          h("td", {}, secretNames.get(name)?.hint ?? ""),
+          h("td", { class: "ci-number" }, exact(secretNames.get(name)?.count ?? 1)),
           h("td", {}, boxes[i] as HTMLElement),
         ),
       ),
@@ -128,11 +123,11 @@ const drawSecrets = (
 
 const COLUMNS = ["name", "what it is", "times", "leave it in"];
 
-const drawPersonal = (found: readonly SecretName[]): HTMLElement =>
+const drawPersonal = (names: readonly SecretName[]): HTMLElement =>
   h(
     "ul",
     {},
-    ...found.map(({ name, hint, count }) =>
+    ...names.map(({ name, hint, count }) =>
       h(
         "li",
         {},

@@ -4,7 +4,7 @@ import { exact } from "../../model/format";
 import type { SummariesReply, SummarySide } from "../../payloads/types";
 import type { PanelProps } from "../../store/component";
 import { useReply } from "../../store/use-reply";
-import type { Actions, Part, Picture, View } from "../../store/view";
+import { type Actions, hasAny, type Part, type View, type ViewState } from "../../store/view";
 import { h, setAttributes, setShown, setText } from "../../ui/dom";
 import type { Summarise } from "./panel";
 
@@ -15,7 +15,7 @@ export const makeSummaryTab = (actions: Actions, form?: Summarise): View & { ope
   const place = h("div", { class: "ci-side-form", hidden: true }, ...(form ? [form.node] : []));
   const sides = h("div", { class: "ci-side-both" });
   const node = h("section", { class: "ci-summaries" }, ...(form ? [form.button] : []), place, sides);
-  let shown: Picture | undefined;
+  let shown: ViewState | undefined;
   let isWriting = false;
   const write = (open: boolean) => {
     isWriting = open;
@@ -29,7 +29,7 @@ export const makeSummaryTab = (actions: Actions, form?: Summarise): View & { ope
   };
   const draw = () => {
     if (shown !== undefined)
-      render(<SummarySides {...{ picture: { ...shown }, actions, isWriting }} />, sides);
+      render(<SummarySides {...{ viewState: { ...shown }, actions, isWriting }} />, sides);
   };
   form?.button.addEventListener("click", () => write(!isWriting));
   return {
@@ -39,11 +39,11 @@ export const makeSummaryTab = (actions: Actions, form?: Summarise): View & { ope
       actions.openTab("summary");
       write(true);
     },
-    draw(picture, parts) {
-      shown = picture;
-      form?.draw(picture, parts);
-      if (form) setShown(form.button, picture.needsKernel === "");
-      if (NEEDS.some(part => parts.has(part))) draw();
+    draw(viewState, parts) {
+      shown = viewState;
+      form?.draw(viewState, parts);
+      if (form) setShown(form.button, viewState.needsKernel === "");
+      if (hasAny(parts, ...NEEDS)) draw();
     },
     dispose() {
       form?.dispose?.();
@@ -56,8 +56,8 @@ interface Props extends PanelProps {
   isWriting: boolean;
 }
 
-const SummarySides = ({ picture, actions, isWriting }: Props) => {
-  const { scene, planned, place, look, settled, dragging, tab } = picture;
+const SummarySides = ({ viewState, actions, isWriting }: Props) => {
+  const { scene, planned, place, look, settled, dragging, tab } = viewState;
   const key = JSON.stringify([scene.entryIds.at(-1), look, planned.recipe, place, planned.summary]);
   const isOpen = tab === "summary" && settled && !dragging;
   const { data, problem } = useReply<SummariesReply>(isOpen ? key : null, () =>
@@ -85,7 +85,7 @@ const Side = ({ side, children }: { side: SummarySide; children?: preact.Compone
       {side.title} <span class="ci-quiet">{side.size}</span>
       {children}
     </h3>
-    <p class="ci-side-counts">{side.counts.map(one => one.words).join(" · ")}</p>
+    <p class="ci-side-counts">{side.counts.map(count => count.words).join(" · ")}</p>
     {side.note && <p class="ci-quiet">{side.note}</p>}
     {side.text ? (
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by the keyboard

@@ -4,16 +4,16 @@ import { lowerBound, middleOf } from "../../model/axis";
 import { barHeight, HEAD } from "../../model/bars";
 import { rowOf } from "../../model/block-refs";
 import { splitPairs } from "../../model/cuts";
-import type { Picture, View } from "../../store/view";
+import { hasAny, type View, type ViewState } from "../../store/view";
 import { paint } from "../../ui/canvas/canvas";
 import type { Palette } from "../../ui/canvas/canvas-colours";
 import { h } from "../../ui/dom";
 
-/** More pairs than this under one cut are a thicket; the first tell enough. */
+/** The largest number of pairs drawn under one cut. */
 const MOST_ARCS = 12;
 const TICK = 5;
 const PIN = 9;
-/** Halves this near to each other are joined by a bow beside them. */
+/** Halves closer than this are joined by an arc next to them. */
 const NEAR = 28;
 const TYPE = 12;
 /** Pixels of ground around the word, and all that it has. */
@@ -25,13 +25,13 @@ export const makeMarks = (): View & { readonly node: HTMLCanvasElement } => {
   let drawn = "";
   return {
     node,
-    draw(picture, parts) {
-      const { scene, axis, lanes, palette, found, why, row } = picture;
-      const pairs = why >= 0 ? splitPairs(scene, why).slice(0, MOST_ARCS) : pairOf(picture);
-      const hits = found?.hits.filter(hit => hit.row >= 0) ?? [];
-      const pinned = (picture.pins ?? []).map(ref => rowOf(scene, ref)).filter(row => row >= 0);
+    draw(viewState, parts) {
+      const { scene, axis, lanes, palette, matches, why, row } = viewState;
+      const pairs = why >= 0 ? splitPairs(scene, why).slice(0, MOST_ARCS) : pairOf(viewState);
+      const hits = matches?.hits.filter(hit => hit.row >= 0) ?? [];
+      const pinned = (viewState.pins ?? []).map(ref => rowOf(scene, ref)).filter(row => row >= 0);
       const key = `${pairs} ${why} ${row} ${pinned}`;
-      const changed = ["scene", "size", "range", "theme", "found"].some(part => parts.has(part as "scene"));
+      const changed = hasAny(parts, "scene", "size", "range", "theme", "found");
       if (!changed && key === drawn) return;
       drawn = key;
       node.dataset.pairs = String(pairs.length);
@@ -50,28 +50,28 @@ export const makeMarks = (): View & { readonly node: HTMLCanvasElement } => {
         for (const { row } of hits) mark(row, TICK);
         for (const row of pinned) mark(row, PIN);
         for (const [call, output] of pairs)
-          drawArc(context, picture, call, output, why >= 0 ? palette.bad : palette.ink, pairs.length === 1);
+          drawArc(context, viewState, call, output, why >= 0 ? palette.bad : palette.ink, pairs.length === 1);
       });
     },
   };
 };
 
-const pairOf = ({ scene, row }: Picture): [number, number][] => {
+const pairOf = ({ scene, row }: ViewState): [number, number][] => {
   const other = scene.blockPair[row] ?? -1;
   return other < 0 ? [] : [[Math.min(row, other), Math.max(row, other)]];
 };
 
 const drawArc = (
   context: CanvasRenderingContext2D,
-  picture: Picture,
+  viewState: ViewState,
   call: number,
   output: number,
   hue: string,
   named: boolean,
 ) => {
-  const { axis, palette } = picture;
-  const [x1, y1] = topOf(picture, call);
-  const [x2, y2] = topOf(picture, output);
+  const { axis, palette } = viewState;
+  const [x1, y1] = topOf(viewState, call);
+  const [x2, y2] = topOf(viewState, output);
   if (Math.max(x1, x2) < 0 || Math.min(x1, x2) > axis.width) return;
   const near = Math.abs(x2 - x1) < NEAR;
   // A bow to the side that has room; else an arc over both.
@@ -122,7 +122,7 @@ const wordIn = (palette: Palette, hue: string) => {
 };
 
 /** The top of the bar that a block is part of. */
-const topOf = ({ scene, axis, lanes }: Picture, row: number): [number, number] => {
+const topOf = ({ scene, axis, lanes }: ViewState, row: number): [number, number] => {
   const lane = lanes.laneOf[scene.blockSection[row] as number] as number;
   const bin = lowerBound(axis.binRow, row + 1) - 1;
   const floor = lane < 0 ? 0 : (lanes.floors[lane] as number);

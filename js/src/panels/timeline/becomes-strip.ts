@@ -1,4 +1,4 @@
-// What becomes of the context, on the axis of the lanes: a strip with a pattern for each fate, and words in it.
+// Outcomes of the context on the axis of the lanes: a strip with a pattern for each outcome, and labels in it.
 
 import { binOfPlace } from "../../model/axis";
 import {
@@ -11,7 +11,7 @@ import {
   sumFates,
   totalOf,
 } from "../../model/becomes";
-import type { Picture, View } from "../../store/view";
+import { hasAny, type View, type ViewState } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
 import { h, listen, setAttributes } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
@@ -35,41 +35,47 @@ export const makeBecomes = (): View => {
   const canvas = h("canvas", { class: "ci-canvas", role: "img", "data-testid": "becomes" });
   // Words on a canvas of the page ask for the page's style at once; on one outside they do not.
   const back = h("canvas");
-  const stage = h("div", { class: "ci-stage", style: `height: ${STRIP}px` }, canvas);
+  const stage = h(
+    "div",
+    {
+      ...{ class: "ci-stage", style: `height: ${STRIP}px` },
+      onpointerleave: event => showHint(event, null),
+    },
+    canvas,
+  );
   const node = h(
     "div",
     { class: "ci-lined ci-becomes" },
-    h("div", { class: "ci-label" }, h("span", {}, "becomes")),
+    h("div", { class: "ci-label" }, h("span", {}, "outcome")),
     stage,
   );
   let fates: MostFates = { older: new Int8Array(), kept: new Int8Array() };
   let sums: FateSums = { older: new Map(), kept: new Map() };
   let parts: Part[] = [];
-  let shown: Picture | undefined;
+  let shown: ViewState | undefined;
   let drawn: { plan?: object; place: number } = { place: -1 };
 
   listen(stage, "pointermove", event => {
     if (shown === undefined || shown.dragging) return showHint(event, null);
     const x = event.clientX - stage.getBoundingClientRect().left;
     const part = parts.find(({ left, right }) => left <= x && x < right);
-    const said = part?.isSecond ? part.words : part && sayOf(shown, sums, part.fate);
-    showHint(event, said ? [said[0]] : null);
+    const words = part?.isSecond ? part.words : part && sayOf(shown, sums, part.fate);
+    showHint(event, words ? [words[0]] : null);
   });
-  listen(stage, "pointerleave", event => showHint(event, null));
 
   return {
     node,
-    draw(picture, news) {
-      shown = picture;
-      const { scene, plan, place, axis, palette } = picture;
-      const decided = news.has("scene") || news.has("fates");
-      const renewed = decided || ["size", "range", "theme"].some(part => news.has(part as "size"));
+    draw(viewState, news) {
+      shown = viewState;
+      const { scene, plan, place, axis, palette } = viewState;
+      const decided = hasAny(news, "scene", "fates");
+      const renewed = decided || hasAny(news, "size", "range", "theme");
       if (decided) sums = sumFates(scene, plan);
-      if (renewed) fates = findMostFates(scene, plan, axis, picture.pins);
+      if (renewed) fates = findMostFates(scene, plan, axis, viewState.pins);
       else if (drawn.place === place && drawn.plan === plan) return;
       drawn = { plan, place };
-      parts = findParts(picture, fates, sums);
-      drawStrip(back, picture, parts, axis.placeX[placeOf(picture)] as number);
+      parts = findParts(viewState, fates, sums);
+      drawStrip(back, viewState, parts, axis.placeX[placeOf(viewState)] as number);
       paint(canvas, axis.width, STRIP, palette.ratio, context => {
         if (back.width > 0) context.drawImage(back, 0, 0, axis.width, STRIP);
       });
@@ -78,16 +84,16 @@ export const makeBecomes = (): View => {
   };
 };
 
-const sayOf = ({ scene, plan, place }: Picture, sums: FateSums, fate: number): [string, string] => {
-  const known = scene.fates[fate];
-  if (known === undefined) return ["", ""];
+const sayOf = ({ scene, plan, place }: ViewState, sums: FateSums, fate: number): [string, string] => {
+  const fateInfo = scene.fates[fate];
+  if (fateInfo === undefined) return ["", ""];
   const calls = findSplit(scene, plan, place) < 0 ? 1 : 2;
-  return sayTotal(known, totalOf(scene, sums, fate, place), plan.summaryTokens[place] ?? 0, calls);
+  return sayTotal(fateInfo, totalOf(scene, sums, fate, place), plan.summaryTokens[place] ?? 0, calls);
 };
 
 /** Parts from left to right; of each fate the widest has the words. */
-const findParts = (picture: Picture, fates: MostFates, sums: FateSums): Part[] => {
-  const { scene, axis, palette, place } = picture;
+const findParts = (viewState: ViewState, fates: MostFates, sums: FateSums): Part[] => {
+  const { scene, axis, palette, place } = viewState;
   const cut = binOfPlace(scene, axis, place);
   const edge = (bin: number) => snap(axis.binX[bin] as number, palette.ratio);
   const parts: Part[] = [];
@@ -109,12 +115,12 @@ const findParts = (picture: Picture, fates: MostFates, sums: FateSums): Part[] =
     const best = widest.get(part.fate);
     if (best === undefined || part.right - part.left > best.right - best.left) widest.set(part.fate, part);
   }
-  for (const part of widest.values()) part.words = sayOf(picture, sums, part.fate);
-  return divide(picture, parts);
+  for (const part of widest.values()) part.words = sayOf(viewState, sums, part.fate);
+  return divide(viewState, parts);
 };
 
 /** Parts what a second call summarises from what the first does. */
-const divide = ({ scene, plan, axis, place, palette }: Picture, parts: Part[]): Part[] => {
+const divide = ({ scene, plan, axis, place, palette }: ViewState, parts: Part[]): Part[] => {
   const split = findSplit(scene, plan, place);
   if (split < 0) return parts;
   const x = snap(axis.placeX[split] as number, palette.ratio);
@@ -130,9 +136,9 @@ const divide = ({ scene, plan, axis, place, palette }: Picture, parts: Part[]): 
 };
 
 const sayStrip = (parts: readonly Part[]): string =>
-  `Becomes: ${parts.flatMap(({ words }) => (words === null ? [] : [words[0]])).join("; ") || "nothing"}`;
+  `Outcome: ${parts.flatMap(({ words }) => (words === null ? [] : [words[0]])).join("; ") || "nothing"}`;
 
-/** Where words may stand between two edges: beside the handle's line, on its wider side, where it runs through. */
+/** The room for words between two edges: on the wider side of the handle's line, if that crosses. */
 export const findRoom = (left: number, right: number, line: number): readonly [from: number, to: number] => {
   if (line <= left || right <= line) return [left, right];
   return 2 * line > left + right ? [left, line] : [line, right];
@@ -140,7 +146,7 @@ export const findRoom = (left: number, right: number, line: number): readonly [f
 
 const drawStrip = (
   canvas: HTMLCanvasElement,
-  { scene, axis, palette }: Picture,
+  { scene, axis, palette }: ViewState,
   parts: readonly Part[],
   line: number,
 ) => {
@@ -161,16 +167,16 @@ const drawStrip = (
       }
       const [from, to] = findRoom(left, right, line);
       // A narrower part has its words only under the pointer.
-      const said = words?.find(said => context.measureText(said).width + 12 <= to - from);
-      if (said === undefined) continue;
-      const room = context.measureText(said).width + 12;
+      const label = words?.find(candidate => context.measureText(candidate).width + 12 <= to - from);
+      if (label === undefined) continue;
+      const room = context.measureText(label).width + 12;
       const at = (from + to - room) / 2;
       if (!solid) {
         context.fillStyle = palette.ground;
         context.fillRect(at, 1, room, STRIP - 2);
       }
       context.fillStyle = solid ? palette.ground : palette.text;
-      context.fillText(said, at + 6, STRIP / 2 + 0.5);
+      context.fillText(label, at + 6, STRIP / 2 + 0.5);
     }
   });
 };

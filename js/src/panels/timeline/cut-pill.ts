@@ -1,4 +1,4 @@
-// The pill: the hand on the cut. It moves with the pointer and the keys, snaps to legal places and never waits for Python.
+// The pill: the hand on the cut. It moves with the pointer and the keys, snaps to valid cut points and never waits for Python.
 
 import { type Axis, placeAt } from "../../model/axis";
 import {
@@ -17,8 +17,9 @@ import {
 import { namePlace, plural, sayPlace, short } from "../../model/format";
 import { isUncut, totalAfter } from "../../model/plan";
 import { pan, reveal, showsAll } from "../../model/range";
-import type { Actions, Picture, View } from "../../store/view";
+import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
 import { h, listen, setAttributes, setShown, setText } from "../../ui/dom";
+import { isModified } from "../../ui/keys";
 
 /** `strip` spans the axis; a press on it moves the cut too. */
 export const makeCutPill = (actions: Actions, strip: HTMLElement): View => {
@@ -49,18 +50,18 @@ export const makeCutPill = (actions: Actions, strip: HTMLElement): View => {
     });
     return button;
   };
-  const earlier = step("◂", "Earlier legal place", previousLegal);
-  const later = step("▸", "Later legal place", nextLegal);
+  const earlier = step("◂", "Earlier valid cut point", previousLegal);
+  const later = step("▸", "Later valid cut point", nextLegal);
   const pill = h("div", { class: "ci-pill" }, earlier, grip, later);
   const ghost = h("div", { class: "ci-ghost", "aria-hidden": "true", hidden: true });
   const refusal = h("div", { class: "ci-refusal", "data-testid": "cut-refusal", hidden: true });
   const line = h("div", { class: "ci-cutline-over", "aria-hidden": "true" });
   const mover = h("div", { class: "ci-mover" }, line, pill);
   const node = h("div", { class: "ci-handle" }, ghost, mover, refusal);
-  let shown: Picture | undefined;
+  let shown: ViewState | undefined;
   let origin = 0;
-  /** From the cut to where the hand took the pill, which does not stand over the cut near the edges. */
-  let held = 0;
+  /** The distance from the cut to the pointer on the pill, which is shifted near the edges. */
+  let offset = 0;
   let start = 0;
   let free = false;
   let hand = 0;
@@ -68,17 +69,17 @@ export const makeCutPill = (actions: Actions, strip: HTMLElement): View => {
   let panning = 0;
 
   const follow = (event: PointerEvent) => {
-    pointer = event.clientX - origin - held;
+    pointer = event.clientX - origin - offset;
     take();
     panning ||= requestAnimationFrame(panOn);
   };
 
-  /** Near an edge behind which there is more, the range moves on under the hand. */
+  /** Near an edge with more content behind it, the range scrolls during a drag. */
   const panOn = () => {
     panning = 0;
     if (shown === undefined || !shown.dragging) return;
     const { scene, range, axis } = shown;
-    const [left, right] = [pointer + Math.min(0, held), pointer + Math.max(0, held)];
+    const [left, right] = [pointer + Math.min(0, offset), pointer + Math.max(0, offset)];
     const over = left < EDGE ? -1 : right > axis.width - EDGE ? 1 : 0;
     const moved = over === 0 ? range : pan(range, scene.steps, over * Math.ceil((range[1] - range[0]) / 60));
     if (moved[0] === range[0]) return;
@@ -100,14 +101,13 @@ export const makeCutPill = (actions: Actions, strip: HTMLElement): View => {
   const begin = (event: PointerEvent) => {
     if (event.button !== 0 || shown === undefined) return;
     const place = placeOf(shown);
-    const onPill = event.currentTarget === pill;
-    if (onPill && (event.target as Element).closest(".ci-step") !== null) return;
-    if (onPill && sideOf(shown.axis, place) !== 0) return showCut(shown, place);
+    if ((event.target as Element).closest(".ci-step") !== null) return;
+    if (sideOf(shown.axis, place) !== 0) return showCut(shown, place);
     event.preventDefault();
     grip.focus({ preventScroll: true });
     grip.setPointerCapture(event.pointerId);
     origin = node.getBoundingClientRect().left;
-    held = onPill ? event.clientX - origin - (shown.axis.placeX[place] as number) : 0;
+    offset = event.clientX - origin - (shown.axis.placeX[place] as number);
     start = shown.place;
     free = shown.plan.cut.by !== "you";
     hand = event.pointerId;
@@ -116,11 +116,11 @@ export const makeCutPill = (actions: Actions, strip: HTMLElement): View => {
     listen(grip, "lostpointercapture", end, { once: true });
   };
 
-  /** Moves the range to where a place is. */
-  const showCut = ({ scene, range, place }: Picture, at = place) => {
+  /** Moves the range so that it contains a place. */
+  const showCut = ({ scene, range, place }: ViewState, at = place) => {
     const step = scene.entryStep[Math.min(at, scene.entries - 1)] ?? 0;
-    const seen = reveal(range, scene.steps, step);
-    if (seen !== range) actions.brush(...seen);
+    const shownRange = reveal(range, scene.steps, step);
+    if (shownRange !== range) actions.brush(...shownRange);
   };
 
   const letGo = () => {
@@ -144,7 +144,7 @@ export const makeCutPill = (actions: Actions, strip: HTMLElement): View => {
   };
 
   const onKey = (event: KeyboardEvent) => {
-    if (shown === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (shown === undefined || isModified(event)) return;
     const { scene, cuts, place, dragging } = shown;
     if (event.key === "Escape" && dragging) {
       cancel();
@@ -162,11 +162,6 @@ export const makeCutPill = (actions: Actions, strip: HTMLElement): View => {
   listen(grip, "keydown", onKey);
   listen(grip, "blur", () => actions.sayWhy(-1));
 
-  listen(strip, "pointerdown", event => {
-    if (event.button !== 0) return;
-    begin(event);
-    follow(event);
-  });
   listen(strip, "pointermove", event => {
     if (shown === undefined || shown.dragging) return;
     const place = placeAt(shown.axis, event.clientX - strip.getBoundingClientRect().left);
@@ -176,74 +171,71 @@ export const makeCutPill = (actions: Actions, strip: HTMLElement): View => {
 
   return {
     node,
-    draw(picture, parts) {
-      shown = picture;
-      const { scene, plan, axis, cuts, why, dragging } = picture;
+    draw(viewState, parts) {
+      shown = viewState;
+      const { scene, plan, axis, cuts, why, dragging } = viewState;
       const none = scene.entries === 0;
       setShown(node, !none);
       if (none) return;
-      const place = placeOf(picture);
+      const place = placeOf(viewState);
       const side = sideOf(axis, place);
       const x = side === 0 ? (axis.placeX[place] as number) : side < 0 ? 0 : axis.width;
       mover.classList.toggle("ci-off", side !== 0);
-      mover.classList.toggle("ci-nobody", isUncut(plan, picture.place));
+      mover.classList.toggle("ci-nobody", isUncut(plan, viewState.place));
       mover.classList.toggle("ci-refused", why >= 0);
-      mover.classList.toggle(
-        "ci-still",
-        dragging || ["size", "scene", "range"].some(part => parts.has(part as "size")),
-      );
+      mover.classList.toggle("ci-still", dragging || hasAny(parts, "size", "scene", "range"));
       mover.style.transform = `translateX(${x}px)`;
       setShown(ghost, why >= 0 && sideOf(axis, why) === 0);
       if (why >= 0) ghost.style.transform = `translateX(${axis.placeX[why]}px)`;
-      setText(words, sayPill(picture));
+      setText(words, sayPill(viewState));
       earlier.classList.toggle("ci-none", side >= 0 && previousLegal(cuts, place) === place);
       later.classList.toggle("ci-none", side <= 0 && nextLegal(cuts, place) === place);
       keepInside(pill, x, axis.width, dragging);
-      drawRefusal(refusal, picture, x);
+      drawRefusal(refusal, viewState, x);
       setAttributes(grip, {
         "aria-valuemin": 0,
         "aria-valuemax": cuts.end,
-        "aria-valuenow": picture.place,
-        "aria-valuetext": sayPlace(scene, plan, picture.place),
+        "aria-valuenow": viewState.place,
+        "aria-valuetext": sayPlace(scene, plan, viewState.place),
       });
     },
   };
 };
 
-/** Where the handle stands: with the cut, or where it waits for the hand while there is none. */
-export const placeOf = ({ plan, place }: Picture): number => {
+/** The position of the handle: at the cut, or its start position without a cut. */
+export const placeOf = ({ plan, place }: ViewState): number => {
   const { rest = -1 } = plan.cut as { rest?: number };
   return isUncut(plan, place) && rest >= 0 ? rest : place;
 };
 
-const sayPill = ({ scene, plan, place }: Picture): string => {
+const sayPill = ({ scene, plan, place }: ViewState): string => {
   const after = totalAfter(plan, place);
-  const told = after < 0 ? [] : [`${short(after)} after`];
-  if (isUncut(plan, place)) return ["no cut", ...told].join(" · ");
-  // What the file records bears its name.
+  const lines = after < 0 ? [] : [`${short(after)} after`];
+  if (isUncut(plan, place)) return ["no cut", ...lines].join(" · ");
+  // A recorded cut is labelled as such.
   const where =
     plan.entry !== undefined && plan.label !== undefined && place === plan.cut.place
       ? `${plan.label} cut`
       : place >= scene.entries
         ? `end of turn ${turnOfPlace(scene, place) + 1}`
         : namePlace(scene, place);
-  return [where, ...told].join(" · ");
+  return [where, ...lines].join(" · ");
 };
 
-const sayWhy = ({ scene, cuts, axis, why }: Picture): string => {
+const sayWhy = ({ scene, cuts, axis, why }: ViewState): string => {
   const nearest = nearestLegal(cuts, why, axis.placeX);
   const where = `No cut in ${namePlace(scene, why)}, here: ${whyNot(scene, why)}`;
-  if (nearest < 0) return `${where} No place here is legal.`;
+  if (nearest < 0) return `${where} No place here is valid.`;
   const distance = plural(Math.abs(nearest - why), "entry", "entries");
   return `${where} Nearest: ${distance} ${nearest < why ? "earlier" : "later"}.`;
 };
 
 /** The provider's words, on the side of the hand that has the room. */
-const drawRefusal = (node: HTMLElement, picture: Picture, x: number) => {
-  const { axis, why } = picture;
+const drawRefusal = (node: HTMLElement, viewState: ViewState, x: number) => {
+  const { axis, why } = viewState;
   setShown(node, why >= 0);
   if (why < 0) return;
-  setText(node, sayWhy(picture));
+  setText(node, sayWhy(viewState));
   const left = x > axis.width / 2;
   const room = Math.max(120, (left ? x : axis.width - x) - PILL);
   node.style.cssText = left
@@ -261,7 +253,7 @@ const EDGE = 14;
 /** Half of the pill, at most. */
 const PILL = 124;
 
-const KEYS: Record<string, (picture: Picture) => number> = {
+const KEYS: Record<string, (viewState: ViewState) => number> = {
   ArrowRight: ({ cuts, place }) => nextLegal(cuts, place),
   ArrowUp: ({ cuts, place }) => nextLegal(cuts, place),
   ArrowLeft: ({ cuts, place }) => previousLegal(cuts, place),
@@ -276,14 +268,14 @@ const KEYS: Record<string, (picture: Picture) => number> = {
 const widths = new WeakMap<HTMLElement, Map<number, number>>();
 
 const widthOf = (pill: HTMLElement, dragging: boolean): number => {
-  const known = widths.get(pill) ?? new Map<number, number>();
-  widths.set(pill, known);
+  const widthOfText = widths.get(pill) ?? new Map<number, number>();
+  widths.set(pill, widthOfText);
   const length = pill.textContent?.length ?? 0;
   // A length that is new is as wide as its letters are elsewhere, near enough to stay inside.
-  const [[letters, wide] = [0, 0]] = known;
-  if (dragging && !known.has(length) && wide > 0) return (wide * length) / letters;
-  const width = known.get(length) || pill.offsetWidth;
-  known.set(length, width);
+  const [[letters, wide] = [0, 0]] = widthOfText;
+  if (dragging && !widthOfText.has(length) && wide > 0) return (wide * length) / letters;
+  const width = widthOfText.get(length) || pill.offsetWidth;
+  widthOfText.set(length, width);
   return width;
 };
 

@@ -1,14 +1,14 @@
-// The places to cut: a tall tick where a turn starts, a short one inside a turn; where none stands, no cut may.
+// Cut points: a tall tick at the start of a turn, a short one inside a turn; other places are not valid.
 
 import { lowerBound } from "../../model/axis";
 import { isLegal } from "../../model/cuts";
-import type { Picture, View } from "../../store/view";
+import { hasAny, type View, type ViewState } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
 import { h } from "../../ui/dom";
 
 const STRIP = 11;
 const HEIGHTS = { turn: 9, split: 4 };
-/** Ticks that stand nearer than this would be a line. */
+/** The smallest distance between ticks. */
 const NEAREST = 2;
 
 export interface Places extends View {
@@ -21,21 +21,21 @@ export const makePlaces = (): Places => {
   const node = h(
     "div",
     { class: "ci-lined ci-legal" },
-    h("div", { class: "ci-label" }, h("span", {}, "legal places")),
+    h("div", { class: "ci-label" }, h("span", {}, "valid cut points")),
     axis,
   );
   return {
     node,
     axis,
-    draw(picture, parts) {
-      if (!["scene", "size", "range", "theme"].some(part => parts.has(part as "scene"))) return;
-      const { axis, palette } = picture;
-      paint(canvas, axis.width, STRIP, palette.ratio, context => drawPlaces(context, picture));
+    draw(viewState, parts) {
+      if (!hasAny(parts, "scene", "size", "range", "theme")) return;
+      const { axis, palette } = viewState;
+      paint(canvas, axis.width, STRIP, palette.ratio, context => drawPlaces(context, viewState));
     },
   };
 };
 
-const drawPlaces = (context: CanvasRenderingContext2D, { scene, axis, palette }: Picture) => {
+const drawPlaces = (context: CanvasRenderingContext2D, { scene, axis, palette }: ViewState) => {
   let free = [-1, -1];
   for (let place = lowerBound(axis.placeX, -1); place <= scene.entries; place++) {
     const at = axis.placeX[place] as number;

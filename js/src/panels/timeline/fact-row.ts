@@ -2,12 +2,13 @@
 import { middleOf } from "../../model/axis";
 import { rowOf } from "../../model/block-refs";
 import type { Mention } from "../../model/fact-row";
-import type { Actions, Picture, View } from "../../store/view";
+import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
 import { h, listen, setAttributes, setShown, setText } from "../../ui/dom";
+import { claim, sideways } from "../../ui/keys";
 
 /** Blocks nearer than this share a dot. */
 const NEAR = 8;
-/** Pixels between a dot and words beside it. */
+/** Pixels between a dot and the words next to it. */
 const ROOM = 10;
 
 export const makeFactRow = (actions: Actions): View => {
@@ -23,7 +24,7 @@ export const makeFactRow = (actions: Actions): View => {
     h("div", { class: "ci-stage" }, dots, end),
   );
 
-  const drawDots = ({ scene, axis }: Picture, mentions: readonly Mention[]) => {
+  const drawDots = ({ scene, axis }: ViewState, mentions: readonly Mention[]) => {
     const marks: { x: number; row: number; kinds: string[] }[] = [];
     const rows = mentions.map(({ ref, kind }) => ({ row: rowOf(scene, ref), kind }));
     for (const { row, kind } of rows.sort((a, b) => a.row - b.row)) {
@@ -37,46 +38,45 @@ export const makeFactRow = (actions: Actions): View => {
       ...marks.map(({ x, row, kinds }, at) => {
         const [first = "", more] = [kinds[0], kinds.length > 1];
         const words = more ? `${kinds.length} blocks: ${first} to ${kinds.at(-1)}` : first;
-        const dot = h("button", { "aria-label": words, title: words, tabindex: at && -1 });
-        dot.style.left = `${x}px`;
-        listen(dot, "click", () => actions.openBody(row));
-        return dot;
+        return h("button", {
+          ...{ "aria-label": words, title: words, tabindex: at && -1, style: `left: ${x}px` },
+          onclick: () => actions.openBody(row),
+        });
       }),
     );
-    // The words stand where they hide no dot: at the end, else in the last gap that has room for them.
+    // The words must not hide a dot: at the end, else in the last gap that is wide enough.
     setShown(end, true);
     const ends = [-ROOM, ...marks.map(({ x }) => x), axis.width + ROOM];
     let at = ends.length - 1;
     while (at > 0 && ends[at]! - ends[at - 1]! < end.offsetWidth + 2 * ROOM) at--;
     if (at > 0) end.style.left = `${ends[at]! - ROOM - end.offsetWidth}px`;
-    // Where no gap has room they are the label's hint.
+    // If no gap is wide enough, the words are the label's tooltip.
     setShown(end, at > 0);
     setAttributes(label, { title: at > 0 ? undefined : end.textContent });
   };
   listen(dots, "keydown", event => {
-    const way = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const way = sideways(event);
     const all = [...dots.children] as HTMLElement[];
-    const next = all[all.indexOf(event.target as HTMLElement) + way];
-    if (way === 0 || next === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
+    const next = way && all[all.indexOf(event.target as HTMLElement) + way];
+    if (!next) return;
+    claim(event);
     for (const dot of all) dot.tabIndex = dot === next ? 0 : -1;
     next.focus();
   });
 
   return {
     node,
-    draw(picture, parts) {
-      const told = ["scene", "tracing"].some(part => parts.has(part as "scene"));
-      if (!told && !parts.has("size") && !parts.has("range")) return;
-      const { factRow: content } = picture;
+    draw(viewState, parts) {
+      const changed = hasAny(parts, "scene", "tracing");
+      if (!changed && !parts.has("size") && !parts.has("range")) return;
+      const { factRow: content } = viewState;
       setShown(node, content !== null);
       if (content === null) return;
       setText(name, content.name && `${content.name} `);
       setText(does, content.does);
       setText(end, content.ends);
       end.classList.toggle("ci-bad", content.lost);
-      drawDots(picture, content.mentions);
+      drawDots(viewState, content.mentions);
     },
   };
 };

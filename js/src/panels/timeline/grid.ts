@@ -5,16 +5,18 @@ import { middleOf, type Range, stepAt } from "../../model/axis";
 import { HEAD, isTall, type Lanes } from "../../model/bars";
 import { exact, short } from "../../model/format";
 import { fateAt, type Lane, type Scene, sectionAfter, turnOfRow } from "../../model/plan";
-import { reveal, zoomAround } from "../../model/range";
-import type { Actions, Picture, View } from "../../store/view";
+import { between, reveal, sectionsIn, zoomAround } from "../../model/range";
+import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
 import { chip, h, listen, makeId, setAttributes, setText } from "../../ui/dom";
+import { isModified, sideways, upOrDown } from "../../ui/keys";
 import { showHint } from "../../ui/tooltip";
+import { selectByDrag } from "./selection";
 import { middle } from "./zoom";
 
 /** A lane as high as this has room for its scale. */
 const TWO_LINES = 32;
 const NEAR = 10;
-/** A frame with more news than this is a new picture, of which nothing was chosen by hand. */
+/** A frame with more changes than this is a new view, in which nothing was chosen by the user. */
 const MANY = 6;
 const ZOOMS: Record<string, number> = { "+": 0.5, "=": 0.5, "-": 2 };
 
@@ -28,17 +30,19 @@ export const makeGrid = (actions: Actions): View => {
   });
   const level = h("div", { class: "ci-label ci-level", "data-testid": "level" });
   let rows: HTMLElement[] = [];
-  let names: { lane: Lane; before: HTMLElement; after: HTMLElement; node: HTMLElement }[] = [];
-  let shown: Picture | undefined;
+  let names: (Record<"before" | "after" | "of" | "node", HTMLElement> & { lane: Lane })[] = [];
+  let shown: ViewState | undefined;
   let lane = 0;
   let step = -1;
-  /** Where in the step the pointer is; what it means is the block nearest to it. */
+  /** The pointer's position within the step; it selects the nearest block. */
   let aim = 0;
-  /** The row last chosen here; the active cell may have moved on to where there is none. */
-  let mine = -1;
+  /** The step at which a selection by the keyboard began. */
+  let anchor = -1;
+  /** The row chosen last; the active cell may since have moved to an empty one. */
+  let ownRow = -1;
 
-  const build = (picture: Picture) => {
-    const { scene, lanes, axis } = picture;
+  const build = (viewState: ViewState) => {
+    const { scene, lanes, axis } = viewState;
     names = [];
     rows = lanes.list.map((lane, i) => {
       const top = lanes.tops[i] ?? 0;
@@ -61,34 +65,44 @@ export const makeGrid = (actions: Actions): View => {
   };
 
   const name = (lane: Lane, scale: HTMLElement | string) => {
-    const [before, after] = [h("span", { class: "ci-had" }), h("span")];
-    const made = h(
+    const [before, after, of] = [h("span", { class: "ci-had" }), h("span"), h("span", { class: "ci-had" })];
+    const control = h(
       "div",
       { role: "rowheader", "aria-colindex": 1, class: "ci-label", "data-lane": lane.id },
       h("span", { class: "ci-hue" }, chip(lane.id === "head" ? "system" : lane.id), lane.label),
-      h("span", { class: "ci-amount" }, before, after),
+      h("span", { class: "ci-amount" }, before, after, of),
       scale,
     );
-    names.push({ lane, before, after, node: made });
-    return made;
+    names.push({ lane, before, after, of, node: control });
+    return control;
   };
 
-  /** Before and after, as Python counted them. */
-  const tell = ({ scene, plan, place }: Picture) => {
-    for (const { lane, before, after, node } of names) {
-      const sum = (of: (section: number) => number) =>
-        lane.sections.reduce((all, section) => all + of(section), 0);
+  /** Before and after, as Python counted them; of a selection its part of all. */
+  const describe = ({ scene, plan, place, selection }: ViewState) => {
+    const inside = selection && sectionsIn(scene, selection);
+    for (const { lane, before, after, of, node } of names) {
+      const sum = (tokens: (section: number) => number) =>
+        lane.sections.reduce((all, section) => all + tokens(section), 0);
       const had = sum(section => plan.before.sections[section] ?? 0);
+      if (inside !== null) {
+        const selected = sum(section => inside[section] ?? 0);
+        setText(before, "");
+        setText(after, short(selected));
+        setText(of, ` of ${short(had)}`);
+        setAttributes(node, { title: `${lane.label}: ${exact(selected)} of ${exact(had)} tokens selected` });
+        continue;
+      }
       const has = sum(section => sectionAfter(scene, plan, place, section));
+      setText(of, "");
       setText(before, `${short(had)} → `);
       setText(after, short(has));
       setAttributes(node, { title: `${lane.label}: ${exact(had)} tokens before, ${exact(has)} after` });
     }
   };
 
-  const mark = (picture: Picture) => {
+  const mark = (viewState: ViewState) => {
     const row = rows[lane];
-    const { first, end, width } = picture.axis;
+    const { first, end, width } = viewState.axis;
     const visible = row !== undefined && step >= first && step < end;
     setAttributes(node, { "aria-activedescendant": visible ? cell.id : undefined });
     if (!visible) {
@@ -101,48 +115,64 @@ export const makeGrid = (actions: Actions): View => {
     }
     cell.style.opacity = "";
     if (cell.parentElement !== row) row.append(cell);
-    cell.style.transform = `translateX(${(step - first) * picture.axis.step}px)`;
-    cell.style.width = `${Math.max(3, Math.min(width, picture.axis.step))}px`;
+    cell.style.transform = `translateX(${(step - first) * viewState.axis.step}px)`;
+    cell.style.width = `${Math.max(3, Math.min(width, viewState.axis.step))}px`;
     // The first column is the name of the lane.
     setAttributes(cell, { "aria-colindex": step + 2 });
-    setText(cell, sayCell(picture, lane, step));
+    setText(cell, sayCell(viewState, lane, step));
   };
 
-  const pick = (picture: Picture, cycle: boolean) => {
-    const found = rowsOf(picture, lane, step);
-    const next = cycle ? found[(found.indexOf(picture.row) + 1) % found.length] : found[0];
-    show(picture);
-    mark(picture);
+  const pick = (viewState: ViewState, cycle: boolean) => {
+    const laneRows = rowsOf(viewState, lane, step);
+    const next = cycle ? laneRows[(laneRows.indexOf(viewState.row) + 1) % laneRows.length] : laneRows[0];
+    show(viewState);
+    mark(viewState);
     if (next !== undefined) choose(next);
   };
 
+  /** Selects from the active step on; the end that was not there first moves. */
+  const extend = ({ scene, selection }: ViewState, way: number) => {
+    if (selection === null || (selection[0] !== anchor && selection[1] - 1 !== anchor))
+      anchor = Math.max(0, step);
+    const [first, end] = selection ?? [anchor, anchor + 1];
+    const head = first === anchor ? end - 1 : first;
+    const to = Math.max(0, Math.min(scene.steps - 1, head + way));
+    actions.selection.select(between(anchor, to, scene.steps, 1));
+  };
+
   /** Moves the range along when the active cell leaves it. */
-  const show = ({ range, scene }: Picture) => {
-    const seen = reveal(range, scene.steps, step);
-    if (seen !== range) actions.brush(...seen);
+  const show = ({ range, scene }: ViewState) => {
+    const shownRange = reveal(range, scene.steps, step);
+    if (shownRange !== range) actions.brush(...shownRange);
   };
 
   const choose = (row: number) => {
-    mine = row;
+    ownRow = row;
     actions.select(row);
   };
 
-  const open = (picture: Picture) => {
-    if (rowsOf(picture, lane, step).includes(picture.row)) actions.openBody(picture.row);
+  const open = (viewState: ViewState) => {
+    if (rowsOf(viewState, lane, step).includes(viewState.row)) actions.openBody(viewState.row);
   };
 
-  const locate = (event: PointerEvent | MouseEvent, picture: Picture): boolean => {
+  const locate = (event: PointerEvent | MouseEvent, viewState: ViewState): boolean => {
     const box = node.getBoundingClientRect();
     const x = event.clientX - box.left - level.clientWidth;
     const y = event.clientY - box.top - HEAD;
-    const at = picture.lanes.floors.findIndex(floor => y < floor);
-    if (x < 0 || x > picture.axis.width || y < 0 || at < 0) return false;
-    [lane, step, aim] = [at, stepAt(picture.axis, x), x];
+    const at = viewState.lanes.floors.findIndex(floor => y < floor);
+    if (x < 0 || x > viewState.axis.width || y < 0 || at < 0) return false;
+    [lane, step, aim] = [at, stepAt(viewState.axis, x), x];
     return true;
   };
 
+  const isClick = selectByDrag(actions, node, clientX => {
+    if (shown === undefined || shown.scene.steps === 0) return null;
+    const x = clientX - node.getBoundingClientRect().left - level.clientWidth;
+    const { axis, scene } = shown;
+    return x < 0 ? null : { step: stepAt(axis, Math.min(x, axis.width)), steps: scene.steps };
+  });
   listen(node, "click", event => {
-    if (shown === undefined) return;
+    if (shown === undefined || !isClick()) return;
     const [oldLane, oldStep] = [lane, step];
     if (!locate(event, shown)) return;
     step = nearestBar(shown, lane, step);
@@ -163,14 +193,20 @@ export const makeGrid = (actions: Actions): View => {
   listen(node, "pointerleave", event => showHint(event, null));
   listen(node, "keydown", event => {
     // With a modifier they are the browser's: its zoom, its way back.
-    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (isModified(event)) return;
     if (shown === undefined || shown.scene.steps === 0) return;
     const { scene } = shown;
     const from = Math.max(0, step);
-    if (event.key === "ArrowRight") step = step < 0 ? shown.range[0] : Math.min(scene.steps - 1, from + 1);
+    const way = event.shiftKey && sideways(event);
+    if (way) {
+      event.preventDefault();
+      return extend(shown, way);
+    }
+    const up = upOrDown(event);
+    if (up) lane = Math.max(0, Math.min(shown.lanes.list.length - 1, lane + up));
+    else if (event.key === "ArrowRight")
+      step = step < 0 ? shown.range[0] : Math.min(scene.steps - 1, from + 1);
     else if (event.key === "ArrowLeft") step = Math.max(0, from - 1);
-    else if (event.key === "ArrowDown") lane = Math.min(shown.lanes.list.length - 1, lane + 1);
-    else if (event.key === "ArrowUp") lane = Math.max(0, lane - 1);
     else if (event.key === "Home") step = 0;
     else if (event.key === "End") step = scene.steps - 1;
     else if (event.key === "PageDown") step = turnStep(scene, from, 1);
@@ -188,36 +224,36 @@ export const makeGrid = (actions: Actions): View => {
 
   return {
     node,
-    draw(picture, parts) {
-      shown = picture;
-      if (["scene", "size", "range"].some(part => parts.has(part as "scene"))) build(picture);
-      if (["scene", "size", "range", "plan", "place"].some(part => parts.has(part as "scene"))) tell(picture);
-      if (parts.has("row") && picture.row >= 0 && (picture.row !== mine || parts.has("scene"))) {
-        const { scene, lanes, range } = picture;
-        lane = Math.max(0, lanes.laneOf[scene.blockSection[picture.row] as number] as number);
-        step = scene.entryStep[scene.blockEntry[picture.row] as number] as number;
-        const seen = reveal(range, scene.steps, step);
-        if (seen !== range && parts.size < MANY) actions.brush(...seen);
+    draw(viewState, parts) {
+      shown = viewState;
+      if (hasAny(parts, "scene", "size", "range")) build(viewState);
+      if (hasAny(parts, "scene", "size", "range", "plan", "place", "selection")) describe(viewState);
+      if (parts.has("row") && viewState.row >= 0 && (viewState.row !== ownRow || parts.has("scene"))) {
+        const { scene, lanes, range } = viewState;
+        lane = Math.max(0, lanes.laneOf[scene.blockSection[viewState.row] as number] as number);
+        step = scene.entryStep[scene.blockEntry[viewState.row] as number] as number;
+        const shownRange = reveal(range, scene.steps, step);
+        if (shownRange !== range && parts.size < MANY) actions.brush(...shownRange);
       } else if (parts.has("scene")) step = -1;
-      if (parts.has("row") || parts.has("scene")) mine = picture.row;
-      if (!parts.has("place") || parts.size > 1) mark(picture);
+      if (hasAny(parts, "row", "scene")) ownRow = viewState.row;
+      if (!parts.has("place") || parts.size > 1) mark(viewState);
     },
   };
 };
 
-/** The range after a key that zooms: around the active cell, which stays where it is while it is in sight. */
-const zoomBy = (picture: Picture, step: number, key: string): Range | undefined => {
-  const { range, scene } = picture;
+/** The range after a zoom key: around the active cell, which keeps its position while it is visible. */
+const zoomBy = (viewState: ViewState, step: number, key: string): Range | undefined => {
+  const { range, scene } = viewState;
   const factor = ZOOMS[key];
   if (factor === undefined) return key === "0" ? [0, scene.steps] : undefined;
-  const seen = step >= range[0] && step < range[1];
-  return zoomAround(range, scene.steps, seen ? step + 0.5 : middle(picture), factor);
+  const isVisible = step >= range[0] && step < range[1];
+  return zoomAround(range, scene.steps, isVisible ? step + 0.5 : middle(viewState), factor);
 };
 
-/** What a full bar stands for; where there is little room, only of the tall lane. */
+/** The value of a full bar; in little room, only of the tall lane. */
 const sayScale = ({ scale: [tall, low] }: Lanes) => h("small", {}, tall, h("span", { class: "ci-had" }, low));
 
-/** The names of all lanes, where these are one. */
+/** The names of all lanes, if they are merged into one. */
 const nameAll = ({ lanes }: Scene, drawn: Lanes) =>
   h(
     "div",
@@ -229,19 +265,19 @@ const nameAll = ({ lanes }: Scene, drawn: Lanes) =>
   );
 
 /** The step with a bar in this lane that is nearest to a click, within a few pixels; else the step itself. */
-const nearestBar = (picture: Picture, lane: number, step: number): number => {
-  const { first, end } = picture.axis;
-  const reach = Math.ceil(NEAR / Math.max(1, picture.axis.step));
+const nearestBar = (viewState: ViewState, lane: number, step: number): number => {
+  const { first, end } = viewState.axis;
+  const reach = Math.ceil(NEAR / Math.max(1, viewState.axis.step));
   for (let away = 0; away <= reach; away++) {
     for (const at of [step - away, step + away]) {
-      if (at >= first && at < end && rowsOf(picture, lane, at).length > 0) return at;
+      if (at >= first && at < end && rowsOf(viewState, lane, at).length > 0) return at;
     }
   }
   return step;
 };
 
 /** The row of a step and lane whose bar is nearest to `x`, -1 for none. */
-const nearestRow = ({ scene, axis, lanes }: Picture, lane: number, step: number, x: number): number => {
+const nearestRow = ({ scene, axis, lanes }: ViewState, lane: number, step: number, x: number): number => {
   let nearest = -1;
   let least = Number.POSITIVE_INFINITY;
   for (const row of rowsOf({ scene, lanes }, lane, step)) {
@@ -252,33 +288,39 @@ const nearestRow = ({ scene, axis, lanes }: Picture, lane: number, step: number,
 };
 
 /** The rows of a step that a lane shows; of what grew outside of the file those that it grew with. */
-const rowsOf = ({ scene, lanes }: Pick<Picture, "scene" | "lanes">, lane: number, step: number): number[] => {
-  const found: number[] = [];
-  const beside = lanes.list[lane]?.id === "withheld";
+const rowsOf = (
+  { scene, lanes }: Pick<ViewState, "scene" | "lanes">,
+  lane: number,
+  step: number,
+): number[] => {
+  const rows: number[] = [];
+  const beside = lanes.list[lane]?.id === "hidden_reasoning";
   for (let row = scene.stepRow[step] as number; row < (scene.stepRow[step + 1] as number); row++) {
-    const mine = beside ? scene.blockOutside[row] : lanes.laneOf[scene.blockSection[row] as number] === lane;
-    if (mine) found.push(row);
+    const rowLane = beside
+      ? scene.blockOutside[row]
+      : lanes.laneOf[scene.blockSection[row] as number] === lane;
+    if (rowLane) rows.push(row);
   }
-  return found;
+  return rows;
 };
 
-const sayCell = (picture: Picture, lane: number, step: number): string =>
-  [...hintCell(picture, lane, step)].join(", ");
+const sayCell = (viewState: ViewState, lane: number, step: number): string =>
+  [...hintCell(viewState, lane, step)].join(", ");
 
-/** What a cell holds; where single blocks are drawn, only the one nearest to `x`. */
-const hintCell = (picture: Picture, lane: number, step: number, x = -1): string[] => {
-  const { scene, plan } = picture;
+/** The content of a cell; if single blocks are drawn, only the block nearest to `x`. */
+const hintCell = (viewState: ViewState, lane: number, step: number, x = -1): string[] => {
+  const { scene, plan } = viewState;
   const first = scene.stepRow[step] as number;
   const where = first < scene.blocks ? `turn ${turnOfRow(scene, first) + 1}` : "end";
-  const label = picture.lanes.list[lane]?.label ?? "";
-  const single = x >= 0 && picture.axis.level === "block" ? nearestRow(picture, lane, step, x) : -1;
-  const rows = single >= 0 ? [single] : rowsOf(picture, lane, step);
+  const label = viewState.lanes.list[lane]?.label ?? "";
+  const single = x >= 0 && viewState.axis.level === "block" ? nearestRow(viewState, lane, step, x) : -1;
+  const rows = single >= 0 ? [single] : rowsOf(viewState, lane, step);
   if (rows.length === 0) return [where, label, "nothing"];
   return [
     where,
     label,
     ...rows.slice(0, 3).map(row => {
-      const { fate, tokens } = fateAt(scene, plan, row, picture.place);
+      const { fate, tokens } = fateAt(scene, plan, row, viewState.place);
       const before = scene.blockTokens[row] as number;
       const change = tokens === before ? exact(before) : `${exact(before)} → ${exact(tokens)}`;
       return `${change} ${scene.fates[fate]?.label ?? ""}`;

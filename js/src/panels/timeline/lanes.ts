@@ -17,14 +17,14 @@ import {
   roomOf,
 } from "../../model/bars";
 import { short } from "../../model/format";
-import type { Actions, Picture, View } from "../../store/view";
+import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
 import { h } from "../../ui/dom";
 import { makeMarks } from "./annotations";
 import { makeGrid } from "./grid";
 
 const WIDEST_BAR = 40;
-/** What goes has this much of its hue. */
+/** The share of colour of removed blocks. */
 const TINT = 0.36;
 /** Milliseconds after which a range is taken to stay. */
 const REST = 100;
@@ -41,7 +41,7 @@ export const makeLanes = (actions: Actions): View => {
     "data-testid": "bars",
   });
   const older = h("canvas");
-  const kept = h("canvas");
+  const keptCanvas = h("canvas");
   const grid = makeGrid(actions);
   const marks = makeMarks();
   const node = h(
@@ -54,63 +54,62 @@ export const makeLanes = (actions: Actions): View => {
   let ready = false;
   let rest: ReturnType<typeof setTimeout> | undefined;
 
-  const drawAll = (picture: Picture) => {
-    const { axis, lanes, palette } = picture;
+  const drawAll = (viewState: ViewState) => {
+    const { axis, lanes, palette } = viewState;
     node.style.height = `${HEAD + lanes.height}px`;
-    paint(base, axis.width, HEAD + lanes.height, palette.ratio, context => drawBase(context, picture));
+    paint(base, axis.width, HEAD + lanes.height, palette.ratio, context => drawBase(context, viewState));
     paint(bars, axis.width, lanes.height, palette.ratio, context =>
-      drawBins(context, picture, picture.place),
+      drawBins(context, viewState, viewState.place),
     );
-    drawnAt = picture.place;
+    drawnAt = viewState.place;
     ready = false;
     clearTimeout(rest);
-    rest = setTimeout(() => prepare(picture), REST);
+    rest = setTimeout(() => prepare(viewState), REST);
   };
 
-  const prepare = (picture: Picture) => {
+  const prepare = (viewState: ViewState) => {
     if (ready) return;
     clearTimeout(rest);
     ready = true;
-    const { scene, axis, lanes, palette } = picture;
+    const { scene, axis, lanes, palette } = viewState;
     for (const [canvas, place] of [
       [older, scene.entries],
-      [kept, 0],
+      [keptCanvas, 0],
     ] as const) {
-      paint(canvas, axis.width, lanes.height, palette.ratio, context => drawBins(context, picture, place));
+      paint(canvas, axis.width, lanes.height, palette.ratio, context => drawBins(context, viewState, place));
     }
   };
 
   /** Redraws the bins from `first` to `last` of the visible canvas. */
-  const copy = (context: CanvasRenderingContext2D, picture: Picture, first: number, last: number) => {
-    const { scene, axis, lanes, palette, place } = picture;
+  const copy = (context: CanvasRenderingContext2D, viewState: ViewState, first: number, last: number) => {
+    const { scene, axis, lanes, palette, place } = viewState;
     const cut = binOfPlace(scene, axis, place);
-    const left = edge(picture, first);
-    context.clearRect(left, 0, edge(picture, last + 1) - left, lanes.height);
+    const left = edge(viewState, first);
+    context.clearRect(left, 0, edge(viewState, last + 1) - left, lanes.height);
     const blit = (source: HTMLCanvasElement, from: number, to: number) => {
       if (from >= to) return;
-      const x = edge(picture, from);
-      const width = edge(picture, to) - x;
+      const x = edge(viewState, from);
+      const width = edge(viewState, to) - x;
       if (width <= 0) return;
       const { ratio } = palette;
       context.drawImage(source, x * ratio, 0, width * ratio, source.height, x, 0, width, lanes.height);
     };
     blit(older, first, Math.min(cut, last + 1));
-    blit(kept, Math.max(cut + 1, first), last + 1);
-    if (first <= cut && cut <= last) drawBin(context, picture, cut, place);
+    blit(keptCanvas, Math.max(cut + 1, first), last + 1);
+    if (first <= cut && cut <= last) drawBin(context, viewState, cut, place);
   };
 
   return {
     node,
-    draw(picture, parts) {
-      for (const view of [grid, marks]) view.draw(picture, parts);
-      if (["scene", "fates", "size", "range", "theme"].some(part => parts.has(part as "scene")))
-        drawAll(picture);
-      else if (parts.has("place") && drawnAt !== picture.place && picture.axis.bins > 0) {
-        const [first, last] = changedBins(picture.scene, picture.axis, drawnAt, picture.place);
+    draw(viewState, parts) {
+      for (const view of [grid, marks]) view.draw(viewState, parts);
+      if (hasAny(parts, "scene", "fates", "size", "range", "theme")) drawAll(viewState);
+      else if (parts.has("place") && drawnAt !== viewState.place && viewState.axis.bins > 0) {
+        const [first, last] = changedBins(viewState.scene, viewState.axis, drawnAt, viewState.place);
         const context = bars.getContext("2d");
-        prepare(picture);
-        if (context !== null && first <= last) copy(context, picture, first, last);
-        drawnAt = picture.place;
+        prepare(viewState);
+        if (context !== null && first <= last) copy(context, viewState, first, last);
+        drawnAt = viewState.place;
       }
     },
     dispose: () => clearTimeout(rest),
@@ -118,17 +117,17 @@ export const makeLanes = (actions: Actions): View => {
 };
 
 /** The left edge of a bin, on a device pixel so that columns can be copied exactly. */
-const edge = ({ axis, palette }: Picture, bin: number): number =>
+const edge = ({ axis, palette }: ViewState, bin: number): number =>
   snap(axis.binX[bin] as number, palette.ratio);
 
-/** The width of a bin's bars; a hair of ground parts them where there is room. */
-const widthOf = (picture: Picture, bin: number): number => {
-  const room = edge(picture, bin + 1) - edge(picture, bin);
+/** The width of a bin's bars, with a thin gap if there is room. */
+const widthOf = (viewState: ViewState, bin: number): number => {
+  const room = edge(viewState, bin + 1) - edge(viewState, bin);
   return Math.min(WIDEST_BAR, room > 4 ? room - 1 : room);
 };
 
-const drawBase = (context: CanvasRenderingContext2D, picture: Picture) => {
-  const { axis, lanes, palette } = picture;
+const drawBase = (context: CanvasRenderingContext2D, viewState: ViewState) => {
+  const { axis, lanes, palette } = viewState;
   const height = HEAD + lanes.height;
   const hair = 1 / palette.ratio;
   context.fillStyle = palette.band;
@@ -138,7 +137,7 @@ const drawBase = (context: CanvasRenderingContext2D, picture: Picture) => {
       context.fillRect(left, 0, snap(end, palette.ratio) - left, height);
   }
   if (axis.level === "block") {
-    // Where single blocks are seen, a hair says where one request ends and the next begins.
+    // If single blocks are visible, a thin line separates requests.
     for (let at = axis.first + 1; at < axis.end; at++) {
       context.fillRect(snap((at - axis.first) * axis.step, palette.ratio), HEAD, 1, lanes.height);
     }
@@ -158,50 +157,50 @@ const drawBase = (context: CanvasRenderingContext2D, picture: Picture) => {
   }
   context.fillStyle = palette.text;
   lanes.list.forEach((lane, i) => {
-    if (isTall(lane)) writeClipped(context, picture, i);
+    if (isTall(lane)) writeClipped(context, viewState, i);
   });
 };
 
-/** Beside a clipped bar stands its number, where no other bar and no other number does. */
-const writeClipped = (context: CanvasRenderingContext2D, picture: Picture, lane: number) => {
-  const { axis, lanes } = picture;
+/** A clipped bar has its number next to it, unless another bar or number is there. */
+const writeClipped = (context: CanvasRenderingContext2D, viewState: ViewState, lane: number) => {
+  const { axis, lanes } = viewState;
   const sums = lanes.sums[lane] as Float64Array;
   const low = roomOf(lanes, lane) - TYPE - 2;
   const isFree = (bin: number) => barHeight(lanes, lane, sums[bin] ?? 0) < low;
-  let taken = 0;
+  let endX = 0;
   sums.forEach((tokens, bin) => {
     if (!isClipped(lanes, lane, tokens)) return;
     const words = short(tokens);
     const room = context.measureText(words).width + 8;
-    const left = edge(picture, bin);
-    const right = left + widthOf(picture, bin);
+    const left = edge(viewState, bin);
+    const right = left + widthOf(viewState, bin);
     const over = (from: number, to: number, way: 1 | -1) => {
       for (let at = bin + way; at >= 0 && at < axis.bins; at += way) {
-        if (edge(picture, at + 1) <= from || edge(picture, at) >= to) return true;
+        if (edge(viewState, at + 1) <= from || edge(viewState, at) >= to) return true;
         if (!isFree(at)) return false;
       }
       return from >= 0 && to <= axis.width;
     };
     const x =
-      left - room >= taken && over(left - room, left, -1)
+      left - room >= endX && over(left - room, left, -1)
         ? left - room + 4
         : over(right, right + room, 1)
           ? right + 4
           : -1;
     if (x < 0) return;
     context.fillText(words, x, HEAD + (lanes.floors[lane] as number) - roomOf(lanes, lane) + TYPE / 2);
-    taken = x + room;
+    endX = x + room;
   });
 };
 
-const drawBins = (context: CanvasRenderingContext2D, picture: Picture, place: number) => {
-  for (let bin = 0; bin < picture.axis.bins; bin++) drawBin(context, picture, bin, place);
+const drawBins = (context: CanvasRenderingContext2D, viewState: ViewState, place: number) => {
+  for (let bin = 0; bin < viewState.axis.bins; bin++) drawBin(context, viewState, bin, place);
 };
 
-const drawBin = (context: CanvasRenderingContext2D, picture: Picture, bin: number, place: number) => {
-  const { scene, plan, axis, lanes, palette } = picture;
-  const left = edge(picture, bin);
-  const width = widthOf(picture, bin);
+const drawBin = (context: CanvasRenderingContext2D, viewState: ViewState, bin: number, place: number) => {
+  const { scene, plan, axis, lanes, palette } = viewState;
+  const left = edge(viewState, bin);
+  const width = widthOf(viewState, bin);
   const pieces = piecesOf(scene, plan, axis, lanes, bin, place);
   for (let i = 0; i < pieces.length; ) {
     const { lane } = pieces[i] as Piece;
@@ -213,7 +212,7 @@ const drawBin = (context: CanvasRenderingContext2D, picture: Picture, bin: numbe
       const piece = pieces[i] as Piece;
       const part = total === 0 ? 0 : (height * piece.tokens) / total;
       y -= part;
-      drawPiece(context, picture, piece, left, y, width, part);
+      drawPiece(context, viewState, piece, left, y, width, part);
     }
     if (!isClipped(lanes, lane, total)) continue;
     const notch = NOTCH[isTall(lanes.list[lane]) ? "tall" : "low"];
@@ -221,10 +220,10 @@ const drawBin = (context: CanvasRenderingContext2D, picture: Picture, bin: numbe
   }
 };
 
-/** Fate is tint: what stays has its whole hue, what goes a part of it, what is dropped only an outline. */
+/** The tint shows the outcome: full colour for kept, part of it for removed, only an outline for dropped. */
 const drawPiece = (
   context: CanvasRenderingContext2D,
-  { scene, palette }: Picture,
+  { scene, palette }: ViewState,
   { section, fate, tokens, left }: Piece,
   x: number,
   y: number,

@@ -13,10 +13,10 @@ export const makePlanBCut = (): View => {
   const node = h("div", { class: "ci-cutb", "aria-hidden": "true", hidden: true }, tag);
   return {
     node,
-    draw({ other, axis, scene, place: mine, lesson: { guess }, plan }) {
+    draw({ other, axis, scene, place: ownPlace, lesson: { guess }, plan }) {
       const isGuess = guess?.shown === true;
       if (other === null && !isGuess) return setShown(node, false);
-      const place = isGuess ? guess.mine : (other as Plan).cut.place;
+      const place = isGuess ? guess.own : (other as Plan).cut.place;
       const x = axis.placeX[place] ?? -1;
       setShown(node, (isGuess || !isUncut(other as Plan, place)) && x >= 0 && x <= axis.width);
       node.style.transform = `translateX(${x}px)`;
@@ -24,8 +24,8 @@ export const makePlanBCut = (): View => {
         ? `your guess: ${namePlace(scene, place)}, ${short(totalAfter(plan, place))} after`
         : `B · ${other?.label ?? other?.policyTitle} · ${namePlace(scene, place)}`;
       setText(tag, name);
-      // Its words stand clear of the pill, on the side away from it where that has the room.
-      const gap = x - (axis.placeX[mine] ?? 0);
+      // The label keeps clear of the pill, on the far side if there is room.
+      const gap = x - (axis.placeX[ownPlace] ?? 0);
       const clear = Math.max(0, PILL - Math.abs(gap));
       const leftward = gap < 0 ? x > WORDS : x + clear + WORDS > axis.width;
       node.classList.toggle("ci-leftward", leftward);

@@ -1,9 +1,9 @@
-// One muted lane per recorded sub-agent: what it cost beside which step. None of it is in this context, so none has a fate.
+// One muted lane per recorded sub-agent, with its tokens per step. They are outside this context and have no outcome.
 
 import { stepAt } from "../../model/axis";
 import { exact, plural, short } from "../../model/format";
 import { type SideRow, stackSides } from "../../model/subagents";
-import type { Actions, Picture, View } from "../../store/view";
+import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
 import { h, listen, setAttributes, setShown, setText } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
@@ -23,11 +23,11 @@ export const makeSideLanes = (actions: Actions): View => {
     fold,
     h("div", { class: "ci-layer" }, canvas),
   );
-  let shown: Picture | undefined;
+  let shown: ViewState | undefined;
   let rows: SideRow[] = [];
   let open = false;
 
-  const build = ({ scene, needsKernel, replay }: Picture) => {
+  const build = ({ scene, needsKernel, replay }: ViewState) => {
     const canReplay = needsKernel === "" && replay !== "none";
     rows = stackSides(scene, open);
     const folds = scene.sides.length > 1;
@@ -35,29 +35,28 @@ export const makeSideLanes = (actions: Actions): View => {
       ...rows.map(({ label, task, tokens, end }) => {
         const words = task === "" ? "" : `, ${task}`;
         const item = h("li", { class: "ci-label", title: `${label}${words}` });
-        if (end !== "" && canReplay) {
-          const button = h("button", { class: "ci-link", "data-testid": "replay-stage" }, label);
-          setAttributes(button, { "aria-label": `Replay ${label}`, title: "Replay this sub-agent" });
-          listen(button, "click", () => actions.replayStage(end));
-          item.append(button);
-        } else item.append(h("span", {}, label));
-        item.append(h("span", { class: "ci-spoken" }, `, ${exact(tokens)} tokens${words}`));
-        item.append(h("small", { "aria-hidden": "true" }, short(tokens)));
+        const button = {
+          ...{ class: "ci-link", "data-testid": "replay-stage" },
+          ...{ "aria-label": `Replay ${label}`, title: "Replay this sub-agent" },
+          onclick: () => actions.replayStage(end),
+        };
+        item.append(
+          end !== "" && canReplay ? h("button", button, label) : h("span", {}, label),
+          h("span", { class: "ci-spoken" }, `, ${exact(tokens)} tokens${words}`),
+          h("small", { "aria-hidden": "true" }, short(tokens)),
+        );
         return item;
       }),
     );
     setShown(fold, folds);
     setText(fold, open ? "fold" : "open");
-    fold.setAttribute("aria-expanded", String(open));
-    fold.setAttribute(
-      "aria-label",
-      open ? "Fold sub-agents" : `Open ${plural(scene.sides.length, "sub-agent")}`,
-    );
+    const label = open ? "Fold sub-agents" : `Open ${plural(scene.sides.length, "sub-agent")}`;
+    setAttributes(fold, { "aria-expanded": String(open), "aria-label": label });
     setShown(node, rows.length > 0);
     node.style.height = `${rows.length * ROW}px`;
   };
 
-  const drawRows = ({ axis, palette }: Picture) => {
+  const drawRows = ({ axis, palette }: ViewState) => {
     let peak = 1;
     for (const { at } of rows) for (const tokens of at) peak = Math.max(peak, tokens);
     const scale = (ROW - 3) / peak;
@@ -90,18 +89,18 @@ export const makeSideLanes = (actions: Actions): View => {
 
   return {
     node,
-    draw(picture, parts) {
-      shown = picture;
-      if (parts.has("scene")) build(picture);
+    draw(viewState, parts) {
+      shown = viewState;
+      if (parts.has("scene")) build(viewState);
       if (rows.length === 0) return;
-      if (["scene", "size", "range", "theme"].some(part => parts.has(part as "scene"))) drawRows(picture);
+      if (hasAny(parts, "scene", "size", "range", "theme")) drawRows(viewState);
     },
   };
 };
 
 const hintAt = (
   event: PointerEvent,
-  { scene, axis }: Picture,
+  { scene, axis }: ViewState,
   rows: readonly SideRow[],
   canvas: HTMLElement,
 ): string[] | null => {
@@ -119,7 +118,7 @@ const hintAt = (
       if (tokens === 0) continue;
       const turn = scene.entryTurn[scene.entryStep.indexOf(at)] ?? 0;
       const task = row.task === "" ? [] : [row.task];
-      return [row.label, `beside turn ${turn + 1}`, `${exact(tokens)} tokens`, NOT_HERE, ...task];
+      return [row.label, `next to turn ${turn + 1}`, `${exact(tokens)} tokens`, NOT_HERE, ...task];
     }
   }
   return total;

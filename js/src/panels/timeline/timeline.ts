@@ -1,4 +1,4 @@
-// The middle of the screen: the pill, the lanes, what they become, where a cut may stand, and what is chosen. One axis.
+// The middle of the screen on one axis: the pill, the lanes, their outcomes, the cut points, and the chosen fact.
 
 import type { Actions, View } from "../../store/view";
 import { h } from "../../ui/dom";
@@ -9,6 +9,7 @@ import { makeFactRow } from "./fact-row";
 import { makeFunnel } from "./funnel";
 import { makeLanes } from "./lanes";
 import { makePlanBCut } from "./plan-b-cut";
+import { makeSelectionFrame } from "./selection";
 import { makeSideLanes } from "./subagents";
 import { makeZoom } from "./zoom";
 
@@ -17,30 +18,32 @@ export interface Timeline extends View {
   readonly axis: HTMLElement;
 }
 
-export const makeTimeline = (actions: Actions): Timeline => {
+/** `start` is the handle of the beginning. */
+export const makeTimeline = (actions: Actions, start: View): Timeline => {
   const zoom = makeZoom(actions);
   const funnel = makeFunnel();
   const lanes = makeLanes(actions);
   const sides = makeSideLanes(actions);
-  const becomes = makeBecomes();
+  const strip = makeBecomes();
   const places = makePlaces();
   const factRow = makeFactRow(actions);
   const planB = makePlanBCut();
   const pill = makeCutPill(actions, places.axis);
-  const views = [zoom, funnel, lanes, sides, becomes, places, factRow, planB, pill];
+  const selection = makeSelectionFrame(actions);
+  const views = [zoom, funnel, lanes, sides, strip, places, factRow, planB, start, pill, selection];
   const node = h(
     "section",
     { class: "ci-turns", "aria-label": "Turns", "data-testid": "lanes" },
     h("div", { class: "ci-lined ci-pillrow" }, zoom.node, funnel.node),
-    ...[lanes, sides, becomes, places, factRow].map(view => view.node),
-    h("div", { class: "ci-layer" }, planB.node, pill.node),
+    ...[lanes, sides, strip, places, factRow].map(view => view.node),
+    h("div", { class: "ci-layer" }, planB.node, start.node, pill.node, selection.node),
   );
   zoom.listen(node);
   return {
     node,
     axis: places.axis,
-    draw(picture, parts) {
-      for (const view of views) view.draw(picture, parts);
+    draw(viewState, parts) {
+      for (const view of views) view.draw(viewState, parts);
     },
     dispose: () => lanes.dispose?.(),
   };

@@ -1,4 +1,4 @@
-// What a plan comes to in figures: what is stored beside what is sent, the loss by kind of block, and the prefix that stays.
+// Figures of a plan: tokens stored and sent, the loss by kind of block, and the unchanged prefix.
 import { exact, percent, plural, short } from "../../model/format";
 import type { Plan, Scene } from "../../model/plan";
 import type { Actions, View } from "../../store/view";
@@ -13,7 +13,7 @@ export const makePlanFacts = (actions: Actions): View => {
     node,
     draw({ scene, plan, lesson }, parts) {
       if (!parts.has("scene") && !parts.has("plan") && !parts.has("lesson")) return;
-      // They are those of the whole plan: they fit no part of it, and would give away a cut that is to be guessed.
+      // They belong to the whole plan: they fit no part of it, and would reveal a cut that is to be guessed.
       const facts =
         !plan.whole || lesson.guess !== null
           ? []
@@ -29,7 +29,7 @@ export const makePlanFacts = (actions: Actions): View => {
   };
 };
 
-const tell = (id: string, key: string, ...value: (Node | string)[]): HTMLElement =>
+const makeFigure = (id: string, key: string, ...value: (Node | string)[]): HTMLElement =>
   h("div", { "data-testid": id }, h("div", { class: "ci-key" }, key), ...value);
 
 /** Two figures on one scale; what is cleared in the request is stored nowhere. */
@@ -41,7 +41,7 @@ const tellSurfaces = ({ surfaces, before }: Plan): HTMLElement[] => {
       style: `width: ${(100 * tokens) / Math.max(1, before.total)}%`,
       "aria-hidden": "true",
     });
-    return tell(id, key, h("div", { class: "ci-figure" }, size), h("b", {}, exact(tokens)), ` ${note}`);
+    return makeFigure(id, key, h("div", { class: "ci-figure" }, size), h("b", {}, exact(tokens)), ` ${note}`);
   };
   const { cleared, spared, label } = wire;
   const edit =
@@ -60,16 +60,16 @@ const tellSurfaces = ({ surfaces, before }: Plan): HTMLElement[] => {
 const tellLoss = ({ saved = {}, deterministic }: Plan): HTMLElement[] => {
   const kinds = Object.entries(saved).sort(([, a], [, b]) => b - a);
   const all = kinds.reduce((sum, [, tokens]) => sum + Math.max(0, tokens), 0);
-  const said = kinds.map(([kind, tokens]) => {
+  const losses = kinds.map(([kind, tokens]) => {
     const share = tokens > 0 ? ` (${percent(tokens, all)})` : "";
     return `${kind.replace("_", " ")} ${short(tokens)}${share}`;
   });
   return [
-    ...(said.length > 0 ? [tell("loss", "tokens gone, by kind", said.join(", "))] : []),
+    ...(losses.length > 0 ? [makeFigure("loss", "tokens gone, by kind", losses.join(", "))] : []),
     ...(deterministic === undefined
       ? []
       : [
-          tell(
+          makeFigure(
             "deterministic",
             "deterministic",
             deterministic ? "yes, the same each time" : "no, the summary may differ",
@@ -82,19 +82,24 @@ const tellPrefix = (scene: Scene, { prefix }: Plan, { reveal }: Actions): HTMLEl
   if (prefix === undefined) return [];
   const { message, tokens } = prefix;
   const key = "first rewritten";
-  if (message === null) return [tell("prefix", key, "none")];
+  if (message === null) return [makeFigure("prefix", key, "none")];
   const link = h("button", { class: "ci-link" }, `message ${message + 1}`);
   listen(link, "click", () => reveal(scene.entryStart[message] as number));
-  return [tell("prefix", key, link, `, ${short(tokens)} before it stay cached`)];
+  return [makeFigure("prefix", key, link, `, ${short(tokens)} before it stay cached`)];
 };
 
 const tellProvided = ({ provided }: Scene): HTMLElement[] => {
   if (provided.length === 0) return [];
-  const said = provided.map(
+  const texts = provided.map(
     ({ name, origin, tokens }) => `${name} ${exact(tokens)}${origin && ` from ${origin}`}`,
   );
-  const when = [...new Set(provided.map(one => one.when))].join("; ");
+  const when = [...new Set(provided.map(entry => entry.when))].join("; ");
   return [
-    tell("provided", "provided context", said.join(", "), h("span", { class: "ci-quiet" }, `; ${when}`)),
+    makeFigure(
+      "provided",
+      "provided context",
+      texts.join(", "),
+      h("span", { class: "ci-quiet" }, `; ${when}`),
+    ),
   ];
 };

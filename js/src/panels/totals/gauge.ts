@@ -1,12 +1,13 @@
 // Before, recorded and planned as rows on one scale from nothing to the window, and below them the thresholds.
 
-import { lineUp } from "../../model/axis";
-import { exact, percent, short, signed } from "../../model/format";
+import { lineUp, type Range } from "../../model/axis";
+import { exact, percent, plural, short, signed } from "../../model/format";
 import { OUTSIDE } from "../../model/outside";
 import { decideSame, isUncut, type Plan, type Scene, sectionAfter, totalAfter } from "../../model/plan";
-import type { Actions, Picture, View } from "../../store/view";
+import { rowsIn, sayTurns, sectionsIn } from "../../model/range";
+import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
-import { h, listen, setAttributes, setShown, setText, toneChip } from "../../ui/dom";
+import { h, setAttributes, setShown, setText, toneChip } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
 import { makeNotice } from "./notice";
 
@@ -20,7 +21,7 @@ interface Share {
   fate: string;
 }
 
-/** A row as it is to be drawn: its pieces, the words behind them, and a piece that nobody is sure of. */
+/** A row to draw: its pieces, its label, and a piece that is uncertain. */
 interface Bar {
   shares: Share[];
   words: string;
@@ -36,10 +37,11 @@ export const makeGauge = (actions: Actions, picker: View): View => {
   const recorded = makeRow("recorded", "");
   const planned = makeRow("after", "plan", picker.node);
   const other = makeRow("other", "plan B");
+  const selected = makeRow("selection", "");
   const ticks = h("div", { class: "ci-ticks" });
   const notice = h("div", { class: "ci-notice" });
   const drawNotice = makeNotice(notice, actions);
-  const rows = [before, recorded, planned, other];
+  const rows = [before, recorded, planned, selected, other];
   const node = h(
     "section",
     { class: "ci-gauge", "aria-label": "Tokens before and after" },
@@ -51,62 +53,73 @@ export const makeGauge = (actions: Actions, picker: View): View => {
 
   return {
     node,
-    draw(picture, parts) {
-      picker.draw(picture, parts);
-      const { scene, plan: seen, other: theirs, recorded: happened } = picture;
-      const still = STILL.some(part => parts.has(part));
-      const looksBack = seen === happened;
+    draw(viewState, parts) {
+      picker.draw(viewState, parts);
+      const { scene, plan: shownPlan, other: otherPlan, recorded: happened } = viewState;
+      const still = hasAny(parts, ...STILL);
+      const looksBack = shownPlan === happened;
       // A lesson plays a part of the plan.
-      const plan = looksBack ? picture.planned : seen;
+      const plan = looksBack ? viewState.planned : shownPlan;
       if (still) {
         setShown(recorded.node, happened !== null);
-        setShown(other.node, theirs !== null);
-        node.classList.toggle("ci-four", theirs !== null && happened !== null);
-        if (width === 0 || WIDTHS.some(part => parts.has(part))) width = ticks.clientWidth;
-        const shares = sharesBefore(seen);
-        before.draw(picture, { ...BARE, shares, words: nameLargest(scene, shares), inside: true }, width);
-        const { total } = seen.before;
-        const said = scene.window === null ? "" : `${percent(total, scene.window)} of ${short(scene.window)}`;
+        setShown(other.node, otherPlan !== null);
+        // A selected range takes the place of the plan's row.
+        setShown(planned.node, viewState.selection === null);
+        setShown(selected.node, viewState.selection !== null);
+        node.classList.toggle("ci-four", otherPlan !== null && happened !== null);
+        if (width === 0 || hasAny(parts, ...WIDTHS)) width = ticks.clientWidth;
+        const shares = sharesBefore(shownPlan);
+        before.draw(viewState, { ...BARE, shares, words: nameLargest(scene, shares), inside: true }, width);
+        const { total } = shownPlan.before;
+        const text = scene.window === null ? "" : `${percent(total, scene.window)} of ${short(scene.window)}`;
         before.read(
           short(total),
-          said,
+          text,
           `${exact(total)} tokens, counted by ${scene.unit.long} Window: ${scene.windowSource}`,
         );
         if (happened !== null) {
           recorded.name(happened.label ?? "recorded", happened.policySource, looksBack);
-          drawAfter(recorded, picture, happened, happened.cut.place, width);
+          drawAfter(recorded, viewState, happened, happened.cut.place, width);
           hintFile(recorded, happened);
         }
         planned.name("plan", plan.chosen || plan.policySource, !looksBack);
-        if (theirs !== null) {
-          other.name(`B: ${theirs.label ?? theirs.policyTitle}`, theirs.policySource, false);
-          drawAfter(other, picture, theirs, theirs.cut.place, width);
-          const [mine, its] = [totalAfter(plan, plan.cut.place), totalAfter(theirs, theirs.cut.place)];
-          if (mine >= 0 && its >= 0) other.hint(`${exact(its - mine)} against plan A`);
-          hintFile(other, theirs);
+        if (otherPlan !== null) {
+          other.name(`B: ${otherPlan.label ?? otherPlan.policyTitle}`, otherPlan.policySource, false);
+          drawAfter(other, viewState, otherPlan, otherPlan.cut.place, width);
+          const [ownTotal, its] = [
+            totalAfter(plan, plan.cut.place),
+            totalAfter(otherPlan, otherPlan.cut.place),
+          ];
+          if (ownTotal >= 0 && its >= 0) other.hint(`${exact(its - ownTotal)} against plan A`);
+          hintFile(other, otherPlan);
         }
-        drawTicks(ticks, picture, seen, width);
-        drawNotice(plan, looksBack);
+        if (viewState.selection !== null) drawSelection(selected, viewState, viewState.selection, width);
+        drawTicks(ticks, viewState, shownPlan, width);
+        drawNotice(viewState, plan, looksBack);
       }
       if (!still && !parts.has("place")) return;
-      const place = looksBack ? plan.cut.place : picture.place;
+      const place = looksBack ? plan.cut.place : viewState.place;
       const same = happened !== null && place === plan.cut.place && isAsRecorded(plan, happened);
-      drawAfter(planned, picture, plan, place, width, same);
+      drawAfter(planned, viewState, plan, place, width, same);
     },
     dispose: () => picker.dispose?.(),
   };
 };
 
 const WIDTHS = ["scene", "other", "size", "theme"] as const;
-const STILL = ["scene", "plan", "look", "other", "size", "theme"] as const;
+const STILL = ["scene", "plan", "look", "other", "size", "theme", "selection"] as const;
 const BARE: Bar = { shares: [], words: "", range: null, hollow: false };
 
 type Row = ReturnType<typeof makeRow>;
 
-/** A name, a bar with words in it or behind it, a total, and its difference; the bar tells its pieces under the pointer. */
+/** A name, a bar with a label in it or behind it, a total, and its difference; the tooltip lists the pieces. */
 const makeRow = (id: string, called: string, control?: HTMLElement) => {
   const label = h("span", { class: "ci-row-name" }, called);
-  const bar = h("canvas", { class: "ci-bar", role: "img", "aria-label": called });
+  const bar = h("canvas", {
+    ...{ class: "ci-bar", role: "img", "aria-label": called },
+    onpointermove: event => shown && hint(event, shown),
+    onpointerleave: event => showHint(event, null),
+  });
   const words = h("span", { class: "ci-bar-words", "aria-hidden": "true" });
   const total = h("b");
   const change = h("span", { class: "ci-change" });
@@ -124,10 +137,8 @@ const makeRow = (id: string, called: string, control?: HTMLElement) => {
     h("div", { class: "ci-bar-stage" }, bar, words),
     reading,
   );
-  let shown: { picture: Picture; shares: Share[]; width: number } | undefined;
-  let known = "";
-  listen(bar, "pointermove", event => shown && hint(event, shown));
-  listen(bar, "pointerleave", event => showHint(event, null));
+  let shown: { viewState: ViewState; shares: Share[]; width: number } | undefined;
+  let lastText = "";
   return {
     node,
     name(text: string, title: string, chosen: boolean) {
@@ -135,69 +146,91 @@ const makeRow = (id: string, called: string, control?: HTMLElement) => {
       setAttributes(label, { title });
       node.classList.toggle("ci-shown", chosen);
     },
-    draw(picture: Picture, row: Bar, width: number) {
-      shown = { picture, shares: row.shares, width };
-      drawBar(bar, picture, row, width);
-      placeWords(words, picture, row, width);
-      const said = row.shares.length === 0 ? "" : `: ${sayShares(picture.scene, row.shares)}`;
-      setAttributes(bar, { "aria-label": label.textContent + said });
+    draw(viewState: ViewState, row: Bar, width: number) {
+      shown = { viewState, shares: row.shares, width };
+      drawBar(bar, viewState, row, width);
+      placeWords(words, viewState, row, width);
+      const shares = row.shares.length === 0 ? "" : `: ${sayShares(viewState.scene, row.shares)}`;
+      setAttributes(bar, { "aria-label": label.textContent + shares });
     },
     read(sum: string, difference: string, title: string, bad = false) {
       setText(total, sum);
       setText(change, difference);
-      known = title;
+      lastText = title;
       setAttributes(reading, { title });
       node.classList.toggle("ci-refused", bad);
     },
     /** More in the tooltip of the total. */
     hint(more: string) {
-      known += `; ${more}`;
-      setAttributes(reading, { title: known });
+      lastText += `; ${more}`;
+      setAttributes(reading, { title: lastText });
     },
   };
 };
 
-const drawAfter = (row: Row, picture: Picture, plan: Plan, place: number, width: number, same = false) => {
-  const { scene } = picture;
+const drawAfter = (
+  row: Row,
+  viewState: ViewState,
+  plan: Plan,
+  place: number,
+  width: number,
+  same = false,
+) => {
+  const { scene } = viewState;
   const total = totalAfter(plan, place);
-  const own = place === plan.cut.place && !picture.dragging;
+  const own = place === plan.cut.place && !viewState.dragging;
   const { low, high } = plan.gauge ?? { low: total, high: total };
   const range = own && low < high ? ([low, high] as const) : null;
   const shares = sharesAfter(scene, plan, place);
   const words = same ? SAME : nameParts(scene, plan, place, shares);
-  row.draw(picture, { shares, words, range, hollow: same }, width);
+  row.draw(viewState, { shares, words, range, hollow: same }, width);
   if (total < 0) return row.read("–", "no cut here", "");
   const difference = total - plan.before.total;
   const spread = range === null ? "" : `${short(low)}–${short(high)}`;
-  // A size that is recorded has its source beside it, and its difference in the tooltip.
-  const told = plan.source ?? (spread || signed(difference));
+  // A recorded size has its source next to it, and its difference in the tooltip.
+  const label = plan.source ?? (spread || signed(difference));
   const refused = own && plan.sentence.case === "refused";
   row.read(
     short(total),
-    same ? "same so far" : refused ? "would be refused" : told,
+    same ? "no changes" : refused ? "would be refused" : label,
     `${exact(total)} tokens, ${exact(difference)}${spread && `, ${spread}`}`,
     refused,
   );
 };
 
-/** What the file itself says of a compaction that it records. */
-const hintFile = (row: Row, { told }: Plan) => {
-  for (const [what, tokens, by] of told ?? []) row.hint(`${what} ${tokens}: ${by}`);
+/** The tokens of the selected range, on the scale of the whole context. */
+const drawSelection = (row: Row, viewState: ViewState, selection: Range, width: number) => {
+  const { scene, selected } = viewState;
+  const shares = sectionsIn(scene, selection).map((tokens, section) => ({
+    ...{ section, tokens, fate: "verbatim" },
+  }));
+  const [from, to] = rowsIn(scene, selection);
+  const total = sumOf(shares);
+  const words = `selected: ${plural(to - from, "block")}, ${plural(selection[1] - selection[0], "step")}`;
+  row.name(sayTurns(scene, selection), "", true);
+  row.draw(viewState, { ...BARE, shares, words }, width);
+  const cost = selected?.cost ? ` · ${selected.cost}` : "";
+  row.read(short(total), `counted${cost}`, `${exact(total)} tokens, counted by ${scene.unit.long}`);
 };
 
-const SAME = "the same so far: drag the cut, or choose a policy";
+/** The figures that the file records for a compaction. */
+const hintFile = (row: Row, { told: recordedFigures }: Plan) => {
+  for (const [what, tokens, by] of recordedFigures ?? []) row.hint(`${what} ${tokens}: ${by}`);
+};
 
-/** Nobody has changed anything yet of what happened. */
+const SAME = "no changes yet: drag the cut, or choose a policy";
+
+/** Nothing has been changed from the recorded session. */
 const isAsRecorded = (plan: Plan, happened: Plan): boolean =>
   plan.after.total === happened.after.total &&
   plan.cut.place === happened.cut.place &&
   decideSame(plan, happened);
 
-const drawBar = (canvas: HTMLCanvasElement, picture: Picture, row: Bar, width: number) => {
-  const { scene, palette, plan } = picture;
-  const scale = width / capacity(picture);
+const drawBar = (canvas: HTMLCanvasElement, viewState: ViewState, row: Bar, width: number) => {
+  const { scene, palette, plan } = viewState;
+  const scale = width / capacity(viewState);
   paint(canvas, width, BAR, palette.ratio, context => {
-    const end = snap((scene.window ?? capacity(picture)) * scale, palette.ratio);
+    const end = snap((scene.window ?? capacity(viewState)) * scale, palette.ratio);
     context.fillStyle = palette.band;
     context.fillRect(0, 0, end, BAR);
     let x = 0;
@@ -244,17 +277,17 @@ const widthOf = (words: string, font: string): number => {
   return measuring.measureText(words).width;
 };
 
-/** In the largest piece where that is long enough and the row says only that, else behind the bar. */
-const placeWords = (node: HTMLElement, picture: Picture, row: Bar, width: number) => {
-  const scale = width / capacity(picture);
-  const needed = widthOf(row.words, picture.palette.font) + 2 * GAP;
+/** In the largest piece if that is long enough and the row says only that, else behind the bar. */
+const placeWords = (node: HTMLElement, viewState: ViewState, row: Bar, width: number) => {
+  const scale = width / capacity(viewState);
+  const needed = widthOf(row.words, viewState.palette.font) + 2 * GAP;
   const end = Math.max(sumOf(row.shares), row.range?.[1] ?? 0) * scale;
   const largest = largestOf(row.shares);
   const start = sumOf(row.shares.slice(0, row.shares.indexOf(largest)));
   const fitsBehind = width - end >= needed;
   const isRoomy = !row.hollow && largest.fate === "verbatim" && largest.tokens * scale >= needed;
   const isInside = isRoomy && (row.inside === true || !fitsBehind);
-  const id = picture.scene.sections[largest.section]?.id ?? "";
+  const id = viewState.scene.sections[largest.section]?.id ?? "";
   const solid = isInside && !OUTSIDE.has(id);
   setShown(node, fitsBehind || solid);
   setText(node, row.words);
@@ -275,35 +308,35 @@ const nameLargest = (scene: Scene, shares: readonly Share[]): string => {
 
 /** "summary 3.4k · kept 32.5k · not in the file 16.8k". */
 const nameParts = (scene: Scene, plan: Plan, place: number, shares: readonly Share[]): string => {
-  let [summary, kept, outside] = [0, 0, 0];
+  let [summary, keptTotal, outside] = [0, 0, 0];
   for (const { section, tokens, fate } of shares) {
     if (fate === "summarised") summary += tokens;
     else if (OUTSIDE.has(scene.sections[section]?.id ?? "")) outside += tokens;
-    else kept += tokens;
+    else keptTotal += tokens;
   }
   if (isUncut(plan, place) && plan.after.total === plan.before.total) return nameLargest(scene, shares);
-  return [["summary", summary] as const, ["kept", kept] as const, ["not in the file", outside] as const]
+  return [["summary", summary] as const, ["kept", keptTotal] as const, ["not in the file", outside] as const]
     .filter(([, tokens]) => tokens > 0)
     .map(([what, tokens]) => `${what} ${short(tokens)}`)
     .join(" · ");
 };
 
-const hint = (event: PointerEvent, shown: { picture: Picture; shares: Share[]; width: number }) => {
-  const { picture, shares, width } = shown;
-  const tokens = (event.offsetX / width) * capacity(picture);
+const hint = (event: PointerEvent, shown: { viewState: ViewState; shares: Share[]; width: number }) => {
+  const { viewState, shares, width } = shown;
+  const tokens = (event.offsetX / width) * capacity(viewState);
   let end = 0;
   for (const share of shares) {
     end += share.tokens;
     if (tokens < end) {
-      const label = picture.scene.sections[share.section]?.label ?? "";
+      const label = viewState.scene.sections[share.section]?.label ?? "";
       return showHint(event, [share.fate === "summarised" ? "summary" : label, exact(share.tokens)]);
     }
   }
   showHint(event, null);
 };
 
-/** One scale for all rows: that of the window, or of more where more stands in one. */
-const capacity = ({ scene, plan, planned }: Picture): number =>
+/** One scale for all rows: the window, or the largest row if that is more. */
+const capacity = ({ scene, plan, planned }: ViewState): number =>
   Math.max(
     scene.window ?? 0,
     plan.before.total,
@@ -315,7 +348,7 @@ const capacity = ({ scene, plan, planned }: Picture): number =>
 const sharesBefore = (plan: Plan): Share[] =>
   plan.before.sections.map((tokens, section) => ({ section, tokens, fate: "verbatim" }));
 
-/** The new summary stands inside "compacted" in Python's numbers and is drawn as what it is: summarised. */
+/** Python counts the new summary in "compacted"; it is drawn as summarised. */
 const sharesAfter = (scene: Scene, plan: Plan, place: number): Share[] => {
   if (totalAfter(plan, place) < 0) return [];
   return scene.sections.flatMap(({ id }, section) => {
@@ -360,27 +393,27 @@ const marksOf = (scene: Scene, plan: Plan): Mark[] => {
   return marks.sort((a, b) => a.tokens - b.tokens);
 };
 
-const drawTicks = (node: HTMLElement, picture: Picture, plan: Plan, width: number) => {
-  const { scene } = picture;
+const drawTicks = (node: HTMLElement, viewState: ViewState, plan: Plan, width: number) => {
+  const { scene } = viewState;
   const marks = marksOf(scene, plan);
-  const scale = width / capacity(picture);
+  const scale = width / capacity(viewState);
   const loose = plan.gauge !== undefined && plan.gauge.at === null ? plan.gauge.words : "";
   // To place the labels they are measured, which costs a layout: only when they are others.
-  const told = JSON.stringify([marks, scale, loose]);
-  if (node.dataset.told === told) return;
-  node.dataset.told = told;
+  const key = JSON.stringify([marks, scale, loose]);
+  if (node.dataset.told === key) return;
+  node.dataset.told = key;
   const all = loose === "" ? marks : [{ label: loose, tokens: 0, words: loose, end: false }, ...marks];
   const labels = all.map(({ label, words, tokens }) =>
     h("span", { class: "ci-tick", title: `${label}: ${exact(tokens)} tokens`, "data-tokens": tokens }, words),
   );
   const zones = makeZones(plan, scale, width);
   node.replaceChildren(...zones, ...labels);
-  // What is said in words ends at its line, a number stands in the middle under it.
+  // A label in words ends at its line; a number is centred below it.
   let waiting = all.map(({ tokens, end }, i) => ({
     label: labels[i] as HTMLElement,
     spot: { x: tokens * scale, width: labels[i]?.offsetWidth ?? 0, end },
   }));
-  // Labels that have no room in a line stand in the next one; what has none in the last is in its tooltip.
+  // Labels that do not fit a line move to the next; those that do not fit the last are in its tooltip.
   const top = zones.length > 0 ? ZONE : 0;
   let line = 0;
   for (; line < LINES && waiting.length > 0; line++) {
@@ -392,14 +425,14 @@ const drawTicks = (node: HTMLElement, picture: Picture, plan: Plan, width: numbe
     const rest: typeof waiting = [];
     let edge = width;
     for (let i = waiting.length - 1; i >= 0; i--) {
-      const [one, left] = [waiting[i] as (typeof waiting)[number], lefts[i] as number];
-      const fits = left + one.spot.width <= edge;
-      setShown(one.label, fits);
+      const [mark, left] = [waiting[i] as (typeof waiting)[number], lefts[i] as number];
+      const fits = left + mark.spot.width <= edge;
+      setShown(mark.label, fits);
       if (fits) {
-        one.label.style.left = `${left}px`;
-        one.label.style.top = `${top + line * LINE}px`;
+        mark.label.style.left = `${left}px`;
+        mark.label.style.top = `${top + line * LINE}px`;
         edge = left;
-      } else rest.unshift(one);
+      } else rest.unshift(mark);
     }
     waiting = rest;
   }
@@ -413,7 +446,7 @@ const ZONE = 5;
 /** The levels of a harness along the scale, each in the pattern of its state. */
 const makeZones = ({ thresholds, states = [] }: Plan, scale: number, width: number): HTMLElement[] => {
   const starts = thresholds.flatMap(({ tokens, mark = "" }) => {
-    const state = states.find(one => mark.includes(one.mark));
+    const state = states.find(candidate => mark.includes(candidate.mark));
     return state === undefined ? [] : [{ at: tokens * scale, tone: state.tone }];
   });
   return starts.map(({ at, tone }, i) => {

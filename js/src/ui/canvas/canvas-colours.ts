@@ -3,17 +3,10 @@
 import { OUTSIDE } from "../../model/outside";
 import type { Labelled } from "../../payloads/types";
 
-export interface Palette {
-  ink: string;
-  text: string;
-  dim: string;
-  faint: string;
-  gone: string;
-  line: string;
-  band: string;
-  area: string;
-  ground: string;
-  bad: string;
+const NAMES = ["ink", "text", "dim", "faint", "gone", "line", "band", "area", "ground", "bad"] as const;
+type Colours = Record<(typeof NAMES)[number], string>;
+
+export interface Palette extends Colours {
   font: string;
   ratio: number;
   sections: string[];
@@ -31,7 +24,7 @@ type Draw = (context: CanvasRenderingContext2D, size: number, hue: string) => vo
 
 export const readPalette = (root: HTMLElement, sections: readonly Labelled[]): Palette => {
   const style = getComputedStyle(root);
-  // Read once: the style that is asked for in the middle of a frame is made anew for it.
+  // Read once: reading a style in the middle of a frame forces the browser to compute it.
   const values = new Map<string, string>();
   const find = (name: string): string => {
     const value = values.get(name) ?? style.getPropertyValue(`--ci-${name}`).trim();
@@ -41,24 +34,16 @@ export const readPalette = (root: HTMLElement, sections: readonly Labelled[]): P
   const read = (name: string) => find(name) || "#888";
   const hues = sections.map(({ id }) => find(`s-${id}`) || read("s-unknown"));
   const ratio = Math.max(1, window.devicePixelRatio || 1);
-  const [gone, dim] = [read("gone"), read("dim")];
+  const colours = Object.fromEntries(NAMES.map(name => [name, read(name)])) as Colours;
+  const { gone, dim } = colours;
   const tiles = new Map<string, string | CanvasPattern>();
   const tile = (key: string, draw: Draw, hue: string) => {
-    const made = tiles.get(key) ?? makeTile(draw, hue, ratio);
-    tiles.set(key, made);
-    return made;
+    const pattern = tiles.get(key) ?? makeTile(draw, hue, ratio);
+    tiles.set(key, pattern);
+    return pattern;
   };
   return {
-    ink: read("ink"),
-    text: read("text"),
-    dim,
-    faint: read("faint"),
-    gone,
-    line: read("line"),
-    band: read("band"),
-    area: read("area"),
-    ground: read("ground"),
-    bad: read("bad"),
+    ...colours,
     font: style.fontFamily || "sans-serif",
     ratio,
     sections: hues,
@@ -131,7 +116,7 @@ const PATTERNS: Record<string, Draw> = {
   cleared: lines,
 };
 
-/** The harness' states, from calm to grave; what has no pattern here is solid. */
+/** The harness's states, from calm to severe; a state without a pattern here is solid. */
 const TONES: Record<string, Draw> = {
   green: (context, size, hue) => wash(context, size, hue, 0.3),
   yellow: dots,

@@ -1,4 +1,4 @@
-// A canvas drawn in CSS pixels. Where there is no canvas at all (a test), drawing is skipped.
+// A canvas drawn in CSS pixels. Without canvas support (in a test), drawing is skipped.
 
 export const paint = (
   canvas: HTMLCanvasElement,

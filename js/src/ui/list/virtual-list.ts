@@ -7,9 +7,9 @@ const MARGIN = 4;
 
 export interface Scroller {
   readonly node: HTMLElement;
-  /** Shows `count` items; with an anchor, the item at its index stands where it says. */
+  /** Shows `count` items; with an anchor, the item at its index keeps its position. */
   show(count: number, anchor?: Anchor): void;
-  /** The item at the upper edge; undefined at the very top, where nothing needs holding. */
+  /** The item at the upper edge; undefined at the very top, which needs no anchor. */
   hold(): Anchor | undefined;
   /** Scrolls an item into sight; `high` puts it near the top, with room for what opens below it. */
   reveal(index: number, high?: boolean): void;
@@ -26,14 +26,14 @@ export interface Source {
   height: number;
   /** Stays above the items. */
   head?: HTMLElement;
-  /** What the items are together; rows unless told otherwise. */
+  /** The name of the items; "rows" by default. */
   role?: string;
   /** Names an item across changes, so that its measured height is kept. */
   keyOf(index: number): string;
   /** Draws an item; an item that may be taller than the rest is marked so that it is measured. */
   draw(index: number): Drawn;
   /** All that an item shows, in a few signs: while they stay the same, what was drawn of it stays too. Undefined: it does not. */
-  tell?(index: number): string | undefined;
+  describe?(index: number): string | undefined;
   /** Gives an item, old or new, what depends on its place in the list. */
   place?(node: HTMLElement, index: number): void;
   /** The item that stays in sight in a list that becomes lower, -1 for none. */
@@ -52,14 +52,14 @@ export const makeScroller = (source: Source): Scroller => {
   const space = h("div", { class: "ci-space", role: "presentation" }, rows);
   const node = h("div", { class: "ci-scroll" }, ...(source.head === undefined ? [] : [source.head]), space);
   const measured = new Map<string, number>();
-  let known = new Map<string, Drawn & { told: string | undefined }>();
+  let drawn = new Map<string, Drawn & { label: string | undefined }>();
   let heights: Heights = stackHeights(0, () => 0);
   let count = 0;
   let frame = 0;
   // What is seen of the list, read when it changes: to ask for it while something waits to be laid out costs a layout.
   let top = 0;
   let height = 0;
-  /** Nobody sees the list, as in a tab that is not open: it is drawn when it is seen again. */
+  /** The list is not visible, as in a closed tab: it is drawn when it is visible again. */
   let hidden = false;
   /** The items that exist. */
   let shown: readonly [number, number] = [0, 0];
@@ -71,9 +71,9 @@ export const makeScroller = (source: Source): Scroller => {
 
   const find = (margin: number) => visibleItems(heights, top, top + (height || 600), margin);
 
-  const scrollTo = (wanted: number) => {
-    if (Math.abs(wanted - top) < 0.5) return;
-    node.scrollTop = wanted;
+  const scrollTo = (offset: number) => {
+    if (Math.abs(offset - top) < 0.5) return;
+    node.scrollTop = offset;
     top = node.scrollTop;
   };
 
@@ -91,15 +91,15 @@ export const makeScroller = (source: Source): Scroller => {
   const render = () => {
     const [first, end] = find(MARGIN);
     shown = [first, end];
-    const now: typeof known = new Map();
+    const now: typeof drawn = new Map();
     for (let index = first; index < end; index++) {
-      const [key, told] = [source.keyOf(index), source.tell?.(index)];
-      const old = known.get(key);
-      const item = told !== undefined && old?.told === told ? old : { ...source.draw(index), told };
+      const [key, label] = [source.keyOf(index), source.describe?.(index)];
+      const old = drawn.get(key);
+      const item = label !== undefined && old?.label === label ? old : { ...source.draw(index), label };
       source.place?.(item.node, index);
       now.set(key, item);
     }
-    known = now;
+    drawn = now;
     putChildren(
       rows,
       [...now.values()].map(({ node }) => node),
@@ -113,7 +113,7 @@ export const makeScroller = (source: Source): Scroller => {
       measured.set(key, measure);
     }
     if (moved) {
-      // What turns out to be higher than it was taken for moves nothing that is read.
+      // Items taller than estimated do not move the visible text.
       const anchor = hold();
       stack();
       if (anchor !== undefined) scrollTo((heights.tops[anchor.index] ?? 0) + anchor.hidden);

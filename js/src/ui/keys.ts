@@ -1,0 +1,18 @@
+// What several views ask of a key that was pressed.
+
+/** Keeps an event from the browser and from whatever is around: it is dealt with. */
+export const claim = (event: Event): void => {
+  event.preventDefault();
+  event.stopPropagation();
+};
+
+/** With a modifier a key is the browser's: its zoom, its way back. */
+export const isModified = (event: KeyboardEvent): boolean => event.altKey || event.ctrlKey || event.metaKey;
+
+type Way = 1 | -1;
+
+/** Where an arrow key goes, undefined for another key. */
+export const upOrDown = ({ key }: KeyboardEvent): Way | undefined =>
+  ({ ArrowDown: 1, ArrowUp: -1 })[key] as Way | undefined;
+export const sideways = ({ key }: KeyboardEvent): Way | undefined =>
+  ({ ArrowRight: 1, ArrowLeft: -1 })[key] as Way | undefined;

@@ -1,0 +1,51 @@
+"""The tab Compactions: the screen opens on the one with the most harm, and a row chooses what it shows."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.bare import wait_for_python
+from tests.browser.conftest import OpenWorkbench
+from tests.browser.hand import fill_page
+from tests.browser.screen import find_violations, screenshot
+from tests.workbench.test_compactions import RULE, make_session
+
+
+def test_it_opens_on_the_worst_row_and_keys_choose_another(page: Page, open_workbench: OpenWorkbench) -> None:
+    fill_page(page, 1400, 900)
+    workbench = open_workbench(make_session(), policy="auto", window=20_000)
+    rows = page.get_by_test_id("compaction")
+    expect(rows).to_have_count(2)
+    current = page.locator("[data-testid=compaction][aria-current=true]")
+    expect(current).to_have_attribute("data-look", "recorded:2")
+    wait_for_python(page)
+    assert (workbench.look, workbench.tab) == ("recorded:2", "compactions")
+    # The first missing fact is shown with both sides, without a gesture.
+    expect(page.get_by_test_id("story-title")).to_contain_text(RULE)
+    assert find_violations(page) == []
+    screenshot(page, "compactions")
+    current.focus()
+    page.keyboard.press("k")
+    expect(current).to_have_attribute("data-look", "recorded:1")
+    wait_for_python(page)
+    assert workbench.look == "recorded:1"
+    rows.last.click()
+    expect(current).to_have_attribute("data-look", "recorded:2")
+    # One of the two has losses.
+    page.get_by_test_id("compactions-losses").click()
+    expect(rows).to_have_count(1)
+    for width in (900, 560, 390):
+        fill_page(page, width, 900)
+        expect(rows.first).to_be_visible()
+        screenshot(page, f"compactions-{width}")
+
+
+def test_the_counts_are_those_of_python(page: Page, open_workbench: OpenWorkbench) -> None:
+    fill_page(page, 1400, 900)
+    workbench = open_workbench(policy="auto")
+    for row, shown in zip(
+        workbench.session.compactions, page.get_by_test_id("compaction").all(), strict=False
+    ):
+        for name, count in (("files", row.files), ("rules", row.rules), ("changed", row.changed)):
+            if row.kind == "compact":
+                expect(shown.locator(f"[data-name='{name}']")).to_have_text(str(count))

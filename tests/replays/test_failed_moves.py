@@ -1,0 +1,77 @@
+"""What a run tells of a compaction that failed: the move out of it, and the circuit breaker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inspector import replay
+from inspector.replays.run import Run
+from inspector.session.entries import Entry, Usage
+from inspector.session.session import Session
+
+from .test_engine import at, say, talk
+
+
+def growing(count: int, usage: bool) -> Session:
+    """Turns that are each longer than the one before."""
+    entries: list[Entry] = []
+    words = 0
+    for number in range(count):
+        words += 12 + 17 * number
+        told = Usage(input=words, output=9) if usage else None
+        entries += [say("user", 3 + 9 * number), say("assistant", 9 + 8 * number, usage=told)]
+    return talk(*entries)
+
+
+def left(run: Run) -> list[tuple[Any, Any, Any, str | None]]:
+    """Every move out of a compaction: from, to, how it ended, and its name in the source."""
+    return [
+        (event.data["from"], event.data["to"], event.data.get("outcome"), event.name_in("claude-code"))
+        for event in run.events
+        if event.data.get("from") in ("auto", "manual", "reactive")
+    ]
+
+
+@pytest.mark.parametrize("usage", [True, False])
+@pytest.mark.parametrize(("fails", "outcome"), [(99, "failed"), (0, None)])
+def test_S2_35_S2_39_a_failed_compact_does_not_read_as_the_way_back_of_a_success(
+    usage: bool, fails: int, outcome: str | None
+) -> None:
+    scenario = at("e9", "compact") | {"writer": {"fails": fails}}
+    run = replay(growing(9, usage), "claude-code-analysis", scenario, window=90_000)
+    name = "MANUAL → NORMAL" + (" (failed)" if outcome else "")
+    assert left(run) == [("manual", "normal", outcome, name)]
+    assert bool(run.adopted) is (outcome is None)
+
+
+@pytest.mark.parametrize("usage", [True, False])
+def test_S2_36_a_failed_automatic_compaction_is_told_as_one_and_is_no_recovery(usage: bool) -> None:
+    scenario = {"writer": {"fails": 99}, "provider": "accepts"}
+    run = replay(growing(24, usage), "claude-code-analysis", scenario, window=2_500)
+    assert left(run) and {outcome for _, _, outcome, _ in left(run)} == {"failed"}
+    assert "recovered" not in [event.kind for event in run.events if event.data.get("from") == "auto"]
+
+
+@pytest.mark.parametrize("usage", [True, False])
+def test_a_recovery_is_told_once(usage: bool) -> None:
+    run = replay(growing(20, usage), "claude-code-analysis", {"writer": {}}, window=2_500)
+    assert run.adopted
+    back = [(event.step, event.entry) for event in run.events if event.kind == "recovered"]
+    assert len(back) == len({*back}) > 0
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_S2_6_the_breaker_tells_its_count_its_limit_and_each_opening(limit: int) -> None:
+    session = growing(30, False)
+    settings = {"harness.breaker": limit, "harness.retries": 0}
+    acts = at("e52", "compact")["acts"]
+    scenario = {"writer": {"fails": "always"}, "provider": "accepts", "acts": acts}
+    run = replay(session, "claude-code-analysis", scenario, settings=settings, window=2_500)
+    opened = [dict(event.data) for event in run.events if event.kind == "breaker_opened"]
+    # The user's /compact closes it; it opens again after as many failures.
+    assert opened == [{"failures": limit, "limit": limit}] * 2
+    sentences = [item.sentence for item in run.findings if item.kind == "breaker_opened"]
+    assert len(sentences) == 2
+    assert all(f"{limit} automatic" in text and "/compact" in text for text in sentences)

@@ -1,0 +1,79 @@
+"""The table of compactions: its counts, and the row that the screen opens on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector import Session
+from inspector.session.entries import Entry
+from inspector.workbench.model import WorkbenchModel
+from inspector.workbench.queries import answer_query
+from tests.workbench.test_recorded import chain, compaction, user
+from tests.workbench.test_recorded import model as said
+
+RULE = "Never push to the branch release/12."
+
+
+def ask(model: WorkbenchModel) -> dict[str, Any]:
+    place = model.shown.place or 0
+    return answer_query(model, {"type": "compactions", "id": 1, "place": place})
+
+
+def summarised(text: str) -> Entry:
+    return compaction(text)
+
+
+def make_session() -> Session:
+    """Two compactions: the fuller one has a summary with the rule, the other leaves it out."""
+    return chain(
+        user(RULE),
+        said("The tide table is generated. " * 400),
+        summarised(f"The user said: {RULE} The table was generated."),
+        user(RULE),
+        said("The boards are drawn. " * 60),
+        summarised("The boards were drawn."),
+        user("Go on."),
+        said("Yes."),
+    )
+
+
+def test_it_opens_on_the_compaction_with_the_most_harm_and_only_once() -> None:
+    model = WorkbenchModel(make_session(), "auto", window=20_000)
+    model.answer({})
+    reply = ask(model)
+    first, second = reply["rows"]
+    assert (first["rules"], second["rules"]) == (0, 1)
+    assert model.inputs["look"] == "recorded:1", "the fullest one"
+    assert (reply["worst"], reply["go"]) == ("recorded:2", True)
+    assert not ask(model)["go"], "a person may go back"
+
+
+def test_a_choice_is_not_moved_away_from() -> None:
+    model = WorkbenchModel(make_session(), "auto", window=20_000)
+    model.answer({"policy": "keep-recent-turns"})
+    reply = ask(model)
+    assert (reply["worst"], reply["go"]) == ("recorded:2", False)
+
+
+def test_taken_and_kept_are_the_blocks_before_that_are_gone_and_those_that_stay() -> None:
+    session = make_session()
+    model = WorkbenchModel(session, "auto", window=20_000)
+    model.answer({})
+    for row, (name, _) in zip(ask(model)["rows"], session.boundaries, strict=True):
+        before = session.at(session[name].parent)
+        refs = {str(ref) for ref in before.live_refs()}
+        left = {str(ref) for ref in session.at(name).live_refs()}
+        assert (row["taken"], row["kept"]) == (len(refs - left), len(refs & left))
+
+
+def test_counts_of_a_summary_that_is_not_written_are_not_known() -> None:
+    """What the plan takes out may be in its summary, so its counts are known once that is written."""
+    session = chain(
+        *(entry for n in range(6) for entry in (user(f"{RULE} Part {n}."), said("Done. " * 4000)))
+    )
+    model = WorkbenchModel(session, "pi", window=20_000)
+    model.answer({"reason": "manual"})
+    assert model.shown.summarises
+    row = ask(model)["plan"]
+    assert row["taken"] > 0
+    assert not row["known"]

@@ -1,0 +1,99 @@
+"""The next request as the screen reads it, held against the context that `build_context` makes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import build_context, open_demo, open_session
+from inspector.planning.assemble import live_context
+from inspector.text import printable
+from inspector.workbench.model import WorkbenchModel
+from inspector.workbench.queries import answer_query
+from tests.shared import SHARED, needs_shared
+
+
+def ask(model: WorkbenchModel, question: str, **query: Any) -> dict[str, Any]:
+    reply = answer_query(model, {"type": question, "id": 1, "place": model.shown.place or 0, **query})
+    assert reply["type"] == question, reply
+    return reply
+
+
+def read_rows(model: WorkbenchModel, **query: Any) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    while True:
+        reply = ask(model, "context", **{"from": len(rows), **query})
+        rows += reply["rows"]
+        if len(rows) >= reply["count"]:
+            return rows
+
+
+def list_side(rows: list[dict[str, Any]], side: str) -> list[dict[str, Any]]:
+    """The blocks of one side, parts that belong to no block included."""
+    blocks = [row["left"] if row["kind"] == "same" else row[side] for row in rows]
+    return [block for block in blocks if block is not None]
+
+
+def read_all(model: WorkbenchModel, **query: Any) -> list[dict[str, Any]]:
+    """The blocks of the request that is left."""
+    return [block for block in list_side(read_rows(model, **query), "right") if block["state"]]
+
+
+def check(model: WorkbenchModel) -> None:
+    plan = model.shown
+    rows = read_rows(model)
+    contexts = {
+        "left": live_context(model.plan.session, plan.ledger),
+        "right": build_context(plan.session, plan),
+    }
+    reply = ask(model, "context")
+    for side, context in contexts.items():
+        blocks = list_side(rows, side)
+        pieces = [block for block in blocks if block["state"]]
+        assert len(pieces) == len(context.pieces)
+        for shown, piece in zip(pieces, context.pieces, strict=True):
+            text = piece.block.text
+            assert (shown["text"], shown["total"]) == (printable(text, 4_000), len(text))
+            assert (shown["tokens"], shown["state"] == "summary") == (piece.tokens, piece.summary)
+            if shown["ref"]:
+                assert str(piece.origin[0]) == shown["ref"]
+        total = sum(run[side] for run in reply["runs"])
+        assert total == sum(block["tokens"] for block in blocks) == reply[side]["tokens"] == context.tokens
+    assert reply["right"]["tokens"] == plan.after
+    assert reply["left"]["tokens"] == model.plan.before
+    # The runs cover the rows, in order.
+    ends = [0, *(run["end"] for run in reply["runs"])]
+    assert [run["first"] for run in reply["runs"]] == ends[:-1]
+    assert ends[-1] == reply["count"] == len(rows)
+    for row in rows:
+        if row["words"]:
+            for side, other in (("left", "new"), ("right", "gone")):
+                words = "".join(text for kind, text in row["words"] if kind != other)
+                assert words == row[side]["text"]
+
+
+@pytest.mark.parametrize(
+    "policy", ["auto", "flue", "claude-code-analysis", "keep-recent-turns", "stud-wiki-1.1"]
+)
+def test_W2_18_it_holds_the_text_of_every_piece_in_order_and_adds_up(policy: str) -> None:
+    model = WorkbenchModel(open_demo(), policy)
+    model.answer({})
+    check(model)
+
+
+def real_sessions() -> list[Any]:
+    names = ("cc-3auto-compactions-893l", "cc-426k-ctx-1142l", "cc-2.1.210-1404l", "cc-small-no-compaction")
+    files = [path for name in names for path in (SHARED / "sessions").glob(f"*/{name}.jsonl")]
+    return [pytest.param(path, id=path.stem) for path in files]
+
+
+@needs_shared
+@pytest.mark.parametrize("path", real_sessions())
+def test_W2_18_of_real_sessions(path: Path) -> None:
+    model = WorkbenchModel(open_session(path), "auto")
+    model.answer({})
+    check(model)
+    model.answer({"policy": "keep-recent-turns"})
+    check(model)
