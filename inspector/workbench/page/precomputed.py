@@ -13,6 +13,8 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec.structs import replace as replace_fields
+
 from ...errors import InspectorError
 from ...faults import Faults
 from ...planning.diff.pieces import find_pieces
@@ -32,6 +34,7 @@ from ..payloads.base_payload import Payload, to_json
 from ..payloads.block import BODY_CHARS, describe_body, describe_rows, describe_summary
 from ..payloads.compactions import list_compactions
 from ..payloads.context import describe_context, describe_context_facts
+from ..payloads.fact_list import list_facts
 from ..payloads.findings import describe_losses, list_findings
 from ..payloads.policies import find_results, list_choices
 from ..payloads.recorded import draw_recorded
@@ -47,6 +50,8 @@ MOST_LINES = 400_000
 MOST_STORIES = 40
 MOST_FACTS = 24
 """Essential facts that a column of the comparison lists; its head counts all."""
+MOST_LISTED = 2_000
+"""Facts of the list on a page; with 800 they take some 25 kB."""
 MOST_PIECE = 600
 """Characters of a piece of the next request."""
 FAR = "The notes of this plan and the effects of its rules at another cut need a kernel."
@@ -390,6 +395,8 @@ class Answers:
                 name = f"story {row.pick} {row.number}"
                 with self.faults.isolate(name), suppress(InspectorError):
                     answers[name] = to_json(redact_answer(tell_story(own, story), redactor))
+        with self.faults.isolate("list of facts"):
+            answers["facts plan"] = self._list_facts(model.copy_for("plan"))
         with self.faults.isolate("list of policies"):
             answers |= self._list_policies()
         tidy: dict[str, Any] = self.redactor.clean_tree(answers)
@@ -426,6 +433,18 @@ class Answers:
                     block["text"] = block["text"][:MOST_PIECE]
         context["pairs"] = ["before"]
         return context
+
+    def _list_facts(self, model: WorkbenchModel) -> dict[str, Any]:
+        """Return the whole list of facts under the plan, which the page filters itself."""
+        query = {"place": model.shown.place or 0}
+        reply = list_facts(model, query)
+        rows = list(reply.rows)
+        while len(rows) < min(reply.total, MOST_LISTED):
+            rows += list_facts(model, {**query, "from": len(rows)}).rows
+        if reply.total > len(rows):
+            note = f"This page lists {len(rows):,} of {plural(reply.total, 'fact')}, those that are missing first."
+            reply = replace_fields(reply, sentence=note)
+        return to_json(redact_answer(replace_fields(reply, rows=rows), self.redactor))
 
     def _list_policies(self) -> dict[str, Any]:
         """Return the list of policies, with the results of those whose plans are on the page."""
