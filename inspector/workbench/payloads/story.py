@@ -14,7 +14,7 @@ from typing import Any, Literal
 from ...errors import EditError
 from ...facts.explain import name_speaker
 from ...facts.explanation import Passage
-from ...facts.facts import SPOKEN
+from ...facts.facts import SENTENCE_KINDS
 from ...facts.focus import write_focus
 from ...facts.lint.check import CHANGED, find_code, list_mentions
 from ...facts.outcomes import MISSING, TRAITS, UNDECIDED, Colour, Outcome
@@ -314,7 +314,7 @@ def _fact_row(history: FactHistory, event: HistoryRow, row: str) -> StoryFactRow
     name = name_form(fact.kind, fact.form, history.session.cwd)
     if fact.kind == "file":
         name = name.rpartition("/")[2]
-    does = "is said in" if fact.kind in SPOKEN else "is named in"
+    does = "is said in" if fact.kind in SENTENCE_KINDS else "is named in"
     short = name if len(name) <= MOST_NAME else _NOUNS.get(fact.kind, fact.kind)
     if event.again is not None or traced is None:
         return StoryFactRow(short, does, row)
@@ -430,7 +430,7 @@ def _steps(history: FactHistory, event: HistoryRow) -> Iterator[StoryStep]:
     traced = event.traced
     if traced is None or not traced.named:
         return
-    mentions, verb = list_mentions(traced), "said" if history.fact.kind in SPOKEN else "named"
+    mentions, verb = list_mentions(traced), "said" if history.fact.kind in SENTENCE_KINDS else "named"
     first, last = traced.named[0], traced.named[-1]
     done = {mention.operation for mention in mentions if mention.ref == first}
     lead = next((word for way, word in (("created", "created"), ("ran", "first run")) if way in done), "")
