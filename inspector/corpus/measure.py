@@ -1,6 +1,6 @@
-"""Measure one session: what each of its compactions, recorded or planned, keeps, loses and costs.
+"""Measure one session: the kept and lost facts and the cost of its recorded and planned compactions.
 
-A row is one session × one policy × one point in time. The points are those before each recorded compaction;
+A row is one session × one policy × one point in time. The points are right before each recorded compaction;
 in a session without compactions, the point at which the context was fullest. At a recorded compaction, the
 first row describes what the harness did ("recorded"), and every policy is planned at the same point, so that
 all are compared on the same facts. No model is called: the deterministic placeholder replaces a policy's

@@ -1,4 +1,4 @@
-"""Compare two scans: what the newer one does worse in the same sessions, under the same policies."""
+"""Compare two scans: regressions in the same sessions under the same policies."""
 
 from __future__ import annotations
 

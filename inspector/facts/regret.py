@@ -28,10 +28,10 @@ from ..tokens.models import SYNTHETIC, model_of
 from ..tokens.prices import Money, add_money, price_tokens
 from .comparing import compare_fact
 from .extract.collect import BY, KINDS, OPERATIONS
-from .facts import Fact, Facts, Said, quote_form
+from .facts import Fact, Facts, Occurrence, quote_form
 from .indexed_text import IndexedText, is_subject
 from .needed_again import has_failed, has_not_started, is_specific, same_answer, shows_file, strip_number
-from .outcomes import IN_FULL, KEPT
+from .outcomes import IN_FULL, RETAINED
 from .remaining import Remaining
 from .terms import read_terms
 from .trace import trace_rounds
@@ -202,7 +202,7 @@ class Regret(Printable):
         gone = "what it had shown was compacted away" if shown else "it was lost"
         if not shown and self.traced.outcome == "partial":
             gone = "only a part of it was left"
-        elif not shown and self.traced.outcome in KEPT:
+        elif not shown and self.traced.outcome in RETAINED:
             gone = "what said it was compacted away"
         return (
             f"The {fact.kind} {form} was {MEANS[fact.kind]} {when} "
@@ -248,7 +248,7 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
     for trace in trace_rounds(session, facts, needed.after):
         regrets += _regret_one(walk, trace, needed, ledger, facts)
     order = walk.at
-    regrets = [one for one in regrets if find_verdict(session, one.traced) != "not lost"]
+    regrets = [regret for regret in regrets if find_verdict(session, regret.traced) != "not lost"]
     return tuple(sorted(regrets, key=lambda regret: (order[regret.again.entry], regret.again.block)))
 
 
@@ -280,7 +280,7 @@ def _regret_one(
         if traced.fact.kind not in MEANS or not traced.stood:
             continue
         if traced.fact.kind == "constraint":
-            pairs: Iterable[tuple[Said, Said]] = _said_again(traced, rules)
+            pairs: Iterable[tuple[Occurrence, Occurrence]] = _said_again(traced, rules)
         elif traced.fact.kind == "file":
             pairs = _shown_again(walk, trace, traced, start, end)
         else:
@@ -311,8 +311,8 @@ def _price_time(
     traced: TracedFact,
     needed: Needed,
     ledger: Ledger,
-    before: Said,
-    again: Said,
+    before: Occurrence,
+    again: Occurrence,
 ) -> _PaidTime | None:
     """Return what one time cost that a fact was needed again; None if it is not to be regretted."""
     answer, kind = walk.answers.get(again.ref), traced.fact.kind
@@ -393,14 +393,16 @@ def _price(walk: PathAnswers, ref: BlockRef, tokens: int) -> Paid:
     return Paid(ref, tokens, price_tokens(model, *share, request=request))
 
 
-def _price_words(walk: PathAnswers, mention: Said, ledger: Ledger) -> Paid:
+def _price_words(walk: PathAnswers, mention: Occurrence, ledger: Ledger) -> Paid:
     """The sentence alone: whatever else its message says was not said for the instruction's sake."""
     words = walk.session.block(mention.ref).text[mention.start : mention.end]
     tokens = min(int(ledger.count_texts([words])[0]), int(ledger.tokens[ledger.row(mention.ref)]))
     return _price(walk, mention.ref, tokens)._replace(span=(mention.start, mention.end))
 
 
-def _met_again(walk: PathAnswers, traced: TracedFact, start: int, end: int) -> list[tuple[Said, Said]]:
+def _met_again(
+    walk: PathAnswers, traced: TracedFact, start: int, end: int
+) -> list[tuple[Occurrence, Occurrence]]:
     """Return the last time before the compaction and the first time after it, if that is to be regretted."""
     kind = traced.fact.kind
     if traced.outcome == "verbatim" or (kind == "error" and not is_specific(traced.fact.form)):
@@ -411,7 +413,7 @@ def _met_again(walk: PathAnswers, traced: TracedFact, start: int, end: int) -> l
 
 def _shown_again(
     walk: PathAnswers, trace: Trace, traced: TracedFact, start: int, end: int
-) -> Iterator[tuple[Said, Said]]:
+) -> Iterator[tuple[Occurrence, Occurrence]]:
     """Yield the same of a file, for each time that lines of it are shown which no output showed since."""
     before, after = _find_times(walk, traced, start, end)
     outputs = [_shown_by(walk, "file", mention) for mention in before]
@@ -427,7 +429,9 @@ def _shown_again(
             yield before[-1], mention
 
 
-def _find_times(walk: PathAnswers, traced: TracedFact, start: int, end: int) -> tuple[list[Said], list[Said]]:
+def _find_times(
+    walk: PathAnswers, traced: TracedFact, start: int, end: int
+) -> tuple[list[Occurrence], list[Occurrence]]:
     """Return the mentions that needed a fact: before a compaction, if readable right before it, and after."""
     kind = traced.fact.kind
     every = [
@@ -445,7 +449,7 @@ def _find_times(walk: PathAnswers, traced: TracedFact, start: int, end: int) -> 
     return before, [mention for mention in every if start < walk.at[mention.ref.entry] < end]
 
 
-def _shown_by(walk: PathAnswers, kind: str, mention: Said) -> BlockRef | None:
+def _shown_by(walk: PathAnswers, kind: str, mention: Occurrence) -> BlockRef | None:
     """The block that shows it: the output of a call that reads a file, else the block that says it."""
     return walk.answers.get(mention.ref) if kind == "file" else mention.ref
 
@@ -454,13 +458,13 @@ def _is_in_context(walk: PathAnswers, context: Remaining, ref: BlockRef | None) 
     return ref is not None and bool(context.rows[walk.session.block_row(ref)])
 
 
-def _counts(kind: str, mention: Said) -> bool:
+def _counts(kind: str, mention: Occurrence) -> bool:
     if kind == "file":
         return mention.operation == "read" and mention.by == "model"
     return mention.by == "model" if kind == "command" else mention.by == "tool"
 
 
-def _needs(walk: PathAnswers, fact: Fact, mention: Said) -> bool:
+def _needs(walk: PathAnswers, fact: Fact, mention: Occurrence) -> bool:
     """Whether the block is one that asks for it: a call for a file or a command, a failing output."""
     block = walk.session.block(mention.ref)
     if fact.kind == "file":
@@ -471,8 +475,10 @@ def _needs(walk: PathAnswers, fact: Fact, mention: Said) -> bool:
     return block.kind == "tool_call" if fact.kind == "command" else has_failed(block)
 
 
-def _said_again(traced: TracedFact, later: list[tuple[Said, IndexedText]]) -> list[tuple[Said, Said]]:
-    if traced.outcome in (*KEPT, "superseded"):
+def _said_again(
+    traced: TracedFact, later: list[tuple[Occurrence, IndexedText]]
+) -> list[tuple[Occurrence, Occurrence]]:
+    if traced.outcome in (*RETAINED, "superseded"):
         return []
     typed = [s for s in traced.fact.said if s.by == "user" and s.ref in traced.said]
     for mention, words in later if typed else ():

@@ -33,7 +33,7 @@ SEALED = "[sealed]"
 
 _ROLES = frozenset({"user", "assistant", "tool", "system"})
 _STRUCTURE = ("speaker", "way", "copy_of", "failed", "source")
-"""What an entry's extra fields tell of where it stands."""
+"""Extra fields of an entry that describe its position and origin."""
 _WORDLESS = frozenset({"manifest", "format", "kind", "usage", "sources", "source", "leaf"})
 
 
@@ -235,9 +235,9 @@ def _blank(entry: Entry, redactor: Redactor) -> Entry:
     if boundary is not None:
         named = Boundary.model_fields.keys() - {"summary", "files_read", "files_modified", "extra"}
         fields = {name: _tidy(name, getattr(boundary, name), tidy) for name in named}
-        figures = {name: told for name, told in boundary.extra.items() if isinstance(told, int | float)}
+        figures = {name: value for name, value in boundary.extra.items() if isinstance(value, int | float)}
         boundary = build(Boundary, **fields, extra=redactor.clean_tree(figures))
-    kept = {
+    tidied = {
         name: _tidy(name, getattr(entry, name), tidy)
         for name in (
             *("id", "parent", "model", "provider", "stop_reason", "timestamp"),
@@ -246,11 +246,11 @@ def _blank(entry: Entry, redactor: Redactor) -> Entry:
     }
     same = {name: getattr(entry, name) for name in ("kind", "usage", "meta", "sources")}
     # Who speaks, and what an entry repeats or recovers from, decides of turns and compactions.
-    told = {name: entry.extra[name] for name in _STRUCTURE if isinstance(entry.extra.get(name), str)}
+    structure = {name: entry.extra[name] for name in _STRUCTURE if isinstance(entry.extra.get(name), str)}
     role = entry.role if entry.role in _ROLES else tidy(entry.role)
     blocks = tuple(_wordless(block, tidy) for block in entry.blocks)
-    extra = redactor.clean_tree(told)
-    return build(Entry, role=role, blocks=blocks, boundary=boundary, extra=extra, **kept, **same)
+    extra = redactor.clean_tree(structure)
+    return build(Entry, role=role, blocks=blocks, boundary=boundary, extra=extra, **tidied, **same)
 
 
 def _quiet(subagent: SubAgent, redactor: Redactor) -> SubAgent:

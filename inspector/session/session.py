@@ -1,7 +1,7 @@
 """The session manifest: the structure of a transcript.
 
-A `Session` is a tree of entries with a leaf. The path from the root to the leaf is the conversation; what the
-model would see next (`session.live`) is that path as its compactions left it. All values are frozen; turns,
+A `Session` is a tree of entries with a leaf. The path from the root to the leaf is the conversation. The
+next context (`session.live`) is that path after its compactions. All values are frozen; turns,
 steps and the live view are derived and never stored.
 """
 

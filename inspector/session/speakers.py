@@ -22,7 +22,7 @@ the text (`wrappers.py`). Ambiguous cases are decided as follows:
 - The task of a sub-agent is the model's. In a file of the sub-agent's own it opens a turn, because there
   are no other prompts.
 - "[Request interrupted by user]" is the harness's: it reports an action of the user, not their words.
-- Text that the user types while the model works opens a turn where it was delivered: it is a prompt, and a
+- Text that the user types while the model works opens a turn at its delivery: it is a prompt, and a
   cut before it separates nothing. A remark typed while refusing or answering a tool opens no turn: it is a
   tool's output at the wire, and cannot be separated from its call.
 - Each text is divided by its tags (`_divide`), and a message opens a turn if one of its texts contains

@@ -200,7 +200,7 @@ class WorkbenchModel:
 
         `inputs` may hold some of `INPUTS`; the others stay, except those that belong to another point in time
         or policy, so read `self.inputs` afterwards. Raises the errors of `make_plan`; the model is then
-        unchanged. If plan B cannot be made, there is none and "_error" says why. "_error" also names a cut or
+        unchanged. If plan B cannot be made, it is None and "_error" says why. "_error" also names a cut or
         a pin that no longer exists because the session has grown; it is dropped.
         """
         requested_look = self.inputs["look"]

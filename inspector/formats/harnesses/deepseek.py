@@ -169,7 +169,7 @@ class _Surface:
             self.by_seq.pop(other.forms[-1].seq, None)
 
     def _find_range(self, operation: Json) -> list[_SurfaceMessage] | None:
-        """Return the messages that an event replaces; None if it names others than those of the context."""
+        """Return the messages that an event replaces; None if it names messages outside the context."""
         if operation.get("op") != "replace":
             return None
         start, end = (

@@ -75,7 +75,7 @@ class _Joining:
         thread = self.threads.find(request, prints, messages)
         first = len(self.recording.entries)
         if request.flagged and not thread.line and not self.recording.entries:
-            # The log begins after the compaction: what it replaced, and by what, is not known.
+            # The log begins after the compaction, so the replaced messages and the summary are unknown.
             self._close(thread, request, {"extra": {"unreadable": True}}, [])
         self._match(thread, messages, prints, request)
         brought = self.recording.entries[first:]
