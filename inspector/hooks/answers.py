@@ -85,13 +85,12 @@ class RunningSession:
 
     def __init__(self, session: str = "") -> None:
         self.folder = os.environ.get("CLAUDE_PROJECT_DIR") or str(Path.cwd())
-        self.root = find_state_folder()
         session = session or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
         path = None if session else self._find_newest()
         self.session = path.stem if path is not None else session
         if not is_session_id(self.session):
             raise HookError(f"{self.folder}: there is no session of this folder; name one by its id")
-        self.state = HookState(self.root, self.session)
+        self.state = HookState(find_state_folder(), self.session)
         self.snapshot = self.state.read("snapshot.json")
         self.harness = str(self.snapshot.get("harness") or CLAUDE)
         path = path or find_transcript(str(self.snapshot.get("path") or ""), self.session, self.harness)
@@ -118,7 +117,7 @@ class RunningSession:
     def pinned(self) -> dict[str, list[str]]:
         """Return the pins of the folder and the clear rules that the user typed, word for word."""
         rules = [clean_line(rule["text"]) for rule in find_rules(self.talk)]
-        return {"pins": read_pins(self.root, str(self.snapshot.get("cwd") or self.folder)), "rules": rules}
+        return {"pins": read_pins(str(self.snapshot.get("cwd") or self.folder)), "rules": rules}
 
     def what_was_lost(self) -> dict[str, Any]:
         """Return what the summary of the last compaction left out or changed.

@@ -9,9 +9,9 @@ import json
 import re
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from ..session.speakers import find_answers, is_refusal, judge, typed_words
+from ..session.speakers import judge, typed_words
 from .payload import CODEX
 
 _MOST_TYPED = 200_000
@@ -23,7 +23,6 @@ _PATCHED = re.compile(r"^\*\*\* (?:Update|Add) File: (.+)$", re.MULTILINE)
 _EXIT = re.compile(r"(?:exited with code|Exit code:?) ([1-9]\d*)")
 _FAILS = re.compile(r"(?i)error|exception|fail|fatal|panic|cannot|not found|denied|refused")
 _CREATED = re.compile(r"Task #(\w+) created")
-_ANSWER_HEADS = ("User has answered", "Your questions have been", "User has approved")
 
 
 class TypedMessage(NamedTuple):
@@ -137,37 +136,31 @@ class Conversation:
             self._take_user(offset, row, message.get("content"))
 
     def _take_user(self, offset: int, row: dict[str, Any], content: Any) -> None:
-        words = list[str]()
-        parts = [{"type": "text", "text": content}] if isinstance(content, str) else _objects(content)
-        for part in parts:
-            if part.get("type") == "tool_result":
-                output = "\n".join(_texts(part.get("content")))
+        blocks = list[Any]()  # with the fields of a Block that `speakers` reads
+        for part in [{"type": "text", "text": content}] if isinstance(content, str) else _objects(content):
+            kind, text = str(part.get("type")), str(part.get("text"))
+            if kind == "tool_result":
+                kind, text = "tool_output", "\n".join(_texts(part.get("content")))
                 name_id = str(part.get("tool_use_id"))
                 # A file that is not there or an edit that does not match is mended by the next call.
                 ran = self._calls.get(name_id, "").startswith("Bash ")
-                self._take_output(name_id, output, ran and part.get("is_error") is True)
-                if is_refusal(output) or output.startswith(_ANSWER_HEADS):
-                    words += [output[start:end] for start, end, _ in find_answers(output)]
-        texts = [str(part.get("text")) for part in parts if part.get("type") == "text"]
-        if texts:
-            blocks = [SimpleNamespace(kind="text", text=text) for text in texts]
-            others = {str(part.get("type")) for part in parts} - {"text", "tool_result"}
-            blocks += [SimpleNamespace(kind=kind, text="") for kind in sorted(others)]
-            origin = row.get("origin")
-            speech = judge(
-                cast(Any, blocks),
-                origin=origin.get("kind") if isinstance(origin, dict) else origin,
-                source=row.get("promptSource"),
-                meta=row.get("isMeta") is True,
-                plan=row.get("planContent") is not None,
-            )
-            # The fields of an Entry that `speakers` reads.
-            extra = {"speaker": speech.speaker, "way": speech.way}
-            entry = SimpleNamespace(kind="message", role="user", meta=speech.meta, extra=extra, blocks=blocks)
-            words.append(typed_words(cast(Any, entry)))
-            if not speech.meta:
-                self.end_turn()
-        if text := "\n".join(filter(str.strip, words)):
+                self._take_output(name_id, text, ran and part.get("is_error") is True)
+            blocks.append(SimpleNamespace(kind=kind, text=text, name=""))
+        origin = row.get("origin")
+        speech = judge(
+            blocks,
+            origin=origin.get("kind") if isinstance(origin, dict) else origin,
+            source=row.get("promptSource"),
+            meta=row.get("isMeta") is True,
+            plan=row.get("planContent") is not None,
+        )
+        extra = {"speaker": speech.speaker, "way": speech.way}
+        entry: Any = SimpleNamespace(
+            kind="message", role="user", meta=speech.meta, extra=extra, blocks=blocks
+        )
+        if not speech.meta and any(block.kind == "text" for block in blocks):
+            self.end_turn()
+        if (text := typed_words(entry)).strip():
             time, uuid = str(row.get("timestamp") or ""), str(row.get("uuid"))
             self.typed.append(TypedMessage(offset, time, text, uuid))
 

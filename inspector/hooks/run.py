@@ -103,8 +103,7 @@ def _before_compaction(payload: HookPayload, state: HookState) -> str:
         raise FileNotFoundError("no session file")
     now = time.time()
     conversation = read_conversation(path, payload.harness)
-    pins = read_pins(state.root, payload.cwd)
-    snapshot = make_snapshot(payload, conversation, str(path), pins, now)
+    snapshot = make_snapshot(payload, conversation, str(path), read_pins(payload.cwd), now)
     try:
         with state.lock():
             if not state.is_new_event(f"PreCompact {conversation.size}", now):
@@ -157,7 +156,7 @@ def _report(payload: HookPayload, state: HookState, snapshot: dict[str, Any], su
     talk = read_conversation(path, payload.harness) if path is not None else Conversation()
     now = time.time()
     if not snapshot:
-        snapshot = make_snapshot(payload, talk, str(path or ""), read_pins(state.root, payload.cwd), now)
+        snapshot = make_snapshot(payload, talk, str(path or ""), read_pins(payload.cwd), now)
         state.write("snapshot.json", snapshot)
     is_newer = talk.boundary >= int(snapshot["size"]) > 0
     if not summary and not is_newer:

@@ -7,13 +7,17 @@ for an attack, or execute it a second time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..facts.extract.statements import CONSTRAINT, find_statements
 from ..redaction.cut import cut_line
+from ..session.speakers import typed_words
 from ..text import printable
-from .conversation import Conversation
+from .conversation import Conversation, TypedMessage
 from .payload import HookPayload
+
+if TYPE_CHECKING:  # a hook reads no session
+    from ..session.session import Session
 
 MOST_FOCUS, MOST_GIVEN_BACK, MOST_LOSSES = 4_000, 3_000, 1_500
 """Bytes of the texts. Claude Code cuts at 10,000 characters and Codex at about 2,500 tokens."""
@@ -82,6 +86,14 @@ def write_given_back(snapshot: dict[str, Any], limit: int = MOST_GIVEN_BACK) -> 
     left_out = len(snapshot["rules"]) - len(rules)
     more = [f"{left_out} older rules are not repeated here"] if left_out else []
     return write_lines(_GIVEN_BACK, [*pins, *rules, *more], limit)
+
+
+def write_words_back(session: Session, pins: Iterable[str]) -> str:
+    """Write what a hook would give back after a compaction at the end of a session; "" for nothing."""
+    entries = session.entries[: session.index.get(session.leaf or "", -1) + 1]
+    texts = [typed_words(entry) for entry in entries if entry.sidechain is None]
+    talk = Conversation([TypedMessage(0, "", text) for text in texts if text.strip()])
+    return write_given_back(make_snapshot(HookPayload("", "", "", "", "", {}), talk, "", pins, 0.0))
 
 
 def rules_of(snapshot: dict[str, Any]) -> list[str]:

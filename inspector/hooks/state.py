@@ -149,26 +149,26 @@ def log_failure(event: str, problem: str) -> None:
 # Pins: words that the user wants given back after every compaction, for a project's folder.
 
 
-def _pins_file(root: Path, folder: str) -> Path:
-    return root / "pins" / f"{hashlib.sha256(str(folder).encode()).hexdigest()[:24]}.json"
+def _pins_file(folder: str) -> Path:
+    return find_state_folder() / "pins" / f"{hashlib.sha256(str(folder).encode()).hexdigest()[:24]}.json"
 
 
-def read_folder_pins(root: Path, folder: str) -> list[str]:
+def read_folder_pins(folder: str) -> list[str]:
     """Return the pins of a folder."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        value = json.loads(_pins_file(root, folder).read_text("utf-8"))
+        value = json.loads(_pins_file(folder).read_text("utf-8"))
         return [pin for pin in value["pins"] if isinstance(pin, str)]
     return []
 
 
-def read_pins(root: Path, folder: str) -> list[str]:
+def read_pins(folder: str) -> list[str]:
     """Return the pins of a folder and of the folders above it, the nearest last."""
     places = (*reversed(Path(folder).parents), Path(folder)) if folder else ()
-    return list(dict.fromkeys(pin for place in places for pin in read_folder_pins(root, str(place))))
+    return list(dict.fromkeys(pin for place in places for pin in read_folder_pins(str(place))))
 
 
-def write_pins(root: Path, folder: str, pins: list[str]) -> None:
+def write_pins(folder: str, pins: list[str]) -> None:
     """Set the pins of a folder."""
-    path = _pins_file(root, folder)
+    path = _pins_file(folder)
     path.parent.mkdir(0o700, parents=True, exist_ok=True)
     replace_file(path, json.dumps({"folder": folder, "pins": pins}))
