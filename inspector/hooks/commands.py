@@ -108,7 +108,7 @@ def _focus(args: Namespace) -> list[str]:
     texts, files, errors = (
         [str(item) for item in fields.get(key) or ()] for key in ("said", "files", "errors")
     )
-    talk = Conversation([TypedMessage(0, "", text) for text in texts], dict.fromkeys(files, 0))
+    talk = Conversation([TypedMessage(0, text) for text in texts], dict.fromkeys(files, 0))
     talk.errors = {text: line for text in errors if (line := find_error_line(text))}
     payload = HookPayload("", "focus", "", "", str(fields.get("cwd") or ""), {})
     text = write_focus_text(make_snapshot(payload, talk, "", (), 0.0), str(fields.get("typed") or ""))

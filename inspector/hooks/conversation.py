@@ -26,10 +26,9 @@ _CREATED = re.compile(r"Task #(\w+) created")
 
 
 class TypedMessage(NamedTuple):
-    """A message of the user: the offset of its row in the file, its time, the typed words, the row's id."""
+    """A message of the user: the offset of its row in the file, the typed words, the row's id."""
 
     offset: int
-    time: str
     text: str
     uuid: str = ""
 
@@ -161,8 +160,7 @@ class Conversation:
         if not speech.meta and any(block.kind == "text" for block in blocks):
             self.end_turn()
         if (text := typed_words(entry)).strip():
-            time, uuid = str(row.get("timestamp") or ""), str(row.get("uuid"))
-            self.typed.append(TypedMessage(offset, time, text, uuid))
+            self.typed.append(TypedMessage(offset, text, str(row.get("uuid"))))
 
     def _take_call(self, offset: int, name_id: str, name: str, arguments: Any) -> None:
         values = as_object(arguments)
@@ -201,7 +199,7 @@ class Conversation:
             self.sealed = not self.summary
         elif kind == "event_msg" and part == "user_message" and isinstance(data.get("message"), str):
             self.end_turn()
-            self.typed.append(TypedMessage(offset, str(row.get("timestamp") or ""), data["message"]))
+            self.typed.append(TypedMessage(offset, data["message"]))
         elif kind == "event_msg" and part == "token_count":
             info = as_object(data.get("info"))
             self._latest = _int(as_object(info.get("last_token_usage")).get("input_tokens")) or self._latest
@@ -234,23 +232,6 @@ def find_error_line(output: str) -> str:
     lines = [" ".join(line.split()) for line in output[-20_000:].splitlines() if line.strip()]
     named = (line for line in reversed(lines) if len(line) > 8 and _FAILS.search(line))
     return next(named, "")[:300]
-
-
-def read_row(harness: str, line: bytes) -> tuple[dict[str, str], list[str]]:
-    """Return a row's role and time, and its texts: what was said, the inputs of tools and their outputs."""
-    try:
-        row = as_object(json.loads(line))
-    except ValueError:
-        row = {}
-    part = as_object(row.get("payload") if harness == CODEX else row.get("message"))
-    if harness == CODEX and row.get("type") != "response_item":
-        part = {}
-    texts = _texts(part.get("content")) + _texts(part.get("output"))
-    texts += [str(part[name]) for name in ("arguments", "input") if part.get(name)]
-    for block in _objects(part.get("content")):
-        texts += [*_texts(block.get("content")), *map(str, as_object(block.get("input")).values())]
-    role = str(part.get("role") or part.get("type") or "")
-    return {"role": role, "time": str(row.get("timestamp") or "")}, texts
 
 
 def _texts(value: Any) -> list[str]:

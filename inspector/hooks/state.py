@@ -91,8 +91,9 @@ class HookState:
         finally:
             os.close(handle)
 
-    def is_new_event(self, name: str, now: float) -> bool:
+    def is_new_event(self, name: str) -> bool:
         """Return whether no equal event was noted in the last seconds, and note this one."""
+        now = time.time()
         events = {key: at for key, at in self.read("events.json").items() if isinstance(at, float)}
         recent = {key: at for key, at in events.items() if 0 <= now - at < SAME_SECONDS}
         if name in recent:
@@ -114,14 +115,14 @@ def replace_file(path: Path, text: str) -> None:
         raise
 
 
-def prune(root: Path, now: float) -> None:
+def prune(root: Path) -> None:
     """Delete the sessions without an event in `MOST_DAYS` days, and what a killed process left."""
     for folder in (root / "sessions").iterdir():
         if folder.is_symlink() or not folder.is_dir():
             continue
         files = list(folder.iterdir())
         last = max((file.lstat().st_mtime for file in files), default=folder.stat().st_mtime)
-        if now - last < MOST_DAYS * 86_400:
+        if time.time() - last < MOST_DAYS * 86_400:
             continue
         for file in files:
             if file.name in _FILES or (file.name[0] == "." and file.name[1:].startswith(_FILES)):

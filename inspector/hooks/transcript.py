@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from ..paths import open_regular
@@ -107,14 +106,3 @@ def _find_boundary(data: bytes, codex: bool) -> int:
         if codex or _IS_SYSTEM.search(data, offset, offset + 2000):
             last = offset
     return last
-
-
-def iterate_rows(path: Path, end: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the rows of a file with their line numbers, from 1, up to an offset."""
-    with open_regular(path) as file:
-        read = 0
-        for number, line in enumerate(file, 1):
-            read += len(line)
-            if read > end:
-                return
-            yield number, line

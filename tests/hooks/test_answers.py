@@ -19,7 +19,7 @@ import pytest
 
 from inspector.demo import CONSTRAINT, LOST_PATH, read_demo
 from inspector.hooks.tools import what_was_lost
-from tests.hooks.harness import FakeHarness, lines, recorded_summary, typed
+from tests.hooks.harness import FakeHarness, chain, lines, recorded_summary, typed
 
 RULE = "Never push to main without a passing CI run."
 SECRET = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
@@ -158,7 +158,7 @@ def test_history_is_searched_before_the_compaction_alone_and_redacted(tmp_path: 
         boundary(trigger="auto"),
         typed("The lighthouse is at Eldvik now."),
     ]
-    harness = FakeHarness(tmp_path, lines(rows))
+    harness = FakeHarness(tmp_path, lines(chain(rows)))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     answers = ask(
         harness,

@@ -12,7 +12,7 @@ from inspector import open_session
 from inspector.demo import read_demo
 from inspector.workbench.controller import Controller
 from tests.bench.hooks import find_compactions
-from tests.hooks.harness import HOOK, FakeHarness, before_compaction, called, lines, typed
+from tests.hooks.harness import HOOK, FakeHarness, before_compaction, called, chain, lines, typed
 from tests.hooks.test_hook import RULE, SECRET, codex, rollout
 from tests.shared import needs_shared
 
@@ -27,16 +27,6 @@ RULES = {
     "a tag": [typed("Never <b>push</b> & never `merge` on a Friday.")],
     "none": [typed("What does src/a.py do?")],
 }
-
-
-def chain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows with ids, each the child of the one before."""
-    ids = [f"u{number}" for number in range(len(rows))]
-    times = {"sessionId": "s1", "timestamp": "2026-11-01T00:00:00Z", "cwd": "/home/marit/tidepool"}
-    return [
-        {"parentUuid": parent, **times, **row, "uuid": name}
-        for row, name, parent in zip(rows, ids, [None, *ids], strict=False)
-    ]
 
 
 def shown(path: Path, **inputs: Any) -> dict[str, Any]:
