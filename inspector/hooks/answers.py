@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from ..text import plural
 from .conversation import Conversation
 from .payload import CLAUDE, HookError, is_session_id
 from .snapshot import find_rules
@@ -40,16 +41,11 @@ class ContextStatus(NamedTuple):
         """Return one line; `share` is the used part of the window in percent, if the harness states it."""
         if share is None and self.threshold:
             share = 100 * self.tokens / self.threshold
-        parts = (
-            [f"ctx {share:.0f} %"]
-            if share is not None
-            else [f"ctx {self.tokens:,} tokens"] * bool(self.tokens)
-        )
+        size = f"{share:.0f} %" if share is not None else f"{self.tokens:,} tokens"
+        parts = [f"ctx {size}"] if share is not None or self.tokens else []
         if self.turns is not None:
-            parts.append(f"compacts in ≈ {self.turns} turn{'s' * (self.turns != 1)}")
-        if self.rules:
-            parts.append(f"{self.rules} rule{'s' * (self.rules != 1)} at risk")
-        return " · ".join(parts)
+            parts.append(f"compacts in ≈ {plural(self.turns, 'turn')}")
+        return " · ".join([*parts, *[f"{plural(self.rules, 'rule')} at risk"] * bool(self.rules)])
 
 
 def estimate_status(
@@ -59,11 +55,10 @@ def estimate_status(
     tokens = tokens or (talk.sizes[-1] if talk.sizes else 0)
     stated = environment.get("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "")
     share = environment.get("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "")
-    threshold, source = window or talk.window or None, "the window"
-    if stated.isdecimal() or (threshold and share.isdecimal()):
-        threshold = int(stated) if stated.isdecimal() else threshold
-        threshold = threshold * int(share) // 100 if threshold and share.isdecimal() else threshold
-        source = "the environment"
+    size = int(stated) if stated.isdecimal() else window or talk.window
+    threshold, source = size or None, "the window"
+    if size and (stated.isdecimal() or share.isdecimal()):
+        threshold, source = size * int(share if share.isdecimal() else 100) // 100, "the environment"
     elif talk.before:
         threshold, source = talk.before, "the size at the last compaction"
     sizes = talk.sizes[-_GROWTH - 1 :]

@@ -99,12 +99,6 @@ class Conversation:
         if isinstance(row, dict):
             (self._take_codex if harness == CODEX else self._take_claude)(offset, row)
 
-    def take_typed(self, harness: str, offset: int, line: bytes) -> None:
-        """Read only the typed words of a row."""
-        other = Conversation()
-        other.take(harness, offset, line)
-        self.typed += other.typed
-
     def _take_claude(self, offset: int, row: dict[str, Any]) -> None:
         kind, message = row.get("type"), row.get("message")
         if row.get("isSidechain") is True:

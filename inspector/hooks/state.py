@@ -58,10 +58,7 @@ class HookState:
 
     def read(self, name: str) -> dict[str, Any]:
         """Return a file's object; {} without one, or if it is no object."""
-        with suppress(OSError, ValueError):
-            value = json.loads((self.folder / name).read_text("utf-8"))
-            return value if isinstance(value, dict) else {}
-        return {}
+        return read_object(self.folder / name)
 
     def write(self, name: str, value: dict[str, Any] | str) -> None:
         """Write an object or a text, as a whole or not at all."""
@@ -100,6 +97,14 @@ class HookState:
             return False
         self.write("events.json", {**recent, name: now})
         return True
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file; {} without one, or if it is no object."""
+    with suppress(OSError, ValueError):
+        value = json.loads(path.read_text("utf-8"))
+        return value if isinstance(value, dict) else {}
+    return {}
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -156,9 +161,8 @@ def _pins_file(folder: str) -> Path:
 
 def read_folder_pins(folder: str) -> list[str]:
     """Return the pins of a folder."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        value = json.loads(_pins_file(folder).read_text("utf-8"))
-        return [pin for pin in value["pins"] if isinstance(pin, str)]
+    with suppress(OSError, TypeError):
+        return [pin for pin in read_object(_pins_file(folder)).get("pins", ()) if isinstance(pin, str)]
     return []
 
 

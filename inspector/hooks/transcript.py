@@ -57,11 +57,6 @@ def read_conversation(path: Path, harness: str) -> Conversation:
         before = max(0, os.fstat(file.fileno()).st_size - MOST_READ)
         file.seek(before)
         data = file.read(MOST_READ)
-    return _read(data, before, harness)
-
-
-def _read(data: bytes, before: int, harness: str) -> Conversation:
-    """Read the end of a file, which `before` bytes precede."""
     codex = harness == CODEX
     result = Conversation(size=before + len(data))
     boundary = _find_boundary(data, codex)
@@ -74,7 +69,9 @@ def _read(data: bytes, before: int, harness: str) -> Conversation:
             continue
         offset, end = data.rfind(b"\n", 0, match.start()) + 1, _end_line(data, match.start())
         if data.find(_OUTPUT, offset, end) < 0:
-            result.take_typed(harness, before + offset, data[offset:end])
+            only_typed = Conversation()
+            only_typed.take(harness, before + offset, data[offset:end])
+            result.typed += only_typed.typed
     if 0 <= boundary < start:  # the last compaction precedes what is parsed
         result.take(harness, before + boundary, data[boundary : _end_line(data, boundary)])
     offset = start
