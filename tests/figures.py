@@ -195,8 +195,9 @@ def tell_hooks() -> str:
     name, stated, kept, *_, back, tokens, _, _ = (cell.strip(" *") for cell in line.strip("|").split("|"))
     return _wrap(
         f"Over {name.removeprefix('all ')} recorded compactions the summaries kept {kept} of {stated} "
-        f"clearly stated rules; with the words given back {back} are in the context, for {tokens} tokens "
-        "in all. The rules are few, and no effect on a model was measured ([what is verified](notebooks/guide/hooks.md))."
+        f"clearly stated rules; with the words given back {back} are in the context, for {tokens} tokens in "
+        "all. The rules are few, and no effect on a model was measured "
+        "([what is verified](notebooks/guide/hooks.md))."
     )
 
 
