@@ -1,8 +1,7 @@
 """DOOR: four questions about a running session, as plain functions that an agent can call.
 
 The MCP server offers them, and Jupyter AI finds them by the entry point `jupyter_server_mcp.tools`. Each
-takes the id of a session; without one it takes the newest session of the folder. Nothing is written, and
-secrets are redacted.
+takes a session's id, or the newest session of the folder. Nothing is written; secrets are redacted.
 """
 
 from __future__ import annotations
@@ -58,18 +57,20 @@ def find_in_history(question: str, most: int = 5, session: str = "") -> dict[str
     words = list(dict.fromkeys(re.findall(r"[\w./-]+", question.casefold())))
     ends = [history.index[name] for name, boundary in history.boundaries if boundary.kind == "compact"]
     live, end = set(history.live.entries.tolist()), max(ends, default=0) if words else 0
-    folded, matches = question.casefold().strip(), list[tuple[float, int, str]]()
+    folded, matches = question.casefold().strip(), list[tuple[float, int, int, str]]()
     for number, entry in enumerate(history.entries[:end]):
-        for block in entry.blocks if number not in live else ():
+        for index, block in enumerate(() if number in live or entry.boundary else entry.blocks):
             text = block.text.casefold()
             share = sum(word in text for word in words) / len(words)
             if share >= 0.5:
-                matches.append((share + (folded in text), number, block.text))
+                matches.append((share + (folded in text), number, index, block.text))
     excerpts = dict[str, dict[str, Any]]()
-    for share, number, text in sorted(matches, key=lambda match: (-match[0], -match[1])):
+    for share, number, index, text in sorted(matches, key=lambda match: (-match[0], -match[1])):
         if len(excerpts) < min(max(most, 1), _MOST_FOUND) and (part := _cut_excerpt(text, folded, words)):
             entry = history.entries[number]
-            line, time = entry.sources[0].line if entry.sources else None, entry.timestamp or ""
+            # A message may have several rows. The last blocks have one each.
+            rows = entry.sources[max(0, len(entry.sources) - len(entry.blocks) + index) :]
+            line, time = rows[0].line if rows else None, entry.timestamp or ""
             about = {"line": line, "role": entry.role, "time": time, "share": min(share, 1.0)}
             excerpts.setdefault(part, {**about, "excerpt": part})
     note = "" if excerpts else "Nothing that was compacted away has these words."

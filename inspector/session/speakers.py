@@ -299,8 +299,7 @@ def find_speaker(entry: Entry, block: Block, at: int) -> Speaker:
 
 
 def typed_words(entry: Entry) -> str:
-    """Return the typed text of an entry: a prompt without text that a host or a harness added, an answer
-    to a tool's question, or the reason of a refusal.
+    """Return what the user typed in an entry: a prompt, answers to a question, the reason of a refusal.
 
     >>> from .blocks import Text
     >>> from .entries import Entry

@@ -31,6 +31,17 @@ def reply(tokens: int, text: str = "Done.") -> dict[str, Any]:
     return {"type": "assistant", "message": {**message, "usage": {"input_tokens": tokens}}}
 
 
+def said_in_rows(*texts: str) -> list[dict[str, Any]]:
+    """One reply of the model, a row for each of its blocks, as Claude Code writes it."""
+    return [
+        {
+            "type": "assistant",
+            "message": {"id": "m1", "role": "assistant", "content": [{"type": "text", "text": text}]},
+        }
+        for text in texts
+    ]
+
+
 def boundary(**meta: Any) -> dict[str, Any]:
     return {"type": "system", "subtype": "compact_boundary", "compactMetadata": meta}
 
@@ -155,7 +166,9 @@ def test_history_is_searched_before_the_compaction_alone_and_redacted(tmp_path: 
     rows = [
         typed(f"The harbour key is {SECRET} for Skarvik."),
         typed("x" * 5000 + " the lighthouse of Skarvik " + "y" * 5000),
+        *said_in_rows("Let me look.", "The beacon of Langvik.", "Done."),
         boundary(trigger="auto"),
+        {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": "A lighthouse."}},
         typed("The lighthouse is at Eldvik now."),
     ]
     harness = FakeHarness(tmp_path, lines(chain(rows)))
@@ -166,10 +179,14 @@ def test_history_is_searched_before_the_compaction_alone_and_redacted(tmp_path: 
         ("find_in_history", {"question": "Skarvik", "most": 99}),
         ("find_in_history", {"question": SECRET}),
         ("find_in_history", {"question": "Eldvik"}),
+        ("find_in_history", {"question": "beacon"}),
     )[1:]
-    lighthouse, skarvik, secret, eldvik = (answer.structured_content["excerpts"] for answer in answers)
+    lighthouse, skarvik, secret, eldvik, beacon = (
+        answer.structured_content["excerpts"] for answer in answers
+    )
     assert [item["line"] for item in lighthouse] == [2] and len(lighthouse[0]["excerpt"]) <= 502
     assert {item["line"] for item in skarvik} == {1, 2}
+    assert [item["line"] for item in beacon] == [4]
     assert secret == eldvik == [] and SECRET not in str(answers)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
