@@ -299,7 +299,7 @@ def find_speaker(entry: Entry, block: Block, at: int) -> Speaker:
 
 
 def typed_words(entry: Entry) -> str:
-    """Return the typed text of a message, without text that a host or a harness added.
+    """Return what the user typed in an entry: a prompt, answers to a question, the reason of a refusal.
 
     >>> from .blocks import Text
     >>> from .entries import Entry
@@ -307,10 +307,10 @@ def typed_words(entry: Entry) -> str:
     >>> typed_words(Entry(id="a", blocks=(Text(text=sent),)))
     'Rename it'
     """
-    blocks = [block for block in entry.blocks if block.kind == "text"]
     return "\n".join(
         block.text[span.start : span.end]
-        for block in blocks
+        for block in entry.blocks
+        if block.kind in ("text", "tool_output")
         for span in find_speech(entry, block)
         if span.speaker == "user"
     )

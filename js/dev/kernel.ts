@@ -370,7 +370,8 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
         counts: [],
         sentence: "",
       };
-      return { type, id, recorded: null, planned, sentence: "The file records no summary here." };
+      const givenBack = { ...planned, title: "What the hook would give back", size: "", text: "", total: 0 };
+      return { type, id, recorded: null, planned, sentence: "The file records no summary here.", givenBack };
     }
     if (type === "search") return search(id, message.query ?? "");
     if (type === "lesson") return playRules(id, message.place ?? 0);

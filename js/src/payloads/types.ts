@@ -908,12 +908,13 @@ export interface ContextFact {
 }
 /**
  * Both sides. There is no `recorded` side if no recorded compaction follows, or if it only cleared
- * outputs; `sentence` gives the reason.
+ * outputs; `sentence` gives the reason. `given_back` is the text of hooks after a compaction here.
  */
 export interface SummariesReply {
   recorded: SummarySide | null;
   planned: SummarySide;
   sentence: string;
+  givenBack: SummarySide;
 }
 /**
  * One summary: its name, size and author, its text, and the facts that it keeps.
