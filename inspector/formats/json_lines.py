@@ -122,6 +122,13 @@ def read_lines(lines: Lines, data: Data) -> Session:
         return lines.make_session()
 
 
+def lines_reader(
+    name: str, title: str, sniff: Callable[[Data], str | None], start: Callable[[], Lines], **more: Any
+) -> Reader:
+    """Return the reader of a format of lines; `start` begins to read a file."""
+    return Reader(name, title, sniff, lambda data: read_lines(start(), data), start, **more)
+
+
 def take_all(lines: LineTaker, data: Data) -> None:
     """Pass every line of a whole file to `lines`."""
     last = take_lines(lines, data)

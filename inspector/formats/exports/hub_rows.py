@@ -14,8 +14,8 @@ from ...session.blocks import Reasoning, Text, ToolCall
 from ...session.entries import Source
 from ...session.session import Session
 from ..json_document import Fields, ParsedBlock, iso_time, load, place, sniff_document
-from ..json_lines import Data, Reader, read_lines
-from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_arguments
+from ..json_lines import Data, Reader
+from ..recording import Json, Reading, Recording, first_rows, make_output, parse_arguments, replayed_reader
 from ..requests.chat_messages import Names, read_part
 
 STS, DATACLAW = "hf-sts", "dataclaw"
@@ -31,24 +31,26 @@ def sniff_traces(data: Data) -> str | None:
     return "its first row is no session with a harness"
 
 
-class SessionTraces(JsonRows):
-    """The rows of a file: the session, then its messages."""
+class SessionTraces(Reading):
+    """State while a file is read: the session, then its messages."""
 
-    def make_session(self) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
-        recording, about, names = Recording(STS), Fields({}), Names()
-        recording.corrupt = list(self.corrupt)
-        for source, row in self.rows:
-            fields = Fields(row)
-            kind = fields.text("type") or "row without a type"
-            if kind == "message" and isinstance(row.get("message"), dict):
-                _add_trace(recording, names, source, Fields(fields.object("message")), fields.rest)
-                continue
-            about = fields if kind == "session" else about
-            recording.note(kind, source, is_known=kind == "session")
-        recording.warnings.append(UPPER)
-        name = about.text("id") or ""
-        return recording.make_session(id=name, title=about.text("name"), extra=about.rest)
+    def __init__(self) -> None:
+        super().__init__(STS)
+        self.about, self.names = Fields({}), Names()
+
+    def take(self, source: Source, row: Json) -> None:
+        fields = Fields(row)
+        kind = fields.text("type") or "row without a type"
+        if kind == "message" and isinstance(row.get("message"), dict):
+            _add_trace(self, self.names, source, Fields(fields.object("message")), fields.rest)
+            return
+        self.about = fields if kind == "session" else self.about
+        self.note(kind, source, is_known=kind == "session")
+
+    def finish(self) -> Session:
+        self.warnings.append(UPPER)
+        name, title = self.about.text("id") or "", self.about.text("name")
+        return self.make_session(id=name, title=title, extra=self.about.rest)
 
 
 def _add_trace(recording: Recording, names: Names, source: Source, message: Fields, extra: Json) -> None:
@@ -127,13 +129,7 @@ def read_dataclaw(data: Data) -> Session:
     return recording.make_session(id=name, model=model, cwd=about.text("project"), extra=about.rest)
 
 
-STS_READER = Reader(
-    STS,
-    "Session traces of the Hugging Face Hub",
-    sniff_traces,
-    lambda d: read_lines(SessionTraces(), d),
-    SessionTraces,
-)
+STS_READER = replayed_reader(STS, "Session traces of the Hugging Face Hub", sniff_traces, SessionTraces)
 DATACLAW_READER = Reader(
     DATACLAW, "DataClaw conversation", partial(sniff_document, judge=judge_dataclaw), read_dataclaw
 )

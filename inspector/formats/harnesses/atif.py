@@ -97,7 +97,7 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     reading = _Trajectory(_leaves_cache_out(documents.values()))
     for number in sorted(documents):
         reading.take_file(number, documents[number])
-    return reading.make_session(documents)
+    return reading.read(documents)
 
 
 def _load_other(data: Data) -> Any:
@@ -121,12 +121,12 @@ def _is_copied(step: Any) -> bool:
     return isinstance(step, dict) and step.get("is_copied_context") is True
 
 
-class _Trajectory:
+class _Trajectory(Recording):
     """State while a trajectory is read step by step."""
 
     def __init__(self, cache_left_out: bool) -> None:
         self.cache_left_out = cache_left_out
-        self.recording = Recording(NAME)
+        super().__init__(NAME)
         self.system: list[ParsedBlock] = []
         self.names: dict[str, str] = {}
         self.prints: dict[str, list[str]] = {}
@@ -143,11 +143,11 @@ class _Trajectory:
         model = Fields(document.get("agent")).text("model_name")
         copied = next((index for index, step in enumerate(steps) if not _is_copied(step)), len(steps))
         begin = f"c{number}/" if number else ""
-        if copied and self.recording.entries:
+        if copied and self.entries:
             self._take_copied(begin, steps[:copied], model)
             steps = steps[copied:]
         elif copied:
-            self.recording.warnings.append("it begins in another file, which is not in the same folder")
+            self.warnings.append("it begins in another file, which is not in the same folder")
         for raw in steps:
             self._take(begin, raw, model)
         for index, agent in enumerate(_list_agents(document), 1):
@@ -169,7 +169,7 @@ class _Trajectory:
         self.line += 1
         source = place(self.line)
         if not isinstance(raw, dict):
-            self.recording.spoil(source, "a step that is not an object")
+            self.spoil(source, "a step that is not an object")
             return
         fields = Fields(raw, "is_copied_context")
         step_id = fields.rest.get("step_id")
@@ -185,7 +185,7 @@ class _Trajectory:
                 self._close(words)
             return
         if kind not in ("system", "user", "agent"):
-            self.recording.note(f"step of source {kind}", source, is_known=False)
+            self.note(f"step of source {kind}", source, is_known=False)
             return
         parsed_blocks = _read_words(fields)
         if kind == "system" and self.end is None and self.side is None:
@@ -194,7 +194,7 @@ class _Trajectory:
             self.system += [
                 (b if isinstance(b, kinds) else Text(text=b.text), more) for b, more in parsed_blocks
             ]
-            self.recording.note("system prompt", source)
+            self.note("system prompt", source)
             return
         if self.pending is not None and kind == "user":
             # A user step before the next reply is not the user's: it is the text of the compaction.
@@ -209,7 +209,7 @@ class _Trajectory:
 
     def _add(self, name: str, role: str, parsed_blocks: list[ParsedBlock], source: Source | None, extra: Json,
              **more: Any) -> Entry:  # fmt: skip
-        entry = self.recording.add(
+        entry = self.add(
             name, role, parsed_blocks, source, extra, parent=self.end, sidechain=self.side, **more
         )
         self.end = entry.id
@@ -290,7 +290,7 @@ class _Trajectory:
             same = self.prints.get(_print_of(role, parsed_blocks))
             if same:
                 kept_ids.append(same[0] if len(same) == 1 else same.pop(0))
-                self.recording.note("copied step", place(self.line))
+                self.note("copied step", place(self.line))
             else:
                 new.append((raw, parsed_blocks, place(self.line)))
         first = next(
@@ -303,7 +303,7 @@ class _Trajectory:
         boundary["kept"] = tuple(dict.fromkeys(kept_ids))
         self._close(words, None, {}, "")
         for _, _, source in new[:first]:
-            self.recording.also(self.end or "", source)
+            self.also(self.end or "", source)
         for raw, parsed_blocks, source in new[first:]:
             fields = Fields(raw, "is_copied_context", "message")
             name = f"{begin}{raw.get('step_id', source.line)}"
@@ -325,33 +325,31 @@ class _Trajectory:
         if not words:
             boundary["extra"] = {**boundary.get("extra", {}), "unreadable": True}
         outer_fields = (pending.get("extra") or {}) | (extra or {})
-        entry = self.recording.compact(
+        entry = self.compact(
             pending["name"], None, self.source, boundary, parsed_blocks=words or [], extra=outer_fields,
             parent=self.end, timestamp=self.time, sidechain=self.side,
         )  # fmt: skip
         if source is not None:
-            self.recording.also(entry.id, source)
+            self.also(entry.id, source)
         self.end = entry.id
 
-    def make_session(self, documents: Mapping[int, Json]) -> Session:
+    def read(self, documents: Mapping[int, Json]) -> Session:
         """Build the session. Raises `EmptySession` if there are no messages."""
         last = Fields(documents[max(documents)], "steps", "subagent_trajectories")
         agent = Fields(last.object("agent"))
         next_file = last.text("continued_trajectory_ref")
         if next_file:
-            self.recording.warnings.append(
-                f"it continues in {next_file:.80}, which is not in the same folder"
-            )
+            self.warnings.append(f"it continues in {next_file:.80}, which is not in the same folder")
         if self.pending is not None and self.source is not None:
             # The text of this compaction is in a file that is missing.
-            self.recording.note("compaction", self.source)
+            self.note("compaction", self.source)
         if sorted(documents) != list(range(min(documents), max(documents) + 1)):
-            self.recording.warnings.append("some of its files are missing")
+            self.warnings.append("some of its files are missing")
         tools = read_chat_tools(agent.any("tool_definitions"))
-        self.recording.times = [entry.timestamp for entry in self.recording.entries if entry.timestamp]
+        self.times = [entry.timestamp for entry in self.entries if entry.timestamp]
         harness, version = agent.text("name"), agent.text("version")
         extra = last.rest | {"harness": harness, "version": version, "agent": agent.rest}
-        return self.recording.make_session(
+        return self.make_session(
             id=last.text("session_id") or "",
             model=agent.text("model_name"),
             system=tuple(block for block, _ in self.system),

@@ -17,8 +17,8 @@ from ...session.entries import Source, Usage
 from ...session.session import Session
 from ...text import plural
 from ..json_document import Fields, ParsedBlock, iso_time
-from ..json_lines import Data, Reader, read_lines
-from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_arguments
+from ..json_lines import Data
+from ..recording import Json, Reading, first_rows, make_output, parse_arguments, replayed_reader
 from ..requests.chat_messages import Names, read_chat_tools, read_message, read_part
 
 NAME = "kimi"
@@ -45,20 +45,7 @@ def sniff(data: Data) -> str | None:
     return "none of its first rows adds a message or an event to the context"
 
 
-class KimiWire(JsonRows):
-    """The rows of a log. The session is built from all of them, again each time rows were added."""
-
-    def make_session(self) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
-        recording = Recording(NAME)
-        recording.corrupt = list(self.corrupt)
-        wire = _Wire(recording)
-        for source, row in self.rows:
-            wire.take(source, row)
-        return wire.make_session()
-
-
-class _Wire:
+class _Wire(Reading):
     """State while a log is read row by row.
 
     Attributes:
@@ -67,8 +54,8 @@ class _Wire:
         prompts: Indices in `live` of the prompts that an undo can remove.
     """
 
-    def __init__(self, recording: Recording) -> None:
-        self.recording = recording
+    def __init__(self) -> None:
+        super().__init__(NAME)
         self.names: Names = {}
         self.live: list[str] = []
         self.prompts: list[int] = []
@@ -81,11 +68,10 @@ class _Wire:
         self.emptied = 0
 
     def take(self, source: Source, row: Json) -> None:
-        """Read one row."""
         fields = Fields(row)
         kind = fields.text("type") or "row without a type"
         time = iso_time(fields.number("time"))
-        self.recording.times += [time] if time else []
+        self.times += [time] if time else []
         event = fields.object("event") if kind == "context.append_loop_event" else None
         if kind == "context.append_message" and isinstance(row.get("message"), dict):
             self._add_message(source, Fields(fields.object("message")), fields, time)
@@ -95,7 +81,7 @@ class _Wire:
             self._compact(source, fields, time)
         else:
             self._change(kind, fields)
-            self.recording.note(kind, source, is_known=kind.startswith(KNOWN_PREFIXES))
+            self.note(kind, source, is_known=kind.startswith(KNOWN_PREFIXES))
 
     def _change(self, kind: str, fields: Fields) -> None:
         """Read a row that is not a message but may change the context."""
@@ -137,7 +123,7 @@ class _Wire:
     def _add(
         self, name: str, role: str, parsed_blocks: list[ParsedBlock], source: Source, extra: Json, **more: Any
     ) -> str:
-        entry = self.recording.add(name, role, parsed_blocks, source, extra, parent=self.end, **more)
+        entry = self.add(name, role, parsed_blocks, source, extra, parent=self.end, **more)
         if self._is_prompt(entry.id):
             self.prompts.append(len(self.live))
         self.live.append(entry.id)
@@ -179,9 +165,9 @@ class _Wire:
                 return self._wait(number, source)
             entry = self.steps.pop(number)
             usage, reason = _read_usage(event.object("usage")), event.text("finishReason")
-            self.recording.also(entry, source)
-            extra = self.recording.entries[self.recording.where[entry]].extra | {"step": event.rest}
-            self.recording.change(entry, usage=usage, stop_reason=reason, extra=extra)
+            extra = self[entry].extra | {"step": event.rest}
+            sources = (*self[entry].sources, source)
+            self.change(entry, usage=usage, stop_reason=reason, extra=extra, sources=sources)
         else:
             return False
         return True
@@ -189,7 +175,7 @@ class _Wire:
     def _wait(self, number: str, source: Source) -> bool:
         """Store a row without content until its step has an entry."""
         if number in self.steps:
-            self.recording.also(self.steps[number], source)
+            self.also(self.steps[number], source)
         else:
             self.waiting.setdefault(number, []).append(source)
         return True
@@ -201,16 +187,9 @@ class _Wire:
             entry_id = self._add(f"line-{source.line}", "assistant", [parsed_block], source, {}, **more)
             self.steps[number] = entry_id
             for earlier in self.waiting.pop(number, ()):
-                self.recording.also(entry_id, earlier)
+                self.also(entry_id, earlier)
             return
-        entry = self.recording.entries[self.recording.where[entry_id]]
-        rests = {
-            **entry.extra.get("blocks", {}),
-            **({str(len(entry.blocks)): parsed_block[1]} if parsed_block[1] else {}),
-        }
-        extra = {**entry.extra, "blocks": rests} if rests else entry.extra
-        self.recording.change(entry_id, blocks=(*entry.blocks, parsed_block[0]), extra=extra)
-        self.recording.also(entry_id, source)
+        self.extend(entry_id, [parsed_block], source)
 
     def _compact(self, source: Source, fields: Fields, time: str | None) -> None:
         """Add a compaction.
@@ -238,7 +217,7 @@ class _Wire:
             "extra": {} if words else {"unreadable": True},
         }
         extra = fields.rest | ({"summary": summary} if sent and summary != sent else {})
-        entry = self.recording.compact(
+        entry = self.compact(
             f"line-{source.line}", words, source, boundary, parent=self.end, timestamp=time, extra=extra
         )
         gone = len(self.live) - len(rest)
@@ -247,7 +226,7 @@ class _Wire:
         self.end = entry.id
 
     def _is_prompt(self, name: str) -> bool:
-        entry = self.recording.entries[self.recording.where[name]]
+        entry = self[name]
         return entry.role == "user" and not entry.meta and entry.boundary is None
 
     def _undo(self, count: float | None) -> None:
@@ -257,22 +236,21 @@ class _Wire:
             return
         first = self.prompts[-back]
         del self.prompts[-back:]
-        self.end = self.recording.entries[self.recording.where[self.live[first]]].parent
+        self.end = self[self.live[first]].parent
         del self.live[first:]
 
-    def make_session(self) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
+    def finish(self) -> Session:
         for sources in self.waiting.values():
             for source in sources:
-                self.recording.note("step without words", source)
+                self.note("step without words", source)
         if self.emptied:
             times = plural(self.emptied, "micro-compaction is", "micro-compactions are")
-            self.recording.warnings.append(
+            self.warnings.append(
                 f"{times} recorded, but not which outputs were cleared: they are shown whole"
             )
         about = Fields(self.about)
         prompt, version = about.text("systemPrompt"), about.text("protocol_version")
-        return self.recording.make_session(
+        return self.make_session(
             model=self.model,
             cwd=about.text("cwd"),
             system=(Text(text=prompt),) if prompt else (),
@@ -299,4 +277,4 @@ def _read_usage(raw: Any) -> Usage | None:
     return Usage(input=fresh, output=output, cache_read=read, cache_write=written)
 
 
-READER = Reader(NAME, "Kimi Code wire log", sniff, lambda data: read_lines(KimiWire(), data), KimiWire)
+READER = replayed_reader(NAME, "Kimi Code wire log", sniff, _Wire)

@@ -141,22 +141,21 @@ def _find_same(number: Any, others: list[Json], *, sidecar: bool) -> Json | None
 
 def _read(whole: Json, sidecar: Json | None, manifest: Json) -> Session:
     """Read the messages, and the compaction if the sidecar is another file."""
-    recording = Recording(NAME)
     fields = Fields(whole, "messages")
     rows = whole["messages"]
     separate_sidecar = sidecar if sidecar is not None and sidecar is not whole else None
-    writer = _Messages(recording, [] if separate_sidecar is None else separate_sidecar["messages"])
+    recording = _Messages([] if separate_sidecar is None else separate_sidecar["messages"])
     end = len(rows) if separate_sidecar is None else _find_end(rows, separate_sidecar)
     if separate_sidecar is not None and end > len(rows):
         recording.warnings.append(
             f"its compaction replaces {plural(end, 'message')}, but there are {len(rows):,}; some are missing"
         )
     for line, raw in enumerate(rows[:end], 1):
-        writer.add(raw, line, split=separate_sidecar is not None)
+        recording.take(raw, line, split=separate_sidecar is not None)
     if separate_sidecar is not None:
-        writer.add_sidecar(separate_sidecar, len(rows))
+        recording.add_sidecar(separate_sidecar, len(rows))
     for line, raw in enumerate(rows[end:], end + 1):
-        writer.add(raw, line)
+        recording.take(raw, line)
     about = Fields(manifest, "version", "session_id")
     prompt = fields.text("system_prompt")
     fields.any("version")
@@ -190,25 +189,25 @@ def _find_end(rows: list[Any], sidecar: Json) -> int:
     return places[-1] if places else len(rows)
 
 
-class _Messages:
+class _Messages(Recording):
     """Add messages as entries. Blocks that the sidecar `after` repeats word by word are kept."""
 
-    def __init__(self, recording: Recording, after: list[Any]) -> None:
-        self.recording = recording
+    def __init__(self, after: list[Any]) -> None:
+        super().__init__(NAME)
         self.names: Names = {}
         self.after = {print_ for message in after for print_ in _print_all(message)}
         self.kept_ids: dict[str, list[str]] = {}
 
-    def add(self, raw: Any, line: int, *, split: bool = False) -> None:
+    def take(self, raw: Any, line: int, *, split: bool = False) -> None:
         """Add a message. With `split`, kept and other blocks become separate entries."""
         source = place(line)
         if not isinstance(raw, dict):
-            self.recording.spoil(source, "a message that is not an object")
+            self.spoil(source, "a message that is not an object")
             return
         fields = Fields(raw)
         role = fields.text("role")
         if role is None:
-            self.recording.note("message without a role", source, is_known=False)
+            self.note("message without a role", source, is_known=False)
             return
         blocks, prints = self._take_blocks(fields), list(_print_all(raw))
         runs: list[tuple[bool, list[int]]] = []
@@ -229,7 +228,7 @@ class _Messages:
                 texts = [block.text for block, _ in parsed_blocks if block.kind == "text"]
                 summary = about.text("summary")
                 boundary = {"summary": texts[-1] if summary is None and texts else summary}
-                self.recording.compact(
+                self.compact(
                     name,
                     None,
                     source,
@@ -241,7 +240,7 @@ class _Messages:
             attached = bool(parsed_blocks) and all(isinstance(block, Document) for block, _ in parsed_blocks)
             if role == "user" and attached and number:
                 more["meta"] = True
-            entry = self.recording.add(
+            entry = self.add(
                 name, role, parsed_blocks, None if number else source, {} if number else fields.rest, **more
             )
             if is_kept:
@@ -287,10 +286,10 @@ class _Messages:
         details["extra"] = {"messages": count}
         if changed:
             blocks = plural(changed, "block of its compaction is", "blocks of its compaction are")
-            self.recording.warnings.append(f"{blocks} neither text nor of the session")
+            self.warnings.append(f"{blocks} neither text nor of the session")
         name = f"compaction-{sidecar.get('updated_at') or 1}"
         updated_at = sidecar.get("updated_at")
-        self.recording.compact(
+        self.compact(
             name,
             None,
             None,

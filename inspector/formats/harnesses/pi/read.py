@@ -20,7 +20,7 @@ from ....session.session import Session
 from ...copied_entries import mark_until, warn_of_copies
 from ...exports.linearize import NEVER, BranchEntry, Json
 from ...json_document import FILE, Fields, find_blocks, gather, merge, tell_wordless
-from ...json_lines import Data, Reader, read_lines
+from ...json_lines import Data, lines_reader
 from ...parents import Chain
 from ...recording import JsonRows, first_rows
 from ...summary_wording import PI_INTRODUCTION, shown_summary
@@ -53,11 +53,6 @@ def _is_pi(record: Any) -> bool:
         return "id" in record and "entries" not in record
     message = record.get("message") if record.get("type") == "message" else None
     return isinstance(message, dict) and isinstance(message.get("role"), str)
-
-
-def read(data: Data) -> Session:
-    """Read the session; its leaf is the last entry. Raises `EmptySession` if it contains no messages."""
-    return read_lines(Records(), data)
 
 
 class Records(JsonRows):
@@ -290,7 +285,7 @@ _CONVERTERS: dict[str, tuple[Callable[[Fields], Any], bool]] = {
 }
 """Functions that convert an entry type or a message role to a user message; True if the harness wrote it."""
 
-READER = Reader(NAME, "pi session", sniff, read, Records)
+READER = lines_reader(NAME, "pi session", sniff, Records)
 
 
 SUMMARY = SummaryWording(f"{PI_INTRODUCTION}\n\n<summary>\n", "\n</summary>")
