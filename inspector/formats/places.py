@@ -43,23 +43,13 @@ PLACES = (
     Place("Copilot CLI", "", ".copilot", "session-state", "*/events.jsonl"),
     Place("Copilot CLI", "", ".copilot", "session-state", "*.jsonl"),
     *(
-        Place(
-            "Cline", "", base, "globalStorage/saoudrizwan.claude-dev/tasks", "*/api_conversation_history.json"
+        Place(harness, "", f"{settings}/Code/User", folder, pattern)
+        for harness, folder, pattern in (
+            ("Cline", "globalStorage/saoudrizwan.claude-dev/tasks", "*/api_conversation_history.json"),
+            ("VS Code", "workspaceStorage", "*/chatSessions/*.json"),
+            ("VS Code", "workspaceStorage", "*/chatSessions/*.jsonl"),
         )
-        for base in (
-            ".config/Code/User",
-            "Library/Application Support/Code/User",
-            "AppData/Roaming/Code/User",
-        )
-    ),
-    *(
-        Place("VS Code", "", base, "workspaceStorage", f"*/chatSessions/*.{ending}")
-        for base in (
-            ".config/Code/User",
-            "Library/Application Support/Code/User",
-            "AppData/Roaming/Code/User",
-        )
-        for ending in ("json", "jsonl")
+        for settings in (".config", "Library/Application Support", "AppData/Roaming")
     ),
 )
 
