@@ -63,6 +63,14 @@ def tell_wordless(count: int, singular: str, many: str = "", corrupt: Sequence[C
     )
 
 
+def load_other(data: Data) -> Any:
+    """Parse another file of a session; None if it is broken."""
+    try:
+        return load(data)
+    except ReadError:
+        return None
+
+
 def sniff_document(data: Data, judge: Callable[[Any], str | None]) -> str | None:
     """Return the result of `judge` for the beginning of the document, or the reason for its absence."""
     head = cut_head(data)
@@ -217,6 +225,11 @@ def find_blocks(content: Any, read_block: Callable[[Any], ParsedBlock]) -> list[
     return [unknown(content, "content")]
 
 
+def join_texts(parsed_blocks: Iterable[ParsedBlock]) -> str:
+    """Return the texts among the blocks, one per line."""
+    return "\n".join(block.text for block, _ in parsed_blocks if block.kind == "text")
+
+
 def unknown(raw: Any, name: str = "") -> ParsedBlock:
     """Return a block of unknown type, with the `type` of its JSON if there is one."""
     kind = raw.get("type") if isinstance(raw, dict) else None
@@ -346,6 +359,11 @@ def _take_cost(usage: Fields, keys: tuple[str, str, str, str, str]) -> Cost | No
     if inner.rest:
         usage.rest["cost"] = inner.rest
     return cost
+
+
+def iso_seconds(seconds: Number | None) -> str | None:
+    """Convert seconds since 1970 as `iso_time` does."""
+    return None if seconds is None else iso_time(seconds * 1000)
 
 
 def iso_time(milliseconds: Number | None) -> str | None:

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -48,20 +48,16 @@ class LineTaker(Protocol):
 
 
 class Lines(LineTaker, Protocol):
-    """The lines read so far from a file. More may follow, even after a session was built from them."""
+    """The lines read so far from a file. More may follow, even after a session was built from them.
 
-    def make_session(self) -> Session:
-        """Return the session of these lines. Raises `EmptySession` if none of them is a message."""
-
-
-@runtime_checkable
-class FinishedLines(Lines, Protocol):
-    """Lines that are freed while the last session is built, after `goes_on` was set to False.
-
-    This avoids having the parsed rows and the session in memory together.
+    If `goes_on` is False, no more follow, and they may be freed while the session is built: the parsed rows
+    and the session need not be in memory together.
     """
 
     goes_on: bool
+
+    def make_session(self) -> Session:
+        """Return the session of these lines. Raises `EmptySession` if none of them is a message."""
 
 
 @dataclass(frozen=True)

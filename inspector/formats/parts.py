@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from io import BytesIO
-from typing import NamedTuple, overload
+from typing import BinaryIO, NamedTuple, overload
 
 from ..errors import EditError, InspectorError, ReadError, SeveralSessions
 from ..mixins import Printable
@@ -20,7 +20,7 @@ from ..text import plural, printable, printed
 from . import databases
 from .containers import ENTRIES, LARGEST, StoredFile, open_zip, read_entry, unpack
 from .file_kind import UNPACK, name_foreign
-from .json_document import FILE
+from .json_document import FILE, HEAD, close_head
 from .json_lines import Data
 from .readers import find_reader, read_session, unpack_named
 from .requests import chat_exports, document_lists, inspect_log, scout
@@ -289,3 +289,29 @@ def unpack_content(
     if holds_files(content) and not chat_exports.list_conversations(content):
         return choose_part(content, name, None, format)
     return content, name
+
+
+def recognise_beginning(file: BinaryIO) -> str:
+    """Return the name of the reader that reads the session in a file; "" if the file is no single session.
+
+    At most 1 MiB is read. No reader looks further to recognise a file.
+
+    >>> from io import BytesIO
+    >>> recognise_beginning(BytesIO(b'[{"role": "user", "content": "Hello"}]'))
+    'anthropic-messages'
+    >>> recognise_beginning(BytesIO(b'{"name": "tide", "version": "1.0.0"}'))
+    ''
+    """
+    head = file.read(HEAD + 1)
+    try:
+        return find_reader(unpack_part(_complete(head) if len(head) > HEAD else head, "data")[0]).name
+    except InspectorError:
+        return ""
+
+
+def _complete(head: bytes) -> bytes:
+    """Return the beginning of a file without its last line or element, which is incomplete."""
+    try:
+        return close_head(head)
+    except ValueError:
+        return head[: head.rfind(b"\n") + 1]  # lines, or no JSON

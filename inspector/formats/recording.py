@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from ..errors import EmptySession
-from ..session.blocks import Text, ToolOutput
+from ..session.blocks import Text, ToolCall, ToolOutput
 from ..session.entries import Boundary, Corrupt, Cost, Entry, Note, Source, Usage
 from ..session.session import Session
 from ..session.speakers import judge
@@ -264,6 +264,7 @@ class JsonRows:
     def __init__(self) -> None:
         self.rows: list[tuple[Source, Json]] = []
         self.corrupt: list[Corrupt] = []
+        self.goes_on = True
 
     def take(self, source: Source, line: memoryview) -> None:
         """Read the next line: an object, or a corrupt record."""
@@ -358,11 +359,11 @@ def make_output(
 
 
 def read_inclusive(
-    raw: Any, sent: str, output: str, read: str = "", written: str = "", total: str = ""
+    raw: Any, sent: str, output: str, read: str = "", written: str = "", total: str = "", *, cost: Any = None
 ) -> Usage | None:
     """Return usage from figures whose input includes cached tokens; None without input and output.
 
-    The other arguments are the keys of the figures in `raw`.
+    The other arguments are the keys of the figures in `raw`; `cost` is the cost that the file states.
 
     >>> read_inclusive({"in": 100, "cached": 60, "out": 7}, "in", "out", "cached").cache_read
     60
@@ -378,7 +379,14 @@ def read_inclusive(
         cache_read=cached,
         cache_write=stored,
         total=fields.number(total),
+        cost=make_cost(cost),
     )
+
+
+def make_call(names: dict[str, str], call: str, name: str, arguments: Any) -> ToolCall:
+    """Return a call whose arguments may be JSON text, and note the name of its tool."""
+    names[call] = name
+    return ToolCall(id=call, name=name, input=parse_arguments(arguments))
 
 
 def take_time(fields: Fields) -> str | None:

@@ -15,8 +15,8 @@ from ...session.entries import Source
 from ...session.session import Session
 from ..json_document import Fields, ParsedBlock, iso_time, load, place, sniff_document
 from ..json_lines import Data, Reader
-from ..recording import Json, Reading, Recording, first_rows, make_output, parse_arguments, replayed_reader
-from ..requests.chat_messages import Names, read_part
+from ..recording import Json, Reading, Recording, first_rows, parse_arguments, replayed_reader
+from ..requests.chat_messages import Names, read_answer, read_part
 
 STS, DATACLAW = "hf-sts", "dataclaw"
 UPPER = "this format records no compactions: a summary is a user message, and sizes are upper bounds"
@@ -60,9 +60,7 @@ def _add_trace(recording: Recording, names: Names, source: Source, message: Fiel
     if thought := message.text("reasoningContent"):
         blocks.append((Reasoning(text=thought), {}))
     if role == "tool":
-        blocks.append(
-            make_output(call or "", content, lambda part: read_part(part, names), names.get(call or ""))
-        )
+        blocks.append(read_answer(call or "", content, names))
     elif content:
         blocks.append((Text(text=content), {}) if isinstance(content, str) else read_part(content, names))
     for raw in message.items("toolCalls") or ():
@@ -116,9 +114,7 @@ def read_dataclaw(data: Data) -> Session:
             if output is not None:
                 failed = item.rest.get("status") == "error"
                 shown = text if text is not None else output
-                outputs.append(
-                    make_output(call, shown, lambda part: read_part(part, {}), name, failed=failed)
-                )
+                outputs.append(read_answer(call, shown, {}, name, failed=failed))
         more: Json = {"timestamp": message.text("timestamp")}
         role = role if role in ("user", "assistant", "system") else "other"
         recording.add(f"m{number}", role, blocks, place(number), message.rest, **more)

@@ -14,14 +14,14 @@ from functools import partial
 from typing import Any
 
 from ...errors import ReadError
-from ...session.blocks import Image, Reasoning, Text, ToolCall
+from ...session.blocks import Image, Reasoning, Text
 from ...session.entries import Entry, Source
 from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
-from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, place, sniff_document
+from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, load_other, place, sniff_document
 from ..json_lines import Data, Reader, escape_name
-from ..recording import Json, Recording, make_cost, make_output, parse_arguments, read_inclusive
+from ..recording import Json, Recording, make_call, make_output, read_inclusive
 from ..requests.chat_messages import read_chat_tools, read_part
 
 NAME = "atif"
@@ -69,10 +69,7 @@ def find_beside(data: Data, name: str) -> tuple[str, ...]:
     stem = escape_name(base.removesuffix(".json").removesuffix(".trajectory"))
     names = [escape_name(base), f"{stem}.json", f"{stem}.trajectory.json"]
     names += [f"{stem}.cont-*.json", f"{stem}.trajectory.cont-*.json"]
-    try:
-        reference = Fields(load(data)).text("continued_trajectory_ref") or ""
-    except ReadError:
-        reference = ""
+    reference = Fields(load_other(data)).text("continued_trajectory_ref") or ""
     if _PLAIN.fullmatch(reference):
         names.append(reference)
     return tuple(dict.fromkeys(file_name for file_name in names if file_name != escape_name(name)))
@@ -91,20 +88,13 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
         raise ReadError(FILE, detail="it is not an ATIF trajectory")
     documents = {_find_number(own): own}
     for name in sorted(other_files):
-        other = _load_other(other_files[name])
+        other = load_other(other_files[name])
         if judge_trajectory(other) is None and other.get("session_id") == own.get("session_id"):
             documents.setdefault(_find_number(other, name), other)
     reading = _Trajectory(_leaves_cache_out(documents.values()))
     for number in sorted(documents):
         reading.take_file(number, documents[number])
     return reading.read(documents)
-
-
-def _load_other(data: Data) -> Any:
-    try:
-        return load(data)
-    except ReadError:
-        return None
 
 
 def _find_number(document: Json, name: str = "") -> int:
@@ -236,17 +226,15 @@ class _Trajectory(Recording):
             if tool is None:
                 fields.rest.setdefault("tool_calls", []).append(raw)
                 continue
-            self.names[call or tool] = tool
-            call_block = ToolCall(id=call or tool, name=tool, input=parse_arguments(inner.any("arguments")))
+            call_block = make_call(self.names, call or tool, tool, inner.any("arguments"))
             parsed_blocks.append((call_block, inner.rest))
         observation = Fields(fields.object("observation"))
         results = observation.items("results") or []
         usage = None
         if not copied and fields.rest.get("llm_call_count") != 0:
-            metrics = fields.rest.get("metrics")
-            usage = read_inclusive(_add_cache(metrics) if self.cache_left_out else metrics, *USED)
-            if usage is not None and isinstance(metrics, dict):
-                usage = usage.model_copy(update={"cost": make_cost(metrics.get("cost_usd"))})
+            metrics = Fields(fields.rest.get("metrics")).rest
+            figures = _add_cache(metrics) if self.cache_left_out else metrics
+            usage = read_inclusive(figures, *USED, cost=metrics.get("cost_usd"))
         reply_model = fields.text("model_name") or model
         entry = self._add(
             name,

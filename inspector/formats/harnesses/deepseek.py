@@ -14,22 +14,21 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...errors import ReadError
-from ...session.blocks import Reasoning, Text, ToolCall
+from ...session.blocks import Reasoning, Text
 from ...session.entries import Source
 from ...session.session import Session
 from ...text import plural
-from ..json_document import FILE, Fields, ParsedBlock, iso_time
+from ..json_document import FILE, Fields, ParsedBlock, iso_time, join_texts
 from ..json_lines import Data
 from ..recording import (
     Json,
     Reading,
     first_rows,
-    make_output,
-    parse_arguments,
+    make_call,
     read_inclusive,
     replayed_reader,
 )
-from ..requests.chat_messages import Names, read_chat_tools, read_part
+from ..requests.chat_messages import Names, read_answer, read_chat_tools, read_part
 
 NAME = "deepseek-harness"
 VERSION = 0
@@ -186,7 +185,7 @@ class _Surface(Reading):
         blocks = _read_parts(content, self.names)
         if message.summary is not None:
             text, about = message.summary
-            text = text or "\n".join(block.text for block, _ in blocks if block.kind == "text") or None
+            text = text or join_texts(blocks) or None
             kept_ids = tuple(kept.id for kept in message.kept)
             boundary: Json = {"kept": kept_ids, "summary": text, "extra": about}
             boundary["summary_last"] = bool(kept_ids) and message.is_last
@@ -253,15 +252,12 @@ def _read_part(part: Any, names: Names) -> ParsedBlock:
     if kind == "tool-call":
         fields.any("type")
         name, call = fields.text("name") or "", fields.text("id") or ""
-        names[call] = name
-        return ToolCall(id=call, name=name, input=parse_arguments(fields.any("arguments"))), fields.rest
+        return make_call(names, call, name, fields.any("arguments")), fields.rest
     if kind == "tool-result":
         fields.any("type")
         call, failed = fields.text("toolCallId") or "", fields.flag("isError") is True
         content = fields.any("content")
-        block, rest = make_output(
-            call, content, lambda item: read_part(item, names), names.get(call), failed=failed
-        )
+        block, rest = read_answer(call, content, names, failed=failed)
         return block, {**fields.rest, **rest}
     if kind == "reasoning":
         fields.any("type")

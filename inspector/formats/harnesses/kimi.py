@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...session.blocks import Text, ToolCall
+from ...session.blocks import Text
 from ...session.entries import Source, Usage
 from ...session.session import Session
 from ...text import plural
-from ..json_document import Fields, ParsedBlock, iso_time
+from ..json_document import Fields, ParsedBlock, iso_time, make_usage
 from ..json_lines import Data
-from ..recording import Json, Reading, first_rows, make_output, parse_arguments, replayed_reader
-from ..requests.chat_messages import Names, read_chat_tools, read_message, read_part
+from ..recording import Json, Reading, first_rows, make_call, replayed_reader
+from ..requests.chat_messages import Names, read_answer, read_chat_tools, read_message, read_part
 
 NAME = "kimi"
 KNOWN_PREFIXES = (
@@ -136,9 +136,7 @@ class _Wire(Reading):
         if kind == "tool.result":
             call, result = event.text("toolCallId") or "", Fields(event.object("result"))
             output, failed = result.any("output"), result.flag("isError") is True
-            block = make_output(
-                call, output, lambda part: read_part(part, self.names), self.names.get(call), failed=failed
-            )
+            block = read_answer(call, output, self.names, failed=failed)
             self._add(
                 f"line-{source.line}", "tool", [block], source, event.rest | result.rest, timestamp=time
             )
@@ -152,12 +150,8 @@ class _Wire(Reading):
             self._piece(number, parsed_block, source, time)
         elif kind == "tool.call":
             call, name = event.text("toolCallId") or f"line-{source.line}", event.text("name") or ""
-            self.names[call] = name
-            block_: ParsedBlock = (
-                ToolCall(id=call, name=name, input=parse_arguments(event.any("args"))),
-                event.rest,
-            )
-            self._piece(number, block_, source, time)
+            block_ = make_call(self.names, call, name, event.any("args"))
+            self._piece(number, (block_, event.rest), source, time)
         elif kind == "step.begin":
             return self._wait(number, source)
         elif kind == "step.end":
@@ -269,12 +263,10 @@ def _open_part(part: Any) -> Any:
 
 def _read_usage(raw: Any) -> Usage | None:
     """Return the usage of one request; cached tokens are counted apart from the input."""
-    used = Fields(raw)
-    if not used.rest:
-        return None
-    names = ("inputOther", "output", "inputCacheRead", "inputCacheCreation")
-    fresh, output, read, written = (used.number(name) or 0 for name in names)
-    return Usage(input=fresh, output=output, cache_read=read, cache_write=written)
+    return make_usage(Fields({"usage": raw}), "usage", _USAGE) if raw else None
+
+
+_USAGE = "inputOther", "output", "inputCacheRead", "inputCacheCreation", ""
 
 
 READER = replayed_reader(NAME, "Kimi Code wire log", sniff, _Wire)

@@ -21,7 +21,7 @@ from ...session.entries import Source
 from ...session.garbage import paused_gc
 from ...session.session import Session
 from ...text import plural
-from ..json_document import FILE, Fields, iso_time, load, place, sniff_document
+from ..json_document import FILE, Fields, iso_seconds, load, place, sniff_document
 from ..json_lines import Data, Reader
 from ..recording import Json, Reading, Recording, make_cost
 from ..requests.chat_messages import INSTRUCTIONS, ChatMessage, read_chat, read_chat_usage, read_message
@@ -261,8 +261,7 @@ def read_mini(data: Data) -> Session:
             recording.note("exit", source)
             continue
         about = Fields(message.extra.get("extra"))
-        time = about.number("timestamp")
-        stamp = None if time is None else iso_time(time * 1000)
+        stamp = iso_seconds(about.number("timestamp"))
         if message.role in INSTRUCTIONS and not recording.entries:
             system.append(Text(text=message.text))
             recording.note("system prompt", source)

@@ -25,7 +25,7 @@ from ...session.session import Session
 from ...text import plural
 from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, sniff_document, unknown
 from ..json_lines import Data, Reader, iter_values
-from ..recording import Json, Reading, first_rows, parse_arguments, read_inclusive, take_time
+from ..recording import Json, Reading, first_rows, make_call, read_inclusive, take_time
 
 NAME = "ai-sdk"
 INVOCATION = "tool-invocation"
@@ -269,9 +269,8 @@ class _SavedMessages(Reading):
             return (Text(text=text) if kind == "text" else _read_thought(text, fields)), fields.rest
         if kind == "tool-call" and (tool := fields.text("toolName")) is not None:
             call = fields.text("toolCallId") or tool
-            self.names[call] = tool
             args = fields.any("input") if "input" in fields.rest else fields.any("args")
-            return ToolCall(id=call, name=tool, input=parse_arguments(args)), fields.rest
+            return make_call(self.names, call, tool, args), fields.rest
         if kind == "tool-result" and (call_id := fields.text("toolCallId")) is not None:
             name = fields.text("toolName") or self.names.get(call_id)
             output = fields.any("output") if "output" in fields.rest else fields.any("result")

@@ -20,7 +20,7 @@ from ...session.garbage import paused_gc
 from ...session.session import Session
 from ..json_document import FILE, Fields, ParsedBlock, load, only_outputs, sniff_document
 from ..json_lines import Data, Reader, decode
-from ..recording import Json, Reading, parse_arguments
+from ..recording import Json, Reading, make_call, parse_arguments
 from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_tools, read_message, take_entry_fields
 from .open_calls import OpenCalls
 
@@ -187,8 +187,7 @@ class _Turns(Reading):
             inner = Fields(call)
             name = inner.text("name") or ""
             number = inner.text("id") or f"call-{len(self.names) + 1}"
-            self.names[number] = name
-            yield ToolCall(id=number, name=name, input=parse_arguments(inner.any("arguments"))), inner.rest
+            yield make_call(self.names, number, name, inner.any("arguments")), inner.rest
 
 
 READER = Reader(NAME, "Conversation of a data set", partial(sniff_document, judge=judge_row), read)

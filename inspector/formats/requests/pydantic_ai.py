@@ -11,14 +11,14 @@ from functools import partial
 from typing import Any
 
 from ...errors import ReadError
-from ...session.blocks import Document, Image, Reasoning, Text, ToolCall
+from ...session.blocks import Document, Image, Reasoning, Text
 from ...session.entries import Source, Usage
 from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
 from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, sniff_document, unknown
 from ..json_lines import Data, Reader
-from ..recording import Json, Reading, make_output, parse_arguments, read_inclusive
+from ..recording import Json, Reading, make_call, make_output, read_inclusive
 
 NAME = "pydantic-ai"
 KINDS = ("request", "response")
@@ -164,8 +164,7 @@ class _AgentMessages(Reading):
             return Reasoning(text=text, signature=fields.text("signature")), fields.rest
         if kind in ("tool-call", "builtin-tool-call") and (tool := fields.text("tool_name")) is not None:
             call = fields.text("tool_call_id") or tool
-            self.names[call] = tool
-            return ToolCall(id=call, name=tool, input=parse_arguments(fields.any("args"))), fields.rest
+            return make_call(self.names, call, tool, fields.any("args")), fields.rest
         if kind == "builtin-tool-return":
             call, content = fields.text("tool_call_id") or "", fields.any("content")
             words = content if isinstance(content, str) or content is None else stringify(content)

@@ -16,7 +16,7 @@ from typing import Any
 from ....session.blocks import Number
 from ....session.entries import Corrupt, Cost, Source, StatedTotal, Usage, is_tokens
 from ....session.session import Session
-from ...json_document import Fields, ParsedBlock, find_blocks, is_number, load, peek_once, place
+from ...json_document import Fields, ParsedBlock, find_blocks, is_number, join_texts, load, peek_once, place
 from ...json_lines import Data, Reader, decode, iter_lines, read_lines
 from ...recording import Json, Reading, ReplayedRows, first_rows
 from ...requests.anthropic_blocks import Names, read_usage, read_with_rest
@@ -183,7 +183,7 @@ class _StreamReading(Reading):
         }
         if kind == "user":
             more = {"meta": True} if fields.flag("isSynthetic") else {}
-            text = "\n".join(block.text for block, _ in blocks if block.kind == "text")
+            text = join_texts(blocks)
             if self.wordless is not None and agent is None:
                 wordless, self.wordless = self.wordless, None
                 if text.startswith(SUMMARY):

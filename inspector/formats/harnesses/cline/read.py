@@ -20,9 +20,19 @@ from ....session.garbage import paused_gc
 from ....session.json_text import stringify
 from ....session.session import Session
 from ....text import plural
-from ...json_document import FILE, Fields, ParsedBlock, find_blocks, iso_time, load, place, sniff_document
+from ...json_document import (
+    FILE,
+    Fields,
+    ParsedBlock,
+    find_blocks,
+    iso_time,
+    load,
+    load_other,
+    place,
+    sniff_document,
+)
 from ...json_lines import Data, Reader, escape_name
-from ...recording import Json, Recording, make_cost, read_inclusive
+from ...recording import Json, Recording, read_inclusive
 from ...requests.anthropic_blocks import Names, read_with_rest
 from .tasks import NAME, is_task, is_wrapped, read_task
 
@@ -82,11 +92,11 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     if isinstance(document, dict) and is_wrapped(document) and not is_cline(document):
         document = document["messages"]
     if isinstance(document, list):
-        screens = (_load_any(content) for name, content in other_files.items() if name.endswith(SCREEN))
+        screens = (load_other(content) for name, content in other_files.items() if name.endswith(SCREEN))
         return read_task(document, next(screens, None))
     if not isinstance(document, dict):
         raise ReadError(FILE, detail="it is not a JSON object")
-    others = [_load_other(content) for content in other_files.values()]
+    others = [Fields(load_other(content)).rest for content in other_files.values()]
     manifest = next((candidate for candidate in (document, *others) if _is_manifest(candidate)), {})
     if _is_manifest(document):
         messages = _find_same(document.get("session_id"), others, sidecar=False)
@@ -104,18 +114,6 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
         whole = _find_same(number, others, sidecar=False)
         return _read(whole or document, document, manifest)
     return _read(document, _find_same(number, others, sidecar=True), manifest)
-
-
-def _load_any(data: Data) -> Any:
-    try:
-        return load(data)
-    except ReadError:
-        return None
-
-
-def _load_other(data: Data) -> Json:
-    value = _load_any(data)
-    return value if isinstance(value, dict) else {}
 
 
 def _is_sidecar(value: Json) -> bool:
@@ -336,10 +334,9 @@ def _read_details(about: Fields) -> Json:
 def read_metrics(raw: Any) -> Usage | None:
     """Return the usage and cost that Cline writes with a reply; the input includes cached tokens."""
     keys = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
-    usage = read_inclusive(raw, *keys)
-    if usage is None or any(Fields(raw).number(key) is None for key in keys[:2]):
+    if any(Fields(raw).number(key) is None for key in keys[:2]):
         return None
-    return usage.model_copy(update={"cost": make_cost(raw.get("cost"))})
+    return read_inclusive(raw, *keys, cost=raw.get("cost"))
 
 
 READER = Reader(

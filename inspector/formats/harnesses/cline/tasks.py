@@ -21,8 +21,8 @@ from ....session.blocks import Reasoning, ToolOutput
 from ....session.entries import Entry, Source, Usage
 from ....session.session import Session
 from ....text import plural
-from ...json_document import Fields, ParsedBlock, find_blocks, iso_time
-from ...recording import Json, Reading, Recording, make_cost, read_inclusive
+from ...json_document import Fields, ParsedBlock, find_blocks, iso_time, join_texts
+from ...recording import Json, Reading, Recording, read_inclusive
 from ...requests.anthropic_blocks import Names, read_with_rest
 from ...requests.chat_messages import read_part
 from .screen import Condensed, place_requests, read_ranges, read_requests, read_screen_usage
@@ -150,8 +150,7 @@ class _TaskReading(Reading):
         if role is None:
             self.spoil(source, "a message without a role")
             return
-        time = fields.number("ts")
-        stamp = None if time is None else iso_time(time)
+        stamp = iso_time(fields.number("ts"))
         blocks = find_blocks(fields.any("content"), self._read_block)
         self.is_roo = self.is_roo or bool(ROO & set(fields.rest))
         if raw.get("isSummary") is True:
@@ -176,7 +175,7 @@ class _TaskReading(Reading):
         number = fields.rest.get("condenseId")
         rest = self.context[1:] if role == "assistant" else self.context
         kept_ids = self._without(self.hidden.get(str(number), rest))
-        words = "\n".join(block.text for block, _ in blocks if block.kind == "text")
+        words = join_texts(blocks)
         more: Json = {"timestamp": stamp}
         boundary: Json = {"summary": words, "kept": tuple(kept_ids)}
         boundary |= self.condensed.find("condenseId", number, words, more)
@@ -298,7 +297,5 @@ def _read_block(raw: Any, names: Names) -> ParsedBlock:
 
 def _read_metrics(raw: Any) -> Usage | None:
     """Return the usage and cost of a reply (since 2026); the input includes cached tokens."""
-    usage = read_inclusive(Fields(raw).rest.get("tokens"), "prompt", "completion", "cached")
-    return (
-        None if usage is None else usage.model_copy(update={"cost": make_cost(Fields(raw).rest.get("cost"))})
-    )
+    fields = Fields(raw).rest
+    return read_inclusive(fields.get("tokens"), "prompt", "completion", "cached", cost=fields.get("cost"))

@@ -25,30 +25,32 @@ from contextlib import suppress
 from typing import Any
 
 from ....errors import EmptySession, ReadError
-from ....session.blocks import Reasoning, Text, ToolCall
+from ....session.blocks import Reasoning, Text
 from ....session.entries import Source, SubAgent, Usage
 from ....session.json_text import stringify
 from ....session.session import Session
 from ....session.speakers import judge
 from ....text import plural
 from ...containers import unpack
-from ...json_document import Fields, ParsedBlock, find_blocks, unknown
+from ...json_document import Fields, ParsedBlock, find_blocks, join_texts, unknown
 from ...json_lines import Data, lines_reader, read_lines, take_all
-from ...recording import Json, Reading, ReplayedRows, first_rows, make_output, parse_arguments, read_inclusive
+from ...recording import Json, Reading, ReplayedRows, first_rows, make_call, make_output, read_inclusive
 from .agents import CopiedRows, find_beside, find_parent, join_agents, name_holders, started_agent
 from .copies import CopiedHistory
-from .history import Reference, print_entry, take_history
-from .kinds import BOOKKEEPING, EVENTS
 from .parts import (
+    BOOKKEEPING,
+    EVENTS,
     MESSAGE_EVENTS,
     TRAE,
     USAGE,
+    Reference,
     find_kinds,
     find_usage,
     has_failed,
     is_bare,
     is_bare_header,
     is_shown,
+    print_entry,
     read_agent_message,
     read_id,
     read_part,
@@ -56,6 +58,7 @@ from .parts import (
     read_repeated_message,
     read_tools,
     squeeze,
+    take_history,
 )
 
 NAME = "codex"
@@ -288,7 +291,7 @@ class _RolloutReading(Reading):
         """Add a message that is not a reply: the user's, or instructions of the harness."""
         label = fields.text("role")
         parsed_blocks = find_blocks(fields.any("content"), read_part)
-        joined_text = "\n".join(block.text for block, _ in parsed_blocks if block.kind == "text")
+        joined_text = join_texts(parsed_blocks)
         kinds = find_kinds(fields.rest)
         foreign = bool(kinds) and not any(kind.startswith("user.") for kind in kinds)
         if label != "user" or foreign:
@@ -326,8 +329,7 @@ class _RolloutReading(Reading):
             call = fields.text("call_id") or fields.text("id") or ""
             name = fields.text("name") or kind.removesuffix("_call")
             key = next((k for k in ("arguments", "input", "action") if k in fields.rest), "")
-            self.names[call] = name
-            return [(ToolCall(id=call, name=name, input=parse_arguments(fields.any(key))), fields.rest)]
+            return [(make_call(self.names, call, name, fields.any(key)), fields.rest)]
         return [unknown(payload)]
 
     def _read_output(self, fields: Fields, call: str) -> ParsedBlock:

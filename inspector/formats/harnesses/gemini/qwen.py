@@ -16,7 +16,7 @@ from ....session.blocks import Block, ToolOutput
 from ....session.entries import Source
 from ....session.json_text import stringify
 from ....session.session import Session
-from ...json_document import Fields, ParsedBlock
+from ...json_document import Fields, ParsedBlock, join_texts
 from ...json_lines import Data, lines_reader
 from ...parents import Chain
 from ...recording import Json, JsonRows, Recording, first_rows
@@ -176,7 +176,7 @@ class Chat(JsonRows):
             else:
                 new.append((role, parts, item.rest))
         boundary: Json = {
-            "summary": "\n".join(block.text for block, _ in parsed_blocks if block.kind == "text") or None,
+            "summary": join_texts(parsed_blocks) or None,
             "kept": tuple(dict.fromkeys(kept_ids)),
             "extra": {} if parsed_blocks else {"unreadable": True},
             "trigger": info.text("triggerReason"),

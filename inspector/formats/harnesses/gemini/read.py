@@ -20,7 +20,7 @@ from ....session.entries import Source
 from ....session.garbage import paused_gc
 from ....session.json_text import stringify
 from ....session.session import Session
-from ...json_document import FILE, Fields, ParsedBlock, load, sniff_document
+from ...json_document import FILE, Fields, ParsedBlock, join_texts, load, sniff_document
 from ...json_lines import Data, Reader, iter_values
 from ...recording import Json, Reading, first_rows
 from .parts import make_google_usage, read_parts, read_response
@@ -309,9 +309,8 @@ class _Chat(Reading):
             return self.clear(message.name, message.cleared, source, parent=parent).id
         parsed_blocks = read_parts(fields.any("content"), self.names, message.name)
         if message.kind == "compaction":
-            texts = [block.text for block, _ in parsed_blocks if block.kind == "text"]
             kept_ids = tuple(name for other in message.kept_messages for name in self._names_of(other))
-            boundary = {"summary": "\n".join(texts), "kept": kept_ids}
+            boundary = {"summary": join_texts(parsed_blocks), "kept": kept_ids}
             entry = self.compact(
                 message.name,
                 None,

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from ....errors import RECOGNISED, EmptySession
-from ....session.blocks import Reasoning, Text, ToolCall
+from ....session.blocks import Reasoning, Text
 from ....session.entries import Source, Tool
 from ....session.garbage import paused_gc
 from ....session.session import Session
@@ -27,11 +27,10 @@ from ...recording import (
     Reading,
     ReplayedRows,
     first_rows,
-    make_output,
-    parse_arguments,
+    make_call,
     read_inclusive,
 )
-from ...requests.chat_messages import read_chat_tools, read_message, read_part
+from ...requests.chat_messages import read_answer, read_chat_tools, read_message, read_part
 from .folder import MOST, STATE, State, find_beside, is_state, list_events, name_holders
 from .output import add_exit_status
 
@@ -229,12 +228,8 @@ class _EventReading(Reading):
         arguments = tool_call.any("arguments") if "arguments" in tool_call.rest else function.any("arguments")
         if arguments is None:
             arguments = Fields(fields.rest.get("action"), "kind").rest
-        self.names[call] = tool
         thought_blocks = find_blocks(fields.any("thought"), lambda raw: read_part(raw, self.names))
-        call_block: ParsedBlock = (
-            ToolCall(id=call, name=tool, input=parse_arguments(arguments)),
-            tool_call.rest,
-        )
+        call_block = make_call(self.names, call, tool, arguments), tool_call.rest
         reply = self.replies.get(number) if isinstance(number, str) else None
         if reply is not None and self.live and self.live[-1] == reply == self.tip:
             entry = self[reply]
@@ -255,9 +250,7 @@ class _EventReading(Reading):
             key = next((key for key in ("error", "rejection_reason") if key in fields.rest), "")
             content = fields.any(key)
         failed = kind != "ObservationEvent" or observation.flag("is_error") is True
-        block, rest = make_output(
-            call, content, lambda raw: read_part(raw, self.names), tool or self.names.get(call), failed=failed
-        )
+        block, rest = read_answer(call, content, self.names, tool or None, failed=failed)
         return block, rest | ({"observation": observation.rest} if observation.rest else {})
 
     def _condense(self, name: str, source: Source, fields: Fields, time: str | None) -> None:

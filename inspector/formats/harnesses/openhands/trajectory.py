@@ -23,8 +23,8 @@ from ....session.session import Session
 from ....text import plural
 from ...json_document import FILE, Fields, ParsedBlock, find_blocks, load, sniff_document
 from ...json_lines import Data, Reader, iter_values
-from ...recording import Json, Reading, first_rows, make_cost, make_output, read_inclusive
-from ...requests.chat_messages import read_chat_tools, read_chat_usage, read_message, read_part
+from ...recording import Json, Reading, first_rows, make_cost, read_inclusive
+from ...requests.chat_messages import read_answer, read_chat_tools, read_chat_usage, read_message, read_part
 from .output import add_exit_status
 
 NAME = "openhands-trajectory"
@@ -167,7 +167,8 @@ class _OldEvents(Reading):
             parts = (
                 [{"type": "image_url", "image_url": url} for url in urls] if isinstance(urls, list) else []
             )
-            parsed_blocks = find_blocks([{"type": "text", "text": words}, *parts], self._read_part)
+            content = [{"type": "text", "text": words}, *parts]
+            parsed_blocks = find_blocks(content, lambda raw: read_part(raw, self.names))
             role = "assistant" if speaker == "agent" else "user"
             own = self._take_metrics(fields) if role == "assistant" else {}
             self._add(role, parsed_blocks, source, fields, timestamp=time, **own)
@@ -257,11 +258,8 @@ class _OldEvents(Reading):
             failed = kind == "error" or fields.rest.get("success") is False or _find_exit(extras) > 0
             name = metadata.text("function_name") or self.names.get(call)
             content = add_exit_status(content, extras.rest.get("metadata"))
-            output = make_output(call, content, self._read_part, name, failed=failed)
+            output = read_answer(call, content, self.names, name, failed=failed)
             self._add("tool", [output], source, fields, timestamp=time)
-
-    def _read_part(self, raw: Any) -> ParsedBlock:
-        return read_part(raw, self.names)
 
     def _condense(self, source: Source, fields: Fields, args: Fields, time: str | None) -> None:
         listed = args.any("forgotten_event_ids")

@@ -17,14 +17,14 @@ from ....session.blocks import Text
 from ....session.entries import Entry, Note, Source
 from ....session.json_text import dump_lossless
 from ....session.session import Session
-from ...copied_entries import mark_until, warn_of_copies
 from ...exports.linearize import NEVER, BranchEntry, Json
 from ...json_document import FILE, Fields, find_blocks, gather, merge, tell_wordless
 from ...json_lines import Data, lines_reader
+from ...other_sessions import mark_until, warn_of_copies
 from ...parents import Chain
 from ...recording import JsonRows, first_rows
-from ...summary_wording import PI_INTRODUCTION, shown_summary
-from .messages import SummaryWording, read_block, read_boundary, read_message, read_usage, write_records
+from ...summary_wording import PI_BRANCH, PI_SUMMARY, shown_summary
+from .messages import read_block, read_boundary, read_message, read_usage, write_records
 from .side_records import SideRecords
 
 NAME = "pi"
@@ -262,8 +262,7 @@ def _format_command(fields: Fields) -> str:
 
 
 def _format_branch(fields: Fields) -> str:
-    summary = fields.text("summary") or ""
-    return f"A branch of this conversation was left; what happened there:\n\n<summary>\n{summary}\n</summary>"
+    return PI_BRANCH.shows(fields.text("summary") or "")
 
 
 def _format_summary(fields: Fields) -> str:
@@ -288,16 +287,12 @@ _CONVERTERS: dict[str, tuple[Callable[[Fields], Any], bool]] = {
 READER = lines_reader(NAME, "pi session", sniff, Records)
 
 
-SUMMARY = SummaryWording(f"{PI_INTRODUCTION}\n\n<summary>\n", "\n</summary>")
-BRANCH = SummaryWording(
-    "A branch of this conversation was left; what happened there:\n\n<summary>\n", "\n</summary>"
-)
 VERSION = 3
 
 
 def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
     """Return the lines, and the number of losses by kind."""
-    records, losses = write_records(session, twigs, SUMMARY, BRANCH)
+    records, losses = write_records(session, twigs, PI_SUMMARY, PI_BRANCH)
     header: Json = {
         "type": "session",
         "version": VERSION,
