@@ -202,6 +202,11 @@ class Fields:
         return None
 
 
+def list_objects(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list; empty if the value is not a list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def is_number(value: Any) -> bool:
     """Return whether a value is a finite number in the range of floats, and not a boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _MAX
@@ -268,17 +273,10 @@ def read_messages(
     roles: Sequence[str] = (),
     key: str = "",
 ) -> dict[str, Any]:
-    """Read a list of messages as fields of a session: one entry each, in order.
+    """Read a list of messages of the format `name` as fields of a session: one entry each, in order.
 
-    Args:
-        messages: The messages.
-        read_block: Convert the JSON of a block.
-        name: The format.
-        roles: Roles of the messages to read; () for all.
-        key: The field with a message's id. Without an id, it is "m" and the message's number.
-
-    Raises:
-        EmptySession: There are no messages.
+    Messages of other roles than `roles`, if there are any, become notes. `key` is the field with a message's
+    id; without one, it is "m" and the message's number. Raises `EmptySession` if there are no messages.
     """
     entries: list[Entry] = []
     notes: list[Note] = []

@@ -134,11 +134,8 @@ def take_all(lines: LineTaker, data: Data) -> None:
 class LastLine(NamedTuple):
     """The state at the end of the data of a file of lines.
 
-    Attributes:
-        end: the offset after the last line that was read.
-        taken: whether any line was read.
-        unfinished: the rest of the data, if later data may complete it; until then a corrupt record.
-        unended: whether the last line was read although it has no line end.
+    `end` is the offset after the last line that was read, `unfinished` the rest of the data, if later data
+    may complete it; until then it is a corrupt record. `unended`: the last line that was read has no end.
     """
 
     end: int

@@ -49,13 +49,8 @@ def warn_of_copies(entries: Iterable[Entry]) -> Iterator[str]:
 def set_apart(agent: Session, id: str, prefix: str = "", known_ids: Collection[str] = ()) -> Iterator[Entry]:
     """Yield the entries of a sub-agent's session, each on the sidechain `id`, with prefixed ids.
 
-    Their sources are removed, because their rows are in another file.
-
-    Args:
-        agent: The sub-agent's session.
-        id: The sidechain.
-        prefix: The prefix of the entries' ids; without one, `id`.
-        known_ids: Ids of entries that the parent session already contains. They are left out.
+    Their sources are removed, because their rows are in another file. `prefix` is by default `id`. Entries
+    of `known_ids` are left out: the parent session contains them.
     """
     prefix, known_ids = prefix or id, frozenset(known_ids)
     entries = [entry for entry in agent.entries if known_ids.isdisjoint((entry.id, *entry.aliases))]

@@ -112,13 +112,8 @@ def _list_tar(data: Data) -> Iterator[StoredFile]:
 class StoredSession(NamedTuple):
     """A session in a file that contains several.
 
-    Attributes:
-        name: Name in the file.
-        size: Number of unpacked bytes.
-        format: Name of the reader; "" if it is not a session.
-        problem: Why it is not a session; "" if it is one.
-        part: The stored file.
-        mode: Permissions of the file that contains it, if known.
+    `size` is unpacked bytes, `format` the name of the reader, `mode` the permissions of the whole file, if
+    known. Of another file `format` is "", and `problem` says why it is no session.
     """
 
     name: str
@@ -226,16 +221,9 @@ def _look(parts: Sequence[StoredFile], format: str | None) -> list[StoredSession
 def choose_part(data: Data, name: str, part: str | None, format: str | None = None) -> tuple[Data, str]:
     """Return the bytes of one session and its name in errors. Without an archive this is the whole data.
 
-    Args:
-        data: The content of the file.
-        name: The name of the file in errors.
-        part: The name of the session. Without a name, the only session of an archive or the first of a log.
-        format: The name of the reader.
-
-    Raises:
-        SeveralSessions: There are several sessions, and `part` names none of them.
-        EditError: No session has this name.
-        ReadError: No file is a session, or the named one could not be read.
+    Without `part`, it is the only session of an archive or the first of a log. Raises `SeveralSessions` if
+    there are several and `part` names none, `EditError` if no session has this name, and `ReadError` if no
+    file is a session, or the named one could not be read.
     """
     if part is None and inspect_log.list_samples(data):
         return data, name

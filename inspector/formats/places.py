@@ -11,14 +11,8 @@ from typing import NamedTuple
 
 
 class Place(NamedTuple):
-    """A folder of one harness.
-
-    Attributes:
-        harness: Name of the harness.
-        variable: The environment variable that sets `base`, or "".
-        base: The folder below the user's home if the variable is not set.
-        folder: The folder below the base.
-        pattern: A glob below the folder that matches one file per session.
+    """A folder of one harness, below the one that the environment variable `variable` names, if there is one,
+    else below `base` in the user's home. `pattern` is a glob that matches one file per session.
     """
 
     harness: str

@@ -167,15 +167,10 @@ class Recording:
         parsed_blocks: list[ParsedBlock] | None = None,
         **more: Any,
     ) -> Entry:
-        """Add a compaction.
+        """Add a compaction with these fields of its boundary, and `more` of its entry.
 
-        Args:
-            name: The preferred id.
-            summary: The summary as it is shown to the model; None or "" if it is encrypted or missing.
-            source: The record.
-            boundary: The fields of the boundary.
-            parsed_blocks: The blocks of the entry; None if it contains only the summary.
-            more: Further fields of the entry.
+        `summary` is the text as it is shown to the model, None or "" if it is encrypted or missing. Without
+        `parsed_blocks`, it is the whole content.
         """
         if parsed_blocks is None:
             parsed_blocks = [(Text(text=summary), {})] if summary else []

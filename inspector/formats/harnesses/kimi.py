@@ -46,21 +46,15 @@ def sniff(data: Data) -> str | None:
 
 
 class _Wire(Reading):
-    """State while a log is read row by row.
-
-    Attributes:
-        live: Ids of the entries in the current context.
-        steps: Ids of the entries of open steps.
-        prompts: Indices in `live` of the prompts that an undo can remove.
-    """
+    """State while a log is read row by row."""
 
     def __init__(self) -> None:
         super().__init__(NAME)
         self.names: Names = {}
-        self.live: list[str] = []
-        self.prompts: list[int] = []
+        self.live: list[str] = []  # ids of the entries in the current context
+        self.prompts: list[int] = []  # indices in `live` of the prompts that an undo can remove
         self.end: str | None = None
-        self.steps: dict[str, str] = {}
+        self.steps: dict[str, str] = {}  # the entries of open steps
         self.waiting: dict[str, list[Source]] = {}
         self.about: Json = {}
         self.model: str | None = None

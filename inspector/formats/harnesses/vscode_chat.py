@@ -31,7 +31,7 @@ from ..json_document import (
     sniff_document,
     unknown,
 )
-from ..json_lines import Data, Reader, iter_lines, read_lines
+from ..json_lines import Data, Reader, read_lines
 from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_arguments, read_inclusive
 
 NAME = "vscode-chat"
@@ -63,9 +63,8 @@ def _judge(value: Any) -> str | None:
 
 def read(data: Data) -> Session:
     """Read the whole chat. Raises `ReadError`, or `EmptySession` if it contains no messages."""
-    rows = [source for source, _ in zip(iter_lines(data), range(2), strict=False)]
     first = next(iter(first_rows(data)), {})
-    if first.get("kind") == 0 and "v" in first and rows:
+    if first.get("kind") == 0 and "v" in first:
         return read_lines(ChatLog(), data)
     with paused_gc():
         document = load(data)

@@ -13,6 +13,7 @@ import msgspec
 
 from ....session.blocks import Block, Text, ToolOutput, build
 from ....session.entries import Entry, Source
+from ...json_document import list_objects
 from .rows import UsageFields
 
 Kind = Literal["message", "compaction", "micro", "note"]
@@ -147,8 +148,7 @@ def read_replacements(rows: Any) -> dict[str, str]:
     >>> read_replacements([{"toolUseId": "t1", "replacement": "its beginning"}, {"old": 1}])
     {'t1': 'its beginning'}
     """
-    objects = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    pairs = ((row.get("toolUseId"), row.get("replacement")) for row in objects)
+    pairs = ((row.get("toolUseId"), row.get("replacement")) for row in list_objects(rows))
     return {call: sent for call, sent in pairs if isinstance(call, str) and isinstance(sent, str)}
 
 

@@ -141,25 +141,25 @@ def _read(whole: Json, sidecar: Json | None, manifest: Json) -> Session:
     """Read the messages, and the compaction if the sidecar is another file."""
     fields = Fields(whole, "messages")
     rows = whole["messages"]
-    separate_sidecar = sidecar if sidecar is not None and sidecar is not whole else None
-    recording = _Messages([] if separate_sidecar is None else separate_sidecar["messages"])
-    end = len(rows) if separate_sidecar is None else _find_end(rows, separate_sidecar)
-    if separate_sidecar is not None and end > len(rows):
+    other = None if sidecar is whole else sidecar
+    recording = _Messages(other["messages"] if other else [])
+    end = _find_end(rows, other) if other else len(rows)
+    if end > len(rows):
         recording.warnings.append(
             f"its compaction replaces {plural(end, 'message')}, but there are {len(rows):,}; some are missing"
         )
     for line, raw in enumerate(rows[:end], 1):
-        recording.take(raw, line, split=separate_sidecar is not None)
-    if separate_sidecar is not None:
-        recording.add_sidecar(separate_sidecar, len(rows))
+        recording.take(raw, line, split=other is not None)
+    if other is not None:
+        recording.add_sidecar(other, len(rows))
     for line, raw in enumerate(rows[end:], end + 1):
         recording.take(raw, line)
     about = Fields(manifest, "version", "session_id")
     prompt = fields.text("system_prompt")
     fields.any("version")
     extra = fields.rest | ({"manifest": about.rest} if about.rest else {})
-    if separate_sidecar is not None:
-        extra["compaction"] = Fields(separate_sidecar, "messages", "system_prompt").rest
+    if other is not None:
+        extra["compaction"] = Fields(other, "messages", "system_prompt").rest
     details = Fields(about.object("metadata"))
     return recording.make_session(
         id=fields.text("sessionId") or "",

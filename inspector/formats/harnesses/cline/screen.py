@@ -62,12 +62,9 @@ def _find_requests(rows: list[Any]) -> Iterator[ScreenRequest]:
 def place_requests(
     requests: Sequence[ScreenRequest], replies: Sequence[int], times: Sequence[str | None]
 ) -> dict[int, ScreenRequest]:
-    """Assign requests to replies. Returns them by the reply's index; {} if that is not possible.
+    """Assign requests, in the order of the screen, to replies, whose indices ascend.
 
-    Args:
-        requests: The requests, in the order of the screen.
-        replies: The indices of the replies among the messages, ascending.
-        times: The times of the replies; None if unknown.
+    Returns them by the reply's index; {} if that is not possible.
     """
     if requests and all(request.before >= 0 for request in requests):
         placed: dict[int, ScreenRequest] = {}

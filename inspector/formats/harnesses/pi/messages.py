@@ -60,14 +60,8 @@ def read_message(
 ) -> Entry:
     """Convert a message to an entry.
 
-    Args:
-        message: The message's JSON. If its role is not user, assistant or toolResult, the role is retained,
-            and fields in place of content become an unknown block.
-        rest: The unread fields of the message's entry.
-        id: The entry's id.
-        parent: The entry's parent.
-        source: The record.
-        entry_fields: Further fields of the entry.
+    If its role is not user, assistant or toolResult, the role is retained, and fields in place of content
+    become an unknown block. `rest` are the unread fields of the message's entry.
     """
     fields = Fields(message)
     label = fields.text("role") or ""

@@ -56,14 +56,11 @@ def _is_pi(record: Any) -> bool:
 
 
 class Records(JsonRows):
-    """The records of a file, from which a session is built.
-
-    Attributes:
-        cache: The entries built last, by index, with the parents and aliases they were built for.
-    """
+    """The records of a file, from which a session is built."""
 
     def __init__(self) -> None:
         super().__init__()
+        # The entries built last, by index, with the parents and aliases they were built for.
         self.cache: dict[int, tuple[str | None, tuple[str, ...], Entry]] = {}
 
     def find_fault(self, row: Any) -> str | None:
