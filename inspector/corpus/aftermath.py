@@ -13,37 +13,17 @@ from typing import NamedTuple
 from .columns import Row
 
 HEADINGS = (
-    "harness",
-    "version",
-    "trigger",
-    "compactions",
-    "read again",
-    "run again",
-    "errors again",
-    "rules said again",
-    "tokens again",
-    "replies to an edit",
-    "tokens to an edit",
+    *("harness", "version", "trigger", "compactions", "read again", "run again", "errors again"),
+    *("rules said again", "tokens again", "replies to an edit", "tokens to an edit"),
 )
 
 
 class AftermathRow(NamedTuple):
-    """The recorded compactions of one version of a harness with one trigger.
+    """The recorded compactions of one version of a harness with one trigger; "" if they are unknown.
 
-    Attributes:
-        harness: The harness.
-        version: Its version; "" if unknown.
-        trigger: The trigger; "" if unknown.
-        sessions: The number of sessions.
-        compactions: The number of compactions.
-        read_again: Files that were re-read.
-        run_again: Commands that were re-run.
-        met_again: Errors that occurred again.
-        said_again: Rules that the user restated.
-        tokens: Tokens paid again for facts that were needed again.
-        edit_replies: Median number of replies until the model next changed a file; None if it never did.
-        edit_tokens: Median number of tokens until then.
-        unedited: Compactions after which it changed no file.
+    `read_again` counts files, `run_again` commands, `met_again` errors and `said_again` rules of the user;
+    `tokens` were paid for facts that were needed again. `edit_replies` and `edit_tokens` are the medians
+    until the model next changed a file, None if it never did: after `unedited` of the compactions.
 
     >>> needed = {"read_again": 9, "run_again": 1, "met_again": 0, "said_again": 1}
     >>> edits = {"edit_replies": 3.0, "edit_tokens": 5_200, "unedited": 0}

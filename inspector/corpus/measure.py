@@ -88,13 +88,9 @@ def measure_session(
 ) -> Iterator[Row]:
     """Measure one session: yield its rows, one policy after another. `columns.py` describes the columns.
 
-    Args:
-        session: The session to measure.
-        policies: The policies to plan with before each recorded compaction; in a session that records none,
-            at the fullest moment.
-        recorded: Whether to add a row for each recorded compaction.
-        measures: The measures besides tokens, of `MEASURES`.
-        counter: The token counter.
+    The policies plan before each recorded compaction; in a session that records none, at the fullest moment.
+    With `recorded`, there is a row for each recorded compaction. `measures` are those of `MEASURES`, besides
+    tokens.
 
     >>> from inspector import find_policy, open_demo
     >>> rows = list(measure_session(open_demo(), [find_policy("flue")]))
@@ -310,7 +306,5 @@ def facts_of(trace: Trace) -> Facts:
 
 
 def _count_findings(trace: Trace, plan: Plan | None) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for finding in check_trace(trace, trace.scene.session, plan):
-        counts[finding.code] = counts.get(finding.code, 0) + 1
-    return dict(sorted(counts.items()))
+    findings = check_trace(trace, trace.scene.session, plan)
+    return dict(sorted(Counter(finding.code for finding in findings).items()))

@@ -375,7 +375,7 @@ def recognise(source: DocumentSource) -> str:
 
     Raises `ReadError` if it is no regular file, and `OSError` if it cannot be read.
     """
-    from ..formats.beginning import recognise_beginning
+    from ..formats.parts import recognise_beginning
     from ..paths import open_regular
 
     with open_regular(Path(source.path)) if source.path else BytesIO(source.content or b"") as file:

@@ -120,12 +120,8 @@ def clean_session(session: Session, shown: Collection[int], redactor: Redactor) 
 def redact_session(session: Session, redactor: Redactor | None = None) -> Session:
     """Return a session with the secrets in all its entries replaced by their names.
 
-    Args:
-        session: The session.
-        redactor: What is known to be secret; by default what `find_secrets` finds.
-
-    Raises:
-        RedactionError: A secret that was found would still be there.
+    `redactor` knows the secrets; by default those that `find_secrets` finds. Raises `RedactionError` if a
+    secret that was found would still be there.
 
     >>> from inspector import read_session
     >>> said = "TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH"

@@ -129,13 +129,9 @@ def _join(begins: Ints, ends: Ints) -> Ints:
 
 
 def find_live(tree: Tree, entries: tuple[Entry, ...], path: Ints, any_order: bool = False) -> Live:
-    """Return the live view at the end of a path.
+    """Return the live view at the end of a path: int32 indices of its entries, from the root.
 
-    Args:
-        tree: The columns of the session.
-        entries: The entries of the session.
-        path: int32 indices of the entries on the path, from the root.
-        any_order: Match an output to its call wherever it comes after the call (`ANY_ORDER`).
+    With `any_order`, an output answers its call wherever it comes after the call (`ANY_ORDER`).
     """
     order, summary = _surviving(tree, entries, path)
     surviving = path[order]

@@ -107,12 +107,7 @@ class Session(Value, Framed):
     def find_turn(self, name: str, role: str = "at") -> Turn | None:
         """Return the turn with a name such as "turn 5", counted from 1; None for other names.
 
-        Args:
-            name: The name.
-            role: What the name refers to, for the error.
-
-        Raises:
-            EditError: The path has no such turn.
+        Raises `EditError` if the path has no such turn; `role` says there what the name refers to.
         """
         number = _TURN.fullmatch(name)
         if number is None or name in self.index:

@@ -270,10 +270,7 @@ def who_speaks(entry: Entry) -> Speech:
 def find_speech(entry: Entry, block: Block, tool: str | None = None) -> Iterator[SpeechSpan]:
     """Yield the spans of a block's text with their speakers. Together they cover the whole text, in order.
 
-    Args:
-        entry: The entry that holds the block.
-        block: The block.
-        tool: The name of the tool whose output the block is.
+    `tool` is the name of the tool whose output the block is.
 
     >>> from .blocks import Text
     >>> from .entries import Entry

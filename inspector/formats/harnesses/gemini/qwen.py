@@ -16,8 +16,8 @@ from ....session.blocks import Block, ToolOutput
 from ....session.entries import Source
 from ....session.json_text import stringify
 from ....session.session import Session
-from ...json_document import Fields, ParsedBlock
-from ...json_lines import Data, Reader, read_lines
+from ...json_document import Fields, ParsedBlock, join_texts
+from ...json_lines import Data, lines_reader
 from ...parents import Chain
 from ...recording import Json, JsonRows, Recording, first_rows
 from .parts import make_google_usage, read_parts
@@ -54,11 +54,6 @@ def sniff(data: Data) -> str | None:
     if any(is_qwen(row) for row in first_rows(data)):
         return None
     return "none of its first lines is a message with `parts` and a uuid"
-
-
-def read(data: Data) -> Session:
-    """Read the whole chat. Raises `EmptySession` if it contains no messages."""
-    return read_lines(Chat(), data)
 
 
 class Chat(JsonRows):
@@ -181,7 +176,7 @@ class Chat(JsonRows):
             else:
                 new.append((role, parts, item.rest))
         boundary: Json = {
-            "summary": "\n".join(block.text for block, _ in parsed_blocks if block.kind == "text") or None,
+            "summary": join_texts(parsed_blocks) or None,
             "kept": tuple(dict.fromkeys(kept_ids)),
             "extra": {} if parsed_blocks else {"unreadable": True},
             "trigger": info.text("triggerReason"),
@@ -233,4 +228,4 @@ def _find_history(row: Json) -> list[Any] | None:
     return history if history or status in DONE else None
 
 
-READER = Reader(NAME, "Qwen Code chat", sniff, read, Chat)
+READER = lines_reader(NAME, "Qwen Code chat", sniff, Chat)
