@@ -56,8 +56,6 @@ COLUMNS: dict[str, str] = {
     "run_again": "commands that were re-run, with the same output",
     "met_again": "errors that occurred again",
     "said_again": "rules that the user had to repeat",
-    "edit_replies": "replies of the model after a recorded compaction until it changed a file",
-    "edit_tokens": "tokens in between, by the ledger's counter",
     "cache_rebuilds": "{cause: [times, tokens sent again, cost above reading them]} of the whole file",
     "sections": "{section: [tokens before, after]}; including the parts that are not in the file",
     "facts": "{kind/speaker: [facts of each outcome in COUNTED, which are all but superseded]}",
