@@ -54,7 +54,6 @@ COLUMNS: dict[str, str] = {
     "regret_cost": "lower bound of their cost, in `currency`",
     "read_again": "of the facts needed again, files that were re-read",
     "run_again": "commands that were re-run, with the same output",
-    "met_again": "errors that occurred again",
     "said_again": "rules that the user had to repeat",
     "cache_rebuilds": "{cause: [times, tokens sent again, cost above reading them]} of the whole file",
     "sections": "{section: [tokens before, after]}; including the parts that are not in the file",

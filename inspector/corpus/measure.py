@@ -42,7 +42,7 @@ from .columns import COUNTED, Row
 Measure = Literal["facts", "regret", "findings"]
 MEASURES: tuple[Measure, ...] = ("facts", "regret", "findings")
 USUAL: tuple[Measure, ...] = ("facts", "regret")
-AGAIN = {"file": "read_again", "command": "run_again", "error": "met_again", "constraint": "said_again"}
+AGAIN = {"file": "read_again", "command": "run_again", "constraint": "said_again"}
 """The column that counts the facts of a kind that were needed again."""
 CHANGES = [OPERATIONS.index(done) for done in ("created", "edited", "deleted")]
 
