@@ -224,13 +224,14 @@ def _make(
     traced: TracedFact | None = None,
     entry: str = "",
     plan: Plan | None = None,
+    when: str = "",
 ) -> LintFinding:
     severity: Severity = LINT_CODES[code].severity
     tier = "recorded" if traced is None else traced.tier
     # The summary is encrypted, so it may contain the fact.
     if tier == "inferred" and severity == "error":
         severity = "warning"
-    return LintFinding(code, severity, sentence, refs, traced, tier, entry, plan)
+    return LintFinding(code, severity, sentence, refs, traced, tier, entry, plan, when)
 
 
 LOSSES = {
@@ -266,8 +267,8 @@ def check_trace(
             if verdict == "not lost":
                 continue
             with faults.isolate(f"check of a {kind}", traced.said[0] if traced.said else ""):
-                for code, sentence in _judge(traced, look, verdict == "lost"):
-                    findings.append(_make(code, sentence, traced.said, traced, entry, plan))
+                for code, sentence, when in _judge(traced, look, verdict == "lost"):
+                    findings.append(_make(code, sentence, traced.said, traced, entry, plan, when))
     if plan is None and trace.scene.tier == "inferred":
         name = printable(entry)
         unknown = int(np.sum(trace.outcome[trace.stood] == CODE["unknown"]))
@@ -293,7 +294,7 @@ def find_code(trace: Trace, number: int, session: Session) -> str:
     findings = [
         _make(code, sentence, (), traced)
         for traced in (trace.traced[row] for row in rows.tolist())
-        for code, sentence in _judge(traced, look, find_verdict(session, traced) == "lost")
+        for code, sentence, _ in _judge(traced, look, find_verdict(session, traced) == "lost")
     ]
     return min(findings, key=_rank).code if findings else ""
 
@@ -449,8 +450,8 @@ def is_rule(traced: TracedFact) -> bool:
     return any(mention.by == "file" for mention in list_mentions(traced))
 
 
-def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str, str]]:
-    """Yield the codes that apply to a fact, each with its sentence.
+def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str, str, str]]:
+    """Yield the codes that apply to a fact, each with its sentence and its turn.
 
     `judged` says that a reader calls it lost.
     """
@@ -460,7 +461,8 @@ def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str,
         form = traced.fact.form if kind in SPOKEN else " ".join(traced.fact.form.split())
         quoted = quote_form(kind, form, LONGEST) if kind in SPOKEN else cut_text(form, LONGEST)
         sentence = write(code, form=quoted, kind=kind, **params).sentence
-        yield code, write("judged lost", sentence=sentence).sentence if judged and absent else sentence
+        sentence = write("judged lost", sentence=sentence).sentence if judged and absent else sentence
+        yield code, sentence, params.get("when", "")
 
 
 def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple[str, dict[str, str]]]:
@@ -470,11 +472,12 @@ def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple
         if traced.carried:
             yield "CI015", {"value": cut_text(later.value, LONGEST), "when": _when(traced, later.ref)}
     elif traced.outcome == "changed":
-        if any(mention.by == "user" for mention in list_mentions(traced)):
-            yield "CI016", {"sentence": describe_outcome(traced).sentence}
+        if typed := [mention.ref for mention in list_mentions(traced) if mention.by == "user"]:
+            yield "CI016", {"sentence": describe_outcome(traced).sentence, "when": _when(traced, typed[-1])}
     elif traced.outcome == "contradicted":
         if kind in ("constraint", "choice"):
-            yield "CI017", {"sentence": describe_outcome(traced).sentence}
+            when = _when(traced, traced.said[-1])
+            yield "CI017", {"sentence": describe_outcome(traced).sentence, "when": when}
     elif kind == "file":
         done = [mention for mention in list_mentions(traced) if mention.operation in ("read", *CHANGED)]
         # A failed call changed nothing.
