@@ -108,7 +108,8 @@ class LintFinding(Printable):
     """A finding.
 
     `refs` are the blocks it concerns, the most relevant last; `fact` and `traced` are what is absent. `entry`
-    is the recorded compaction, "" for a plan; `tier` is the evidence for the loss.
+    is the recorded compaction, "" for a plan; `tier` is the evidence for the loss; `when` says in what turn
+    the fact came, "" if that is unknown.
 
     >>> finding = LintFinding("CI006", "error", "The file src/tokens.py, created in turn 5, is absent.")
     >>> finding, finding.name
@@ -123,6 +124,7 @@ class LintFinding(Printable):
     tier: Evidence = "recorded"
     entry: str = ""
     plan: Plan | None = field(default=None)
+    when: str = ""
 
     @property
     def fact(self) -> Fact | None:
