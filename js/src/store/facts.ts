@@ -26,7 +26,6 @@ interface FactsScreen {
         readonly place: number;
         readonly settled: boolean;
         readonly dragging: boolean;
-        readonly needsKernel: string;
         readonly tab: TabId;
         tracing: Tracing;
       }
@@ -132,7 +131,7 @@ export const makeFactsController = (screen: FactsScreen, redraw: () => void): Fa
 
   const follow = () => {
     const { viewState } = screen;
-    if (viewState === undefined || viewState.needsKernel !== "") return;
+    if (viewState === undefined) return;
     const { planned, tab, tracing } = viewState;
     if (!viewState.settled || viewState.dragging || tab !== "facts") return;
     const { policy, pins, rules, summary, cut } = planned;
