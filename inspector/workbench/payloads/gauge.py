@@ -321,8 +321,8 @@ NO_STATE = RunState("unknown", "unknown", "?", "grey", "window unknown")
 
 
 def list_states(harness: Harness, has_window: bool = True) -> list[RunState]:
-    """List all states in order, including those of a harness without thresholds; with the
-    unknown state last if the window is not known."""
+    """List all states in order, also for a harness without thresholds; the unknown state is last, and only
+    there if the window is not known."""
     states = [describe_state(state, harness) for state in STATES]
     return states if has_window else [*states, NO_STATE]
 
