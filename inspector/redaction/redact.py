@@ -142,17 +142,10 @@ class Redactor:
 
     def fork(self, keep: frozenset[str]) -> Redactor:
         """Return a copy with the same secrets that keeps other names and is updated independently."""
-        return replace(
-            self,
-            keep=keep,
-            _spans=dict(self._spans),
-            _names=dict(self._names),
-            _grades=dict(self._grades),
-            _counts=dict(self._counts),
-            _places={name: dict(where) for name, where in self._places.items()},
-            _cleaned={},
-            _given_secrets=dict(self._given_secrets),
-        )
+        names = ("_spans", "_names", "_grades", "_counts", "_given_secrets")
+        copies: dict[str, Any] = {name: dict(getattr(self, name)) for name in names}
+        places = {name: dict(where) for name, where in self._places.items()}
+        return replace(self, keep=keep, _places=places, _cleaned={}, **copies)
 
     @property
     def findings(self) -> tuple[SecretFinding, ...]:
