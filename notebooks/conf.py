@@ -44,6 +44,7 @@ html_static_path = ["site", str(PLOTLY)]
 html_css_files = ["site.css"]
 html_theme = "pydata_sphinx_theme"
 html_title = "compaction-inspector"
+html_context = {"default_mode": "auto"}  # without it the theme logs an error on every page
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {

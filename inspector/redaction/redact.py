@@ -46,7 +46,7 @@ HINTS = {
 
 
 class SecretFinding(NamedTuple):
-    """A secret: its name, how many times it occurs, and the first places where it does.
+    """A secret: its name, how many times it occurs, and its first occurrences.
 
     >>> redactor = Redactor()
     >>> redactor.look("m1/0", "TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH")

@@ -436,9 +436,9 @@ test("standing on an invalid cut point in Teach shows the pair and the provider'
 
 test("leaving takes the keys along", async () => {
   const host = await open();
-  const left = root();
+  const first = root();
   dispose();
-  press("8", {}, left);
+  press("8", {}, first);
   expect(host.get("tab")).toBe("blocks");
 });
 

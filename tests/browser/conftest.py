@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 from tests.browser.bare import WidgetServer, open_bare_page, serve_widgets, show_widget
 from tests.browser.lab import Lab, start_lab
 from tests.browser.product import Workbench, export_html, open_demo
-from tests.browser.screen import Watch
+from tests.browser.screen import Watch, wait_for_frame
 from tests.browser.traffic import Traffic
 from tests.loopback import KEY, Loopback
 from tests.work import PATIENCE
@@ -171,6 +171,7 @@ def open_workbench(page: Page, widgets: WidgetServer) -> Iterator[OpenWorkbench]
         opened.append(Workbench(*(given or (open_demo(),)), **settings))
         show_widget(page, opened[-1].model_id)
         page.get_by_test_id("cut-handle").nth(len(opened) - 1).wait_for()
+        wait_for_frame(page)  # the handle is visible before its place is drawn
         return opened[-1]
 
     yield open_one

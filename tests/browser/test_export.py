@@ -14,6 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from inspector.workbench.queries import answer_query
 from tests.browser.conftest import OpenOffline
+from tests.browser.hand import shown_place
 from tests.browser.product import WorkbenchModel, export_html, open_demo, open_session
 from tests.browser.screen import SHOTS, wait_until_still
 from tests.browser.traffic import Traffic
@@ -38,10 +39,6 @@ def exported(model: WorkbenchModel, tmp_path_factory: pytest.TempPathFactory) ->
     return done.path
 
 
-def place(page: Page) -> int:
-    return int(page.get_by_test_id("cut-handle").get_attribute("aria-valuenow") or -1)
-
-
 def after(page: Page) -> str:
     return page.get_by_test_id("gauge-after").inner_text()
 
@@ -52,7 +49,7 @@ def test_the_page_opens_offline_and_the_cut_is_dragged(
     page, told = show(exported)
     handle = page.get_by_test_id("cut-handle")
     handle.wait_for()
-    place_before, shown = place(page), after(page)
+    place_before, shown = shown_place(page), after(page)
     grip, lanes = handle.bounding_box(), page.get_by_test_id("lanes").bounding_box()
     assert grip is not None
     assert lanes is not None
@@ -60,11 +57,11 @@ def test_the_page_opens_offline_and_the_cut_is_dragged(
     page.mouse.down()
     page.mouse.move(lanes["x"] + lanes["width"] * 0.25, lanes["y"] + 20, steps=12)
     page.mouse.up()
-    assert 0 < place(page) < place_before
+    assert 0 < shown_place(page) < place_before
     expect(page.locator(".ci[aria-busy]")).to_have_count(0)
     assert after(page) != shown
     # What the page says of this cut is what Python says of it.
-    name = model.plan.cuts.ids[place(page)]
+    name = model.plan.cuts.ids[shown_place(page)]
     model.answer({"cut": name})
     expect(page.get_by_test_id("recipe")).to_contain_text(f"cut='{name}'")
     left = f"{model.plan.after / 1000:.1f}".removesuffix(".0")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.browser.hand import shown_place
 from tests.browser.screen import ROOT, screenshot
 from tests.browser.servers import start_server
 from tests.browser.traffic import Traffic
@@ -85,7 +86,7 @@ def told(page: Page) -> tuple[int, int, str]:
 def test_the_workbench_appears_in_marimo_and_asks_nobody_else(app: Page, traffic: Traffic) -> None:
     expect(app.get_by_test_id("gauge-before")).to_contain_text("k")
     expect(app.get_by_test_id("recipe")).to_contain_text("make_plan(")
-    place = int(app.get_by_test_id("cut-handle").get_attribute("aria-valuenow") or -1)
+    place = shown_place(app)
     assert told(app)[0] == place
     screenshot(app, "marimo")
     assert traffic.take_strangers() == []
@@ -103,7 +104,7 @@ def test_dragging_the_handle_moves_the_cut_in_python_too(app: Page) -> None:
     app.mouse.down()
     app.mouse.move(box["x"] + 120 + (box["width"] - 120) * 0.3, y, steps=10)
     app.mouse.up()
-    shown = int(handle.get_attribute("aria-valuenow") or -1)
+    shown = shown_place(app)
     assert shown != first[0]
     expect(app.get_by_text(re.compile(rf"place {shown}, \d+ after"))).to_be_visible()
     assert told(app)[1] != first[1]

@@ -63,7 +63,7 @@ def test_the_whole_lesson_without_a_mouse(
     expect(page.get_by_test_id("refusal")).to_contain_text(
         "unexpected `tool_use_id` found in `tool_result` blocks: toolu_"
     )
-    place = int(page.get_by_test_id("cut-handle").get_attribute("aria-valuenow") or -1)
+    place = shown_place(page)
     assert workbench.plan.cuts.legal[place], "the cut itself never stands there"
 
     # Rule by rule: nothing is decided, then each rule, then the plan as it is.

@@ -442,7 +442,8 @@ class Answers:
         while len(rows) < min(reply.total, MOST_LISTED):
             rows += list_facts(model, {**query, "from": len(rows)}).rows
         if reply.total > len(rows):
-            note = f"This page lists {len(rows):,} of {plural(reply.total, 'fact')}, the missing ones first."
+            total = plural(reply.total, "fact")
+            note = f"This page lists {len(rows):,} of {total}, those that are missing first."
             reply = replace_fields(reply, sentence=note)
         return to_json(redact_answer(replace_fields(reply, rows=rows), self.redactor))
 

@@ -22,13 +22,14 @@ export const Contents = ({ titles, keeper }: { titles: readonly Title[]; keeper:
     <section class="cl-lesson cl-middle" aria-label="Lessons" data-testid="contents">
       <h1 class="cl-ask">How compaction works, in eight lessons</h1>
       <p class="cl-text">
-        Each takes 10 to 15 minutes and runs in this browser. Your progress stays here; the file at the end is
-        what you hand in.
+        Each runs in this browser. Your progress stays here; the file at the end is what you hand in.
       </p>
       <ol class="cl-titles">
         {titles.map(title => (
           <li key={title.name}>
-            <a href={`${title.name === "final" ? "final" : `lesson-${title.number}`}.html`}>{title.title}</a>
+            <a href={`${title.name === "final" ? "final" : `lesson-${title.number}`}.html`}>
+              {title.name === "final" ? title.title : `${title.number}. ${title.title}`}
+            </a>
             <span>{title.goal}</span>
             <small>{describeProgress(answers, title)}</small>
           </li>

@@ -196,7 +196,7 @@ const Goal = ({ lesson, next }: { lesson: Lesson; next(): void }) => (
     <p class="cl-text">
       {isTest(lesson)
         ? "There are ten questions, and each has one try. The result comes at the end."
-        : `This lesson has ${lesson.steps.filter(asks).length} questions and takes 10 to 15 minutes. You answer before anything is shown; the first try counts most. Giving up shows the solution, and is recorded.`}
+        : `This lesson has ${lesson.steps.filter(asks).length} questions. You answer before anything is shown; the first try counts most. Giving up shows the solution, and is recorded.`}
     </p>
     <button type="button" class="cl-button cl-go" data-testid="next" onClick={next}>
       Begin

@@ -275,7 +275,7 @@ export class Answering implements Line {
       row,
       before: { text, total },
       after: after === undefined ? null : { text: after[0], total: after[1] },
-      // The block's details tell its outcome in each plan themselves.
+      // The block's details show its outcome in each plan themselves.
       facts,
       diff: after === undefined ? null : layOut(text, after[2]),
       // The page does not contain the text in plan B.

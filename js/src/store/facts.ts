@@ -11,7 +11,7 @@ import type { FactRow, StoryReply } from "../payloads/types";
 /** The number of rows per page. */
 export const PAGE = 200;
 const FINDING = "Finding facts …";
-export const ASKING = "Asking what became of it …";
+export const ASKING = "Looking for its outcome …";
 
 /** What is on the screen, as far as a question about facts depends on it. */
 interface FactsScreen {

@@ -474,7 +474,7 @@ interface CellProps {
 const Cell = ({ block, side, words, chosen, actions, more }: CellProps) => {
   if (block === null) return <div class="ci-ctx-cell" data-empty="true" />;
   const { who, turn, state, tokens, text, total, ref, row, note } = block;
-  const left = total - [...text].length;
+  const hidden = total - [...text].length;
   const about = [turn > 0 ? `turn ${turn}` : "", state === who ? "" : state].filter(Boolean).join(" · ");
   return (
     <div
@@ -498,9 +498,9 @@ const Cell = ({ block, side, words, chosen, actions, more }: CellProps) => {
       </div>
       {note !== "" && <p class="ci-quiet">{note}</p>}
       {total > 0 && <pre>{words.length === 0 ? text : drawWords(words, side)}</pre>}
-      {left > 0 && (
-        <p class="ci-quiet" data-left={left}>
-          {exact(left)} more characters {more(block)}
+      {hidden > 0 && (
+        <p class="ci-quiet" data-left={hidden}>
+          {exact(hidden)} more characters {more(block)}
         </p>
       )}
     </div>

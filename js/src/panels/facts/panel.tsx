@@ -160,7 +160,7 @@ const Filter = ({ tracing, actions, open }: FilterProps) => {
             )}
           />
           <Choice
-            name="What became of it"
+            name="Outcome"
             chosen={filter.outcome}
             choose={outcome => ask({ outcome })}
             options={["" as const, ...WORST_FIRST].map(id => [

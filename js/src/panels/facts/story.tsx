@@ -122,8 +122,8 @@ export const Story = ({ story, isStale, actions, isPage, onFix, onJudge, onPick 
           ))}
         </ol>
         {story.outcomes.length > 1 && !isPage && (
-          <section aria-label="What became of it">
-            <h4>What became of it</h4>
+          <section aria-label="History">
+            <h4>History</h4>
             <ul class="ci-st-became">
               {story.outcomes.map(outcome => (
                 <li key={outcome.id}>
