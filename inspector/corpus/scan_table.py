@@ -136,9 +136,9 @@ class ScanTable(Framed):
     def advise(self, budget: float | None = None) -> Advice | None:
         """Return the planned policy that keeps most facts within a budget of tokens, and its uncertainty.
 
-        The budget is a share of the tokens. By default, it is the share that recorded compactions left, or that
-        of the briefest policy if it is larger; half of the tokens if there are no recorded compactions. Returns
-        None if no policy fits the budget, or none was measured.
+        The budget is a share of the tokens. By default, it is the share that recorded compactions left, or
+        that of the briefest policy if it is larger; half of the tokens if there are no recorded compactions.
+        Returns None if no policy fits the budget, or none was measured.
         """
         rows = self.by_policy()
         shares = self._shares["recorded" if self._by_policy["recorded"] else "fullest"]
