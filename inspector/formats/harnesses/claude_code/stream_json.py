@@ -66,7 +66,10 @@ class Stream(ReplayedRows):
     """The rows of a run, and the session they make."""
 
     def __init__(self) -> None:
-        super().__init__(lambda: _StreamReading(self._find_void()))
+        super().__init__(_StreamReading)
+
+    def begin(self) -> Reading:
+        return self.reading(self._find_void())
 
     def _find_void(self) -> set[str]:
         """Return the rows of replies that a later row supersedes, or that were withdrawn by a refusal."""
