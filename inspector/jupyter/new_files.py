@@ -53,8 +53,8 @@ def offer_file(
     """Build a new file and its preview.
 
     The query's `kind` is "compacted" for the session after the plan, or "reopened" for a copy up to the entry
-    `at`. `read` returns the unpacked bytes of the session's file, None if there is none; `folder` is that of
-    the new file, for the preview. If it cannot be built, the preview's `problem` says why.
+    `at`. `read` returns the unpacked bytes of the session's file, or None; `folder` is the folder of the new
+    file, for the preview. If it cannot be built, the preview's `problem` says why.
     """
     kind = str(query.get("kind"))
     if kind not in ("compacted", "reopened"):
