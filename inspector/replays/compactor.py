@@ -24,6 +24,7 @@ from ..summaries.audit import (
     list_oversize,
     list_retries,
     list_stages,
+    size_by_harness,
     start_compaction,
 )
 from ..summaries.record import changes_stored, without_summary
@@ -113,13 +114,12 @@ class Compactor:
                 "How long summaries come out has no effect here: this policy gives them no budget of tokens.",
             )
         prefix = plan.prefix
-        size = plan.after
-        if plan.summarises:
-            longer = tries.written - plan.summary_tokens
-            size += longer + weigh_more(plan.outside, longer)
+        longer = tries.written - plan.summary_tokens if plan.summarises else 0
+        size = plan.after + longer + weigh_more(plan.outside, longer)
         if not tries.succeeded:
             return self._fail(plan, before, size, tries, refused)
-        if self.harness_state.harness.adopt == "smaller" and size >= before:
+        was, left = size_by_harness(plan, before, size, longer)
+        if self.harness_state.harness.adopt == "smaller" and left >= was:
             self._keep(plan, reason, before, size, prefix, tries, adopted=False)
             self._record(plan, [CompactionEvent("discarded", before, size, describe_reason(plan))])
             self.harness_state.finish("discarded")

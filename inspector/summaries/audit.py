@@ -18,7 +18,7 @@ from ..policies.event_names import NAMES
 from ..policies.events import count_retention, write_word
 from ..policies.failures import IDLE, FailureCounts, frees_little
 from ..policies.harness import Harness
-from ..policies.table import DROPPED, FATES, SUMMARISED, Bytes
+from ..policies.table import COUNTED, DROPPED, FATES, SUMMARISED, Bytes
 from ..policies.trigger import Verdict
 from ..session.blocks import KINDS
 from ..session.entries import Entry
@@ -153,6 +153,15 @@ def run_twice(before: int, core: int, wire: int) -> CompactionEvent:
     """The event of a turn in which the harness removed `core` tokens from the history of `before`, and the
     provider leaves another `wire` out of the request (S0-110)."""
     return CompactionEvent("double_ran", before, before - core - wire, {"core": core, "wire": wire})
+
+
+def size_by_harness(plan: Plan, before: int, after: int, longer: int = 0) -> tuple[int, int]:
+    """The sizes that a harness compares which adopts only a smaller context: by its own estimate, if it
+    makes one, else `before` and `after`. The summary is `longer` than that of the plan."""
+    measure = plan.policy.trigger.measure
+    if measure in (*COUNTED, "messages"):
+        return before, after
+    return plan.table.weigh(measure, before), plan.left + longer
 
 
 def list_stages(plan: Plan) -> Iterator[CompactionEvent]:
