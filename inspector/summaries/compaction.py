@@ -19,6 +19,7 @@ from ..errors import EditError, expect
 from ..mixins import Drawable
 from ..planning.assemble import live_context
 from ..planning.context import Context
+from ..planning.decision import count_passes
 from ..planning.plan import Plan
 from ..planning.planner import make_plan
 from ..planning.summary_jobs import Checkpoint, Oversize, find_turns
@@ -40,7 +41,6 @@ from .audit import (
     CompactionEvent,
     OwnFigures,
     Work,
-    count_passes,
     describe_reason,
     ends_turn,
     fail_compaction,
@@ -507,7 +507,7 @@ class _EventReporter:
         )
         if wire > 0 and self.before > after and not by_provider:
             self.report([run_twice(self.before, self.before - after, wire)])
-        counts, last, summary = count_passes(done.after, done.ledger, harness)
+        counts, last, summary = count_passes(done.after, done.ledger, self.plan.policy)
         self.report(stop_growing(counts, harness, self.before, after, summary, last))
 
     def _count_cleared(self) -> Counter[str]:
