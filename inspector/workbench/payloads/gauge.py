@@ -200,10 +200,12 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
     if verdict.reached and not verdict.off:
         return f"{name} would compact here: it does {where}", limit if counted else None
     if verdict.reached:
-        user = (
-            "compacts by /compact only" if not plan.policy.why_off("manual") else "has nothing that compacts"
-        )
-        return f"{name} {user}", limit if counted else None
+        if not plan.policy.why_off("auto"):
+            does = f"does not compact here: {verdict.off[0].lower()}{verdict.off[1:]}"
+        else:
+            by_user = not plan.policy.why_off("manual")
+            does = "compacts by /compact only" if by_user else "has nothing that compacts"
+        return f"{name} {does}", limit if counted else None
     headroom = find_headroom(plan)
     turns = 0 if headroom is None else headroom.turns or 0
     to_go = f"about {plural(turns, 'turn')} to go, " if turns else ""
