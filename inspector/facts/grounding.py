@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from ..formats.summary_wording import blank_frame
 from ..redaction.cut import cut_text
 from ..session.queries import find_parent, readable_text
 from ..session.session import Session
@@ -274,7 +275,7 @@ def ground_recorded(session: Session) -> tuple[Grounding, ...]:
         text = entry.text
         before = session.at(find_parent(session, entry))
         whole = is_whole(before)
-        unfounded = check_grounding(text, gather_sources(before)) if whole else ()
+        unfounded = check_grounding(blank_frame(text), gather_sources(before)) if whole else ()
         out.append(Grounding(entry.id, bool(text), unfounded, whole))
     return tuple(out)
 

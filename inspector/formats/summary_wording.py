@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import re
+
 CONTEXT_MARKER = "[Context Summary]"
 """Flue puts this before a summary in the rebuilt context, unless it starts with it (FLUE §1.2)."""
 
 
 PI_INTRODUCTION = "What was said before this point was summarised:"
 """Our replacement for the sentence that pi puts before a summary (FLUE §13.2), also used by the reader."""
+
+_FRAMES = (
+    # Claude Code
+    (
+        r"This session is being continued from a previous conversation[^\n]*",
+        r"(?:^(?:If you need specific details from before|Recent messages are preserved"
+        r"|(?:Please )?continue the conversation from where)[^\n]*\s*)+",
+    ),
+    (r"Another language model started to solve this problem[^\n]*", ""),  # Codex
+    (rf"{re.escape(PI_INTRODUCTION)}\s*<summary>", r"</summary>\s*"),
+    (re.escape(CONTEXT_MARKER), ""),
+    # Terminus, in ATIF
+    (r"You are picking up work from a previous AI agent[^\n]*", r"^Please begin by asking several questions.*"),
+)
+"""How the words of each harness begin before its summary, and what they are behind it."""
+_OPENING = re.compile("|".join(rf"\s*({opening})" for opening, _ in _FRAMES))
+_CLOSINGS = [re.compile(rf"(?ims){closing}\Z") for _, closing in _FRAMES]
 
 
 def shown_summary(format: str, summary: str) -> str:
@@ -22,3 +41,23 @@ def shown_summary(format: str, summary: str) -> str:
     if format == "flue" and not summary.startswith(CONTEXT_MARKER):
         return f"{CONTEXT_MARKER}\n\n{summary}"
     return summary
+
+
+def blank_frame(text: str) -> str:
+    """Return a recorded summary with blanks for the words that a harness put around it.
+
+    The model did not write them, so they are no evidence. Every other character stays at its place.
+
+    >>> blank_frame("[Context Summary]\\n\\nSo far.").split(), len(blank_frame("[Context Summary] A."))
+    (['So', 'far.'], 20)
+    """
+    opening = _OPENING.match(text)
+    if opening is None or opening.lastindex is None:
+        return text
+    closing = _CLOSINGS[opening.lastindex - 1].search(text, opening.end())
+    end = len(text) if closing is None else closing.start()
+    return _blank(text[: opening.end()]) + text[opening.end() : end] + _blank(text[end:])
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"\S", " ", text)

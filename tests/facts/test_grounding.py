@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from hashlib import sha512
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from inspector.facts.grounding import ground_recorded
+from inspector.facts.trace import trace_recorded
 from inspector.formats.readers import read_session
 from inspector.session.blocks import Text
 from inspector.session.entries import Boundary, Entry
@@ -119,3 +121,29 @@ def test_the_number_of_a_heading_and_encoded_data_are_no_facts() -> None:
     data = b64encode(sha512(b"one").digest() + sha512(b"two").digest()).decode()
     assert marks(summarised(f"## Stage 41:\nIt went on.\nPART 17. Tests\n{data}")) == []
     assert marks(summarised("It ran 41 tests.")) == ["41"]
+
+
+FRAMES = {
+    "Claude Code": (
+        "This session is being continued from a previous conversation that ran out of context. The summary below "
+        "covers the earlier portion of the conversation.\n\n",
+        "\n\nIf you need specific details from before compaction, read the full transcript at: /home/u/s.jsonl\n"
+        "Continue the conversation from where it left off. Do not preface with \"I'll continue\" or similar words.",
+    ),
+    "Codex": ("Another language model started to solve this problem and produced a summary of its thinking.\n", ""),
+    "Flue": ("[Context Summary]\n\n", ""),
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_words_that_the_harness_put_around_a_summary_are_no_evidence(frame: str) -> None:
+    """Neither a quotation that nobody said, nor a word of a fact; the model's own words count as before."""
+    opening, closing = FRAMES[frame]
+    summary = 'He said "keep the blue door shut". See lib/x.py.'
+    session = summarised(opening + summary + closing, user("on"), said="Is there `full` or `previous`?")
+    assert marks(session) == ["keep the blue door shut", "lib/x.py"]
+    words = re.findall(r"[a-z]{4,}", opening + closing)
+    for word in words:
+        (trace,) = trace_recorded(summarised(opening + summary + closing, said=f"mend `{word}()` and x"))
+        assert trace["symbol", word].outcome == "absent", word
+    assert trace_recorded(session)[0].traced[0].explanation.evidence.searched.startswith("Searched 2 sentences")
