@@ -11,21 +11,19 @@ CONTEXT_MARKER = "[Context Summary]"
 PI_INTRODUCTION = "What was said before this point was summarised:"
 """Our replacement for the sentence that pi puts before a summary (FLUE §13.2), also used by the reader."""
 
+_CLAUDE_ENDS = (
+    "If you need specific details from before|Recent messages are preserved"
+    "|(?:Please )?continue the conversation from where"
+)
 _FRAMES = (
-    # Claude Code
-    (
-        r"This session is being continued from a previous conversation[^\n]*",
-        r"(?:^(?:If you need specific details from before|Recent messages are preserved"
-        r"|(?:Please )?continue the conversation from where)[^\n]*\s*)+",
-    ),
-    (r"Another language model started to solve this problem[^\n]*", ""),  # Codex
+    (r"This session is being continued from a previous conversation", rf"(?:^(?:{_CLAUDE_ENDS})[^\n]*\s*)+"),
+    (r"Another language model started to solve this problem", ""),  # Codex
     (rf"{re.escape(PI_INTRODUCTION)}\s*<summary>", r"</summary>\s*"),
     (re.escape(CONTEXT_MARKER), ""),
-    # Terminus, in ATIF
-    (r"You are picking up work from a previous AI agent[^\n]*", r"^Please begin by asking several questions.*"),
+    (r"You are picking up work from a previous AI agent", r"^Please begin by asking.*"),  # Terminus, in ATIF
 )
 """How the words of each harness begin before its summary, and what they are behind it."""
-_OPENING = re.compile("|".join(rf"\s*({opening})" for opening, _ in _FRAMES))
+_OPENING = re.compile(rf"\s*(?:{'|'.join(f'({opening})' for opening, _ in _FRAMES)})[^\n]*")
 _CLOSINGS = [re.compile(rf"(?ims){closing}\Z") for _, closing in _FRAMES]
 
 
@@ -48,7 +46,7 @@ def blank_frame(text: str) -> str:
 
     The model did not write them, so they are no evidence. Every other character stays at its place.
 
-    >>> blank_frame("[Context Summary]\\n\\nSo far.").split(), len(blank_frame("[Context Summary] A."))
+    >>> blank_frame("[Context Summary]\\n\\nSo far.").split(), len(blank_frame("[Context Summary]\\nA."))
     (['So', 'far.'], 20)
     """
     opening = _OPENING.match(text)

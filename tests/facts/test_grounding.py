@@ -123,14 +123,14 @@ def test_the_number_of_a_heading_and_encoded_data_are_no_facts() -> None:
     assert marks(summarised("It ran 41 tests.")) == ["41"]
 
 
+_CLAUDE = "This session is being continued from a previous conversation that ran out of context.\n\n"
+_DETAILS = "\n\nIf you need specific details from before compaction, read the transcript at: /home/u/s.jsonl"
+_GO_ON = (
+    '\nContinue the conversation from where it left off. Never preface with "I\'ll continue" or such words.'
+)
 FRAMES = {
-    "Claude Code": (
-        "This session is being continued from a previous conversation that ran out of context. The summary below "
-        "covers the earlier portion of the conversation.\n\n",
-        "\n\nIf you need specific details from before compaction, read the full transcript at: /home/u/s.jsonl\n"
-        "Continue the conversation from where it left off. Do not preface with \"I'll continue\" or similar words.",
-    ),
-    "Codex": ("Another language model started to solve this problem and produced a summary of its thinking.\n", ""),
+    "Claude Code": (_CLAUDE, _DETAILS + _GO_ON),
+    "Codex": ("Another language model started to solve this problem and produced a summary of it.\n", ""),
     "Flue": ("[Context Summary]\n\n", ""),
 }
 
@@ -146,4 +146,6 @@ def test_words_that_the_harness_put_around_a_summary_are_no_evidence(frame: str)
     for word in words:
         (trace,) = trace_recorded(summarised(opening + summary + closing, said=f"mend `{word}()` and x"))
         assert trace["symbol", word].outcome == "absent", word
-    assert trace_recorded(session)[0].traced[0].explanation.evidence.searched.startswith("Searched 2 sentences")
+    assert (
+        trace_recorded(session)[0].traced[0].explanation.evidence.searched.startswith("Searched 2 sentences")
+    )

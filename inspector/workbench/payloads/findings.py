@@ -276,8 +276,8 @@ def _finish(
 
 
 def _count(groups: Iterable[FindingGroup]) -> int:
-    """Count the findings; what the reader judged "not lost" is none."""
-    return sum(group.count for group in groups if group.id != "judged")
+    """Count the findings; a rule to check is none, nor what the reader judged "not lost"."""
+    return sum(group.count for group in groups if group.id not in ("judged", "check"))
 
 
 def find_next(listing: FactListing) -> Recorded | None:
