@@ -10,7 +10,7 @@ import numpy as np
 
 from ..session.session import Session
 from .commits import is_commit
-from .comparing import STATEMENTS, StatementIndex, index_text
+from .comparing import STATEMENTS, StatementIndex, find_codes, index_text
 from .extract.collect import KIND, KINDS
 from .indexed_text import SaidBefore, fold, similar_keys
 from .mentions import longest_word
@@ -89,10 +89,11 @@ class FactKeys:
 
     @cached_property
     def _names(self) -> Table:
-        """The statements by the names in them, in a form that other spellings share."""
+        """The statements by the names and the codes in them, in a form that other spellings share."""
 
         def find_keys(form: str) -> Iterator[str]:
-            return (key for name in read_names(form) for key in similar_keys(name))
+            found = (*read_names(form), *(f"w:{code}" for code in find_codes(form)))
+            return (key for name in found for key in similar_keys(name))
 
         return self._table(STATEMENTS, find_keys)
 

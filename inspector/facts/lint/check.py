@@ -45,7 +45,7 @@ from ..grounding import ground_recorded
 from ..needed_again import is_verdict
 from ..outcomes import CODE, UNDECIDED, Outcome
 from ..regret import find_regret
-from ..results import is_check, is_part_of, says_failure
+from ..results import is_check, is_part_of, says_failure, tells_error
 from ..settled import CallsOfPath, is_answered
 from ..trace import trace_moves, trace_recorded
 from ..traced import Trace, TracedFact, find_verdict
@@ -371,7 +371,9 @@ class _Look:
     def _has_passed(self, form: str, after: tuple[int, int]) -> bool:
         """Whether a command, a chain with all of its clauses, a check of the same path, or a check that it is
         a part of passed after a position."""
-        clauses, target = set(split_core(form)), _find_target(form)
+        # Of a chain, the checks count: "build && test" is repaired once "test" passes.
+        checks = {clause for clause in split_core(form) if is_check(clause)}
+        clauses, target = checks or set(split_core(form)), _find_target(form)
         return any(
             not failed and self.place(ref) > after
             for other, runs in self._runs.items()
@@ -417,6 +419,21 @@ class _Look:
             if runs[-1][0] and is_check(form) and not self._has_passed(form, self.place(runs[-1][1]))
         ]
         return max(failing)[1:] if failing else None
+
+    def tells_error(self, error: str, output: BlockRef) -> bool:
+        """Whether a sentence about the failed check tells its error in other words."""
+        command = self._commands.get(self._calls.get(output, output), "")
+        return tells_error(command, error, self.trace.scene.after.written_texts)
+
+    def is_told(self, call: BlockRef) -> bool:
+        """Whether something is left of what the output of a call was the first to say, such as an error."""
+        answer = self.answers.get(call)
+        return any(
+            traced.outcome not in ("absent", "unknown", "superseded")
+            for kind in ("error", "symbol", "id")
+            for traced in self.trace.select(kind=kind)
+            if traced.said[:1] == (answer,) or (kind == "error" and answer in traced.said)
+        )
 
 
 def _find_target(form: str) -> str:
@@ -507,12 +524,15 @@ def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple
         if by_user if look.todos is None else fact.form in look.todos:
             yield "CI003", {"when": _when(traced, traced.said[-1])}
     elif kind == "error":
-        if look.error is not None and look.error[0] == fact.form:
-            yield "CI004", {"when": _when(traced, look.error[1])}
+        form, ref = look.error or ("", None)
+        if ref is not None and form == fact.form and not look.tells_error(form, ref):
+            yield "CI004", {"when": _when(traced, ref)}
     elif kind == "command":
         form, ref = look.failed or ("", None)
         texts = traced.scene.after.written_texts
-        if ref is not None and form == fact.form and not says_failure(form, texts):
+        if ref is None or form != fact.form or look.is_told(ref):
+            return
+        if not says_failure(form, texts):
             yield "CI005", {"when": _when(traced, ref)}
     elif kind == "choice":
         choices = [mention for mention in list_mentions(traced) if mention.by == "user"]
