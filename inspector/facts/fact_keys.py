@@ -17,7 +17,7 @@ from .mentions import longest_word
 from .occurrences import Occurrences
 from .questions import read_names
 from .remaining import Remaining, TextIndex
-from .things import find_near_keys, find_part_keys
+from .things import find_near_keys, find_part_keys, read_figure
 
 Table = dict[str, list[int]]
 """Numbers of facts by a word or another key."""
@@ -107,6 +107,13 @@ class FactKeys:
 
         return self._table(("number",), find_keys)
 
+    @cached_property
+    def _figures(self) -> Table:
+        """The numbers that have a name, by the values that tell by themselves."""
+        return self._table(
+            ("number",), lambda form: similar_keys(figure) if (figure := read_figure(form)) else ()
+        )
+
     def held_by(self, index: TextIndex) -> set[int]:
         """Return the facts with a word in these texts without which none names them.
 
@@ -152,6 +159,7 @@ class FactKeys:
         for value in index_text(text).values:
             for key in similar_keys(value):
                 yield from self._names.get(key, ())
+                yield from self._figures.get(key, ())
 
     def _find_near(self, values: Iterable[str]) -> Iterator[int]:
         keys = {key for value in values for key in find_near_keys(value[2:])}

@@ -235,8 +235,8 @@ def test_a_failure_of_a_chain_is_repaired_when_its_checks_pass() -> None:
     failed = act(1, "Bash", "KeyError: no table", True, command="just migrate && just test")
     for command, repaired in (("just fill && just test", True), ("just migrate", False)):
         later = act(2, "Bash", "12 passed", command=command)
-        assert not repaired == ("CI005" in codes(user("work"), *failed, *later))
-        assert not repaired == ("CI004" in codes(user("work"), *failed, *later))
+        assert repaired != ("CI005" in codes(user("work"), *failed, *later))
+        assert repaired != ("CI004" in codes(user("work"), *failed, *later))
 
 
 def test_CI006_a_created_file_is_lost_whatever_was_done_to_it_later() -> None:
