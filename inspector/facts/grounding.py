@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 from ..formats.summary_wording import blank_frame
@@ -145,7 +146,8 @@ def _flat(texts: Iterable[str]) -> str:
 
 
 def _words(texts: Iterable[str]) -> str:
-    return f" {' '.join(_WORD.findall(_flat(texts).casefold()))} "
+    words = _WORD.findall(_flat(texts).casefold())
+    return f" {' '.join(word for word, _ in groupby(words))} "  # who quotes leaves out the second "the"
 
 
 def _forms(number: str) -> set[str]:

@@ -149,3 +149,9 @@ def test_words_that_the_harness_put_around_a_summary_are_no_evidence(frame: str)
     assert (
         trace_recorded(session)[0].traced[0].explanation.evidence.searched.startswith("Searched 2 sentences")
     )
+
+
+def test_a_quote_may_have_other_quotation_marks_inside_and_leave_out_a_word_that_was_typed_twice() -> None:
+    said = 'no more of the "the easy way" with our own stubs'
+    for quote, wrong in (("no more of 'the easy way' with", False), ("no more of the 'easy day' with", True)):
+        assert bool(marks(summarised(f'Ann: "{quote} our own stubs"', said=said))) == wrong
