@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..session.blocks import BlockRef, ToolCall, ToolOutput
 from ..session.queries import pair_calls
 from ..session.session import Session
+from ..session.speakers import is_refusal
 from ..session.toolcalls.call_paths import rooted
 from ..session.toolcalls.core_command import core_command, name_command, split_core
 from ..session.toolcalls.todo_list import find_open_todos
@@ -144,6 +145,8 @@ def find_failures(
                 calls[block.id] = _name_call(block)
             elif isinstance(block, ToolOutput) and block.call_id in calls:
                 name, command = calls.pop(block.call_id)
+                if block.is_error and is_refusal(block.text):
+                    continue  # it never ran
                 errors_here = tuple(dict.fromkeys(reported.get((position, number), ())))
                 failed = bool(errors_here) or block.is_error
                 failures = [

@@ -36,7 +36,7 @@ from ...wire.checks import check_context
 from ...wire.parsed import Violation
 from ...wire.render import render_request
 from ..essential import SCRATCH, Failure, find_failures
-from ..explain import WHO, describe_outcome
+from ..explain import describe_outcome
 from ..extract.collect import BY, KIND
 from ..extract.errors import find_errors
 from ..facts import SPOKEN, Said, quote_form
@@ -368,14 +368,9 @@ def list_mentions(traced: TracedFact) -> list[Said]:
 
 
 def is_rule(traced: TracedFact) -> bool:
-    """Return whether a rule or a choice of the user's, or of an instruction file, still binds.
-
-    A request that was answered does not.
-    """
+    """Return whether a rule or a choice of the user's still binds: a request that was answered does not."""
     typed = [mention.ref for mention in list_mentions(traced) if mention.by == "user"]
-    if typed:
-        return not is_answered(traced.fact.form, typed, traced.scene.session)
-    return any(mention.by == "file" for mention in list_mentions(traced))
+    return bool(typed) and not is_answered(traced.fact.form, typed, traced.scene.session)
 
 
 def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str, str, str]]:
@@ -427,9 +422,8 @@ def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple
         return
     elif kind == "constraint":
         if is_rule(traced):
-            sayings = {mention.by: mention.ref for mention in list_mentions(traced)}
-            by = "user" if "user" in sayings else "file"
-            yield "CI002", {"who": WHO[by], "when": _when(traced, sayings[by])}
+            typed = [mention.ref for mention in list_mentions(traced) if mention.by == "user"]
+            yield "CI002", {"when": _when(traced, typed[-1])}
     elif kind == "todo":
         by_user = any(mention.by == "user" for mention in list_mentions(traced))
         if by_user if look.todos is None else fact.form in look.todos:
