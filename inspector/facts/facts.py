@@ -43,7 +43,7 @@ class Said(NamedTuple):
     Attributes:
         ref: The block.
         start, end: The span in the block's text.
-        by: The speaker: user, model, tool, summary, harness, agent, or file (an instruction file).
+        by: The speaker: user, model, tool, summary, harness or agent.
         operation: What was done to a file or a command; None if it is only named.
     """
 
