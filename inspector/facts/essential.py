@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,6 @@ from ..session.toolcalls.tool_names import bare_name, is_shell
 from .extract.collect import BY, KIND, OPERATIONS, OccurrenceColumns
 from .results import is_check, is_part_of
 from .settled import CallsOfPath, is_answered
-
-if TYPE_CHECKING:
-    from .facts import Facts
 
 REASONS = ("", "file changed and still there", "rule", "choice", "open to-do", "last error", "failing test")
 _FILE, _RULE, _CHOICE, _TODO, _ERROR, _TEST = range(1, len(REASONS))
@@ -123,9 +120,7 @@ def _is_shell_call(session: Session, columns: OccurrenceColumns, row: int) -> bo
     return isinstance(block, ToolCall) and is_shell(block.name)
 
 
-def find_failures(
-    session: Session, columns: OccurrenceColumns | Facts, errors: NDArray[np.bool_]
-) -> list[Failure]:
+def find_failures(session: Session, columns: OccurrenceColumns, errors: NDArray[np.bool_]) -> list[Failure]:
     """Return the failing outputs on the path whose calls did not succeed after them, in order.
 
     Args:

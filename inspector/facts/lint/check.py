@@ -338,7 +338,9 @@ class _Look:
             return []
         errors = (facts.kind[facts.fact] == KIND["error"]) & (facts.by == BY.index("tool"))
         return [
-            failure for failure in find_failures(self.session, facts, errors) if is_check(failure.command)
+            failure
+            for failure in find_failures(self.session, facts.columns, errors)
+            if is_check(failure.command)
         ]
 
     @cached_property
