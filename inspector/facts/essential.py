@@ -163,8 +163,9 @@ def _differ(command: str, other: str) -> bool:
 
 
 def _covers(command: str, failed: str) -> bool:
-    """Whether a command runs what failed: all of its clauses, a check of the same path, or of more."""
-    clauses, target = set(split_core(failed)), _find_target(failed)
+    """Whether a command runs what failed: all of its checks, a check of the same path, or of more."""
+    every = set(split_core(failed))  # "build && test" is repaired once "test" passes
+    clauses, target = set(filter(is_check, every)) or every, _find_target(failed)
     return bool(clauses) and (
         clauses <= set(split_core(command))
         or (target != "" and target == _find_target(command) and is_check(command))

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import groupby
 from typing import Literal, NamedTuple
 
+from ..formats.summary_wording import blank_frame
 from ..redaction.cut import cut_text
 from ..session.queries import find_parent, readable_text
 from ..session.session import Session
@@ -144,7 +146,8 @@ def _flat(texts: Iterable[str]) -> str:
 
 
 def _words(texts: Iterable[str]) -> str:
-    return f" {' '.join(_WORD.findall(_flat(texts).casefold()))} "
+    words = _WORD.findall(_flat(texts).casefold())
+    return f" {' '.join(word for word, _ in groupby(words))} "  # who quotes leaves out the second "the"
 
 
 def _forms(number: str) -> set[str]:
@@ -274,7 +277,7 @@ def ground_recorded(session: Session) -> tuple[Grounding, ...]:
         text = entry.text
         before = session.at(find_parent(session, entry))
         whole = is_whole(before)
-        unfounded = check_grounding(text, gather_sources(before)) if whole else ()
+        unfounded = check_grounding(blank_frame(text), gather_sources(before)) if whole else ()
         out.append(Grounding(entry.id, bool(text), unfounded, whole))
     return tuple(out)
 

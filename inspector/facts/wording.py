@@ -37,6 +37,7 @@ SENTENCES: dict[str, str] = {
     "unclear: another word": "{where} says “{instead}” instead of “{value}”: “{found}”.",
     "unclear: negation": "{where} says “{found}”. The negation may belong to other words.",
     "unclear: words missing": "{where} says “{found}”. Some of the words are missing there.",
+    "unclear: name missing": "{where} says “{found}”, without its name.",
     "unclear: parts": "{where} has each part of it, in several places: “{found}”.",
     "absent": "{where} does not mention this.",
     "absent: no summary": "No block that says it stays.",

@@ -513,7 +513,7 @@ class Verdict(NamedTuple):
         if self.off:
             return f"{self.off}: {self.lead.description}."
         if not self.trigger.enabled:
-            return f"{self.off or 'The trigger is switched off'}{self.level and ': '}{self.level}."
+            return f"The trigger is switched off{self.level and ': '}{self.level}."
         if self.reached is None:
             return "The model's window is not known, so nothing triggers."
         several = len(self.trigger.conditions)
