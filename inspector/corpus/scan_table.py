@@ -10,8 +10,6 @@ from typing import Any, Literal, NamedTuple
 from ..mixins import Framed
 from ..text import html_lines, html_table, join_words, plural, printed, text_table
 from .advice import Advice, choose_policy
-from .aftermath import HEADINGS as AFTERMATH_HEADINGS
-from .aftermath import AftermathRow, sum_aftermath
 from .columns import COLUMNS, Row, sum_kept
 from .resample import Interval, Shares, resample_share
 
@@ -158,11 +156,6 @@ class ScanTable(Framed):
             budget = 0.5 if not recorded or recorded[0] is None else max(recorded[0], least)
         return choose_policy(candidates, budget)
 
-    def aftermath(self) -> list[AftermathRow]:
-        """Return what followed recorded compactions, by harness, version and trigger: re-reads, re-runs,
-        repeated errors and rules, and the distance to the next changed file."""
-        return sum_aftermath(self._list_originals())
-
     def _list_originals(self) -> Iterator[Row]:
         """Yield the rows without copies: compactions that a fork copied from another file of the scan."""
         copies = self._copies
@@ -219,9 +212,6 @@ class ScanTable(Framed):
                 max(row.sessions for row in rows), "session that records none", "sessions that record none"
             )
             yield f"At the fullest moment of {many}", HEADINGS, [_cells(row) for row in rows], 1
-        if after := self.aftermath():
-            head = "After the recorded compactions, until the next"
-            yield head, AFTERMATH_HEADINGS, [row.cells for row in after], 3
 
     @property
     def headline(self) -> str:

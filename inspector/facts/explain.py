@@ -28,9 +28,9 @@ from .evidence import find_evidence
 from .explanation import Cause, CauseCode, Evidence, Explanation, Passage
 from .extract.instructions import find_instruction_file
 from .literal import tell_absence
-from .mentions import SearchText, make_pattern
+from .mentions import make_pattern
 from .outcomes import IN_FULL
-from .remaining import Remaining, RemainingText, stand_live
+from .remaining import Remaining, RemainingText, find_mention, stand_live
 from .traced import TracedFact, TraceScope
 from .wording import WrittenSentence, write
 
@@ -286,7 +286,7 @@ def _speaker(traced: TracedFact, ref: BlockRef) -> str:
         if len(spans) > 1:
             pattern = make_pattern(traced.fact, session)
             spoken_spans = (
-                span for span in spans if SearchText(block.text[span.start : span.end]).find(pattern)
+                span for span in spans if find_mention(block.text[span.start : span.end], pattern)
             )
             by = next(spoken_spans, spans[0]).speaker
     if by == "harness" and _is_instruction_file(traced, block.text):

@@ -28,7 +28,7 @@ from ..session.tree import COMPACTION
 from ..text import plural, printable
 from .facts import SPOKEN
 from .focus import write_focus
-from .needed_again import has_failed, shows_file, strip_number
+from .needed_again import shows_file, strip_number
 from .outcomes import CODE, IN_FULL, Outcome
 from .trace import trace_again
 from .traced import ASKED_FOR, Fix, Means, TracedFact
@@ -246,7 +246,7 @@ def _find_words(table: PairTable, traced: TracedFact) -> Iterator[tuple[Rows, st
             elif isinstance(block, ToolCall):
                 useful = _has_result(answer) and (kind != "file" or table.refs[row] in done)
             else:
-                useful = kind != "file" or not has_failed(block)
+                useful = kind != "file" or not getattr(block, "is_error", False)
             if useful and row not in table.lone:
                 rows.append(row)
         if rows:

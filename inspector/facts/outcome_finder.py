@@ -6,7 +6,7 @@ over a quotation, a quotation over a pointer, and a pointer over a part of a nam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -20,13 +20,13 @@ from .facts import Fact, Facts, Said
 from .indexed_text import SaidBefore, find_whole
 from .line_search import LineMatch, find_lines, find_spelling
 from .literal import find_literal, make_asked
-from .mentions import FactPattern, SearchText
+from .mentions import FactPattern
 from .occurrences import Occurrences, is_only_named, refer
 from .outcomes import CODE, IN_FULL, KEPT, Outcome
 from .outdated import find_outdated
 from .point_in_time import PointInTime
 from .questions import compare_question
-from .remaining import How, RemainingText
+from .remaining import How, RemainingText, find_mention
 from .replaced import Replacement
 from .statements import ABSENT, FactComparison, quote_statement
 from .traced import Codes, Evidence, FactOutcome, TracedFact, TraceScope, is_word
@@ -217,7 +217,7 @@ class OutcomeFinder:
         keys = {pattern.parts[-1]} if pattern.parts else set(pattern.keys)
         for row, text in self._texts:
             if row not in rows and any(key in text for key in keys):
-                mention = SearchText(text).find(pattern)
+                mention = find_mention(text, pattern)
                 if mention is not None and (mention.full or mention.words in names):
                     rows.add(row)
         entries = np.searchsorted(session.tree.start, sorted(rows), side="right") - 1
@@ -276,9 +276,8 @@ class OutcomeFinder:
         )
         if hit is not None and hit[1].full:
             return self._make("verbatim", blocks, FactComparison("verbatim", hit[1].words))
-        places = [
-            (stand, self._compare(number, pattern, stand, text)) for stand, text in self._others(pattern)
-        ]
+        others = scene.after.others
+        places = [(others[at], self._compare(number, pattern, at)) for at in self._others(pattern)]
         if pointers := scene.after.pointers(self.said(number)):
             places.append((pointers[0], FactComparison("pointer")))
         if hit is not None:
@@ -319,17 +318,15 @@ class OutcomeFinder:
         """The outcome of a fact of which nothing is found."""
         return "unknown" if self.scene.is_unreadable else "absent"
 
-    def _others(self, pattern: FactPattern) -> Iterator[tuple[RemainingText, SearchText]]:
+    def _others(self, pattern: FactPattern) -> list[int]:
         """The texts in others' place that may name a fact; every summary may say it in other words."""
         after = self.scene.after
-        numbers = after.other_index.may_name(pattern).union(after.summaries)
-        return ((after.others[number], after.texts[number]) for number in sorted(numbers))
+        return sorted(after.other_index.may_name(pattern).union(after.summaries))
 
-    def _compare(
-        self, number: int, pattern: FactPattern, stand: RemainingText, text: SearchText
-    ) -> FactComparison:
-        """Compare a fact with a replacing text."""
-        fact, mention = self.fact(number), text.find(pattern)
+    def _compare(self, number: int, pattern: FactPattern, at: int) -> FactComparison:
+        """Compare a fact with the replacing text of this number."""
+        fact, after = self.fact(number), self.scene.after
+        stand, mention = after.others[at], after.other_index.find_in(at, pattern)
         if mention is not None and mention.full and (stand.how != "summary" or fact.kind not in _READ):
             return FactComparison(_WAYS[stand.how], mention.words, stand.text.find(mention.words))
         part = (

@@ -252,7 +252,7 @@ def _write(history: FactHistory, event: HistoryRow) -> WrittenSentence:
 
 
 def _write_again(history: FactHistory, again: Regret) -> WrittenSentence:
-    did = {"file": "It was read again", "command": "It was run again", "error": "It occurred again"}
+    did = {"file": "It was read again", "command": "It was run again"}
     return write(
         "needed again",
         did=did.get(history.fact.kind, "You said it again"),

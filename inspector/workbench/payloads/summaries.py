@@ -160,8 +160,7 @@ def _is_named(traced: TracedFact) -> bool:
     """Whether a remaining summary names all of it."""
     after = traced.scene.after
     pattern = make_pattern(traced.fact, traced.scene.session)
-    offsets = (after.texts[number].find(pattern) for number in after.summaries)
-    return any(mention is not None and mention.full for mention in offsets)
+    return not after.other_index.find_all(pattern).isdisjoint(after.summaries)
 
 
 def _make_count(sort: str, named: int, of: int, unwritten: bool) -> SummaryCount:
