@@ -87,6 +87,8 @@ _TERM = re.compile(
     |(?P<mark>&&|\|\||[.;:!?,()\n—–|&。、，；：！？]|->|→)""".replace(r"[ ]", r"\s+"),
     re.VERBOSE,
 )
+_PARTICLES = frozenset(split_words("""on off up down in out"""))
+_JOINS = frozenset(split_words("""and or but then when if while"""))
 _VALUES = frozenset(
     split_words("""url mail path money date day time id number spelled flag name option caps""")
 )
@@ -123,12 +125,23 @@ def read_terms(text: str) -> tuple[Term, ...]:
         else:
             force: Sort = "strict" if sort == "limit" else sort  # type: ignore[assignment]
             terms.append(Term(" ".join(whole.lower().split()), force, start, end))
-    return tuple(terms)
+    return tuple(map(_read_particle, terms, [*terms[1:], None]))
+
+
+def _read_particle(term: Term, follower: Term | None) -> Term:
+    """Return "on" or "off" as a word if it tells a state, as at the end of a clause: "fan on, heater off"."""
+    if term.form not in _PARTICLES or (term.form != "off" and not _ends_clause(follower)):
+        return term
+    return term._replace(sort="word")
+
+
+def _ends_clause(follower: Term | None) -> bool:
+    return follower is None or follower.sort == "mark" or follower.form in _JOINS
 
 
 def _word(text: str, start: int) -> Term:
     low = text.lower()
-    small = low in SMALL or len(text) < 2
+    small = low in SMALL
     return Term(low if low in SMALL else stem(text), "small" if small else "word", start, start + len(text))
 
 
