@@ -65,6 +65,7 @@ _SWAPS = tuple(
         rf"\breplace\s+{_OLD}\s+(?:by|with)\s+{_NEW}",
     )
 )
+_TAKES = re.compile(rf"(?i)\b{_TAKE}\s+{_NEW}\W*$")
 _SWAP_CUES = ("instead", "rather than", "from", "not", "replace")
 _LEAD = re.compile(r"(?i)^(?:correction|update|actually|note|sorry|no|ok(?:ay)?|wait|ps)\b[:,.!\s]*")
 _FIGURE = re.compile(r"\s+(?P<value>[$€£]?\d[\d.,:]*\d?\s?%?)")
@@ -179,6 +180,23 @@ def read_swap(words: str) -> tuple[str, str] | None:
     return (old, new) if old != new else None
 
 
+def read_taken(words: str, before: str) -> tuple[str, str] | None:
+    """Return the old value and the new one if a sentence takes a value and the one before it names another of
+    the same unit; else None.
+
+    >>> read_taken("Make it 12 MB.", "8 MB is too small."), read_taken("Make it 12 MB.", "8 files is enough.")
+    (('8', '12 mb'), None)
+    """
+    match = None if before.endswith("?") else _TAKES.search(words)
+    if match is None or not (unit := _DIGITS.sub("", _tidy(match["new"])).strip()):
+        return None
+    values = [_tidy(value[0]) for value in re.finditer(rf"(?i){_OLD}", before)]
+    old = [value for value in values if _DIGITS.sub("", value).strip() == unit]
+    if len(old) != 1 or old[0] == _tidy(match["new"]):
+        return None
+    return _DIGITS.findall(old[0])[0], _tidy(match["new"])
+
+
 def _tell_words(text: str) -> tuple[str, ...]:
     words = (word.strip("'-").casefold() for word in _WORD.findall(text))
     return tuple(word for word in words if word and word not in _EMPTY)
@@ -216,13 +234,19 @@ def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
     """Return the groups of statements about one subject with more than one value; cached with the facts."""
     groups: dict[tuple[str, ...], list[Statement]] = {}
     holders: dict[str, dict[tuple[str, ...], None]] = {}  # value -> subjects that have it now
+    last, before, began = (-1, -1), "", 0
     for entry, block, start, end, words in find_typed(facts.session):
+        previous, since = (before, began) if last == (entry, block) else ("", start)
+        last, before, began = (entry, block), words, start
         if _MAY_TELL.search(words) is None:
             continue
         place = (entry, block, start, end, words)
         if (parts := read_statement(words)) is not None:
             statement = Statement(*place, *parts)
         elif (swap := read_swap(words)) is not None and len(holders.get(swap[0], ())) == 1:
+            statement = Statement(*place, next(iter(holders[swap[0]])), swap[1], swaps=True)
+        elif (swap := read_taken(words, previous)) is not None and len(holders.get(swap[0], ())) == 1:
+            place = (entry, block, since, end, words)
             statement = Statement(*place, next(iter(holders[swap[0]])), swap[1], swaps=True)
         else:
             continue

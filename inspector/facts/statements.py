@@ -344,7 +344,9 @@ class _Place:
         if self.asks and not is_question and self.share < TOPIC and self._has_main_clause():
             return self._compare_force(here & {"strict", "negation"}, []) or self._make("unclear", "subject")
         if self.weight < ENOUGH or self.topic < 0.4 or self.share < TOPIC or not self.near or is_question:
-            return self._make("unclear", "subject") if self.share == 1 and self.weight >= 2 else ABSENT
+            refused = any(at in self.here.refused and to in self.there.refused for at, to in self.pairs)
+            is_close = self.share == 1 and (self.weight >= 2 or refused) and self.near
+            return self._make("unclear", "subject") if is_close else ABSENT
         bound = here & {"strict", "negation"}
         against, sure = find_opposed(self.pairs, self.here, self.there, own)
         if self.asks and (result := self._compare_force(bound, against if sure else [])):

@@ -161,3 +161,52 @@ def test_the_opposite_function_word_is_not_certified(said: str, told: str) -> No
 )
 def test_other_words_for_the_same_are_kept(said: str, told: str) -> None:
     assert outcome(said, told) in KEPT
+
+
+@pytest.mark.parametrize(
+    ("said", "told", "expected"),
+    [
+        ("The gate must close at 18:15 every day.", "The gate must close at 6:15 pm every day.", True),
+        ("A render must finish within 150 seconds.", "A render must finish within 2.5 minutes.", True),
+        ("Never store more than 2 GB per tenant.", "Never store more than 2048 MB per tenant.", True),
+        ("Keep the drafts for 14 days at most.", "Keep the drafts for 2 weeks at most.", True),
+        ("The gate must close at 18:15 every day.", "The gate must close at 6:15 am every day.", False),
+        ("A render must finish within 150 seconds.", "A render must finish within 2.5 hours.", False),
+        ("Never store more than 2 GB per tenant.", "Never store more than 2048 GB per tenant.", False),
+    ],
+)
+def test_equal_amounts_in_another_unit_are_kept(said: str, told: str, expected: bool) -> None:
+    assert (outcome(said, told) in KEPT) == expected
+
+
+@given(st.text("bcdfgklmnprst", min_size=1, max_size=9).filter(lambda ending: ending != "log"), AROUND)
+def test_law_a_file_is_found_by_its_own_name_whatever_its_ending(ending: str, around: str) -> None:
+    path = f"deploy/stage/network.{ending}"
+    assert (
+        trace(f"Open {path} first.", f"{around}\nFiles changed: network.{ending}, x")[path].outcome
+        == "partial"
+    )
+    assert (
+        trace(f"Open {path} first.", f"{around}\nFiles changed: network2.{ending}")[path].outcome != "partial"
+    )
+
+
+def test_another_subcommand_that_was_said_is_no_changed_command() -> None:
+    said = "Run `stackctl preview` now. Never start a deploy on your own."
+    assert trace(said, "Run `stackctl deploy` later.")["command", "stackctl preview"].outcome == "absent"
+    assert trace(said, "Run `stackctl inspect`.")["command", "stackctl preview"].outcome == "changed"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "Please don't publish on your own, I do that myself after reading it.",
+            "- Do not publish on my own",
+        ),
+        ("必ず英語でコメントを書いてください", "コメントは英語で書く"),
+    ],
+)
+def test_a_rule_in_nearly_the_same_words_is_not_absent(said: str, told: str) -> None:
+    assert outcome(said, f"All is well.\n{told}") == "unclear"
+    assert outcome(said, "All is well.\nThe tiles are blue.") == "absent"
