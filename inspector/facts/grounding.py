@@ -2,7 +2,7 @@
 
 Takes a summary and the texts it was written from, and returns the lines with words that none of them holds.
 It checks string presence, not truth: a computed sum is listed too, and a false sentence made of known names
-is not. Messages that a user queues while the model works (Claude Code's `queue-operation` rows) count.
+is not.
 """
 
 from __future__ import annotations
@@ -311,7 +311,7 @@ def gather_sources(session: Session) -> Sources:
     The user's arguments of the compaction command are included, which Claude Code records after it.
     """
     texts = [stand.text for stand in stand_live(session).others]
-    texts += [session.cwd or "", session.title or "", *_list_requested(session), *_queued(session)]
+    texts += [session.cwd or "", session.title or "", *_list_requested(session)]
     model: list[str] = []
     for i in session.live.entries.tolist():
         entry = session.entries[i]
@@ -321,37 +321,13 @@ def gather_sources(session: Session) -> Sources:
     return Sources(texts, model, session.id)
 
 
-def _following(session: Session) -> Iterator[int]:
-    """Yield the positions of the recorded compactions that directly follow a session's leaf."""
-    leaf = None if session.leaf is None else session.index.get(session.leaf)
-    for i, parent in enumerate(session.tree.parent):
-        if session.tree.sort[i] == COMPACTION and parent == leaf:
-            yield i
-
-
 def _list_requested(session: Session) -> Iterator[str]:
     """Yield the commands that requested the compaction after a session's leaf."""
-    for i in _following(session):
-        for entry in session.entries[i + 1 :]:
+    leaf = None if session.leaf is None else session.index.get(session.leaf)
+    for i, parent in enumerate(session.tree.parent):
+        following = session.tree.sort[i] == COMPACTION and parent == leaf
+        for entry in session.entries[i + 1 :] if following else ():
             if entry.role == "assistant" or session.tree.sort[session.index[entry.id]] == COMPACTION:
                 break
             if entry.kind == "message" and _COMPACT in entry.text:
                 yield entry.text
-
-
-def _queued(session: Session) -> Iterator[str]:
-    """What was queued between the compaction before a session's leaf and the next."""
-    queued = session.extra.get("queued")
-    for item in queued if isinstance(queued, list) else ():
-        if isinstance(item, dict) and isinstance(text := item.get("text"), str):
-            line = item.get("line")
-            if not isinstance(line, int) or _is_there(session, line):
-                yield text
-
-
-def _is_there(session: Session, line: int) -> bool:
-    """Whether a line of the file lies between the compaction before a session's leaf and the next."""
-    compactions = [i for i in session.path if session.tree.sort[i] == COMPACTION][-1:]
-    first = max((source.line for i in compactions for source in session.entries[i].sources), default=0)
-    ends = (source.line for i in _following(session) for source in session.entries[i].sources)
-    return first < line < min(ends, default=line + 1)

@@ -84,7 +84,7 @@ SENTENCES: dict[str, str] = {
     "needed again": "{did} in turn {turn}{same}: {tokens} tokens{price}.",
     # Lint.
     "CI001": "The file {form}, {did} {when}, is absent.",
-    "CI002": "The constraint {form}, said by {who} {when}, is absent.",
+    "CI002": "The constraint {form}, said by the user {when}, is absent.",
     "CI003": "The todo {form}, open {when}, is absent.",
     "CI004": "The error {form}, last met {when}, is absent.",
     "CI005": "The command {form}, which failed last {when}, is absent, and so is its result.",

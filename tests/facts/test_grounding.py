@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from inspector.facts.grounding import ground_recorded
-from inspector.formats.readers import read_session
 from inspector.session.blocks import Text
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
@@ -66,18 +65,6 @@ def test_what_the_compaction_was_asked_for_with_is_a_source() -> None:
     assert marks(summarised(text, user(COMMAND), say())) == []
     # What is said from the next reply on was not known when the summary was written.
     assert marks(summarised(text, user("go on"), say(), user(COMMAND), say())) != []
-
-
-QUEUED = (Path(__file__).parents[1] / "cases" / "facts" / "queued.jsonl").read_bytes()
-
-
-def test_what_a_user_queued_before_the_compaction_is_a_source_and_what_came_later_is_none() -> None:
-    """The summary quotes two queued messages; the second was queued when it had been written."""
-    session = read_session(QUEUED, "queued.jsonl")
-    assert [item["line"] for item in session.extra["queued"]] == [2, 7]
-    assert session.extra["queued"][0]["text"] == "are there any tests for it yet, by the way?"
-    (found,) = ground_recorded(session)
-    assert [mark.words for mark in found.unfounded] == ["ship it today without any of them"]
 
 
 @needs_shared

@@ -307,7 +307,7 @@ def opens_lasting(low: str) -> bool:
 
 
 def find_rules(text: str) -> Iterator[Hit]:
-    """Yield the clear rules in other texts: of a harness, of an instruction file, of a summary.
+    """Yield the clear rules in other texts: of a harness, of a summary.
 
     >>> [form for _, _, form in find_rules("It never ran. Always run the tests! Should we wait?")]
     ['Always run the tests!']

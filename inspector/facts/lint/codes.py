@@ -46,7 +46,7 @@ _CHECKS = (
         "A file that was edited, and not restored, deleted or pushed since, is named nowhere any more.",
         "The file src/auth.py, edited in turn 12, is absent."),
     Check("CI002", "user constraint absent", "error",
-        "What the user, or the instruction file of a folder, said must or must not be done is said nowhere.",
+        "What the user said must or must not be done is said nowhere any more.",
         "The constraint “Never push to main.”, said by the user in turn 1, is absent."),
     Check("CI003", "open todo absent", "warning",
         "An open item of the last todo list, or a todo the user named, is said nowhere any more.",
@@ -108,7 +108,8 @@ class LintFinding(Printable):
     """A finding.
 
     `refs` are the blocks it concerns, the most relevant last; `fact` and `traced` are what is absent. `entry`
-    is the recorded compaction, "" for a plan; `tier` is the evidence for the loss.
+    is the recorded compaction, "" for a plan; `tier` is the evidence for the loss; `when` says in what turn
+    the fact came, "" if that is unknown.
 
     >>> finding = LintFinding("CI006", "error", "The file src/tokens.py, created in turn 5, is absent.")
     >>> finding, finding.name
@@ -123,6 +124,7 @@ class LintFinding(Printable):
     tier: Evidence = "recorded"
     entry: str = ""
     plan: Plan | None = field(default=None)
+    when: str = ""
 
     @property
     def fact(self) -> Fact | None:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ...facts.extract.collect import KINDS
 from ...facts.facts import quote_form
-from ...facts.lint.check import CHANGED, LOSSES, check_trace, is_rule, list_mentions
+from ...facts.lint.check import LOSSES, check_trace, is_rule
 from ...facts.lint.codes import LintFinding
 from ...facts.outcomes import CODE, IN_FULL, TRAITS, Outcome
 from ...facts.regret import Regret, find_regret, sum_regret
@@ -52,6 +52,15 @@ MOST_TO_CHECK = 20
 """Rules that are listed because it is unclear what became of them."""
 _UNCHECKED = (("decision", "decision", "decisions"), ("choice", "choice", "choices"))
 """Kinds that nearly every compaction loses in so many words, and keeps in others: told, never listed."""
+_DONE = {
+    "CI001": "changed",
+    "CI003": "open task",
+    "CI004": "error",
+    "CI005": "failed",
+    "CI006": "created",
+    "CI015": "replaced",
+}
+"""What was done to the fact of a finding; of other findings stands what it is."""
 _TRACES: Memo[Trace] = Memo()
 _REGRETS: Memo[tuple[Regret, ...]] = Memo(2)
 _NOTHING = "Nothing that was changed, asked for or left open {was} lost {where}."
@@ -391,28 +400,10 @@ def _row(
 
 def describe_loss(finding: LintFinding) -> str:
     """What was done to a lost fact and when, in a few words: "changed, turn 3"."""
-    traced = finding.traced
-    if traced is None:
-        return ""
-    sayings = list_mentions(traced)
-    if finding.code in ("CI001", "CI006"):
-        changed = [said for said in sayings if said.operation in CHANGED]
-        last = changed[-1] if changed else sayings[-1]
-        what = {"edited": "changed", "created": "created", "deleted": "deleted"}.get(last.operation or "", "")
-        if finding.code == "CI006":
-            what, last = "created", next(said for said in changed if said.operation == "created")
-    elif finding.code in ("CI002", "CI016", "CI017"):
-        what = {"constraint": "your rule", "choice": "your choice"}.get(traced.fact.kind, traced.fact.kind)
-        last = next((said for said in reversed(sayings) if said.by == "user"), sayings[-1])
-    elif finding.code == "CI003":
-        what, last = "open task", sayings[-1]
-    elif finding.code == "CI004":
-        what, last = "error", sayings[-1]
-    else:
-        what = "failed"
-        last = next((said for said in reversed(sayings) if said.operation == "ran"), sayings[-1])
-    turn = traced.scene.session.turn_of.get(last.ref.entry)
-    return f"{what}, turn {turn}" if turn else what
+    kind = "" if finding.fact is None else finding.fact.kind
+    what = _DONE.get(finding.code) or {"constraint": "your rule", "choice": "your choice"}.get(kind, kind)
+    turn = finding.when.removeprefix("in ")
+    return f"{what}, {turn}" if turn.startswith("turn") else what
 
 
 def name_fact(traced: TracedFact) -> str:

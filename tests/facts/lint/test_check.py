@@ -127,7 +127,6 @@ EDIT = act(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
 @pytest.mark.parametrize(
     "steps",
     [
-        act(2, "Edit", file_path="src/a.py", old_string="y", new_string="x"),
         act(2, "Bash", "", command="git checkout -- src/a.py"),
         act(2, "Bash", "", command="cd app; git restore src"),
         act(2, "Bash", "", command="git -C app rm -q src/a.py"),
