@@ -13,7 +13,7 @@ from .indexed_text import NOTHING_SAID, WORDS, IndexedText, SaidBefore, find_hel
 from .outcomes import IN_FULL
 from .questions import combine, compare_question, compare_share, find_name, split_sentences
 from .statements import ABSENT, TOPIC, FactComparison, compare_statement, quote_statement
-from .terms import read_terms
+from .terms import LETTER, read_terms
 from .things import compare_thing
 from .vocabulary import MEMBERS, SMALL, find_groups, is_general, stem
 
@@ -26,6 +26,7 @@ _LEAST = 0.25
 
 _JOINTS = re.compile(r"[;,]\s+(?:(?:and|but|then)\s+)?|\s+(?:and|but|then|&)\s+")
 """The joints of a list, between its parts."""
+_NOT = re.compile(r"\b[a-z]{1,6}n['’]t\b")
 _CORRECTS = re.compile(r"\bnot\b.*\bbut\b|n't\b.*\bbut\b|\bnever\b.*\bbut\b")
 _ERROR_CODE = re.compile(r"\b[A-Z]{1,8}\d{2,6}\b")
 _FEWEST = 12
@@ -95,6 +96,11 @@ def _compare_parts(form: str, text: IndexedText, is_said: SaidBefore) -> FactCom
     >>> _compare_parts("Run make gen-log and make gen-docs", text, NOTHING_SAID)[:2]
     ('unclear', 'Executed make gen-log. To do: make gen-docs')
     """
+    for part in _JOINTS.split(form):  # "never commit, I do that myself": what binds comes close
+        if any(term.sort in ("strict", "negation") for term in read_terms(part)):
+            bound = compare_statement(part, text, is_said)
+            if bound.outcome != "absent":
+                return bound._replace(outcome="unclear", reason="words missing")
     parts = [part for part in _JOINTS.split(form) if any(map(is_subject, read_terms(part)))]
     if len(parts) < 2 or len(parts) > _MOST_PARTS:
         return ABSENT
@@ -170,7 +176,8 @@ def _expand_stems(text: IndexedText) -> frozenset[str]:
 
 def find_stems(text: str) -> set[str]:
     """Return the stems of the words of a text, without small words."""
-    return {stem(word) for word in WORDS.findall(text.casefold()) if word not in SMALL}
+    words = WORDS.findall(_NOT.sub("not", text.casefold()))
+    return {stem(word) for word in words if word not in SMALL}.union(LETTER.findall(text))
 
 
 class StatementIndex:
