@@ -196,10 +196,9 @@ def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
     """Return the groups of statements about one subject with more than one value; cached with the facts."""
     groups: dict[tuple[str, ...], list[Statement]] = {}
     last, before = (-1, -1), ""
-    for place in find_typed(facts.session):
-        words = place[-1]
-        previous = before if last == place[:2] else ""
-        last, before = place[:2], words
+    for entry, block, start, end, words in find_typed(facts.session):
+        previous = before if last == (entry, block) else ""
+        last, before = (entry, block), words
         if _MAY_TELL.search(words) is None:
             continue
         parts = read_statement(words)
@@ -207,7 +206,7 @@ def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
             keys = [key for key, group in groups.items() if _DIGITS.findall(group[-1].value) == [taken[0]]]
             parts = (keys[0], taken[1]) if len(keys) == 1 else None
         if parts is not None:
-            groups.setdefault(parts[0], []).append(Statement(*place, *parts))
+            groups.setdefault(parts[0], []).append(Statement(entry, block, start, end, words, *parts))
     return tuple(
         tuple(members) for members in groups.values() if len({member.value for member in members}) > 1
     )

@@ -90,7 +90,7 @@ def _is_number(term: Term) -> bool:
 
 
 def find_value_exchange(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
-    """Find two values that changed places: the word before the one stands before the other."""
+    """Find two values that changed places: each follows the word before the other."""
     slots = [
         (at, to, word_before(own, at), word_before(other, to)) for at, to in pairs if own[at].sort == "value"
     ]
