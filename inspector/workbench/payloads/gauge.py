@@ -201,7 +201,7 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
         return f"{name} would compact here: it does {where}", limit if counted else None
     if verdict.reached:
         if not plan.policy.why_off("auto"):
-            does = f"does not compact here: {verdict.off[0].lower()}{verdict.off[1:]}"
+            does = f"does not compact here, although {where}: {verdict.off[0].lower()}{verdict.off[1:]}"
         else:
             by_user = not plan.policy.why_off("manual")
             does = "compacts by /compact only" if by_user else "has nothing that compacts"
