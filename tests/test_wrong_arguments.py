@@ -108,7 +108,6 @@ DOORS: dict[str, tuple[Call, tuple[Any, ...]]] = {
     "keep_facts tokens": (lambda t, it: inspector.keep_facts(t.plan, [], it), (-1, True, 0.5, "x")),
     "keep_facts least": (lambda t, it: inspector.keep_facts(t.plan, [], least=it), (None, "most", 7)),
     "write_focus facts": (lambda t, it: inspector.write_focus(it), (None, "src/a.py", 7, [7])),
-    "write_focus form": (lambda t, it: inspector.write_focus([], it), (None, "x", 7)),
     "find_regret session": (lambda t, it: inspector.find_regret(it, t.facts, t.ledger), NO_SESSION),
     "find_regret facts": (lambda t, it: inspector.find_regret(t.session, it, t.ledger), (None, "x", [])),
     "find_regret ledger": (lambda t, it: inspector.find_regret(t.session, t.facts, it), (None, "x", 7)),

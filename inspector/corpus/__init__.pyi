@@ -1,5 +1,4 @@
 from .advice import Advice as Advice
-from .aftermath import AftermathRow as AftermathRow
 from .measure import Limits as Limits
 from .measure import measure_session as measure_session
 from .pareto import draw_pareto as draw_pareto

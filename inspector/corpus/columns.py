@@ -54,10 +54,7 @@ COLUMNS: dict[str, str] = {
     "regret_cost": "lower bound of their cost, in `currency`",
     "read_again": "of the facts needed again, files that were re-read",
     "run_again": "commands that were re-run, with the same output",
-    "met_again": "errors that occurred again",
     "said_again": "rules that the user had to repeat",
-    "edit_replies": "replies of the model after a recorded compaction until it changed a file",
-    "edit_tokens": "tokens in between, by the ledger's counter",
     "cache_rebuilds": "{cause: [times, tokens sent again, cost above reading them]} of the whole file",
     "sections": "{section: [tokens before, after]}; including the parts that are not in the file",
     "facts": "{kind/speaker: [facts of each outcome in COUNTED, which are all but superseded]}",
@@ -80,11 +77,7 @@ def fill_row(row: Row) -> Row:
 
 
 def sum_kept(counts: Sequence[int]) -> int:
-    """Sum the facts that can be read whole.
-
-    Args:
-        counts: Facts of each outcome in COUNTED, as a value of the column `facts` has them.
-    """
+    """Sum the facts that can be read whole, of `counts` by outcome, as the column `facts` has them."""
     return sum(count for name, count in zip(COUNTED, counts, strict=True) if name in IN_FULL)
 
 

@@ -1,6 +1,6 @@
-"""Measure one session: what each of its compactions, recorded or planned, keeps, loses and costs.
+"""Measure one session: the kept and lost facts and the cost of its recorded and planned compactions.
 
-A row is one session × one policy × one point in time. The points are those before each recorded compaction;
+A row is one session × one policy × one point in time. The points are right before each recorded compaction;
 in a session without compactions, the point at which the context was fullest. At a recorded compaction, the
 first row describes what the harness did ("recorded"), and every policy is planned at the same point, so that
 all are compared on the same facts. No model is called: the deterministic placeholder replaces a policy's
@@ -30,7 +30,6 @@ from ..planning.planner import make_plan
 from ..policies.builtin.recorded import RECORDED
 from ..policies.policy import Policy
 from ..session.session import Session
-from ..session.tree import ASSISTANT, COMPACTION
 from ..tokens.cost import break_even
 from ..tokens.history import trace_history
 from ..tokens.ledger import Ledger, count_tokens
@@ -43,7 +42,7 @@ from .columns import COUNTED, Row
 Measure = Literal["facts", "regret", "findings"]
 MEASURES: tuple[Measure, ...] = ("facts", "regret", "findings")
 USUAL: tuple[Measure, ...] = ("facts", "regret")
-AGAIN = {"file": "read_again", "command": "run_again", "error": "met_again", "constraint": "said_again"}
+AGAIN = {"file": "read_again", "command": "run_again", "constraint": "said_again"}
 """The column that counts the facts of a kind that were needed again."""
 CHANGES = [OPERATIONS.index(done) for done in ("created", "edited", "deleted")]
 
@@ -88,13 +87,9 @@ def measure_session(
 ) -> Iterator[Row]:
     """Measure one session: yield its rows, one policy after another. `columns.py` describes the columns.
 
-    Args:
-        session: The session to measure.
-        policies: The policies to plan with before each recorded compaction; in a session that records none,
-            at the fullest moment.
-        recorded: Whether to add a row for each recorded compaction.
-        measures: The measures besides tokens, of `MEASURES`.
-        counter: The token counter.
+    The policies plan before each recorded compaction; in a session that records none, at the fullest moment.
+    With `recorded`, there is a row for each recorded compaction. `measures` are those of `MEASURES`, besides
+    tokens.
 
     >>> from inspector import find_policy, open_demo
     >>> rows = list(measure_session(open_demo(), [find_policy("flue")]))
@@ -153,11 +148,11 @@ def _measure_recorded(
     row |= {"evidence": trace.scene.tier, "trigger": None if boundary is None else boundary.trigger}
     row["fires"] = row["again"] = None  # a harness does not use our triggers
     if "facts" in chosen:
-        row |= count_facts(trace) | _find_first_edit(entry.id, session, ledger)
+        row |= count_facts(trace)
     if "findings" in chosen:
         row["findings"] = _count_findings(trace, None)
     if regrets is not None:
-        row |= _tell_aftermath(entry.id, regrets)
+        row |= _count_regrets(entry.id, regrets)
     return row
 
 
@@ -174,7 +169,7 @@ def _tell_sizes(session: Session, ledger: Ledger, entry: str) -> Row:
     }
 
 
-def _tell_aftermath(entry: str, regrets: Sequence[Regret]) -> Row:
+def _count_regrets(entry: str, regrets: Sequence[Regret]) -> Row:
     """Count what was needed again after a recorded compaction."""
     own_regrets = [regret for regret in regrets if regret.entry == entry]
     again = Counter(regret.fact.kind for regret in own_regrets)
@@ -185,24 +180,6 @@ def _tell_aftermath(entry: str, regrets: Sequence[Regret]) -> Row:
         "regret_cost": None if money is None else float(money.amount),
         **{column: again[kind] for kind, column in AGAIN.items()},
     }
-
-
-def _find_first_edit(entry: str, session: Session, ledger: Ledger) -> Row:
-    """Return the distance from a recorded compaction to the next file that the model changes; None if another
-    compaction comes first."""
-    facts, path = session.facts, session.trail
-    place = session.path_index
-    start = int(place[session.index[entry]])
-    compactions = np.flatnonzero(session.tree.sort[path] == COMPACTION)
-    end = int(min((at for at in compactions.tolist() if at > start), default=len(path)))
-    changes = np.isin(facts.operation, CHANGES) & (facts.by == BY.index("model"))
-    places = place[facts.entry[changes]]
-    places = places[(places > start) & (places < end)]
-    if not len(places):
-        return {"edit_replies": None, "edit_tokens": None}
-    between = path[start + 1 : int(places.min())]
-    replies = int((session.tree.role[between] == ASSISTANT).sum())
-    return {"edit_replies": replies, "edit_tokens": int(ledger.entry_tokens[between].sum())}
 
 
 def _measure_planned(
@@ -310,7 +287,5 @@ def facts_of(trace: Trace) -> Facts:
 
 
 def _count_findings(trace: Trace, plan: Plan | None) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for finding in check_trace(trace, trace.scene.session, plan):
-        counts[finding.code] = counts.get(finding.code, 0) + 1
-    return dict(sorted(counts.items()))
+    findings = check_trace(trace, trace.scene.session, plan)
+    return dict(sorted(Counter(finding.code for finding in findings).items()))

@@ -10,8 +10,6 @@ from typing import Any, Literal, NamedTuple
 from ..mixins import Framed
 from ..text import html_lines, html_table, join_words, plural, printed, text_table
 from .advice import Advice, choose_policy
-from .aftermath import HEADINGS as AFTERMATH_HEADINGS
-from .aftermath import AftermathRow, sum_aftermath
 from .columns import COLUMNS, Row, sum_kept
 from .resample import Interval, Shares, resample_share
 
@@ -133,20 +131,15 @@ class ScanTable(Framed):
             for moments, by_name in sums.items()
         }
 
-    def advise(self, budget: float | None = None, moments: Moments | None = None) -> Advice | None:
+    def advise(self, budget: float | None = None) -> Advice | None:
         """Return the planned policy that keeps most facts within a budget of tokens, and its uncertainty.
 
-        Args:
-            budget: The share of the tokens. By default, the share that recorded compactions left, or that of
-                the briefest policy if it is larger; half of the tokens if there are no recorded compactions.
-            moments: As in `by_policy`.
-
-        Returns:
-            None if no policy fits the budget, or none was measured.
+        The budget is a share of the tokens. By default, it is the share that recorded compactions left, or
+        that of the briefest policy if it is larger; half of the tokens if there are no recorded compactions.
+        Returns None if no policy fits the budget, or none was measured.
         """
-        rows = self.by_policy(moments)
-        chosen: Moments = moments or ("recorded" if self._by_policy["recorded"] else "fullest")
-        shares = self._shares[chosen]
+        rows = self.by_policy()
+        shares = self._shares["recorded" if self._by_policy["recorded"] else "fullest"]
         candidates = [
             (row.policy, row.left.share, row.kept.share, shares[row.policy])
             for row in rows
@@ -157,11 +150,6 @@ class ScanTable(Framed):
             least = min((left for _, left, *_ in candidates), default=0.0)
             budget = 0.5 if not recorded or recorded[0] is None else max(recorded[0], least)
         return choose_policy(candidates, budget)
-
-    def aftermath(self) -> list[AftermathRow]:
-        """Return what followed recorded compactions, by harness, version and trigger: re-reads, re-runs,
-        repeated errors and rules, and the distance to the next changed file."""
-        return sum_aftermath(self._list_originals())
 
     def _list_originals(self) -> Iterator[Row]:
         """Yield the rows without copies: compactions that a fork copied from another file of the scan."""
@@ -219,9 +207,6 @@ class ScanTable(Framed):
                 max(row.sessions for row in rows), "session that records none", "sessions that record none"
             )
             yield f"At the fullest moment of {many}", HEADINGS, [_cells(row) for row in rows], 1
-        if after := self.aftermath():
-            head = "After the recorded compactions, until the next"
-            yield head, AFTERMATH_HEADINGS, [row.cells for row in after], 3
 
     @property
     def headline(self) -> str:

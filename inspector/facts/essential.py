@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,11 @@ from ..session.toolcalls.core_command import core_command, name_command, split_c
 from ..session.toolcalls.todo_list import find_open_todos
 from ..session.toolcalls.tool_names import bare_name, is_shell
 from .extract.collect import BY, KIND, OPERATIONS, OccurrenceColumns
+from .results import is_check, is_part_of
 from .settled import CallsOfPath, is_answered
+
+if TYPE_CHECKING:
+    from .facts import Facts
 
 REASONS = ("", "file changed and still there", "rule", "choice", "open to-do", "last error", "failing test")
 _FILE, _RULE, _CHOICE, _TODO, _ERROR, _TEST = range(1, len(REASONS))
@@ -38,10 +42,13 @@ _LAST = 3
 """Failing outputs whose errors are essential, the last ones, and errors of each; of failing tests all."""
 
 
-class _Failure(NamedTuple):
-    """The last failing output of a command: its place on the path, and the errors reported in it."""
+class Failure(NamedTuple):
+    """A failing output: its place on the path, what ran ("" for a tool that is no shell), the output, and the
+    numbers of the errors reported in it."""
 
     at: int
+    command: str
+    output: BlockRef
     errors: tuple[int, ...]
 
 
@@ -74,7 +81,7 @@ def find_essential(
     for fact in np.flatnonzero(kinds == KIND["todo"]).tolist():
         reasons[fact] = _TODO if keys[fact][1] in todos else 0
     tool = here & (kinds[columns.fact] == KIND["error"]) & (columns.by == BY.index("tool"))
-    failures = sorted(_find_failures(session, columns, tool))
+    failures = find_failures(session, columns, tool)
     for number, failure in enumerate(failures):
         tests = [fact for fact in failure.errors if _FAILED_TEST.match(keys[fact][1])]
         telling = [fact for fact in failure.errors if not _VERDICT.match(keys[fact][1])]
@@ -115,32 +122,69 @@ def _is_shell_call(session: Session, columns: OccurrenceColumns, row: int) -> bo
     return isinstance(block, ToolCall) and is_shell(block.name)
 
 
-def _find_failures(session: Session, columns: OccurrenceColumns, errors: NDArray[np.bool_]) -> list[_Failure]:
-    """Return the last failing output of each command that did not succeed after it."""
+def find_failures(
+    session: Session, columns: OccurrenceColumns | Facts, errors: NDArray[np.bool_]
+) -> list[Failure]:
+    """Return the failing outputs on the path whose calls did not succeed after them, in order.
+
+    Args:
+        session: The session.
+        columns: The occurrences of facts.
+        errors: Marks those that are errors which a tool reports.
+    """
     reported: dict[tuple[int, int], list[int]] = {}
     for row in np.flatnonzero(errors).tolist():
         spot = int(columns.entry[row]), int(columns.block[row])
         reported.setdefault(spot, []).append(int(columns.fact[row]))
-    calls: dict[str, str] = {}
-    failures: dict[str, _Failure] = {}
+    calls: dict[str, tuple[str, str]] = {}
+    failures: list[tuple[str, Failure]] = []
     for at, position in enumerate(session.path):
         for number, block in enumerate(session.entries[position].blocks):
             if isinstance(block, ToolCall):
                 calls[block.id] = _name_call(block)
             elif isinstance(block, ToolOutput) and block.call_id in calls:
-                name = calls.pop(block.call_id)
-                failures.pop(name, None)
-                facts = reported.get((position, number), ())
-                if facts or block.is_error:
-                    failures[name] = _Failure(at, tuple(dict.fromkeys(facts)))
-    return list(failures.values())
+                name, command = calls.pop(block.call_id)
+                errors_here = tuple(dict.fromkeys(reported.get((position, number), ())))
+                failed = bool(errors_here) or block.is_error
+                failures = [
+                    (other, failure)
+                    for other, failure in failures
+                    if other != name or _differ(failure.command, command)
+                    if failed or not _covers(command, failure.command)
+                ]
+                if failed:
+                    ref = BlockRef(session.entries[position].id, number)
+                    failures.append((name, Failure(at, command, ref, errors_here)))
+    return [failure for _, failure in failures]
 
 
-def _name_call(call: ToolCall) -> str:
-    """Return what a call is known by when it is made again: its command's short name, or its tool."""
+def _differ(command: str, other: str) -> bool:
+    """Whether two runs of a program are of different paths: one may pass and the other fail."""
+    targets = _find_target(command), _find_target(other)
+    return all(targets) and targets[0] != targets[1]
+
+
+def _covers(command: str, failed: str) -> bool:
+    """Whether a command runs what failed: all of its clauses, a check of the same path, or of more."""
+    clauses, target = set(split_core(failed)), _find_target(failed)
+    return bool(clauses) and (
+        clauses <= set(split_core(command))
+        or (target != "" and target == _find_target(command) and is_check(command))
+        or is_part_of(failed, command)
+    )
+
+
+def _find_target(command: str) -> str:
+    """Return the path that a check is run on, the last one in its command; "" if there is none."""
+    return next((word for word in reversed(command.split()) if "/" in word and word != "./..."), "")
+
+
+def _name_call(call: ToolCall) -> tuple[str, str]:
+    """Return what a call is known by when it is made again, its command's short name or its tool, and the
+    command."""
     if not is_shell(call.name):
-        return bare_name(call.name)
+        return bare_name(call.name), ""
     arguments = call.input if isinstance(call.input, dict) else {}
     command = next((arguments[key] for key in ("command", "cmd", "script") if key in arguments), "")
     form = core_command(command if isinstance(command, str) else " ".join(map(str, command)))
-    return " && ".join(filter(None, map(name_command, split_core(form)))) or form
+    return " && ".join(filter(None, map(name_command, split_core(form)))) or form, form

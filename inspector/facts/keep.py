@@ -1,12 +1,12 @@
 """Keep several facts within a limit of tokens: find pins for them at a low price.
 
-In go a plan and facts, out comes a `KeepResult`. A pin holds a block and the other half of its call. Pins are
-chosen greedily by what they add to the context; the plan with them is then made, and every fact traced in it.
+Takes a plan and facts, and returns a `KeepResult`. A pin holds a block and the other half of its call. Each
+fact gets its cheapest pin; the plan with them is then made, and every fact traced in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +16,7 @@ from ..planning.plan import Plan
 from ..redaction.cut import cut_line, cut_text
 from ..text import plural, printed
 from .facts import Fact
-from .fixes import Longs, PairTable, Rows, find_needed, replan
+from .fixes import PairTable, find_needed, replan
 from .literal import tell_absence
 from .outcomes import OUTCOMES, read_outcome
 from .trace import trace_again
@@ -103,8 +103,8 @@ def keep_facts(
 ) -> KeepResult:
     """Find pins with which a plan keeps all these facts, in `tokens` at most if that is given.
 
-    Pins are chosen one after another, each time the one with the lowest price for a fact that is still open;
-    the plan is then made with them and every fact traced in it. Other pins may keep the facts for less.
+    Each fact that is not kept yet gets the cheapest pin that keeps it; a pin that later ones make needless is
+    dropped. The plan is made with the pins and every fact traced in it. Others may keep the facts for less.
 
     Args:
         plan: The plan to add pins to.
@@ -135,64 +135,31 @@ def keep_facts(
         raise EditError("least", str(least), "a fact is kept verbatim or quoted")
     # A summary was written for one plan: other pins need another.
     plan = plan.with_summary(None)
-    traced_facts = tuple(dict.fromkeys(_find(plan, form) for form in forms))
-    table, opened = (
-        PairTable(plan),
-        [] if any(not fact.said for fact in traced_facts) else _open(traced_facts, plan, lowest),
-    )
-    groups = {number: find_needed(table, traced_facts[number]).groups for number in opened}
-    # A fact that no block says has no outcome.
-    missing = dict.fromkeys(
-        traced.fact.form for number, traced in enumerate(traced_facts) if not groups.get(number, traced.said)
-    )
-    holds: dict[Rows, set[int]] = {}
-    pairs: dict[frozenset[int], Rows] = {}
-    for number, rows in ((number, rows) for number, every in groups.items() for rows in every):
-        # A call and its output are one pair, even if only one of them holds a fact.
-        holds.setdefault(pairs.setdefault(frozenset(table.whole(rows)), rows), set()).add(number)
+    wanted = tuple(dict.fromkeys(_find(plan, form) for form in forms))
+    good, table = OUTCOMES[: OUTCOMES.index(lowest) + 1], PairTable(plan)
+
+    def pin(names: Iterable[str], facts: Sequence[TracedFact]) -> Plan | None:
+        """Return the plan with these pins; None if it does not keep the facts."""
+        other = replan(plan, pins=tuple(dict.fromkeys([*plan.edits.pins, *names])))
+        traced = () if other is None else trace_again(facts, other)
+        return other if traced and all(again.outcome in good for again in traced) else None
+
     pins: list[str] = []
-    best: Plan | None = None if missing else plan
-    while opened and best is not None:
-        chosen = _choose(holds, set(opened), table, table.tokens - best.outcome.tokens)
-        pins += [
-            name for rows in chosen for name in table.name(rows) if name not in (*plan.edits.pins, *pins)
-        ]
-        best = replan(plan, pins=(*plan.edits.pins, *pins)) if chosen else None
-        opened = [] if best is None else _open(traced_facts, best, lowest)
-        # If a fact is still open, other rows have to hold it.
-        holds = {rows: facts for rows, facts in holds.items() if rows not in chosen}
-    return KeepResult(traced_facts, tokens, plan, best, tuple(missing))
-
-
-def _choose(holds: Mapping[Rows, set[int]], opened: set[int], table: PairTable, gain: Longs) -> list[Rows]:
-    """Choose groups of rows that hold all the open facts, the cheapest for a fact first; empty if none do."""
-
-    def price(rows: Rows, paid: set[int]) -> int:
-        return sum(int(gain[row]) for row in table.whole(rows) - paid)
-
-    missing, paid, chosen = set(opened), set[int](), list[Rows]()
-    while missing:
-        useful = [rows for rows, facts in holds.items() if facts & missing]
-        if not useful:
-            return []
-        rows = min(useful, key=lambda group: (price(group, paid) / len(holds[group] & missing), group))
-        chosen.append(rows)
-        paid |= table.whole(rows)
-        missing -= holds[rows]
-    for rows in sorted(chosen, key=lambda group: -price(group, set())):
-        # A later choice may hold all that an earlier one was taken for.
-        others = [other for other in chosen if other != rows]
-        if opened <= set[int]().union(*(holds[other] for other in others)):
-            chosen = others
-    return chosen
-
-
-def _open(traced_facts: Sequence[TracedFact], plan: Plan, lowest: str) -> list[int]:
-    """The numbers of the facts that a plan does not keep."""
-    good = OUTCOMES[: OUTCOMES.index(lowest) + 1]
-    return [
-        number for number, traced in enumerate(trace_again(traced_facts, plan)) if traced.outcome not in good
-    ]
+    missing: list[str] = []
+    for traced in wanted:
+        groups = find_needed(table, traced).groups if traced.said else ()
+        # Without another pin first, then the cheapest blocks that hold what was needed.
+        choices = [table.name(rows) for rows in ((), *groups)] if traced.said else []
+        chosen = next((names for names in choices if pin([*pins, *names], [traced])), None)
+        missing += [traced.fact.form] if chosen is None and not groups else []
+        pins += [] if chosen is None else chosen
+    best = plan if not wanted else None if missing else pin(pins, wanted)
+    for name in [*pins] if best is not None else ():
+        # A later pin may hold all that an earlier one was taken for.
+        rest = [other for other in pins if other != name]
+        if (less := pin(rest, wanted)) is not None:
+            pins, best = rest, less
+    return KeepResult(wanted, tokens, plan, best, tuple(missing))
 
 
 def _find(plan: Plan, form: str | tuple[str, str] | Fact | TracedFact) -> TracedFact:

@@ -17,7 +17,7 @@ from ..session.session import Session
 from ..session.toolcalls.core_command import drop_options, name_command, split_core
 from ..session.toolcalls.positions import blank_escapes, restore, unescape
 from ..text import has_words, has_words_at
-from .commits import SHORTEST, find_lengths, is_commit, pick_length, sort_commits
+from .commits import SHORTEST, is_commit
 from .comparing import STATEMENTS
 from .extract.collect import OPERATIONS
 from .extract.errors import shorten_error
@@ -86,7 +86,7 @@ class Mention(NamedTuple):
 
 
 class SearchText:
-    """A text that facts are looked up in."""
+    """A text that facts are looked up in, by a `TextIndex`."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -122,57 +122,10 @@ class SearchText:
         places, offset = min(words, key=lambda word: len(word[0]))
         return any(has_words_at(self.flat, wording, place - offset) for place in places)
 
-    def _may_hold(self, word: str) -> bool:
-        """Whether the text may contain a word. Does not split the text into words for a single fact."""
-        words = self.__dict__.get("words")
-        return word in (self.text if words is None else words)
-
     @cached_property
     def runs(self) -> tuple[str, ...]:
         """Everything that may be a path, or a part of one, once each."""
         return tuple(dict.fromkeys(find_runs(self.text, both=True)))
-
-    @cached_property
-    def commits(self) -> dict[str, list[str]]:
-        """The possible ids of commits, by the letters that every length of an id begins with."""
-        return sort_commits(self.words)
-
-    @cached_property
-    def _paths(self) -> PathIndex:
-        by_name: dict[str, list[str]] = {}
-        for run in self.runs:
-            by_name.setdefault(run.rpartition("/")[2], []).append(run)
-        return PathIndex(by_name)
-
-    @cached_property
-    def folders(self) -> frozenset[str]:
-        """Every folder that a path in the text goes through."""
-        return frozenset(folder for run in self.runs for folder in find_folders(run))
-
-    @cached_property
-    def _folder_paths(self) -> PathIndex:
-        return PathIndex(sort_by_name(self.folders))
-
-    def find(self, pattern: FactPattern) -> Mention | None:
-        """The fact in this text; a file's full name goes before its tail."""
-        if pattern.commit:
-            named_as = pick_length(find_lengths(self.commits, pattern.commit), pattern.commit)
-            return Mention(named_as, True) if named_as else None
-        if pattern.parts:
-            mention = best_run(self._paths.find(pattern.wordings, pattern.parts), pattern)
-            if (mention is None or not mention.full) and not pattern.is_file:
-                through = find_through(self._folder_paths, pattern)
-                return Mention(through[0] + "/", True) if through else mention
-            return mention
-        for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
-            if (not longest or self._may_hold(longest)) and self.has_words(wording):
-                return Mention(wording, True)
-        if pattern.clauses and all(self.has_words(clause) for clause in pattern.clauses):
-            return Mention(pattern.clauses[0], True)
-        for tail in pattern.tails:
-            if self.has_words(tail):
-                return Mention(tail, False)
-        return None
 
 
 _READ: WeakValueDictionary[str, SearchText] = WeakValueDictionary()

@@ -1,20 +1,18 @@
-"""Decide whether a fact was needed again: calls that show a file, and errors with words of their own.
+"""Decide whether a fact was needed again: calls that show a file, and commands with the same answer.
 
 Takes blocks and the forms of facts, and returns a bool. Doubtful cases do not count: a count, a name in a
-listing, a verdict that every failing run ends with. The words and limits were chosen by us.
+listing. The words and limits were chosen by us.
 """
 
 from __future__ import annotations
 
 import re
 
-from ..session.blocks import Block, ToolCall, ToolOutput
+from ..session.blocks import Block, ToolCall
 from ..session.toolcalls.call_paths import names
 from ..session.toolcalls.shell import AT_HEAD
 from ..session.toolcalls.shell_words import split_command
 
-LEAST = 20
-"""Characters that an error has beyond stock words if it names no file and nothing written as code."""
 _COMMANDS = ("command", "cmd", "script")
 _SHOWS = names(
     "cat less more head tail nl bat sed awk gawk diff jq yq xxd strings od cut sort uniq column type "
@@ -38,28 +36,6 @@ _REFUSED = re.compile(
     r"|requires? (?:approval|permission)|has been denied|cancelled by (?:the )?user"
     r"|sibling tool call errored|file has not been read yet"
 )
-_STOCK = names(
-    "error errors err failed fails failing failure fatal panic warning exception traceback most recent call "
-    "last exit code status task tests test suite build lint check command process returned with string text "
-    "to replace not found in file files does do exist exists no such or directory is was were are has have "
-    "been be a an the of on for from by at it this that cannot could can must read before use used modified "
-    "since first unknown invalid unexpected all some item"
-)
-# A path, a file's name, words in backquotes, or a name as code writes it.
-_NAMED = re.compile(
-    r"[\w.-]+/[\w./-]+|\b\w[\w-]*\.[A-Za-z]\w{0,5}\b|`[^`]+`|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b"
-    r"|\b[A-Z][a-z]+[A-Z]\w*\b"
-)
-_CLASS = re.compile(r"[A-Za-z.]*(?:Error|Exception|Warning)$")
-_FAILING = re.compile(
-    r"(?im)^(?:exit code:? [1-9]|FAIL\b|--- FAIL|npm (?:err!|error)\b|make(?:\[\d+\])?: \*\*\*"
-    r"|.{0,200}\b(?:exited|exit|failed) with (?:exit )?(?:code|status):? [1-9]|.{0,80}\bERROR task failed"
-    r"|[\s=]{0,80}(?:tests?:? +|test files +|found )?(?:\d{1,7} pass(?:ed)?[ ,|]+)?"
-    r"[1-9]\d{0,6} (?:tests? )?(?:failed|failures?|failing|errors?|fail)\b"
-    r"|traceback \(most recent call last\))"
-)
-
-
 _NO_START = re.compile(
     r"(?i)\bcommand not found\b|\bnot recognized as (?:an? |the )|\bexecutable file not found\b|^exec: "
     r"|\b(?:unknown|unrecognized|invalid|unexpected) (?:sub-?command|command|option|argument|flag|switch)\b"
@@ -124,33 +100,10 @@ def is_verdict(form: str) -> bool:
     return bool(_VERDICT.match(line) or _REFUSED.search(line))
 
 
-def is_specific(form: str) -> bool:
-    """Whether an error says what is wrong: it names a file or something of the code, or has words of its own.
-
-    >>> is_specific("[lint] ERROR task failed"), is_specific("src/a.py:3: undefined name")
-    (False, True)
-    """
-    line = " ".join(form.split())
-    if is_verdict(line):
-        return False
-    if any(not _CLASS.match(name) for name in _NAMED.findall(line)):
-        return True
-    own = [word for word in re.findall(r"[^\W\d_][\w'-]*", line) if word.casefold() not in _STOCK]
-    return len(" ".join(word for word in own if not _CLASS.match(word))) >= LEAST
-
-
-def has_failed(output: Block) -> bool:
-    """Whether an output is of something that failed: its call, a run that it ends with a verdict of, or a
-    command that did not start."""
-    return isinstance(output, ToolOutput) and (
-        output.is_error or _FAILING.search(output.text) is not None or has_not_started(output)
-    )
-
-
 def has_not_started(output: Block) -> bool:
     """Return whether a short output begins or ends with the reason why its command could not start.
 
-    >>> from inspector.session.blocks import Text
+    >>> from inspector.session.blocks import Text, ToolOutput
     >>> has_not_started(ToolOutput(call_id="1", parts=(Text(text="zsh: command not found: pnpm"),)))
     True
     """

@@ -6,7 +6,7 @@ over a quotation, a quotation over a pointer, and a pointer over a part of a nam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -16,17 +16,17 @@ from ..session.blocks import BlockRef
 from ..session.queries import readable_text
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools, Ints
 from .comparing import STATEMENTS, compare_fact, index_text
-from .facts import Fact, Facts, Said
+from .facts import Fact, Facts, Occurrence
 from .indexed_text import SaidBefore, find_whole
 from .line_search import LineMatch, find_lines, find_spelling
 from .literal import find_literal, make_asked
-from .mentions import FactPattern, SearchText
+from .mentions import FactPattern
 from .occurrences import Occurrences, is_only_named, refer
-from .outcomes import CODE, IN_FULL, KEPT, Outcome
+from .outcomes import CODE, IN_FULL, RETAINED, Outcome
 from .outdated import find_outdated
 from .point_in_time import PointInTime
 from .questions import compare_question
-from .remaining import How, RemainingText
+from .remaining import How, RemainingText, find_mention
 from .replaced import Replacement
 from .statements import ABSENT, FactComparison, quote_statement
 from .traced import Codes, Evidence, FactOutcome, TracedFact, TraceScope, is_word
@@ -130,7 +130,7 @@ class OutcomeFinder:
         """The other files said so far that an end of its path may mean."""
         return self.occurrences.share_tail(self.occurrences.facts[number], tail, self.point.mentioned)
 
-    def sayings(self, number: int) -> tuple[Said, ...]:
+    def sayings(self, number: int) -> tuple[Occurrence, ...]:
         """Every place that says it, in the order of the path, under another name of the same thing too."""
         facts = [self.fact(number), *(self.fact(short) for short in self.point.shorter.get(number, ()))]
         longer = self.longer(number)
@@ -217,7 +217,7 @@ class OutcomeFinder:
         keys = {pattern.parts[-1]} if pattern.parts else set(pattern.keys)
         for row, text in self._texts:
             if row not in rows and any(key in text for key in keys):
-                mention = SearchText(text).find(pattern)
+                mention = find_mention(text, pattern)
                 if mention is not None and (mention.full or mention.words in names):
                     rows.add(row)
         entries = np.searchsorted(session.tree.start, sorted(rows), side="right") - 1
@@ -276,9 +276,8 @@ class OutcomeFinder:
         )
         if hit is not None and hit[1].full:
             return self._make("verbatim", blocks, FactComparison("verbatim", hit[1].words))
-        places = [
-            (stand, self._compare(number, pattern, stand, text)) for stand, text in self._others(pattern)
-        ]
+        others = scene.after.others
+        places = [(others[at], self._compare(number, pattern, at)) for at in self._others(pattern)]
         if pointers := scene.after.pointers(self.said(number)):
             places.append((pointers[0], FactComparison("pointer")))
         if hit is not None:
@@ -319,17 +318,15 @@ class OutcomeFinder:
         """The outcome of a fact of which nothing is found."""
         return "unknown" if self.scene.is_unreadable else "absent"
 
-    def _others(self, pattern: FactPattern) -> Iterator[tuple[RemainingText, SearchText]]:
+    def _others(self, pattern: FactPattern) -> list[int]:
         """The texts in others' place that may name a fact; every summary may say it in other words."""
         after = self.scene.after
-        numbers = after.other_index.may_name(pattern).union(after.summaries)
-        return ((after.others[number], after.texts[number]) for number in sorted(numbers))
+        return sorted(after.other_index.may_name(pattern).union(after.summaries))
 
-    def _compare(
-        self, number: int, pattern: FactPattern, stand: RemainingText, text: SearchText
-    ) -> FactComparison:
-        """Compare a fact with a replacing text."""
-        fact, mention = self.fact(number), text.find(pattern)
+    def _compare(self, number: int, pattern: FactPattern, at: int) -> FactComparison:
+        """Compare a fact with the replacing text of this number."""
+        fact, after = self.fact(number), self.scene.after
+        stand, mention = after.others[at], after.other_index.find_in(at, pattern)
         if mention is not None and mention.full and (stand.how != "summary" or fact.kind not in _READ):
             return FactComparison(_WAYS[stand.how], mention.words, stand.text.find(mention.words))
         part = (
@@ -351,7 +348,7 @@ class OutcomeFinder:
             best = best._replace(outcome="partial", reason="end of several paths")
         if pattern.commit and best.outcome == "quoted":  # every length of a commit's id is found above
             best = ABSENT
-        if stand.placeholder and best.outcome not in (*KEPT, "partial"):
+        if stand.placeholder and best.outcome not in (*RETAINED, "partial"):
             best = ABSENT  # a placeholder only quotes
         return max(best, part, key=lambda result: _RANK[result.outcome])
 
@@ -360,7 +357,7 @@ class OutcomeFinder:
     ) -> FactOutcome:
         # A recorded summary and an unchanged block are evidence themselves.
         # A remaining tail of a path is no better evidence than nothing at all.
-        is_kept = outcome in KEPT
+        is_kept = outcome in RETAINED
         sure = is_kept and all(stand.recorded or stand.how == "head" for stand in places)
         scene = self.scene
         tier: Evidence = scene.own_tier if outcome == "verbatim" else "recorded" if sure else scene.tier

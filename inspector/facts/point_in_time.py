@@ -73,10 +73,9 @@ class PointInTime:
     def _is_read(self, number: int) -> bool:
         """Whether a text that stands for blocks has all of a fact, or prose that is not known to say it."""
         fact, pattern = self.occurrences.facts[number], self.pattern(number)
-        for stand, text in zip(self.before.others, self.before.texts, strict=True):
-            mention = text.find(pattern)
-            if mention is not None and mention.full:
-                return True
+        if self.before.other_index.find_all(pattern):
+            return True
+        for stand in self.before.others:
             # Of plain sentences, of which there can be thousands, only the words count here.
             if stand.how == "summary" and fact.kind in STATEMENTS and fact.kind != "statement":
                 if compare_fact(fact.kind, fact.form, index_text(stand.text)).outcome in IN_FULL:

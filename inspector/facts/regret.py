@@ -1,4 +1,4 @@
-"""What was lost and then needed: the same file read again, a command re-run, an error met, a rule repeated.
+"""What was lost and then needed: the same file read again, a command re-run, a rule repeated.
 
 Find one `Regret`, with its price in tokens of the ledger, for each time that something removed by a recorded
 compaction had to be sent again. Text that could still be read is never listed.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -28,10 +27,10 @@ from ..tokens.models import SYNTHETIC, model_of
 from ..tokens.prices import Money, add_money, price_tokens
 from .comparing import compare_fact
 from .extract.collect import BY, KINDS, OPERATIONS
-from .facts import Fact, Facts, Said, quote_form
+from .facts import Fact, Facts, Occurrence, quote_form
 from .indexed_text import IndexedText, is_subject
-from .needed_again import has_failed, has_not_started, is_specific, same_answer, shows_file, strip_number
-from .outcomes import IN_FULL, KEPT
+from .needed_again import has_not_started, same_answer, shows_file, strip_number
+from .outcomes import IN_FULL, RETAINED
 from .remaining import Remaining
 from .terms import read_terms
 from .trace import trace_rounds
@@ -43,79 +42,7 @@ _CHANGES = ("created", "edited", "deleted")
 _CLAUSES = re.compile(r"[,:;()]\s")
 
 
-class PathAnswers:
-    """The path with the answers to its calls."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.at = {session.entries[i].id: at for at, i in enumerate(session.path)}
-
-    @cached_property
-    def answers(self) -> dict[BlockRef, BlockRef]:
-        """The output of every call that has one."""
-        return pair_calls(self.session)
-
-    @cached_property
-    def model(self) -> str | None:
-        """The session's model, for what no reply names one."""
-        return model_of(self.session)
-
-    def reader(self, name: str) -> Entry | None:
-        """The first reply after an entry: the one that its words were first sent for."""
-        later = (self.session.entries[i] for i in self.session.path[self.at[name] + 1 :])
-        return next(
-            (entry for entry in later if entry.role == "assistant" and entry.model != SYNTHETIC), None
-        )
-
-    def place(self, trace: Trace) -> int:
-        """The place on the path of a trace's compaction."""
-        assert trace.scene.entry is not None
-        return self.at[trace.scene.entry.id]
-
-    def text(self, ref: BlockRef | None) -> str | None:
-        """The text of a block; None if there is no block."""
-        return None if ref is None else self.session.block(ref).text
-
-
-class Needed:
-    """The facts that may have been needed again after a compaction; the others need not be traced."""
-
-    def __init__(self, walk: PathAnswers, facts: Facts) -> None:
-        session, self.at = walk.session, walk.at
-        self.ends = [at for at, i in enumerate(session.path) if session.tree.sort[i] == COMPACTION]
-        place = session.path_index
-        kind, by = facts.kind[facts.fact], facts.by
-        model, read = by == BY.index("model"), facts.operation == OPERATIONS.index("read")
-        counts = (kind == KINDS.index("file")) & model & read
-        counts |= (kind == KINDS.index("command")) & model
-        counts |= (kind == KINDS.index("error")) & (by == BY.index("tool"))
-        self.fact, self.place = facts.fact[counts], place[facts.entry[counts]]
-        changes = np.isin(facts.operation, [OPERATIONS.index(done) for done in _CHANGES]) & model
-        self.changes = np.unique(place[facts.entry[changes]])
-        self.rules = np.flatnonzero(facts.kind == KINDS.index("constraint")).tolist()
-
-    def end(self, entry: Entry) -> int:
-        """The place of the next compaction on the path, or the end of the path."""
-        return next((end for end in self.ends if end > self.at[entry.id]), len(self.at))
-
-    def changed(self, start: int, end: int) -> bool:
-        """Whether the model changed a file between two places on the path."""
-        return bool(np.searchsorted(self.changes, end) > np.searchsorted(self.changes, start, "right"))
-
-    def after(self, entry: Entry) -> list[int]:
-        """Numbers of the facts said before a compaction and between it and the next."""
-        start = self.at[entry.id]
-        later = (self.place > start) & (self.place < self.end(entry))
-        both = np.intersect1d(self.fact[self.place < start], self.fact[later])
-        return sorted([*both.tolist(), *self.rules])
-
-
-MEANS = {
-    "file": "read again",
-    "command": "run again",
-    "error": "met again",
-    "constraint": "said again",
-}
+MEANS = {"file": "read again", "command": "run again", "constraint": "said again"}
 """The event that counts as needing a fact again, by its kind."""
 
 
@@ -202,7 +129,7 @@ class Regret(Printable):
         gone = "what it had shown was compacted away" if shown else "it was lost"
         if not shown and self.traced.outcome == "partial":
             gone = "only a part of it was left"
-        elif not shown and self.traced.outcome in KEPT:
+        elif not shown and self.traced.outcome in RETAINED:
             gone = "what said it was compacted away"
         return (
             f"The {fact.kind} {form} was {MEANS[fact.kind]} {when} "
@@ -223,8 +150,6 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
       in no output after it. Only those lines are charged; counting a file's lines shows none.
     - A command is listed if it was not kept verbatim, and it gave the same output again although no file had
       been changed, or failed to start again.
-    - An error is listed if it was not kept verbatim, is specific (`needed_again.is_specific`), and
-      both runs failed.
     - An instruction is listed if at most a part of it was kept and the user repeated it
       (`compare_fact`), perhaps in part. Only that sentence is charged.
 
@@ -242,14 +167,14 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
     """
     expect("find_regret", session=(session, Session), facts=(facts, Facts), ledger=(ledger, Ledger))
     ledger.check(session)
-    walk = PathAnswers(session)
-    needed = Needed(walk, facts)
-    regrets: list[Regret] = []
-    for trace in trace_rounds(session, facts, needed.after):
-        regrets += _regret_one(walk, trace, needed, ledger, facts)
-    order = walk.at
-    regrets = [one for one in regrets if find_verdict(session, one.traced) != "not lost"]
-    return tuple(sorted(regrets, key=lambda regret: (order[regret.again.entry], regret.again.block)))
+    search = _Search(session, facts, ledger)
+    regrets = [
+        regret
+        for trace in trace_rounds(session, facts, search.list_candidates)
+        for regret in search.find(trace)
+        if find_verdict(session, regret.traced) != "not lost"
+    ]
+    return tuple(sorted(regrets, key=lambda regret: (search.at[regret.again.entry], regret.again.block)))
 
 
 def sum_regret(regrets: Iterable[Regret]) -> tuple[int, Money | None]:
@@ -263,114 +188,202 @@ def sum_regret(regrets: Iterable[Regret]) -> tuple[int, Money | None]:
     return sum(part.tokens for part in parts.values()), add_money([part.money for part in parts.values()])
 
 
-def _regret_one(
-    walk: PathAnswers, trace: Trace, needed: Needed, ledger: Ledger, facts: Facts
-) -> Iterator[Regret]:
-    start, entry = walk.place(trace), trace.scene.entry
-    if entry is None:
-        return
-    end = needed.end(entry)
-    rules = [
-        (mention, IndexedText(walk.session.block(mention.ref).text[mention.start : mention.end]))
-        for fact in facts.by_kind("constraint")
-        for mention in fact.said
-        if mention.by == "user" and start < walk.at.get(mention.ref.entry, -1) < end
-    ]
-    for traced in trace:
-        if traced.fact.kind not in MEANS or not traced.stood:
-            continue
-        if traced.fact.kind == "constraint":
-            pairs: Iterable[tuple[Said, Said]] = _said_again(traced, rules)
-        elif traced.fact.kind == "file":
-            pairs = _shown_again(walk, trace, traced, start, end)
-        else:
-            pairs = _met_again(walk, traced, start, end)
-        times = [
-            (before, again, paid)
-            for before, again in pairs
-            if (paid := _price_time(walk, trace, traced, needed, ledger, before, again)) is not None
+class _Search:
+    """The path of a session, the answers to its calls, and the facts that may have been needed again."""
+
+    def __init__(self, session: Session, facts: Facts, ledger: Ledger) -> None:
+        self.session, self.facts, self.ledger = session, facts, ledger
+        self.at = {session.entries[i].id: at for at, i in enumerate(session.path)}
+        self.ends = [at for at, i in enumerate(session.path) if session.tree.sort[i] == COMPACTION]
+        self.answers, self.model = pair_calls(session), model_of(session)
+        place, kind, by_model = session.path_index, facts.kind[facts.fact], facts.by == BY.index("model")
+        read = (kind == KINDS.index("file")) & (facts.operation == OPERATIONS.index("read"))
+        counts = (read | (kind == KINDS.index("command"))) & by_model
+        self._fact, self._place = facts.fact[counts], place[facts.entry[counts]]
+        changes = np.isin(facts.operation, [OPERATIONS.index(done) for done in _CHANGES]) & by_model
+        self._changes = np.unique(place[facts.entry[changes]])
+
+    def _find_end(self, start: int) -> int:
+        """The place of the next compaction on the path, or the end of the path."""
+        return next((end for end in self.ends if end > start), len(self.at))
+
+    def list_candidates(self, entry: Entry) -> list[int]:
+        """Numbers of the rules, and of the facts said both before a compaction and between it and the next;
+        the others need not be traced."""
+        start = self.at[entry.id]
+        later = (self._place > start) & (self._place < self._find_end(start))
+        both = np.intersect1d(self._fact[self._place < start], self._fact[later])
+        rules = np.flatnonzero(self.facts.kind == KINDS.index("constraint"))
+        return sorted([*both.tolist(), *rules.tolist()])
+
+    def find(self, trace: Trace) -> Iterator[Regret]:
+        """Yield what was needed again between the compaction of a trace and the next."""
+        entry = trace.scene.entry
+        assert entry is not None
+        start = self.at[entry.id]
+        end = self._find_end(start)
+        rules = [
+            (mention, IndexedText(self.session.block(mention.ref).text[mention.start : mention.end]))
+            for fact in self.facts.by_kind("constraint")
+            for mention in fact.said
+            if mention.by == "user" and start < self.at.get(mention.ref.entry, -1) < end
         ]
-        if times:
-            before, again, _ = times[0]
-            parts = tuple(part for _, _, paid in times for part in paid.parts)
-            same = all(paid.same for _, _, paid in times)
-            turn = walk.session.turn_of[again.ref.entry]
-            yield Regret(traced, entry.id, before.ref, again.ref, parts, same, turn, len(times))
+        for traced in trace:
+            if traced.fact.kind not in MEANS or not traced.stood:
+                continue
+            if traced.fact.kind == "constraint":
+                times = list(self._find_said(traced, rules))
+            else:
+                times = list(self._find_called(traced, start, end))
+            if times:
+                first = times[0]
+                parts = tuple(part for time in times for part in time.parts)
+                same, turn = all(time.same for time in times), self.session.turn_of[first.again.entry]
+                yield Regret(traced, entry.id, first.before, first.again, parts, same, turn, len(times))
+
+    def _find_said(
+        self, traced: TracedFact, later: list[tuple[Occurrence, IndexedText]]
+    ) -> Iterator[_PaidTime]:
+        """Yield the first time that a rule is said again."""
+        typed = [said.ref for said in traced.fact.said if said.by == "user" and said.ref in traced.said]
+        lost = traced.outcome not in (*RETAINED, "superseded")
+        for mention, words in later if typed and lost else ():
+            if _repeats(traced.fact.form, words):
+                # The sentence alone: its message says other things for other reasons.
+                part = self._price_text(mention.ref, words.text)
+                yield _PaidTime(
+                    typed[-1], mention.ref, (part._replace(span=(mention.start, mention.end)),), False
+                )
+                return
+
+    def _find_called(self, traced: TracedFact, start: int, end: int) -> Iterator[_PaidTime]:
+        """Yield each time that a file shows lines which no output showed since; or the first time that a
+        command is run again."""
+        is_file, scene = traced.fact.kind == "file", traced.scene
+        calls = [ref for ref in self._list_calls(traced.fact) if ref.entry in self.at]
+        # A loss by an earlier compaction is not charged to this one.
+        before = [
+            ref
+            for ref in calls
+            if self.at[ref.entry] < start and _holds(scene.before, self.answers.get(ref) if is_file else ref)
+        ]
+        after = [ref for ref in calls if start < self.at[ref.entry] < end]
+        if not before or not after:
+            return
+        if not is_file:
+            if traced.outcome != "verbatim" and (time := self._price_command(before[-1], after[0])):
+                yield time
+            return
+        if any(_holds(scene.after, self.answers.get(ref)) for ref in before):
+            return
+        shown = set[BlockRef]()
+        for ref in after:
+            answer = self.answers[ref]
+            lines = [] if answer in shown else self._find_repeated(traced, answer, start)
+            shown.add(answer)
+            if lines:
+                text = self.session.block(answer).text
+                same = len(lines) == len(text.splitlines())
+                part = self._price(answer) if same else self._price_text(answer, "\n".join(lines))
+                yield _PaidTime(before[-1], ref, (self._price(ref), part), same)
+
+    def _list_calls(self, fact: Fact) -> Iterator[BlockRef]:
+        """Yield the model's calls that run a command, or that show a file: one that failed showed nothing."""
+        for mention in fact.said:
+            block, answer = self.session.block(mention.ref), self.answers.get(mention.ref)
+            if mention.by != "model":
+                continue
+            if fact.kind == "command":
+                if block.kind == "tool_call":
+                    yield mention.ref
+            elif mention.operation == "read" and answer is not None and shows_file(block, fact.form):
+                if not getattr(self.session.block(answer), "is_error", False):
+                    yield mention.ref
+
+    def _price_command(self, before: BlockRef, again: BlockRef) -> _PaidTime | None:
+        """Return what it cost to run a command again; None if that is not to be regretted.
+
+        A command that checks a state is no loss if the state differs, or may differ after a change.
+        """
+        first, answer = self.answers.get(before), self.answers.get(again)
+        if first is None or answer is None:
+            return None
+        output, between = self.session.block(answer), (self.at[before.entry], self.at[again.entry])
+        low, high = np.searchsorted(self._changes, [between[0] + 1, between[1]]).tolist()
+        if not same_answer(self.session.block(first).text, output.text) or (
+            high > low and not has_not_started(output)
+        ):
+            return None
+        return _PaidTime(before, again, (self._price(again), self._price(answer)), True)
+
+    def _find_repeated(self, traced: TracedFact, answer: BlockRef, start: int) -> list[str]:
+        """Return the lines of an output that an output right before the compaction had shown as well.
+
+        Lines that another output brought back in between are left out. Three lines in a row have to be the
+        same, because a brace alone is in every file.
+        """
+        lines = self.session.block(answer).text.splitlines()
+        rows = [at for at, line in enumerate(lines) if strip_number(line)]
+        reads = (said.ref for said in traced.fact.said if said.by == "model" and said.operation == "read")
+        outputs = (self.answers[ref] for ref in reads if ref in self.answers)
+        earlier = [self.session.block(ref).text for ref in outputs if _holds(traced.scene.before, ref)]
+        back = list(self._find_back(traced, answer, start))
+        bare = [strip_number(lines[at]) for at in rows]
+        counted = set[int]()
+        for text in earlier:
+            shown = _list_bare(text)
+            length = min(_RUN, len(bare), len(shown))
+            runs = set(_list_runs(shown, length))
+            runs.difference_update(run for other in back for run in _list_runs(_list_bare(other), length))
+            for first, run in enumerate(_list_runs(bare, length)):
+                if run in runs:
+                    counted.update(
+                        range(rows[first], rows[first + length - 1] + 1)
+                    )  # with blank lines between
+        if rows and counted.issuperset(rows):
+            return lines
+        return [line for at, line in enumerate(lines) if at in counted]
+
+    def _find_back(self, traced: TracedFact, answer: BlockRef, start: int) -> Iterator[str]:
+        """Yield the outputs between a compaction and an answer that name the file, or whose call does."""
+        end = self.at[answer.entry]
+        between = (said.ref for said in traced.fact.said if start < self.at.get(said.ref.entry, -1) < end)
+        for ref in {self.answers.get(ref, ref) for ref in between}:
+            if self.at[ref.entry] < end and isinstance(block := self.session.block(ref), ToolOutput):
+                yield block.text
+
+    def _price(self, ref: BlockRef, tokens: int | None = None) -> Paid:
+        """Return a block with its tokens and their cost, as it was first written or sent."""
+        tokens = int(self.ledger.tokens[self.ledger.row(ref)]) if tokens is None else tokens
+        written = self.session[ref.entry].role == "assistant"
+        reply: Entry | None = self.session[ref.entry]
+        if not written:  # the first reply after it
+            later = (self.session.entries[i] for i in self.session.path[self.at[ref.entry] + 1 :])
+            replies = (entry for entry in later if entry.role == "assistant" and entry.model != SYNTHETIC)
+            reply = next(replies, None)
+        model = self.model if reply is None or not reply.model else reply.model
+        request = 0 if reply is None or reply.usage is None else int(reply.usage.request)
+        share = (0, tokens) if written else (tokens, 0)
+        return Paid(ref, tokens, price_tokens(model, *share, request=request))
+
+    def _price_text(self, ref: BlockRef, text: str) -> Paid:
+        """Return a part of a block, which costs no more than the block."""
+        counted, whole = int(self.ledger.count_texts([text])[0]), self.ledger.tokens[self.ledger.row(ref)]
+        return self._price(ref, min(counted, int(whole)))
 
 
 class _PaidTime(NamedTuple):
-    """The blocks that were sent again one time, and whether the output was the same as before."""
+    """One time that a fact was needed again: the last block before and the first after that says it, the
+    blocks that were sent again, and whether the output was the same."""
 
+    before: BlockRef
+    again: BlockRef
     parts: tuple[Paid, ...]
     same: bool
 
 
-def _price_time(
-    walk: PathAnswers,
-    trace: Trace,
-    traced: TracedFact,
-    needed: Needed,
-    ledger: Ledger,
-    before: Said,
-    again: Said,
-) -> _PaidTime | None:
-    """Return what one time cost that a fact was needed again; None if it is not to be regretted."""
-    answer, kind = walk.answers.get(again.ref), traced.fact.kind
-    if kind == "constraint":
-        return _PaidTime((_price_words(walk, again, ledger),), False)
-    same = same_answer(walk.text(walk.answers.get(before.ref)), walk.text(answer))
-    # A command that checks a state is no loss if the state differs, or may differ after a change.
-    if kind == "command":
-        changed = needed.changed(walk.at[before.ref.entry], walk.at[again.ref.entry])
-        starts = answer is None or not has_not_started(walk.session.block(answer))
-        if not same or (changed and starts):
-            return None
-    paid = (again.ref,) if answer is None else (again.ref, answer)
-    parts = tuple(_price(walk, ref, int(ledger.tokens[ledger.row(ref)])) for ref in paid)
-    if kind == "file" and answer is not None:
-        text, lines = walk.text(answer) or "", _find_repeated(walk, trace, traced, answer)
-        same = len(lines) == len(text.splitlines())
-        if not same:
-            counted = int(ledger.count_texts(["\n".join(lines)])[0])
-            parts = parts[0], _price(walk, answer, min(counted, parts[1].tokens))
-    return _PaidTime(parts, same)
-
-
-def _find_repeated(walk: PathAnswers, trace: Trace, traced: TracedFact, answer: BlockRef) -> list[str]:
-    """Return the lines of an output that an output right before the compaction had shown as well.
-
-    Lines that another output brought back in between are left out. Three lines in a row have to be the same,
-    because a brace alone is in every file.
-    """
-    lines = (walk.text(answer) or "").splitlines()
-    rows = [at for at, line in enumerate(lines) if strip_number(line)]
-    outputs = (_shown_by(walk, "file", mention) for mention in traced.fact.said if _counts("file", mention))
-    earlier = [walk.text(ref) or "" for ref in outputs if _is_in_context(walk, trace.scene.before, ref)]
-    back = list(_find_back(walk, trace, traced, answer))
-    bare = [strip_number(lines[at]) for at in rows]
-    counted = set[int]()
-    for text in earlier:
-        shown = _list_bare(text)
-        length = min(_RUN, len(bare), len(shown))
-        runs = set(_list_runs(shown, length))
-        runs.difference_update(run for other in back for run in _list_runs(_list_bare(other), length))
-        for first, run in enumerate(_list_runs(bare, length)):
-            if run in runs:
-                counted.update(range(rows[first], rows[first + length - 1] + 1))  # with blank lines between
-    if rows and counted.issuperset(rows):
-        return lines
-    return [line for at, line in enumerate(lines) if at in counted]
-
-
-def _find_back(walk: PathAnswers, trace: Trace, traced: TracedFact, answer: BlockRef) -> Iterator[str]:
-    """Yield the outputs between a compaction and an answer that name the file, or whose call does."""
-    start, end = walk.place(trace), walk.at[answer.entry]
-    between = (
-        mention.ref for mention in traced.fact.said if start < walk.at.get(mention.ref.entry, -1) < end
-    )
-    for ref in {walk.answers.get(ref, ref) for ref in between}:
-        if walk.at[ref.entry] < end and isinstance(block := walk.session.block(ref), ToolOutput):
-            yield block.text
+def _holds(context: Remaining, ref: BlockRef | None) -> bool:
+    return ref is not None and bool(context.rows[context.session.block_row(ref)])
 
 
 def _list_bare(text: str) -> list[str]:
@@ -381,104 +394,6 @@ def _list_bare(text: str) -> list[str]:
 def _list_runs(lines: list[str], length: int) -> Iterator[tuple[str, ...]]:
     """Yield every run of `length` consecutive lines; none if the length is 0."""
     return zip(*(lines[at:] for at in range(length)), strict=False)
-
-
-def _price(walk: PathAnswers, ref: BlockRef, tokens: int) -> Paid:
-    entry = walk.session[ref.entry]
-    written = entry.role == "assistant"
-    reply = entry if written else walk.reader(ref.entry)
-    model = walk.model if reply is None or not reply.model else reply.model
-    request = 0 if reply is None or reply.usage is None else int(reply.usage.request)
-    share = (0, tokens) if written else (tokens, 0)
-    return Paid(ref, tokens, price_tokens(model, *share, request=request))
-
-
-def _price_words(walk: PathAnswers, mention: Said, ledger: Ledger) -> Paid:
-    """The sentence alone: whatever else its message says was not said for the instruction's sake."""
-    words = walk.session.block(mention.ref).text[mention.start : mention.end]
-    tokens = min(int(ledger.count_texts([words])[0]), int(ledger.tokens[ledger.row(mention.ref)]))
-    return _price(walk, mention.ref, tokens)._replace(span=(mention.start, mention.end))
-
-
-def _met_again(walk: PathAnswers, traced: TracedFact, start: int, end: int) -> list[tuple[Said, Said]]:
-    """Return the last time before the compaction and the first time after it, if that is to be regretted."""
-    kind = traced.fact.kind
-    if traced.outcome == "verbatim" or (kind == "error" and not is_specific(traced.fact.form)):
-        return []
-    before, after = _find_times(walk, traced, start, end)
-    return [(before[-1], after[0])] if before and after else []
-
-
-def _shown_again(
-    walk: PathAnswers, trace: Trace, traced: TracedFact, start: int, end: int
-) -> Iterator[tuple[Said, Said]]:
-    """Yield the same of a file, for each time that lines of it are shown which no output showed since."""
-    before, after = _find_times(walk, traced, start, end)
-    outputs = [_shown_by(walk, "file", mention) for mention in before]
-    if not before or any(_is_in_context(walk, traced.scene.after, ref) for ref in outputs):
-        return
-    shown = set[BlockRef]()
-    for mention in after:
-        answer = walk.answers.get(mention.ref)
-        if answer in shown or answer is None:
-            continue
-        shown.add(answer)
-        if _find_repeated(walk, trace, traced, answer):
-            yield before[-1], mention
-
-
-def _find_times(walk: PathAnswers, traced: TracedFact, start: int, end: int) -> tuple[list[Said], list[Said]]:
-    """Return the mentions that needed a fact: before a compaction, if readable right before it, and after."""
-    kind = traced.fact.kind
-    every = [
-        mention
-        for mention in traced.fact.said
-        if mention.ref.entry in walk.at and _counts(kind, mention) and _needs(walk, traced.fact, mention)
-    ]
-    # A loss by an earlier compaction is not charged to this one.
-    before = [
-        mention
-        for mention in every
-        if walk.at[mention.ref.entry] < start
-        and _is_in_context(walk, traced.scene.before, _shown_by(walk, kind, mention))
-    ]
-    return before, [mention for mention in every if start < walk.at[mention.ref.entry] < end]
-
-
-def _shown_by(walk: PathAnswers, kind: str, mention: Said) -> BlockRef | None:
-    """The block that shows it: the output of a call that reads a file, else the block that says it."""
-    return walk.answers.get(mention.ref) if kind == "file" else mention.ref
-
-
-def _is_in_context(walk: PathAnswers, context: Remaining, ref: BlockRef | None) -> bool:
-    return ref is not None and bool(context.rows[walk.session.block_row(ref)])
-
-
-def _counts(kind: str, mention: Said) -> bool:
-    if kind == "file":
-        return mention.operation == "read" and mention.by == "model"
-    return mention.by == "model" if kind == "command" else mention.by == "tool"
-
-
-def _needs(walk: PathAnswers, fact: Fact, mention: Said) -> bool:
-    """Whether the block is one that asks for it: a call for a file or a command, a failing output."""
-    block = walk.session.block(mention.ref)
-    if fact.kind == "file":
-        # A call that failed, or has no result, showed nothing.
-        answer = walk.answers.get(mention.ref)
-        shown = answer is not None and not getattr(walk.session.block(answer), "is_error", False)
-        return shown and shows_file(block, fact.form)
-    return block.kind == "tool_call" if fact.kind == "command" else has_failed(block)
-
-
-def _said_again(traced: TracedFact, later: list[tuple[Said, IndexedText]]) -> list[tuple[Said, Said]]:
-    if traced.outcome in (*KEPT, "superseded"):
-        return []
-    typed = [s for s in traced.fact.said if s.by == "user" and s.ref in traced.said]
-    for mention, words in later if typed else ():
-        if _repeats(traced.fact.form, words):
-            return [(typed[-1], mention)]
-    return []
 
 
 def _repeats(rule: str, words: IndexedText) -> bool:

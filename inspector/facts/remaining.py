@@ -86,14 +86,14 @@ class Remaining:
         }
 
     @cached_property
-    def said(self) -> dict[int, str]:
+    def unchanged(self) -> dict[int, str]:
         """The texts of the unchanged blocks by row."""
         return {row: readable_text(block) for row, block in self._blocks.items()}
 
     @cached_property
     def index(self) -> TextIndex:
         """The same, ready to be searched."""
-        return _index(self.said)
+        return _index(self.unchanged)
 
     @cached_property
     def other_index(self) -> TextIndex:
@@ -111,7 +111,7 @@ class Remaining:
     @cached_property
     def _prose(self) -> dict[int, str]:
         """The text that people and the model wrote in the unchanged blocks, by row."""
-        return {row: text for row, text in self.said.items() if self._blocks[row].kind not in _TOOLS}
+        return {row: text for row, text in self.unchanged.items() if self._blocks[row].kind not in _TOOLS}
 
     @cached_property
     def prose(self) -> TextIndex:
@@ -136,7 +136,7 @@ class Remaining:
     @cached_property
     def _folded(self) -> str:
         """All texts in one line, case-folded."""
-        texts = [*self.said.values(), *(other.text for other in self.others)]
+        texts = [*self.unchanged.values(), *(other.text for other in self.others)]
         return " ".join("\n".join(texts).casefold().split())
 
     @cached_property
@@ -169,7 +169,7 @@ class Remaining:
         maybe = self.other_index.may_name(pattern)
         for number in sorted(maybe.union(self.summaries) if pattern.statement else maybe):
             other = self.others[number]
-            mention = self.texts[number].find(pattern)
+            mention = self.other_index.find_in(number, pattern)
             if pattern.statement and other.how == "summary" and not other.placeholder:
                 mention = mention if mention and mention.full else _read(pattern.statement, other) or mention
             if mention is not None:
@@ -206,8 +206,15 @@ def _index(texts: Mapping[int, str]) -> TextIndex:
     index = TextIndex()
     for row, text in texts.items():
         # Do not cache the words and paths of a block: few are read again.
-        index.add(row, SearchText(text), set(WORD.findall(text)), find_paths(text))
+        index.add(row, SearchText(text), set(WORD.findall(text)), sorted(find_paths(text)))
     return index
+
+
+def find_mention(text: str, pattern: FactPattern) -> Mention | None:
+    """Find a fact in a text; a file's full name goes before its tail."""
+    index = TextIndex()
+    index.add(0, search := SearchText(text), search.words, search.runs)
+    return index.find_in(0, pattern)
 
 
 class TextIndex:
@@ -261,7 +268,7 @@ class TextIndex:
         if pattern.parts:
             named = self._find_runs(pattern)
             runs = {run: here for run, all_ in named.items() if (here := [n for n in all_ if among[n]])}
-            best = best_run(sorted(runs), pattern)
+            best = best_run(runs, pattern)
             if best is None or not best.full:
                 for folder in find_through(self._folder_paths, pattern):
                     if inside := [n for n in self.folders[folder] if among[n]]:
@@ -284,6 +291,11 @@ class TextIndex:
             if tailed := list(self._with(tail, among)):
                 return tailed, Mention(tail, False)
         return None
+
+    def find_in(self, number: int, pattern: FactPattern) -> Mention | None:
+        """Find a fact in one text."""
+        hit = self.find(pattern, np.bincount([number], minlength=len(self.texts)).astype(bool))
+        return None if hit is None else hit[1]
 
     def find_all(self, pattern: FactPattern) -> set[int]:
         """Every text that names all of a fact."""

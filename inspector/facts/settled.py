@@ -44,7 +44,7 @@ _POINTS_LATER = re.compile(r"[,;] (?:it|this|that|they) (?:needs?|has|have|must|
 _WISHES = re.compile(
     r"(?:ideally|(?:it|that)(?:'d| would) be (?:nice|great|good|cool|ideal|lovely)|i(?:'d| would) love)\b"
 )
-"""What a person would like of the thing at hand: a wish is no rule."""
+"""Wishes about the thing at hand, which are not rules."""
 _OFFERS = re.compile(
     r"(?:you (?:can|may|could)|feel free"
     r"|let's(?! (?:just )?(?:not|keep|use|stick|prefer|go (?:with|for)|take|pick|choose|stay)\b))\b"
@@ -191,8 +191,6 @@ class CallsOfPath:
             form: The file.
             changes: The blocks that changed it, in the order of the path.
         """
-        if self._cancel(changes):
-            return True
         last, staged, committed = self._place(changes[-1]), False, False
         turns = self.session.turn_of
         end = turns.get(self.session.leaf or "", 0)
@@ -211,22 +209,6 @@ class CallsOfPath:
             if what == "pushes" and committed and turn < end:
                 return True
         return False
-
-    def _cancel(self, changes: Sequence[BlockRef]) -> bool:
-        """Whether the edits of a file take each other back."""
-        open_edits: list[tuple[str, str]] = []
-        for ref in dict.fromkeys(changes):
-            block = self.session.block(ref)
-            edit = read_edit(block) if isinstance(block, ToolCall) else None
-            if edit is None:
-                return False
-            if not self.has_worked(ref):
-                continue
-            if (edit[2], edit[1]) in open_edits:
-                open_edits.remove((edit[2], edit[1]))
-            else:
-                open_edits.append((edit[1], edit[2]))
-        return not open_edits
 
 
 def _read_step(words: Sequence[str]) -> tuple[str, list[str]]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +34,16 @@ from ..tokens.prices import Money, price_tokens
 from .comparing import STATEMENTS
 from .explanation import Explanation
 from .extract.collect import KINDS
-from .facts import Fact, Said, spell_fact, strip_place
+from .facts import Fact, Occurrence, spell_fact, strip_place
 from .line_search import LineMatch
 from .literal import tell_absence
 from .outcomes import MISSING, OUTCOMES, UNDECIDED, Outcome, read_outcome
 from .remaining import Remaining
 from .replaced import Replacement
 from .statements import ABSENT, FactComparison
+
+if TYPE_CHECKING:
+    from .outcome_finder import OutcomeFinder
 
 Evidence = Literal["recorded", "planned", "inferred"]
 TIERS: tuple[Evidence, ...] = ("recorded", "planned", "inferred")
@@ -72,37 +75,6 @@ class FactOutcome(NamedTuple):
     comparison: FactComparison = ABSENT
 
 
-class Look(Protocol):
-    """Looks up the details of a fact by its number in a trace's columns."""
-
-    @property
-    def scene(self) -> TraceScope: ...
-
-    @property
-    def replaced(self) -> Mapping[int, Replacement]: ...
-
-    @property
-    def outdated(self) -> Mapping[int, Replacement]: ...
-
-    def fact(self, number: int) -> Fact: ...
-
-    def said(self, number: int) -> tuple[BlockRef, ...]: ...
-
-    def named(self, number: int) -> tuple[BlockRef, ...]: ...
-
-    def sayings(self, number: int) -> tuple[Said, ...]: ...
-
-    def longer(self, number: int) -> tuple[Fact, ...]: ...
-
-    def share_tail(self, number: int, tail: str) -> tuple[str, ...]: ...
-
-    def find(self, number: int) -> FactOutcome: ...
-
-    def look_up(self, form: str | tuple[str, str]) -> TracedFact | None: ...
-
-    def ask(self, text: str, kind: str = "text") -> TracedFact: ...
-
-
 class TracedFact(Printable):
     """A fact and its outcome.
 
@@ -121,7 +93,7 @@ class TracedFact(Printable):
 
     def __init__(
         self,
-        look: Look,
+        look: OutcomeFinder,
         number: int,
         stood: bool,
         outcome: int = -1,
@@ -154,7 +126,7 @@ class TracedFact(Printable):
         return self._look.named(self._number)
 
     @cached_property
-    def sayings(self) -> tuple[Said, ...]:
+    def sayings(self) -> tuple[Occurrence, ...]:
         """Every place of the file that is known to say it, under another name of the same thing too, with who
         says it and what was done; in the order of the path."""
         return self._look.sayings(self._number)
@@ -290,10 +262,10 @@ def list_verdicts(traced: TracedFact) -> tuple[Verdict, ...]:
 
 
 def find_verdict(session: Session, traced: TracedFact) -> Verdict | None:
-    """Return the reader's judgement of a fact in its compaction or plan; None if there is none."""
+    """Return the user's judgement of a fact in its compaction or plan, or None."""
     entry, fact = traced.scene.entry, traced.fact
-    known = session.verdicts
-    return known.get(("" if entry is None else entry.id, fact.kind, fact.form)) if known else None
+    verdicts = session.verdicts
+    return verdicts.get(("" if entry is None else entry.id, fact.kind, fact.form)) if verdicts else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -434,7 +406,7 @@ class Trace(Framed):
     def __init__(
         self,
         scene: TraceScope,
-        look: Look,
+        look: OutcomeFinder,
         number: Codes,
         kind: Codes,
         stood: Bools,

@@ -13,7 +13,6 @@ from inspector.demo import LOST_PATH
 from inspector.errors import EditError
 from inspector.facts.facts import find_facts
 from inspector.facts.fixes import find_fixes
-from inspector.facts.focus import write_focus
 from inspector.facts.regret import Regret, find_regret
 from inspector.facts.trace import trace_facts, trace_recorded
 from inspector.facts.traced import Fix
@@ -140,18 +139,6 @@ def test_what_stands_needs_no_fix() -> None:
     plan = make_plan(BEFORE, LEDGER, "flue")
     traced = next(t for t in trace_facts(FACTS, plan) if t.outcome == "verbatim")
     assert find_fixes(plan, traced) == ()
-
-
-def test_instructions_for_an_api_are_a_whole_prompt_that_keeps_its_limit() -> None:
-    """They stand in the place of the default prompt, and an API takes 16,384 characters."""
-    few = write_focus([RECORDED[LOST_PATH]], "instructions")
-    assert few.startswith("Summarise the conversation")
-    assert few.endswith(write_focus([RECORDED[LOST_PATH]]))
-    many = write_focus(RECORDED.select(), "instructions")
-    assert len(many) <= 16_384
-    assert many.splitlines()[-1] == f"- and {len(RECORDED.select()) - many.count(chr(10) + '- ') + 1:,} more"
-    with pytest.raises(EditError, match="known: compact, instructions"):
-        write_focus([], "poem")  # type: ignore[arg-type]
 
 
 # Laws.

@@ -66,18 +66,3 @@ def test_a_command_is_regretted_when_it_gives_the_same_answer() -> None:
     )
     assert found.same
     assert regret(shell(1, "git add -A", ""), shell(2, "git add -A", "")) == []
-
-
-ERROR = "src/a.py:3:1: error: Name 'thing' is not defined"
-
-
-def test_an_error_is_regretted_when_it_says_what_is_wrong_in_runs_that_failed() -> None:
-    def met(text: str, failed: bool) -> list[str]:
-        found = regret(shell(1, "mypy src", text, failed), shell(2, "mypy src tests", text, failed))
-        return [one.fact.form for one in found if one.fact.kind == "error"]
-
-    assert met(ERROR, True) == [ERROR]
-    # The flag is lost in a pipe; the verdict is not.
-    assert met(f"{ERROR}\nFound 1 error in 1 file", False) == [ERROR]
-    assert met(f"{ERROR}\n1274 pass\n0 fail", False) == []
-    assert met("Exit code 1\nFAIL", True) == []

@@ -32,7 +32,6 @@ from .errors import (
     find_errors,
     find_exit_codes,
     find_failure,
-    find_json_errors,
 )
 from .ids import find_hashes, find_issues, find_urls
 from .numbers import find_flags, find_numbers
@@ -340,7 +339,6 @@ def _searches(
         yield "error", find_errors(text, places)
     if sort in _REPORTS:
         yield "error", find_exit_codes(text, places)
-        yield "error", find_json_errors(text)
     if sort in _WORDS or sort == sorts.CALLED:
         named = _restored(whole, find_commands(whole, finder.programs), sort)
         yield "command", ((start, end, core_command(form)) for start, end, form in named)

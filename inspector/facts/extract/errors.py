@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from ...session.toolcalls.call_paths import LONGEST, names
+from ...session.toolcalls.call_paths import LONGEST
 from ...session.toolcalls.positions import find_each
 from .code_points import code_points, find_letters
 from .typed import Hit, holds_any
@@ -116,38 +116,6 @@ def find_exit_codes(text: str, places: Places) -> Iterator[Hit]:
 def _within_error(text: str, at: int) -> bool:
     start = text.rfind("\n", max(0, at - LONGEST), at) + 1
     return start > 0 and bool(_ERROR.match(text[start:at].lstrip()))
-
-
-# The error of a JSON body: its words under "error", under "message" in it, or next to a status from 400.
-_Q = r'\\{0,3}"'
-_VALUE = rf'{_Q}((?:[^"\\\n]|\\(?!"|\\\\")[^\n]){{3,300}}?){_Q}'
-_IN_JSON = re.compile(
-    rf"{_Q}(?:error|error_?message|errorMessage|error_description){_Q}\s{{0,20}}:\s{{0,20}}{_VALUE}"
-    rf"|{_Q}errors?{_Q}\s{{0,20}}:\s{{0,20}}\[?\s{{0,20}}\{{[^{{}}]{{0,300}}?{_Q}message{_Q}\s{{0,20}}:\s{{0,20}}{_VALUE}"
-    rf"|{_Q}errors{_Q}\s{{0,20}}:\s{{0,20}}\[\s{{0,20}}{_VALUE}"
-    rf"|{_Q}message{_Q}\s{{0,20}}:\s{{0,20}}{_VALUE}(?=[^{{}}]{{0,300}}?{_Q}(?:status|statusCode|code){_Q}\s{{0,20}}:"
-    rf"\s{{0,20}}(?:{_Q})?[45]\d\d\b)"
-    rf"|{_Q}(?:status|statusCode|code){_Q}\s{{0,20}}:\s{{0,20}}(?:{_Q})?[45]\d\d\b[^{{}}]{{0,300}}?"
-    rf"{_Q}message{_Q}\s{{0,20}}:\s{{0,20}}{_VALUE}"
-)
-_NONE = names("null none nil false true undefined ok 0 no yes string error")
-_HTTP = re.compile(r"(?m)^(?:< )?(HTTP/\d(?:\.\d)? [45]\d\d\b[^\n]{0,80})")
-
-
-def find_json_errors(text: str) -> Iterator[Hit]:
-    """Errors in the bodies and heads that a server answers with, which no flag marks as such.
-
-    >>> [form for _, _, form in find_json_errors('{"error": {"code": 7, "message": "No such bucket"}}')]
-    ['No such bucket']
-    """
-    if '"' in text and ("rror" in text or "essage" in text):
-        for match in _IN_JSON.finditer(text):
-            group = match.lastindex or 0
-            form = tidy_error(match[group])
-            if len(form) > 3 and form.casefold() not in _NONE:
-                yield *match.span(group), form
-    for match in _HTTP.finditer(text) if "HTTP/" in text else ():
-        yield match.start(1), match.start(1) + len(match[1].rstrip()), tidy_error(match[1])
 
 
 _PLACE = re.compile(r"^[\w./\\@+~-]*\.\w{1,5}(?:[(:]\d+(?:[,:]\d+)?\)?)?[:\s-]+\s*")

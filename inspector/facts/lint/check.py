@@ -9,7 +9,6 @@ summary that a model would write, so a finding means that no rule of the policy 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +28,6 @@ from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
 from ...session.queries import find_move
 from ...session.session import Session
-from ...session.toolcalls.core_command import split_core
 from ...session.toolcalls.todo_list import find_open_todos
 from ...text import plural, printable
 from ...tokens.history import trace_history
@@ -37,15 +35,16 @@ from ...tokens.ledger import Ledger, count_tokens
 from ...wire.checks import check_context
 from ...wire.parsed import Violation
 from ...wire.render import render_request
-from ..essential import SCRATCH
+from ..essential import SCRATCH, Failure, find_failures
 from ..explain import WHO, describe_outcome
+from ..extract.collect import BY, KIND
 from ..extract.errors import find_errors
-from ..facts import SPOKEN, Said, quote_form
+from ..facts import SENTENCE_KINDS, Occurrence, quote_form
 from ..grounding import ground_recorded
 from ..needed_again import is_verdict
 from ..outcomes import CODE, UNDECIDED, Outcome
 from ..regret import find_regret
-from ..results import is_check, is_part_of, says_failure
+from ..results import is_check, says_failure
 from ..settled import CallsOfPath, is_answered
 from ..trace import trace_moves, trace_recorded
 from ..traced import Trace, TracedFact, find_verdict
@@ -224,13 +223,14 @@ def _make(
     traced: TracedFact | None = None,
     entry: str = "",
     plan: Plan | None = None,
+    when: str = "",
 ) -> LintFinding:
     severity: Severity = LINT_CODES[code].severity
     tier = "recorded" if traced is None else traced.tier
     # The summary is encrypted, so it may contain the fact.
     if tier == "inferred" and severity == "error":
         severity = "warning"
-    return LintFinding(code, severity, sentence, refs, traced, tier, entry, plan)
+    return LintFinding(code, severity, sentence, refs, traced, tier, entry, plan, when)
 
 
 LOSSES = {
@@ -250,8 +250,8 @@ def check_trace(
 
     Args:
         trace: The trace of a plan or of a recorded compaction.
-        session: The session whose judgements count; what a reader judged "not lost" is left out, and what is
-            there in part or unclear is absent if they judged it "lost".
+        session: The session with the user's judgements: facts judged "not lost" are left out, partial or
+            unclear facts judged "lost" count as absent.
         plan: The plan; None for a recorded compaction.
         faults: Records the facts that could not be checked.
     """
@@ -266,13 +266,13 @@ def check_trace(
             if verdict == "not lost":
                 continue
             with faults.isolate(f"check of a {kind}", traced.said[0] if traced.said else ""):
-                for code, sentence in _judge(traced, look, verdict == "lost"):
-                    findings.append(_make(code, sentence, traced.said, traced, entry, plan))
+                for code, sentence, when in _judge(traced, look, verdict == "lost"):
+                    findings.append(_make(code, sentence, traced.said, traced, entry, plan, when))
     if plan is None and trace.scene.tier == "inferred":
         name = printable(entry)
         unknown = int(np.sum(trace.outcome[trace.stood] == CODE["unknown"]))
         facts = plural(unknown, "fact")
-        sentence = f"The summary of compaction {name} cannot be read; what became of {facts} is unknown."
+        sentence = f"The summary of compaction {name} cannot be read; the outcome of {facts} is unknown."
         ref = (BlockRef(entry, 0),)
         findings.append(
             LintFinding("CI011", LINT_CODES["CI011"].severity, sentence, ref, None, "inferred", entry)
@@ -281,7 +281,7 @@ def check_trace(
 
 
 def find_code(trace: Trace, number: int, session: Session) -> str:
-    """Return the code of the first finding about a fact of a trace; "" if there is none.
+    """Return the code of the first finding about a fact of a trace, or "".
 
     Args:
         trace: The trace of a plan or of a recorded compaction.
@@ -293,7 +293,7 @@ def find_code(trace: Trace, number: int, session: Session) -> str:
     findings = [
         _make(code, sentence, (), traced)
         for traced in (trace.traced[row] for row in rows.tolist())
-        for code, sentence in _judge(traced, look, find_verdict(session, traced) == "lost")
+        for code, sentence, _ in _judge(traced, look, find_verdict(session, traced) == "lost")
     ]
     return min(findings, key=_rank).code if findings else ""
 
@@ -321,107 +321,39 @@ class _Look:
     def session(self) -> Session:
         return self.trace.scene.session
 
-    def place(self, ref: BlockRef) -> tuple[int, int]:
-        return int(self.session.path_index[self.session.index[ref.entry]]), ref.block
-
     @cached_property
     def calls(self) -> CallsOfPath:
         return CallsOfPath(self.session)
 
-    @property
-    def answers(self) -> dict[BlockRef, BlockRef]:
-        return self.calls.answers
-
-    def has_worked(self, ref: BlockRef) -> bool:
-        """Whether a call has a result that is not an error."""
-        answer = self.answers.get(ref)
-        return answer is not None and not getattr(self.session.block(answer), "is_error", False)
-
     @cached_property
     def todos(self) -> frozenset[str] | None:
         """The items that the todo list leaves open; None if there is no list."""
-        return find_open_todos(self.session, self.answers)
+        return find_open_todos(self.session, self.calls.answers)
+
+    @cached_property
+    def _failures(self) -> list[Failure]:
+        """The tests, builds and checks that failed and did not pass since, in order."""
+        facts = next((traced.fact.facts for traced in self.trace), None)
+        if facts is None:
+            return []
+        errors = (facts.kind[facts.fact] == KIND["error"]) & (facts.by == BY.index("tool"))
+        return [
+            failure for failure in find_failures(self.session, facts, errors) if is_check(failure.command)
+        ]
 
     @cached_property
     def error(self) -> tuple[str, BlockRef] | None:
-        """The error that a test, build or check reported last, the first of several in one output.
+        """The last error of these that says what is wrong, the first of several in one output."""
+        for failure in reversed(self._failures):
+            for traced in self.trace.select(kind="error", stood=False):
+                if traced.fact.number in failure.errors and _reports(traced.fact.form):
+                    return traced.fact.form, failure.output
+        return None
 
-        Only an error that says what is wrong, and that a later run of the same command did not resolve.
-        """
-        candidates = [
-            (self.place(mention.ref), -mention.start, traced.fact.form, mention.ref)
-            for traced in self.trace.select(kind="error", stood=False)
-            if _reports(traced.fact.form)
-            for mention in list_mentions(traced)
-            if mention.by == "tool" and self._is_open(mention.ref, traced.fact.form)
-        ]
-        return max(candidates)[2:] if candidates else None
-
-    def _is_open(self, output: BlockRef, error: str) -> bool:
-        """Whether an output is of a check that did not pass later; nor did the test that failed in it."""
-        form, place = self._commands.get(self._calls.get(output, output), ""), self.place(output)
-        test = _FAILED.match(error)
-        again = test is not None and any(
-            test[1] in other and not failed and self.place(ref) > place
-            for other, runs in self._runs.items()
-            for failed, ref in runs
-        )
-        return is_check(form) and not again and not self._has_passed(form, place)
-
-    def _has_passed(self, form: str, after: tuple[int, int]) -> bool:
-        """Whether a command, a chain with all of its clauses, a check of the same path, or a check that it is
-        a part of passed after a position."""
-        clauses, target = set(split_core(form)), _find_target(form)
-        return any(
-            not failed and self.place(ref) > after
-            for other, runs in self._runs.items()
-            if other == form
-            or clauses <= set(split_core(other))
-            or (target and target == _find_target(other) and is_check(other))
-            or is_part_of(form, other)
-            for failed, ref in runs
-        )
-
-    @cached_property
-    def _calls(self) -> dict[BlockRef, BlockRef]:
-        return {output: call for call, output in self.answers.items()}
-
-    @cached_property
-    def _runs(self) -> dict[str, list[tuple[bool, BlockRef]]]:
-        """Map each command to its runs, as (failed, block), in the order of the path."""
-        known_errors = self.trace.select(kind="error", stood=False)
-        errors = {mention.ref for traced in known_errors for mention in traced.fact.said}
-        out: dict[str, list[tuple[bool, BlockRef]]] = {}
-        for form, ref in ((form, ref) for ref, form in self._commands.items()):
-            answer = self.answers.get(ref)
-            if answer is not None:
-                out.setdefault(form, []).append((answer in errors or not self.has_worked(ref), ref))
-        return {form: sorted(runs, key=lambda run: self.place(run[1])) for form, runs in out.items()}
-
-    @cached_property
-    def _commands(self) -> dict[BlockRef, str]:
-        """Map each call that ran a command to the command."""
-        return {
-            mention.ref: traced.fact.form
-            for traced in self.trace.select(kind="command", stood=False)
-            for mention in list_mentions(traced)
-            if mention.operation == "ran"
-        }
-
-    @cached_property
+    @property
     def failed(self) -> tuple[str, BlockRef] | None:
-        """The check that failed last and did not pass since, as (command, block)."""
-        failing = [
-            (self.place(runs[-1][1]), form, runs[-1][1])
-            for form, runs in self._runs.items()
-            if runs[-1][0] and is_check(form) and not self._has_passed(form, self.place(runs[-1][1]))
-        ]
-        return max(failing)[1:] if failing else None
-
-
-def _find_target(form: str) -> str:
-    """Return the path that a check is run on, the last one in its command; "" if there is none."""
-    return next((word for word in reversed(form.split()) if "/" in word and word != "./..."), "")
+        """The check that failed last, as (command, block)."""
+        return self._failures[-1][1:3] if self._failures else None
 
 
 def _reports(form: str) -> bool:
@@ -429,10 +361,7 @@ def _reports(form: str) -> bool:
     return not is_verdict(form) and next(find_errors(form), None) is not None
 
 
-_FAILED = re.compile(r"(?:--- )?FAIL(?:ED)?:?\s+([A-Za-z_]\w{3,})")
-
-
-def list_mentions(traced: TracedFact) -> list[Said]:
+def list_mentions(traced: TracedFact) -> list[Occurrence]:
     """Return the occurrences of a fact before the compaction that it was traced through."""
     refs = set(traced.said)
     return [mention for mention in traced.fact.said if mention.ref in refs]
@@ -449,18 +378,19 @@ def is_rule(traced: TracedFact) -> bool:
     return any(mention.by == "file" for mention in list_mentions(traced))
 
 
-def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str, str]]:
-    """Yield the codes that apply to a fact, each with its sentence.
+def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str, str, str]]:
+    """Yield the codes that apply to a fact, each with its sentence and its turn.
 
     `judged` says that a reader calls it lost.
     """
     absent = traced.outcome == "absent" or (judged and traced.outcome in UNDECIDED)
     for code, params in _find_codes(traced, look, absent):
         kind = traced.fact.kind
-        form = traced.fact.form if kind in SPOKEN else " ".join(traced.fact.form.split())
-        quoted = quote_form(kind, form, LONGEST) if kind in SPOKEN else cut_text(form, LONGEST)
+        form = traced.fact.form if kind in SENTENCE_KINDS else " ".join(traced.fact.form.split())
+        quoted = quote_form(kind, form, LONGEST) if kind in SENTENCE_KINDS else cut_text(form, LONGEST)
         sentence = write(code, form=quoted, kind=kind, **params).sentence
-        yield code, write("judged lost", sentence=sentence).sentence if judged and absent else sentence
+        sentence = write("judged lost", sentence=sentence).sentence if judged and absent else sentence
+        yield code, sentence, params.get("when", "")
 
 
 def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple[str, dict[str, str]]]:
@@ -470,17 +400,15 @@ def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple
         if traced.carried:
             yield "CI015", {"value": cut_text(later.value, LONGEST), "when": _when(traced, later.ref)}
     elif traced.outcome == "changed":
-        if any(mention.by == "user" for mention in list_mentions(traced)):
-            yield "CI016", {"sentence": describe_outcome(traced).sentence}
+        if typed := [mention.ref for mention in list_mentions(traced) if mention.by == "user"]:
+            yield "CI016", {"sentence": describe_outcome(traced).sentence, "when": _when(traced, typed[-1])}
     elif traced.outcome == "contradicted":
         if kind in ("constraint", "choice"):
-            yield "CI017", {"sentence": describe_outcome(traced).sentence}
+            when = _when(traced, traced.said[-1])
+            yield "CI017", {"sentence": describe_outcome(traced).sentence, "when": when}
     elif kind == "file":
         done = [mention for mention in list_mentions(traced) if mention.operation in ("read", *CHANGED)]
-        # A failed call changed nothing.
-        changed = [
-            mention for mention in done if mention.operation in CHANGED and look.has_worked(mention.ref)
-        ]
+        changed = [mention for mention in done if mention.operation in CHANGED]
         weak = done if traced.outcome == "partial" and not absent else ()
         if others := [name for name in traced.others if not name.startswith("...")] if weak else ():
             yield "CI007", {"words": cut_text(traced.words, LONGEST), "other": cut_text(others[0], LONGEST)}
