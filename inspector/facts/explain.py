@@ -416,7 +416,7 @@ def _recorded_causes(traced: TracedFact) -> Iterator[Cause]:
     if entry is None:
         return
     ref = BlockRef(entry.id, 0)
-    text = sum(len(stand.text) for stand in scene.after.others if stand.ref.entry == entry.id)
+    text = sum(len(stand.text.strip()) for stand in scene.after.others if stand.ref.entry == entry.id)
     if traced.tier != "inferred" and traced.outcome == "absent":
         exception = ", nor do the blocks that it kept" if scene.after.rows.any() else ""
         yield _cause("summary is silent", ref=ref, number=text, by="", kept=exception)

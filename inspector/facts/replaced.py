@@ -3,11 +3,12 @@
 Takes a session's facts and the blocks on a path, and returns the facts that no longer hold, each
 with the sentence that says so. Two sentences that a person typed are about the same thing when both say of
 the same words what they are ("the cap is $481", "actually, the cap is now $710", "raise the cap to $900"), or
-when they are one sentence with another limit ("never spend more than $481"). A fact is replaced if only such
+when they are one sentence with another limit ("never spend more than $481"), or when a sentence takes a value
+and the one before it names the old one ("12 MB is too small. Make it 20 MB"). A fact is replaced if only such
 earlier sentences of the user say it, and no tool output does: output shows the actual state, regardless of
 later sentences.
 
-Not found are replacements in other words ("make it $710"), and values that only the model gave: a model
+Not found are replacements in other words, and values that only the model gave: a model
 counts again often, and its "12 tests" does not replace its "10 tests".
 """
 
@@ -45,6 +46,9 @@ _STATES = re.compile(
 _CHANGES = re.compile(
     r"(?i)\b(?:set|change|raise|lower|increase|decrease|reduce|extend|bump|update|move|switch|make|put)\s+"
     rf"(?P<subject>[^.?!:=\n]{{2,60}}?)\s+(?:from \S+ )?(?:to|=)\s+{_FILLED}{_VALUE}{_REST}$"
+)
+_TAKES = re.compile(
+    rf"(?i)\b(?:use|take|go with|(?:make|set|keep) (?:it|that|this|them)(?: to| at)?)\s+{_VALUE}\W*$"
 )
 _LEAD = re.compile(r"(?i)^(?:correction|update|actually|note|sorry|no|ok(?:ay)?|wait|ps)\b[:,.!\s]*")
 _FIGURE = re.compile(r"\s+(?P<value>[$€£]?\d[\d.,:]*\d?\s?%?)")
@@ -139,6 +143,22 @@ def _before(figure: re.Match[str]) -> tuple[int, int]:
     return max(0, figure.start() - _LONGEST_LIMIT), figure.start()
 
 
+def read_taken(words: str, before: str) -> tuple[str, str] | None:
+    """Return the old figure and the new value if a sentence takes a value and the one before it names another
+    of the same unit; else None.
+
+    >>> read_taken("Make it 12 MB.", "8 MB is too small."), read_taken("Make it 12 MB.", "8 files is enough.")
+    (('8', '12 mb'), None)
+    """
+    match = None if before.endswith("?") else _TAKES.search(words)
+    unit = _DIGITS.sub("", _tidy(match["value"])).strip() if match else ""
+    values = [_tidy(value[0]) for value in re.finditer(rf"(?i){_VALUE}", before if unit else "")]
+    old = [value for value in values if _DIGITS.sub("", value).strip() == unit]
+    if match is None or len(old) != 1 or old[0] == _tidy(match["value"]):
+        return None
+    return _DIGITS.findall(old[0])[0], _tidy(match["value"])
+
+
 def _tell_words(text: str) -> tuple[str, ...]:
     words = (word.strip("'-").casefold() for word in _WORD.findall(text))
     return tuple(word for word in words if word and word not in _EMPTY)
@@ -175,8 +195,17 @@ _STATEMENTS: Memo[tuple[tuple[Statement, ...], ...]] = Memo(1)
 def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
     """Return the groups of statements about one subject with more than one value; cached with the facts."""
     groups: dict[tuple[str, ...], list[Statement]] = {}
+    last, before = (-1, -1), ""
     for entry, block, start, end, words in find_typed(facts.session):
-        if _MAY_TELL.search(words) is not None and (parts := read_statement(words)) is not None:
+        previous = before if last == (entry, block) else ""
+        last, before = (entry, block), words
+        if _MAY_TELL.search(words) is None:
+            continue
+        parts = read_statement(words)
+        if parts is None and (taken := read_taken(words, previous)) is not None:
+            keys = [key for key, group in groups.items() if _DIGITS.findall(group[-1].value) == [taken[0]]]
+            parts = (keys[0], taken[1]) if len(keys) == 1 else None
+        if parts is not None:
             groups.setdefault(parts[0], []).append(Statement(entry, block, start, end, words, *parts))
     return tuple(
         tuple(members) for members in groups.values() if len({member.value for member in members}) > 1

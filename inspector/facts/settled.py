@@ -1,7 +1,7 @@
 """Find settled work: requests that were answered, and changed files that a summary may leave out.
 
 A rule binds all later work. A request asks for something once, and is answered when the user continues with
-something else. A changed file is settled if it is deleted, if its changes are taken back, or if they were
+something else. A changed file is settled if it is deleted, if Git restores it, or if its changes were
 committed and pushed in an earlier turn. Only the calls and their outputs prove that.
 """
 
@@ -185,7 +185,7 @@ class CallsOfPath:
         return int(self.session.path_index[self.session.index[ref.entry]]), ref.block
 
     def settle(self, form: str, changes: Sequence[BlockRef]) -> bool:
-        """Return whether a file is deleted, has its changes taken back, or pushed in an earlier turn.
+        """Return whether a file is deleted or restored, or its changes were pushed in an earlier turn.
 
         Args:
             form: The file.

@@ -186,7 +186,7 @@ class Policy(Value):
         """
         on = [rule for rule in self.rules if rule.enabled]
         core = [rule for rule in on if not rule.locked and not rule.wire and rule.removes]
-        starts = self.trigger.enabled or self.harness.mode == "manual"
+        starts = self.trigger.enabled or self.running.mode == "manual"
         # A summary by the provider itself is not a second surface.
         own = starts and self.harness.engine != "none" and not any(rule.by_provider for rule in core)
         return own and bool(core) and any(rule.wire for rule in on)
@@ -194,7 +194,18 @@ class Policy(Value):
     @property
     def own_reason(self) -> Reason:
         """The default reason of a compaction: automatic, or the user's /compact if only that starts one."""
-        return "manual" if self.harness.mode == "manual" else "auto"
+        return "manual" if self.running.mode == "manual" else "auto"
+
+    @property
+    def acts_alone(self) -> bool:
+        """Whether its trigger is in force: switched on, in a harness that compacts by itself or asks first.
+
+        >>> from inspector import find_policy
+        >>> [find_policy("claude-code-analysis").configured(off).acts_alone
+        ...  for off in ({}, {"harness.mode": "manual"}, {"trigger.enabled": False})]
+        [True, False, False]
+        """
+        return self.trigger.enabled and not self.why_off("auto")
 
     @property
     def parts(self) -> tuple[PolicyPart, ...]:

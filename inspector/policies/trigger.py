@@ -510,8 +510,10 @@ class Verdict(NamedTuple):
         """The verdict in words."""
         if self.reason == "overflow":
             return f"{self.off or 'Compacts'}: the provider refused the request."
+        if self.off:
+            return f"{self.off}: {self.lead.description}."
         if not self.trigger.enabled:
-            return f"{self.off or 'The trigger is switched off'}{self.level and ': '}{self.level}."
+            return f"The trigger is switched off{self.level and ': '}{self.level}."
         if self.reached is None:
             return "The model's window is not known, so nothing triggers."
         several = len(self.trigger.conditions)
@@ -520,8 +522,6 @@ class Verdict(NamedTuple):
             f"{sized.limit if sized.condition.above else sized.limit.replace('at', 'at least', 1)}"
             for sized in self.decided
         )
-        if self.reached and self.off:
-            return f"{self.off}: {sizes}."
         verb = "Fires" if self.reached else "Does not fire"
         if several == 1:
             return f"{verb}: {self.lead.description}; it fires {self.lead.limit}."
@@ -537,6 +537,7 @@ class Verdict(NamedTuple):
             not self.missing
             or self.reached is not False
             or not self.trigger.enabled
+            or self.off
             or self.reason == "overflow"
         ):
             return self.sentence

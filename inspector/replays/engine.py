@@ -149,6 +149,8 @@ class _Replay:
             self.context.begin_changed(before)
         self.log = EventLog(session, self.timeline)
         trigger = policy.trigger.for_model(model_of(session))
+        if policy.own_reason == "manual":
+            trigger = trigger.model_copy(update={"enabled": False})
         self.harness_state = HarnessState(harness, trigger, self.context, self.log)
         self.wire_edits = WireEdits(on_wire, self.context, self.log) if on_wire is not None else None
         self.compactor = Compactor(
@@ -534,7 +536,9 @@ class _Replay:
         )
         self._add_up()
         trigger = self.policy.trigger
-        has_threshold = trigger.enabled and (trigger.tokens is not None or trigger.base(self.window) > 0)
+        has_threshold = self.policy.acts_alone and (
+            trigger.tokens is not None or trigger.base(self.window) > 0
+        )
         return Run(
             session=self.session,
             policy=self.policy,

@@ -33,11 +33,12 @@ def compare_recorded(
 
     `sizes` are the tokens before each of them, by its entry; without one it is the file's own figure.
     """
+    trigger = policy.trigger.model_copy(update={"enabled": policy.acts_alone})
     begin, looks = 0, find_looks(timeline, policy.trigger.check, len(history.turn))
     for mark in history.marks:
         if mark.kind == "compact":
             size = (sizes or {}).get(mark.entry)
-            yield _beside(timeline, history, mark, begin, looks, policy.trigger, window, size)
+            yield _beside(timeline, history, mark, begin, looks, trigger, window, size)
             begin = mark.step
 
 

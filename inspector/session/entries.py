@@ -21,7 +21,14 @@ class Cost(Value):
     total: Number = 0
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(**{name: getattr(self, name) + getattr(other, name) for name in Cost.model_fields})
+        """Add kind by kind. A total that only one of them states is added to the parts of the other."""
+        sums = {name: getattr(self, name) + getattr(other, name) for name in Cost.model_fields}
+        return Cost(**sums | ({"total": self.amount + other.amount} if sums["total"] else {}))
+
+    @property
+    def amount(self) -> Number:
+        """The whole cost: `total` if it is stated and not zero, else the four parts added."""
+        return self.total or self.input + self.output + self.cache_read + self.cache_write
 
 
 class Request(Value):
@@ -102,7 +109,13 @@ class Usage(Value):
         return cast(Number, fields_of(self)["total"] or self.prompt + self.output)
 
     def __add__(self, other: Usage) -> Usage:
-        """Add field by field, including costs (FLUE §11.1). A missing value counts as zero."""
+        """Add field by field, including costs (FLUE §11.1). A missing value counts as zero.
+
+        A total that only one of them reports is added to the tokens of the other.
+
+        >>> (Usage(input=10, output=1, total=11) + Usage(input=5_000, output=7)).tokens
+        5018
+        """
         cost = (self.cost or Cost()) + (other.cost or Cost()) if self.cost or other.cost else None
         return Usage(
             input=self.input + other.input,
@@ -110,7 +123,9 @@ class Usage(Value):
             cache_read=self.cache_read + other.cache_read,
             cache_write=self.cache_write + other.cache_write,
             cache_write_1h=_add_known(self.cache_write_1h, other.cache_write_1h),
-            total=_add_known(self.total, other.total),
+            total=self.tokens + other.tokens
+            if self.total or other.total
+            else _add_known(self.total, other.total),
             cost=cost,
             requests=self.requests + other.requests,
         )

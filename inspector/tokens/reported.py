@@ -97,7 +97,8 @@ def add_usage(session: Session, since: str | None = None) -> Usage:
 
     Sample the leaf before a call and ask with it after: only the path counts, however few messages
     remain on it (S4-70). Replies on an abandoned branch are not counted: an
-    under-count of what was billed (S4-68, S4-69). `total` and `cost` are None if no usage reports one.
+    under-count of what was billed (S4-68, S4-69). `total` and `cost` are None if no usage reports one; where
+    only some report a total, the tokens of the others are added to it.
 
     >>> from inspector import compact, open_demo
     >>> from inspector.planning.summary_jobs import Reply

@@ -274,7 +274,7 @@ def _read_cost(usage: Usage) -> tuple[float, ...]:
         return _NO_COST
     if not any(parts):
         return (*_NO_COST[1:], cost.total if cost.total or not usage.tokens else nan)
-    return (*parts, cost.total or sum(parts))
+    return (*parts, cost.amount)
 
 
 _NO_COST = (nan,) * 6

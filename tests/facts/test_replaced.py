@@ -109,3 +109,24 @@ def test_many_values_take_no_time_squared() -> None:
 
     with limit_work():
         assert count_calls(lambda: find(10_000)) < 6 * count_calls(lambda: find(2_500))
+
+
+@given(
+    st.sampled_from(
+        ["Uploads have a limit of {} {}.", "max {} {} per icon, svg only", "Never take more than {} {} a day"]
+    ),
+    st.sampled_from(["Ops say that {} {} is too little. {} {} {}.", "hm, {} {} looks poor\n{} {} {}"]),
+    st.sampled_from(["Make it", "use", "go with"]),
+    st.integers(2, 400),
+    st.integers(2, 400),
+    st.sampled_from(["MB", "px", "tokens", "seconds"]),
+)
+def test_law_a_value_taken_after_the_old_one_replaces_it(
+    rule: str, later: str, take: str, old: int, new: int, unit: str
+) -> None:
+    said = rule.format(old, unit)
+    session = talk("hello there", said, later.format(old, unit, take, new, unit))
+    traced = trace_recorded(session, session.facts)[0][said]
+    assert (traced.outcome == "superseded") == (old != new)
+    apart = talk("hello there", said, later.format(old, "sheep", take, new, unit))
+    assert trace_recorded(apart, apart.facts)[0][said].outcome == "absent"

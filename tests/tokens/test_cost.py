@@ -308,6 +308,29 @@ def test_S4_69_a_total_or_cost_that_no_reply_reports_is_unknown(total: int | Non
     assert added.tokens == 390
 
 
+@given(st.lists(st.tuples(st.integers(0, 9_000), st.integers(0, 900), st.booleans()), min_size=1, max_size=6))
+def test_S4_68_a_sum_has_every_token_however_many_of_its_usages_state_a_total(
+    replies: list[tuple[int, int, bool]],
+) -> None:
+    usages = [
+        Usage(input=sent, output=out, total=sent + out if told else None) for sent, out, told in replies
+    ]
+    costs = [Cost(input=sent, output=out, total=sent + out if told else 0) for sent, out, told in replies]
+    entries = [
+        Entry(
+            id=str(at),
+            parent=str(at - 1) if at else None,
+            role="assistant",
+            usage=usage.model_copy(update={"cost": cost}),
+        )
+        for at, (usage, cost) in enumerate(zip(usages, costs, strict=True))
+    ]
+    added = add_usage(Session(format="demo", entries=tuple(entries), leaf=entries[-1].id))
+    whole = sum(sent + out for sent, out, _ in replies)
+    assert added.tokens == whole == sum(usage.tokens for usage in usages)
+    assert added.cost is not None and added.cost.amount == whole
+
+
 def test_what_the_file_says_it_cost_comes_before_any_table() -> None:
     told = USED.model_copy(update={"cost": Cost(input=1, output=2, cache_read=3, cache_write=4, total=10)})
     session = Session(

@@ -99,6 +99,32 @@ def test_S2_34_either_switch_of_auto_draws_the_line_from_which_calls_are_blocked
     assert picture(talk(14), "claude-code-analysis", window=10_000)["state"]["id"] == "critical"
 
 
+@pytest.mark.parametrize("share", [0.3, 0.7, 0.85, 0.96, 0.99, None])
+def test_S2_34_either_switch_of_auto_means_the_same_at_every_level(share: float | None) -> None:
+    session, policy = talk(14), "claude-code-analysis"
+    ledger = count_tokens(session)
+    sent = make_plan(session, ledger, policy, window=10**6).size_sent("assembled").tokens
+    window = 0 if share is None else int(sent / share)
+    told, plans, runs = [], [], []
+    for off in ({"trigger.enabled": False}, {"harness.mode": "manual"}):
+        drawn = picture(session, policy, window=window, **off)
+        told.append((drawn["state"], drawn["gauge"], drawn["thresholds"], drawn["stages"]))
+        plans.append(make_plan(session, ledger, policy, {"settings": off}, window=window))
+        runs.append(replay(session, policy, ledger=ledger, window=window, settings=off))
+        assert drawn["gauge"]["words"].endswith("compacts by /compact only") and drawn["gauge"]["at"] is None
+        assert not plans[-1].verdict.fires and "it fires" not in drawn["trigger"]["sentence"]
+        assert "compacts above" not in [line["label"] for line in drawn["thresholds"]]
+    assert told[0] == told[1]
+    one, other = plans
+    assert one.reason == other.reason == "manual"
+    assert (one.fate == other.fate).all() and one.after == other.after
+    for run in runs:
+        assert [(e.kind, e.step, e.data) for e in run.events] == [
+            (e.kind, e.step, e.data) for e in runs[0].events
+        ]
+        assert (run.status, run.threshold) == (runs[0].status, 0)
+
+
 @pytest.mark.parametrize("mode", ["auto", "manual", "ask"])
 @pytest.mark.parametrize("snip", [True, False])
 @pytest.mark.parametrize("collapse", [True, False])
@@ -113,7 +139,12 @@ def test_S2_41_the_banner_is_true_of_the_stages_that_act(mode: str, snip: bool, 
         plan = make_plan(session, ledger, policy, {"settings": settings}, window=window)
         banner = picture(session, policy, window=window, **settings)["state"]["banner"]
         left = make_plan(
-            session, ledger, policy, {"settings": settings | {"trigger.enabled": False}}, window=window
+            session,
+            ledger,
+            policy,
+            {"settings": settings | {"trigger.enabled": False}},
+            window=window,
+            reason="auto",
         )
         assert banner.startswith(f"{100 * share:g} % of")
         assert ("after snip;" in banner) == snip

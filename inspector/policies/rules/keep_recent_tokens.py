@@ -78,13 +78,25 @@ class KeepRecentTokens(Rule):
             return Decision(why="There are no messages since the last compaction.", older=lost)
         walk = walk_back(table, self.tokens, self)
         if walk.first_kept <= start and not self.always:
-            why = "There is nothing to compact: the budget covers the whole context."
-            return Decision(why=why, older=lost)
+            return Decision(why=self._explain(table, start), older=lost)
         entry = table.session.entries[table.live.entries[walk.first_kept]] if walk.first_kept < n else None
         if entry is not None and entry.kind != "message" and not self.summaries:
             why = "The walk back ended on a branch summary, and Flue keeps only from a message on."
             return Decision(why=why)
         return Decision(cut=walk.first_kept, older=lost)
+
+    def _explain(self, table: Table, start: int) -> str:
+        """Why the walk ends at the start."""
+        valid = valid_places(table, start)
+        if not len(valid):
+            return "Nothing can be cut: the context has no valid cut point."
+        full = _tail(table, self.estimate).reach(self.tokens)
+        if full is not None and valid[-1] < len(table.live) - full:
+            return (
+                "Nothing can be cut: the outputs at the very end fill the budget alone, and no valid cut "
+                "point follows."
+            )
+        return "There is nothing to compact: the budget covers the whole context."
 
 
 PIN = KeepRecentTokens()

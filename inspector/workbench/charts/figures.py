@@ -95,7 +95,7 @@ def _draw_plan(figure: Any, plan: Plan, dark: bool) -> None:
                 notes[1] = f"of which {plan.summary_tokens:,} {what}"
             _add_bar(figure, section, rows, tokens, notes, dark)
     window, lead = plan.table.window, plan.verdict.lead
-    fires = lead.threshold if plan.policy.trigger.enabled and lead.condition.measure in COUNTED else None
+    fires = lead.threshold if plan.policy.acts_alone and lead.condition.measure in COUNTED else None
     if window:
         add_limit(figure, "x", "window", window, colour("dim", dark))
     if fires and fires > 0:

@@ -114,19 +114,19 @@ def say_scale(measure: Measure) -> str:
 def find_headroom(plan: Plan) -> TriggerHeadroom | None:
     """Return the headroom before the policy's trigger (S0-73); None if it fires now or nothing is known.
 
-    If the trigger is off, return the headroom before the window is full.
+    If the harness never compacts by itself, return the headroom before the window is full.
     """
-    verdict, table, trigger = plan.verdict, plan.table, plan.policy.trigger
+    verdict, table, alone = plan.verdict, plan.table, plan.policy.acts_alone
     if verdict.fires or verdict.threshold is None:
         return None
-    limit = verdict.threshold if trigger.enabled else table.window
+    limit = verdict.threshold if alone else table.window
     remaining = int(limit - verdict.tokens)
     if remaining < 0 or not limit:
         return None
     measure = verdict.lead.condition.measure
-    unit, scale = COUNTS.get(measure, "token"), say_scale(measure) if trigger.enabled else ""
+    unit, scale = COUNTS.get(measure, "token"), say_scale(measure) if alone else ""
     pace, turns = _find_pace(plan, measure)
-    until = "it fires" if trigger.enabled else "the window is full"
+    until = "it fires" if alone else "the window is full"
     return TriggerHeadroom(
         remaining, pace, int(remaining / pace) if turns and pace > 0 else None, unit, until, scale
     )
@@ -148,7 +148,7 @@ def describe_due(session: Session, ledger: Ledger, window: int | None = None) ->
     except InspectorError:
         return ""
     title, verdict = policy.title or policy.name, plan.verdict
-    if verdict.threshold is None:
+    if verdict.threshold is None or not plan.policy.acts_alone:
         return ""
     limit = format_tokens(verdict.lead.shown)
     if verdict.fires:
@@ -184,6 +184,9 @@ def say_where(plan: Plan, did: str, reason: str = "") -> str:
 def _word_trigger(plan: Plan) -> tuple[str, int | None]:
     verdict, name = plan.verdict, short_title(plan.policy)
     trigger = verdict.lead.condition
+    if plan.policy.why_off("auto"):
+        by_user = not plan.policy.why_off("manual")
+        return f"{name} {'compacts by /compact only' if by_user else 'has nothing that compacts'}", None
     if not plan.policy.trigger.enabled or verdict.threshold is None:
         return "", None
     counted = trigger.measure in COUNTED
@@ -197,14 +200,14 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
     else:  # it is on another scale than the bar
         amount = f"{format_tokens(limit)}{say_scale(trigger.measure)}"
     where = f"{'above' if trigger.above else 'from'} {amount}"
-    if verdict.reached and not verdict.off:
-        return f"{name} would compact here: it does {where}", limit if counted else None
     if verdict.reached:
-        if not plan.policy.why_off("auto"):
-            does = f"does not compact here, although {where}: {verdict.off[0].lower()}{verdict.off[1:]}"
-        else:
-            by_user = not plan.policy.why_off("manual")
-            does = "compacts by /compact only" if by_user else "has nothing that compacts"
+        off = verdict.off
+        above = "" if plan.policy.why_off("auto") else f", although {where}"
+        does = (
+            f"does not compact here{above}: {off[0].lower()}{off[1:]}"
+            if off
+            else f"would compact here: it does {where}"
+        )
         return f"{name} {does}", limit if counted else None
     headroom = find_headroom(plan)
     turns = 0 if headroom is None else headroom.turns or 0

@@ -222,7 +222,7 @@ def _describe(policy: Policy, plan: Plan | InspectorError, twin: Policy) -> Poli
 def _why_all(plan: Plan) -> str:
     """Why a policy takes nothing away, in a few words."""
     verdict, window = plan.verdict, plan.table.window
-    if not verdict.fires and verdict.threshold and plan.policy.trigger.enabled:
+    if not verdict.fires and verdict.threshold and plan.policy.acts_alone:
         measure = verdict.lead.condition.measure
         if measure in COUNTED and window:
             return f"not yet, at {100 * verdict.threshold / window:.0f} %"

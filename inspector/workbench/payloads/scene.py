@@ -443,7 +443,7 @@ def _limits(plan: Plan) -> tuple[list[Threshold], int]:
     if trigger.measure not in COUNTED:
         # A trigger with its own measure cannot be drawn on a gauge of counted tokens.
         return [], 0
-    has_limit = trigger.enabled and (trigger.tokens is not None or trigger.base(window))
+    has_limit = plan.policy.acts_alone and (trigger.tokens is not None or trigger.base(window))
     threshold = trigger.shown(window) if has_limit else 0
     lines = list_thresholds(plan.policy, window, threshold)
     by_share = trigger.ratio is not None or trigger.tokens is not None
