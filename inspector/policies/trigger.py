@@ -511,9 +511,9 @@ class Verdict(NamedTuple):
         if self.reason == "overflow":
             return f"{self.off or 'Compacts'}: the provider refused the request."
         if self.off:
-            return f"{self.off}: {self.lead.description}."
+            return f"{self.off}: {self.level or self.lead.description}."
         if not self.trigger.enabled:
-            return f"The trigger is switched off{self.level and ': '}{self.level}."
+            return "The trigger is switched off."
         if self.reached is None:
             return "The model's window is not known, so nothing triggers."
         several = len(self.trigger.conditions)

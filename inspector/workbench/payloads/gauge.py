@@ -202,8 +202,9 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
     where = f"{'above' if trigger.above else 'from'} {amount}"
     if verdict.reached:
         off = verdict.off
+        above = "" if plan.policy.why_off("auto") else f", although {where}"
         does = (
-            f"does not compact here: {off[0].lower()}{off[1:]}"
+            f"does not compact here{above}: {off[0].lower()}{off[1:]}"
             if off
             else f"would compact here: it does {where}"
         )
