@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from .force import find_clauses, has_negation
+from .force import find_clauses, has_negation, is_negation
 from .indexed_text import is_same, is_subject
 from .terms import Term
 from .vocabulary import LIMITS, LOWER_LIMITS, SMALL, stem
@@ -45,9 +45,10 @@ def find_comparisons(terms: Sequence[Term]) -> dict[int, tuple[str, bool]]:
     """
     result = {}
     for clause in find_clauses(terms):
+        refused = False
         for place, at in enumerate(clause):
             ahead = [terms[other] for other in clause[place + 1 : place + _FAR]]
-            refused = has_negation(terms[other] for other in clause[:place])
+            refused = refused or (place > 0 and is_negation(terms[clause[place - 1]]))
             if terms[at].form == "than" and place and terms[at - 1].sort == "word":
                 result[at - 1] = f"{terms[at - 1].form} than", refused
             elif terms[at].sort == "over" and (

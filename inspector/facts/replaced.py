@@ -48,7 +48,8 @@ _CHANGES = re.compile(
     rf"(?P<subject>[^.?!:=\n]{{2,60}}?)\s+(?:from \S+ )?(?:to|=)\s+{_FILLED}{_VALUE}{_REST}$"
 )
 _TAKES = re.compile(
-    r"(?i)\b(?:use|take|go with|(?:make|set|keep) (?:it|that|this|them)(?: to| at)?|(?:it|that|this) (?:should|must) be)"
+    r"(?i)\b(?:use|take|go with|(?:make|set|keep) (?:it|that|this|them)(?: to| at)?"
+    r"|(?:it|that|this) (?:should|must) be)"
     rf"\s+{_VALUE}(?P<old>,? (?:instead of|rather than|(?:and )?not) \S[^,;]*)?\W*$"
 )
 _LEAD = re.compile(r"(?i)^(?:correction|update|actually|note|sorry|no|ok(?:ay)?|wait|ps)\b[:,.!\s]*")

@@ -105,7 +105,7 @@ def test_only_the_last_value_said_is_not_stale(values: list[int]) -> None:
 
 
 def test_many_values_take_no_time_squared() -> None:
-    """Each word has its own value, and only the last sentence replaces one. Sentences that take one follow."""
+    """Each word has its own value, and only the last sentence replaces one. Others take values of nothing."""
     words = ["".join(letters) for letters in product("abcdefghij", repeat=4)]
     values = [f"The w{word} is {10_000 + number}." for number, word in enumerate(words)]
     taken = [f"Make it {50_000 + number} instead of {30_000 + number}." for number in range(len(words))]
