@@ -121,7 +121,7 @@ def make_parser() -> ArgumentParser:
     converted.add_argument("--redact", action="store_true", help="replace secrets by their names")
     converted.add_argument("to", help="path of the new file")
     converted.add_argument("--at", metavar="ID", help="the last entry it holds; default: the session's end")
-    converted.add_argument("--part", metavar="NAME", help="of an archive of several sessions, the one meant")
+    converted.add_argument("--part", metavar="NAME", help="session to read from an archive of several")
     converted.set_defaults(do=_convert, code=0, unreadable=FAILED, window=None)
     listed = commands.add_parser("sessions", help="the sessions on this machine, newest first")
     listed.add_argument("--newest", type=int, default=30, metavar="N", help="default: 30; 0 for all")
@@ -146,12 +146,10 @@ def make_parser() -> ArgumentParser:
         command.set_defaults(do=do, code=0, unreadable=REFUSED if command is check else FAILED)
         several: dict[str, Any] = {"nargs": "+"} if command is check else {}
         command.add_argument("file", help="a session file of any format that is known", **several)
-        command.add_argument(
-            "--part", metavar="NAME", help="of an archive of several sessions, the one meant"
-        )
+        command.add_argument("--part", metavar="NAME", help="session to read from an archive of several")
         first = {
             check: "the compactions the file records",
-            replayed: "that of the harness that wrote it, or flue",
+            replayed: "the policy of the harness that wrote it, or flue",
         }.get(command, "the workbench's own choice")
         default = "auto" if command is export else None
         command.add_argument("--policy", default=default, metavar="NAME", help=f"default: {first}")

@@ -98,7 +98,7 @@ def _open_loop(session: Session, live: Live) -> Bools:
 
 
 def _find_open_loop(session: Session, live: Live) -> tuple[int | None, bool]:
-    """Find where the assistant began the tool loop at the end of the context, and whether it has reasoning.
+    """Find the beginning of the tool loop at the end of the context, and whether it has reasoning.
 
     The loop is as the provider sees it: adjacent messages of one role are one message, and a user's message
     with an answer to a call continues the loop. Calls at the end that still run count as answered.
@@ -183,7 +183,7 @@ CUT_RULES: tuple[CutRule, ...] = (
 
 _BEFORE_START = [rule.name for rule in CUT_RULES].index("before-start")
 _STARTS = [rule.name in ("nothing-before", "prior-compaction", "unknown-role") for rule in CUT_RULES]
-"""Whether a range may begin where the rule forbids a cut: what is before it stays as it is."""
+"""Whether a range may begin at an invalid cut, by rule: the blocks before the range do not change."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ _FORMAT = "{desc} {percentage:3.0f} % |{bar}| {elapsed}, {remaining} left"
 
 @contextmanager
 def show_progress(title: str, tell: Progress | None = None) -> Iterator[Progress | None]:
-    """Yield the callback `tell`, or that of a bar if it is None; None if nobody would see a bar.
+    """Yield the callback `tell`, or a bar's callback if it is None; None if the output shows no bar.
 
     The callback is called with the share that is done, from 0 to 1. The environment's `TQDM_DISABLE=1` turns
     bars off.

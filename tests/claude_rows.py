@@ -59,8 +59,10 @@ class Claude:
         meta = {"trigger": "auto", "preTokens": 77_777, "tokensSaved": 400, "compactedToolIds": [call]}
         return self.add("system", subtype="microcompact_boundary", microcompactMetadata=meta)
 
-    def use(self, call: str, result: str, request: int) -> Claude:
-        block = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": "ls"}}
+    def use(
+        self, call: str, result: str, request: int, name: str = "Bash", given: Row | None = None
+    ) -> Claude:
+        block = {"type": "tool_use", "id": call, "name": name, "input": given or {"command": "ls"}}
         usage = {"input_tokens": request, "output_tokens": 20}
         message = {"id": f"m{len(self.rows)}", "role": "assistant", "model": LARGE, "content": [block]}
         self.add("assistant", message={**message, "stop_reason": "tool_use", "usage": usage})

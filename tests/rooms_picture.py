@@ -25,8 +25,7 @@ COLUMNS = {
     "formats": (1, 1),
     "policies": (2, 2),
     "tokens": (1, 2),
-    "corpus": (0, 0),
-    "jupyter": (1, 1),
+    "replays": (0, 1),
     "hooks": (2, 2),
 }
 WIDTH, GAP, BETWEEN, PAD = 920, 16, 26, 14

@@ -41,10 +41,11 @@ ROOMS = (
         "facts",
         "summaries",
         "replays",
+        "hooks",
         "workbench",
         "corpus",
     ),
-    *("testing", "hooks", "jupyter", "cli", "start"),
+    *("testing", "jupyter", "cli", "start"),
     "__init__",
 )
 """Rooms and loose modules from the ground up: the left may be imported by the right."""
@@ -85,16 +86,16 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "facts": "text errors faults mixins session cuts tokens formats policies planning wire redaction",
         "summaries": "text errors mixins session redaction tokens formats policies planning wire files facts",
         "replays": "text errors mixins progress session tokens policies planning facts summaries",
+        "hooks": "text errors paths session redaction facts files",
         "workbench": (
             "text errors faults mixins session cuts redaction tokens formats demo policies planning wire "
-            "files facts summaries replays"
+            "files facts summaries replays hooks"
         ),
         "corpus": (
             "text errors mixins progress paths session redaction formats policies planning files library "
             "facts tokens workbench"
         ),
         "testing": "errors session formats files workbench",
-        "hooks": "text errors paths session redaction facts files",
         "jupyter": (
             "text errors paths session tokens formats demo policies planning kept_files files library "
             "summaries replays workbench corpus hooks"

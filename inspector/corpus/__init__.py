@@ -1,4 +1,4 @@
-"""Many sessions at once: what compactions lose across folders, and which policy loses least.
+"""Many sessions at once: facts that compactions lose across folders, and the policy that loses least.
 
 Start with `scanning.py`, which runs a scan: `sources.py` finds the files, `worker.py` measures each in a
 separate process, `row_store.py` stores the rows. `columns.py` describes a row, `measure.py` measures one

@@ -77,11 +77,7 @@ def fill_row(row: Row) -> Row:
 
 
 def sum_kept(counts: Sequence[int]) -> int:
-    """Sum the facts that can be read whole.
-
-    Args:
-        counts: Facts of each outcome in COUNTED, as a value of the column `facts` has them.
-    """
+    """Sum the facts that can be read whole, of `counts` by outcome, as the column `facts` has them."""
     return sum(count for name, count in zip(COUNTED, counts, strict=True) if name in IN_FULL)
 
 

@@ -1,6 +1,6 @@
-"""Measure one session: what each of its compactions, recorded or planned, keeps, loses and costs.
+"""Measure one session: the kept and lost facts and the cost of its recorded and planned compactions.
 
-A row is one session × one policy × one point in time. The points are those before each recorded compaction;
+A row is one session × one policy × one point in time. The points are right before each recorded compaction;
 in a session without compactions, the point at which the context was fullest. At a recorded compaction, the
 first row describes what the harness did ("recorded"), and every policy is planned at the same point, so that
 all are compared on the same facts. No model is called: the deterministic placeholder replaces a policy's
@@ -87,13 +87,9 @@ def measure_session(
 ) -> Iterator[Row]:
     """Measure one session: yield its rows, one policy after another. `columns.py` describes the columns.
 
-    Args:
-        session: The session to measure.
-        policies: The policies to plan with before each recorded compaction; in a session that records none,
-            at the fullest moment.
-        recorded: Whether to add a row for each recorded compaction.
-        measures: The measures besides tokens, of `MEASURES`.
-        counter: The token counter.
+    The policies plan before each recorded compaction; in a session that records none, at the fullest moment.
+    With `recorded`, there is a row for each recorded compaction. `measures` are those of `MEASURES`, besides
+    tokens.
 
     >>> from inspector import find_policy, open_demo
     >>> rows = list(measure_session(open_demo(), [find_policy("flue")]))
@@ -291,7 +287,5 @@ def facts_of(trace: Trace) -> Facts:
 
 
 def _count_findings(trace: Trace, plan: Plan | None) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for finding in check_trace(trace, trace.scene.session, plan):
-        counts[finding.code] = counts.get(finding.code, 0) + 1
-    return dict(sorted(counts.items()))
+    findings = check_trace(trace, trace.scene.session, plan)
+    return dict(sorted(Counter(finding.code for finding in findings).items()))

@@ -1,4 +1,4 @@
-"""Compare two scans: what the newer one does worse in the same sessions, under the same policies."""
+"""Compare two scans: regressions in the same sessions under the same policies."""
 
 from __future__ import annotations
 
@@ -42,13 +42,8 @@ def compare_scans(
     """Return what the new scan does worse than the old one at the points that both measured.
 
     A policy that now fires again on its own result, or cannot be planned, is always a regression. Policies
-    are matched by name, sessions by content.
-
-    Args:
-        old: The older scan.
-        new: The newer scan.
-        kept: By how much the share of facts kept may fall.
-        left: By how much the share of tokens left may rise.
+    are matched by name, sessions by content. The share of facts kept may fall by `kept`, and that of tokens
+    left may rise by `left`.
 
     >>> from inspector.corpus.columns import fill_row
     >>> def table(kept):

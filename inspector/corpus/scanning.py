@@ -81,7 +81,7 @@ def scan(
         executor: An executor of `concurrent.futures`, such as Dask's `client.get_executor()`. It is sent
             addresses and policies, never sessions.
         limits: Limits for one file. A file that exceeds them gets a row with the error.
-        tell: Called with the share that is done, from 0 to 1; by default a notebook or a terminal shows a
+        tell: Called with the finished share, from 0 to 1; by default a notebook or a terminal shows a
             bar. An exception it raises (`Stopped`) ends the scan, like an interrupt.
 
     Raises:

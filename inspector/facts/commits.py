@@ -27,7 +27,7 @@ _COUNTED = re.compile(
         [
             *(digits[at : at + 3] for digits in (_DIGITS, _LETTERS) for at in range(len(digits) - 2)),
             *(single + a + two + b for single, two in pairwise(_LETTERS) for a, b in pairwise(_DIGITS)),
-            *(a + one + b + two for one, two in pairwise(_LETTERS) for a, b in pairwise(_DIGITS)),
+            *(a + c + b + d for c, d in pairwise(_LETTERS) for a, b in pairwise(_DIGITS)),
         ]
     )
     + "))"

@@ -98,15 +98,15 @@ def _compare_parts(form: str, text: IndexedText, is_said: SaidBefore) -> FactCom
     parts = [part for part in _JOINTS.split(form) if any(map(is_subject, read_terms(part)))]
     if len(parts) < 2 or len(parts) > _MOST_PARTS:
         return ABSENT
-    found = [_find_part(part, text, is_said) for part in parts]
-    against = [part for part in found if part.reason in ("negation", "negated")]
+    compared = [_find_part(part, text, is_said) for part in parts]
+    against = [part for part in compared if part.reason in ("negation", "negated")]
     if against and _CORRECTS.search(form):
         return against[0]._replace(outcome="unclear", reason="negation")
-    if any(part.outcome == "absent" or part.start < 0 for part in found):
+    if any(part.outcome == "absent" or part.start < 0 for part in compared):
         return ABSENT
-    first, last = min(part.start for part in found), max(part.start + len(part.words) for part in found)
+    first, last = min(part.start for part in compared), max(part.start + len(part.words) for part in compared)
     if last - first > _LONGEST:
-        return found[0]._replace(outcome="unclear", reason="parts")
+        return compared[0]._replace(outcome="unclear", reason="parts")
     return FactComparison("unclear", text.text[first:last], first, reason="parts")
 
 

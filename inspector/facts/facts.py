@@ -5,7 +5,7 @@ numbers with a name, the user's rules, decisions and open todos. Arguments of to
 parsed first, then the text. Facts in recorded compaction summaries are separate, in `Facts.summaries`: a
 summary repeats facts, and is not their source.
 
-Occurrences are stored as columns; a `Said` is built on access.
+Occurrences are stored as columns; an `Occurrence` is built on access.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .extract.paths import PathFinder
 from .extract.segments import SUMMARY, read_path
 
 
-class Said(NamedTuple):
+class Occurrence(NamedTuple):
     """An occurrence of a fact.
 
     Attributes:
@@ -71,7 +71,7 @@ class Fact(Printable):
     facts: Facts
 
     @cached_property
-    def said(self) -> tuple[Said, ...]:
+    def said(self) -> tuple[Occurrence, ...]:
         """The occurrences in the order of the path, without those in compaction summaries."""
         start, end = self.facts.offset[self.number : self.number + 2].tolist()
         return tuple(self.facts.said(at) for at in range(start, end))
@@ -187,11 +187,11 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
         every = self.every
         return tuple(every[number] for number in np.flatnonzero(self.kind == KIND[kind]).tolist())
 
-    def said(self, at: int) -> Said:
+    def said(self, at: int) -> Occurrence:
         """One occurrence, by its place in the columns."""
         entry = self.session.entries[self.entry[at]]
         did = int(self.operation[at])
-        return Said(
+        return Occurrence(
             BlockRef(entry.id, int(self.block[at])),
             int(self.start[at]),
             int(self.end[at]),
@@ -287,7 +287,7 @@ def strip_place(text: str) -> str:
     return _PLACE.sub("", text)
 
 
-SPOKEN = ("constraint", "choice", "decision", "todo", "statement")
+SENTENCE_KINDS = ("constraint", "choice", "decision", "todo", "statement")
 """Kinds whose form is a sentence."""
 
 
@@ -303,7 +303,7 @@ def quote_form(kind: str, form: str, most: int) -> str:
     if len(words) > most:
         words = redact_long(words, most)
         words = (words[:most].rpartition(" ")[0].rstrip(",;:") or words[:most]) + " …"
-    return printable(f"“{words}”" if kind in SPOKEN else words)
+    return printable(f"“{words}”" if kind in SENTENCE_KINDS else words)
 
 
 def find_facts(session: Session) -> Facts:

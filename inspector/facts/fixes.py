@@ -26,7 +26,7 @@ from ..session.blocks import Block, ToolCall, ToolOutput
 from ..session.queries import pair_calls
 from ..session.tree import COMPACTION
 from ..text import plural, printable
-from .facts import SPOKEN
+from .facts import SENTENCE_KINDS
 from .focus import write_focus
 from .needed_again import shows_file, strip_number
 from .outcomes import CODE, IN_FULL, Outcome
@@ -139,13 +139,15 @@ def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
     # plans.
     plan = plan if plan.policy.name == RECORDED.name else plan.with_summary(None)
     proof = _Proof(plan, traced, text)
-    if proof.stands:
+    if proof.is_kept:
         return ()
     fixes: dict[tuple[str, str], Fix] = {}
     for means, sentence, other, changes in _candidates(proof):
         outcome = proof.outcome(other)
         if outcome is not None and proof.improves(other):
-            fix = Fix(means, sentence, other, other.after - plan.after, outcome, changes, proof.tell(other))
+            fix = Fix(
+                means, sentence, other, other.after - plan.after, outcome, changes, proof.describe(other)
+            )
             fixes.setdefault((means, sentence), fix)
     proved = sorted(fixes.values(), key=lambda fix: (fix.price, CODE[proof.outcome(fix.plan) or "absent"]))
     return (*([] if proof.outcome(plan) else _ask(plan, traced)), *proved)
@@ -163,7 +165,7 @@ def replan(plan: Plan, **changes: Any) -> Plan | None:
 
 def _ask(plan: Plan, traced: TracedFact) -> Iterator[Fix]:
     """Offer the sentence as an instruction to the summariser. The result is not verified."""
-    if traced.fact.kind in SPOKEN and plan.summarises:
+    if traced.fact.kind in SENTENCE_KINDS and plan.summarises:
         price = int(plan.ledger.count_texts([traced.fact.form])[0])
         sentence = "Ask for this sentence in the summary instructions; nothing proves that it is followed."
         words = write_focus([traced])
@@ -177,12 +179,12 @@ class _Proof:
         self.plan, self.traced, self.written = plan, traced, written
         self.table = PairTable(plan)
         self.needed = find_needed(self.table, traced)
-        is_statement = traced.fact.kind in (*SPOKEN, "text")
+        is_statement = traced.fact.kind in (*SENTENCE_KINDS, "text")
         self.good = tuple(name for name in IN_FULL if is_statement or name != "paraphrased")
         self._outcomes: dict[int, tuple[Plan, Outcome | None]] = {}
         self.base = self._find(plan)
         # A block that only names a file is enough if the file was not read again.
-        self.stands = self.base == "verbatim" and (
+        self.is_kept = self.base == "verbatim" and (
             self.needed.reread is None or self._find_group(plan) is not None
         )
 
@@ -197,7 +199,7 @@ class _Proof:
         before, after = self.outcome(self.plan), None if plan is None else self.outcome(plan)
         return after is not None and (before is None or CODE[after] < CODE[before])
 
-    def tell(self, plan: Plan) -> str:
+    def describe(self, plan: Plan) -> str:
         """Describe the content of the blocks that a plan keeps."""
         number = self._find_group(plan)
         if number is None:
@@ -235,7 +237,7 @@ def _find_words(table: PairTable, traced: TracedFact) -> Iterator[tuple[Rows, st
     """Find the blocks that say a fact, or else those that name it; without calls that found nothing."""
     session, kind = table.plan.session, traced.fact.kind
     done = {occurrence.ref for occurrence in traced.sayings if occurrence.operation}
-    holds = "the sentence" if kind in SPOKEN else "the path" if kind == "file" else "the words"
+    holds = "the sentence" if kind in SENTENCE_KINDS else "the path" if kind == "file" else "the words"
     rows: list[int] = []
     for refs in (traced.said, traced.named):
         for row in (table.row_of[ref] for ref in refs if ref in table.row_of):

@@ -53,7 +53,7 @@ def find_lines(
     """
     subject = list({term.form: term for term in read_terms(question) if is_subject(term)}.values())
     holders = {term: _find_holders(remaining, term) for term in subject}
-    every = max(1, len(remaining.said) + len(remaining.others))
+    every = max(1, len(remaining.unchanged) + len(remaining.others))
     weight = {term: log(1 + every / (1 + len(holders[term]))) * _plain(term) for term in subject}
     whole = sum(weight.values())
     if not whole:
@@ -64,7 +64,7 @@ def find_lines(
             scores[row] = scores.get(row, 0) + weight[term]
     result: list[LineMatch] = []
     for row in sorted(scores, key=lambda row: (-scores[row], row))[:_MOST_BLOCKS]:
-        text = remaining.said[row] if row >= 0 else remaining.others[-1 - row].text
+        text = remaining.unchanged[row] if row >= 0 else remaining.others[-1 - row].text
         ref = refer(remaining.session, [row])[0] if row >= 0 else remaining.others[-1 - row].ref
         stems = {word: stem(word) for word in set(WORDS.findall(text[:_MOST_CHARACTERS].casefold()))}
         terms_to_pair = [

@@ -168,8 +168,7 @@ class Occurrences:
 
     @cached_property
     def _commits(self) -> list[dict[str, int]]:
-        """The ids of commits that begin alike, in alphabetical order, with their places; where there are
-        several."""
+        """Groups of several commit ids that begin alike, in alphabetical order, with their places."""
         ids = {fact.form: at for at, fact in enumerate(self.facts) if fact.kind == "id"}
         return [{form: ids[form] for form in forms} for forms in sort_commits(ids).values() if len(forms) > 1]
 

@@ -16,13 +16,13 @@ from ..session.blocks import BlockRef
 from ..session.queries import readable_text
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools, Ints
 from .comparing import STATEMENTS, compare_fact, index_text
-from .facts import Fact, Facts, Said
+from .facts import Fact, Facts, Occurrence
 from .indexed_text import SaidBefore, find_whole
 from .line_search import LineMatch, find_lines, find_spelling
 from .literal import find_literal, make_asked
 from .mentions import FactPattern
 from .occurrences import Occurrences, is_only_named, refer
-from .outcomes import CODE, IN_FULL, KEPT, Outcome
+from .outcomes import CODE, IN_FULL, RETAINED, Outcome
 from .outdated import find_outdated
 from .point_in_time import PointInTime
 from .questions import compare_question
@@ -130,7 +130,7 @@ class OutcomeFinder:
         """The other files said so far that an end of its path may mean."""
         return self.occurrences.share_tail(self.occurrences.facts[number], tail, self.point.mentioned)
 
-    def sayings(self, number: int) -> tuple[Said, ...]:
+    def sayings(self, number: int) -> tuple[Occurrence, ...]:
         """Every place that says it, in the order of the path, under another name of the same thing too."""
         facts = [self.fact(number), *(self.fact(short) for short in self.point.shorter.get(number, ()))]
         longer = self.longer(number)
@@ -348,7 +348,7 @@ class OutcomeFinder:
             best = best._replace(outcome="partial", reason="end of several paths")
         if pattern.commit and best.outcome == "quoted":  # every length of a commit's id is found above
             best = ABSENT
-        if stand.placeholder and best.outcome not in (*KEPT, "partial"):
+        if stand.placeholder and best.outcome not in (*RETAINED, "partial"):
             best = ABSENT  # a placeholder only quotes
         return max(best, part, key=lambda result: _RANK[result.outcome])
 
@@ -357,7 +357,7 @@ class OutcomeFinder:
     ) -> FactOutcome:
         # A recorded summary and an unchanged block are evidence themselves.
         # A remaining tail of a path is no better evidence than nothing at all.
-        is_kept = outcome in KEPT
+        is_kept = outcome in RETAINED
         sure = is_kept and all(stand.recorded or stand.how == "head" for stand in places)
         scene = self.scene
         tier: Evidence = scene.own_tier if outcome == "verbatim" else "recorded" if sure else scene.tier

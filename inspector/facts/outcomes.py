@@ -83,13 +83,13 @@ TRAITS: dict[Outcome, OutcomeTraits] = {traits.name: traits for traits in _ROWS}
 
 CODE: dict[Outcome, int] = {name: code for code, name in enumerate(OUTCOMES)}
 """The code of each outcome in columns."""
-KEPT, MISSING, UNDECIDED = (
+RETAINED, MISSING, UNDECIDED = (
     tuple(name for name in OUTCOMES if TRAITS[name].group == group)
     for group in ("kept", "missing", "undecided")
 )
 IN_FULL: tuple[Outcome, ...] = ("verbatim", "quoted", "paraphrased")
 """Outcomes that leave the whole fact in the context."""
-WORST_FIRST: tuple[Outcome, ...] = (*MISSING[::-1], *UNDECIDED[::-1], *KEPT[::-1], "superseded")
+WORST_FIRST: tuple[Outcome, ...] = (*MISSING[::-1], *UNDECIDED[::-1], *RETAINED[::-1], "superseded")
 """The order of a list whose first rows need attention."""
 
 _RENAMED: dict[str, Outcome] = {

@@ -1,8 +1,8 @@
 """Find the facts that later work made out of date: rewritten commits and edited numbers.
 
 `replaced.py` finds what the user replaced in words. Here a tool did it: a rebase gave a commit another id, or
-an edit put another number behind a name. Such a fact is no loss if a summary leaves it out. What cannot be
-proved from the calls and their outputs is not claimed.
+an edit put another number behind a name. Such a fact is no loss if a summary leaves it out. Nothing is
+out of date unless the calls and their outputs prove it.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ class PathIndex:
         self._ends: dict[str, _Ends] = {}
 
     def find(self, wordings: Sequence[str], parts: Sequence[str]) -> list[str]:
-        """Those that are one of the wordings, that end in the path of these parts, or that it ends in; more
-        where there are few of that name."""
+        """Find the paths that equal a wording, end in the path of these parts, or are its end; of a rare name
+        also others."""
         name = parts[-1]
         paths = self._named.get(name, ())
         if len(paths) <= _FEW:

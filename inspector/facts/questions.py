@@ -1,7 +1,7 @@
 """Compare what a person asks for, in their own words, with a text.
 
-A question is read as a statement first. What the statement reader cannot decide is told by how much of it the
-text has in one sentence: nearly all is `quoted`, some is `unclear`, little is `absent`.
+A question is read as a statement first. If the statement reader cannot decide, the share of its words in one
+sentence of the text decides: nearly all is `quoted`, some is `unclear`, little is `absent`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LABEL = re.compile(
     r"(?i)^\W*(?:image|picture|screenshot|error|warning|command|file|rule|choice|decision|to-?do|note|url|link|commit"
     r"|branch|question|comment)s?:\s+"
 )
-"""What sort of thing the words are about."""
+"""A label in front of the words, such as "screenshot:"."""
 _KINDS = {"p": "file", "u": "url", "i": "id", "w": "symbol"}
 _QUOTED: tuple[Outcome, ...] = ("quoted", "paraphrased")
 _FEW = 3
@@ -69,7 +69,7 @@ def compare_question(question: str, text: IndexedText, is_said: SaidBefore = NOT
 
 
 def _find_result(question: str, text: IndexedText) -> FactComparison:
-    """Check whether a text tells how a check ended that a question is about: `unclear` if so."""
+    """Check whether a text has the result of the check that a question is about: `unclear` if so."""
     words = find_result(question, text.text)
     if not words:
         return ABSENT
@@ -82,10 +82,10 @@ def _find_counted(question: str, text: IndexedText) -> FactComparison:
     >>> _find_counted("4 files changed, 7 insertions", IndexedText("Staged all 4 modified files.")).words
     '4 modified files'
     """
-    asked = _list_counted(read_terms(question), 1)
-    for sentence in text.sentences if asked else ():
+    counted = _list_counted(read_terms(question), 1)
+    for sentence in text.sentences if counted else ():
         for (number, noun), span in _list_counted(sentence.terms, 2).items():
-            if (number, noun) in asked:
+            if (number, noun) in counted:
                 words = text.text[sentence.start + span[0] : sentence.start + span[1]]
                 return FactComparison("unclear", words, sentence.start + span[0], reason="words missing")
     return ABSENT
@@ -102,7 +102,7 @@ def _list_counted(terms: Sequence[Term], most: int) -> dict[tuple[str, str], tup
 
 
 def split_sentences(words: str) -> list[str]:
-    """Return the sentences of what somebody said, without those that have no subject.
+    """Split words into sentences, without those that have no subject.
 
     >>> split_sentences("Keep it small. And so? Use tabs.")
     ['Keep it small.', 'Use tabs.']
@@ -138,7 +138,7 @@ def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactComp
     if len(terms) == 1 and values and (same := text.find_value(values[0].form)) is not None:
         return FactComparison("quoted", text.text[slice(*same)], same[0])
     result = compare_statement(part, text, is_said)
-    # What a person adds in brackets, or puts in front as a label, explains the rest.
+    # Words in brackets and a label in front only explain the rest.
     bare = _LABEL.sub("", _ASIDE.sub("", part))
     if bare != part and result.outcome not in _QUOTED and sum(map(is_subject, read_terms(bare))) > 1:
         plain = compare_statement(bare, text, is_said)
@@ -198,8 +198,8 @@ def find_name(words: str, text: IndexedText, paths: bool = True) -> FactComparis
             place = re.search(re.escape(name), text.text, re.IGNORECASE)
             return FactComparison("unclear", name, place.start() if place else -1, reason="name")
     for command in _COMMAND.findall(words):
-        if (found := quote_statement(command, text)).outcome != "absent":
-            return found._replace(outcome="unclear", reason="name")
+        if (quoted := quote_statement(command, text)).outcome != "absent":
+            return quoted._replace(outcome="unclear", reason="name")
     return ABSENT
 
 
@@ -248,9 +248,9 @@ def _has_bound(terms: tuple[Term, ...], words: str) -> bool:
         for at in clause
     }
     place = Sentence(0, len(words), read_terms(words))
-    held = find_held(filter(is_subject, terms), place)
-    forms = {term.form for term in held if terms.index(term) in bound}
-    return not bound or len(forms) > 1 or not all(is_general(term.form) for term in held)
+    shared = find_held(filter(is_subject, terms), place)
+    forms = {term.form for term in shared if terms.index(term) in bound}
+    return not bound or len(forms) > 1 or not all(is_general(term.form) for term in shared)
 
 
 def _compare_share(

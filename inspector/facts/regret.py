@@ -27,10 +27,10 @@ from ..tokens.models import SYNTHETIC, model_of
 from ..tokens.prices import Money, add_money, price_tokens
 from .comparing import compare_fact
 from .extract.collect import BY, KINDS, OPERATIONS
-from .facts import Fact, Facts, Said, quote_form
+from .facts import Fact, Facts, Occurrence, quote_form
 from .indexed_text import IndexedText, is_subject
 from .needed_again import has_not_started, same_answer, shows_file, strip_number
-from .outcomes import IN_FULL, KEPT
+from .outcomes import IN_FULL, RETAINED
 from .remaining import Remaining
 from .terms import read_terms
 from .trace import trace_rounds
@@ -129,7 +129,7 @@ class Regret(Printable):
         gone = "what it had shown was compacted away" if shown else "it was lost"
         if not shown and self.traced.outcome == "partial":
             gone = "only a part of it was left"
-        elif not shown and self.traced.outcome in KEPT:
+        elif not shown and self.traced.outcome in RETAINED:
             gone = "what said it was compacted away"
         return (
             f"The {fact.kind} {form} was {MEANS[fact.kind]} {when} "
@@ -241,10 +241,12 @@ class _Search:
                 same, turn = all(time.same for time in times), self.session.turn_of[first.again.entry]
                 yield Regret(traced, entry.id, first.before, first.again, parts, same, turn, len(times))
 
-    def _find_said(self, traced: TracedFact, later: list[tuple[Said, IndexedText]]) -> Iterator[_PaidTime]:
+    def _find_said(
+        self, traced: TracedFact, later: list[tuple[Occurrence, IndexedText]]
+    ) -> Iterator[_PaidTime]:
         """Yield the first time that a rule is said again."""
         typed = [said.ref for said in traced.fact.said if said.by == "user" and said.ref in traced.said]
-        lost = traced.outcome not in (*KEPT, "superseded")
+        lost = traced.outcome not in (*RETAINED, "superseded")
         for mention, words in later if typed and lost else ():
             if _repeats(traced.fact.form, words):
                 # The sentence alone: its message says other things for other reasons.

@@ -87,14 +87,14 @@ class Remaining:
         }
 
     @cached_property
-    def said(self) -> dict[int, str]:
+    def unchanged(self) -> dict[int, str]:
         """The texts of the unchanged blocks by row."""
         return {row: readable_text(block) for row, block in self._blocks.items()}
 
     @cached_property
     def index(self) -> TextIndex:
         """The same, ready to be searched."""
-        return _index(self.said)
+        return _index(self.unchanged)
 
     @cached_property
     def other_index(self) -> TextIndex:
@@ -112,7 +112,7 @@ class Remaining:
     @cached_property
     def _prose(self) -> dict[int, str]:
         """The text that people and the model wrote in the unchanged blocks, by row."""
-        return {row: text for row, text in self.said.items() if self._blocks[row].kind not in _TOOLS}
+        return {row: text for row, text in self.unchanged.items() if self._blocks[row].kind not in _TOOLS}
 
     @cached_property
     def prose(self) -> TextIndex:
@@ -137,7 +137,7 @@ class Remaining:
     @cached_property
     def _folded(self) -> str:
         """All texts in one line, case-folded."""
-        texts = [*self.said.values(), *(other.text for other in self.others)]
+        texts = [*self.unchanged.values(), *(other.text for other in self.others)]
         return " ".join("\n".join(texts).casefold().split())
 
     @cached_property

@@ -175,9 +175,9 @@ _STATEMENTS: Memo[tuple[tuple[Statement, ...], ...]] = Memo(1)
 def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
     """Return the groups of statements about one subject with more than one value; cached with the facts."""
     groups: dict[tuple[str, ...], list[Statement]] = {}
-    for place in find_typed(facts.session):
-        if _MAY_TELL.search(place[-1]) is not None and (parts := read_statement(place[-1])) is not None:
-            groups.setdefault(parts[0], []).append(Statement(*place, *parts))
+    for entry, block, start, end, words in find_typed(facts.session):
+        if _MAY_TELL.search(words) is not None and (parts := read_statement(words)) is not None:
+            groups.setdefault(parts[0], []).append(Statement(entry, block, start, end, words, *parts))
     return tuple(
         tuple(members) for members in groups.values() if len({member.value for member in members}) > 1
     )

@@ -34,7 +34,7 @@ _ENDED = re.compile(
     r"|\b(?:no|0|zero) (?:errors?|failures?)\b|[✓✔✅]"
     r"|\bfail(?:s|ed|ing|ures?)?\b|\b[1-9]\d* errors?\b|[✗✘❌]"
 )
-"""What tells how a check ended, whichever way."""
+"""Words for the result of a check, passed or failed."""
 _WORD = re.compile(r"[A-Za-z][\w-]*")
 _PART = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 _FAILING = names("error errors fail fails failed failing failure failures")
@@ -95,10 +95,10 @@ def tells_error(command: str, error: str, texts: Iterable[str]) -> bool:
 
 
 def find_result(words: str, text: str) -> str:
-    """Return the sentence of a text that tells how a check ended; "" if none does.
+    """Return the sentence of a text that states the result of a check, or "".
 
     Args:
-        words: Words that tell how a check of the same sort ended; for others there is no answer.
+        words: Words about the result of a check of the same kind; for others the answer is "".
         text: The text to search.
 
     >>> find_result("npm test: 1309 pass, 0 fail", "Lint is clean. All tests pass.")

@@ -44,7 +44,7 @@ _POINTS_LATER = re.compile(r"[,;] (?:it|this|that|they) (?:needs?|has|have|must|
 _WISHES = re.compile(
     r"(?:ideally|(?:it|that)(?:'d| would) be (?:nice|great|good|cool|ideal|lovely)|i(?:'d| would) love)\b"
 )
-"""What a person would like of the thing at hand: a wish is no rule."""
+"""Wishes about the thing at hand, which are not rules."""
 _OFFERS = re.compile(
     r"(?:you (?:can|may|could)|feel free"
     r"|let's(?! (?:just )?(?:not|keep|use|stick|prefer|go (?:with|for)|take|pick|choose|stay)\b))\b"

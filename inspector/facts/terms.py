@@ -2,7 +2,7 @@
 
 Two texts are compared by their terms. A value (a number with its unit, an amount, a date, a path, an address,
 an id, a flag, an identifier) has the same form however it is written. Other words are reduced to a stem, and
-the words that negate, permit, cancel, bind or soften a sentence are told apart from those that carry its
+the words that negate, permit, cancel, bind or soften a sentence are distinguished from those that carry its
 subject. English only; words of other scripts are compared as they are.
 """
 

@@ -21,7 +21,7 @@ _CODE = re.compile(
     r"|(?i:\b\w{0,40}?(?:bash|shell|exec|command|terminal)\w{0,40}\((?:([^\n()]{2,300})\)|([^\n]{2,300}?)\)(?=\s*(?:·|$))))",
     re.MULTILINE,
 )
-"""Where a text writes a command: in backquotes, after a prompt, or as the argument of a shell tool."""
+"""A command in a text: in backquotes, after a prompt, or as the argument of a shell tool."""
 _CONTINUED = re.compile(r"\\\s*\n\s*")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _FIGURE = (
@@ -47,7 +47,7 @@ _FLAGS = {
     "--force": "-f",
 }
 _JOINS = ("&&", "||", ";", "|")
-"""What joins two commands on a line."""
+"""Operators that join two commands on a line."""
 
 
 def compare_thing(
@@ -308,7 +308,7 @@ def _compare_command(form: str, text: IndexedText, is_said: SaidBefore) -> FactC
 
 
 def _holds(words: list[str], command: list[str], *, prose: bool = False) -> bool:
-    """Whether words hold a command whole: alone, beside what joins two commands, or in prose."""
+    """Whether words contain a whole command: alone, next to such an operator, or in prose."""
     for at in range(len(words) - len(command) + 1):
         if words[at : at + len(command)] != command:
             continue

@@ -1,4 +1,4 @@
-"""Trace every fact: where it was said, and how much of it can still be read after a compaction.
+"""Trace every fact: its sources, and how much of it can still be read after a compaction.
 
 Takes the facts of a session and a plan or a recorded compaction, and returns a `Trace` with one `TracedFact`
 for every fact said so far. Three kinds of evidence are distinguished and never added up: a recorded summary,
@@ -44,7 +44,7 @@ _MOVES: Memo[tuple[Remaining, Remaining]] = Memo(8)
 def trace_facts(facts: Facts, plan: Plan, *, placeholder: bool = True) -> Trace:
     """Trace every fact said up to the leaf of a plan's session, in the context that the plan leaves.
 
-    `facts` are those of the plan's file. No model is called: the placeholder is read instead of a model's
+    `facts` come from the plan's file. No model is called: the placeholder is read instead of a model's
     summary, and the evidence is "planned". Without `placeholder` it is not read, because a model's summary
     may not name the same facts; the texts that rules add to a summary are still read.
 
@@ -89,7 +89,7 @@ def recall_keys(facts: Facts, occurrences: Occurrences, session: Session) -> Fac
 
 
 def trace_plan(plan: Plan) -> Trace:
-    """Trace the facts of `session.facts`, which are those of the whole path once found."""
+    """Trace the facts of the whole session up to the leaf of a plan."""
     return trace_facts(find_whole(plan).facts, plan)
 
 

@@ -34,7 +34,7 @@ from ..tokens.prices import Money, price_tokens
 from .comparing import STATEMENTS
 from .explanation import Explanation
 from .extract.collect import KINDS
-from .facts import Fact, Said, spell_fact, strip_place
+from .facts import Fact, Occurrence, spell_fact, strip_place
 from .line_search import LineMatch
 from .literal import tell_absence
 from .outcomes import MISSING, OUTCOMES, UNDECIDED, Outcome, read_outcome
@@ -90,7 +90,7 @@ class Look(Protocol):
 
     def named(self, number: int) -> tuple[BlockRef, ...]: ...
 
-    def sayings(self, number: int) -> tuple[Said, ...]: ...
+    def sayings(self, number: int) -> tuple[Occurrence, ...]: ...
 
     def longer(self, number: int) -> tuple[Fact, ...]: ...
 
@@ -154,7 +154,7 @@ class TracedFact(Printable):
         return self._look.named(self._number)
 
     @cached_property
-    def sayings(self) -> tuple[Said, ...]:
+    def sayings(self) -> tuple[Occurrence, ...]:
         """Every place of the file that is known to say it, under another name of the same thing too, with who
         says it and what was done; in the order of the path."""
         return self._look.sayings(self._number)
@@ -290,10 +290,10 @@ def list_verdicts(traced: TracedFact) -> tuple[Verdict, ...]:
 
 
 def find_verdict(session: Session, traced: TracedFact) -> Verdict | None:
-    """Return the reader's judgement of a fact in its compaction or plan; None if there is none."""
+    """Return the user's judgement of a fact in its compaction or plan, or None."""
     entry, fact = traced.scene.entry, traced.fact
-    known = session.verdicts
-    return known.get(("" if entry is None else entry.id, fact.kind, fact.form)) if known else None
+    verdicts = session.verdicts
+    return verdicts.get(("" if entry is None else entry.id, fact.kind, fact.form)) if verdicts else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,11 +12,11 @@ from .extract.paths import PathFinder
 from .extract.segments import ANSWERED, TYPED, TextSegment, read_path
 
 _RAN = "I ran the following shell command:"
-"""How Gemini CLI tells the model of a shell command that its user ran."""
+"""Gemini CLI's message to the model about a shell command that its user ran."""
 
 
 class TypedText(NamedTuple):
-    """A text that a person typed: the entry it stands in, its words, their hash (as in `TextLabels.text`),
+    """A text that a person typed: its entry, its words, their hash (as in `TextLabels.text`),
     and what the model said before."""
 
     entry: str

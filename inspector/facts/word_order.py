@@ -70,7 +70,7 @@ def _next_subject(terms: Sequence[Term], at: int, step: int) -> int | None:
 
 
 def find_value_exchange(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
-    """Find two values that changed places: the word before the one stands before the other."""
+    """Find two values that changed places: each follows the word before the other."""
     slots = [
         (at, to, word_before(own, at), word_before(other, to)) for at, to in pairs if own[at].sort == "value"
     ]

@@ -1,4 +1,4 @@
-"""Every sentence about what became of a fact: one table from a code to a template.
+"""Every sentence about the outcome of a fact: one table from a code to a template.
 
 `TracedFact.why()`, lint and the screen take their sentences from here: one loss reads the same in each.
 """
@@ -49,14 +49,14 @@ SENTENCES: dict[str, str] = {
     "superseded: edited": "The number was edited{when}: “{found}”; nothing is missing.",
     "superseded: carried": "You had replaced it{when}: “{found}”. {where} still says the old value, which is "
     "out of date.",
-    "not said": "Nobody said this in the session.",
+    "not said": "This was not said in the session.",
     "later": "It has not been said up to this point.",
-    # What could not be read before, and why.
+    # Facts that could not be read before the compaction, and why.
     "gone: compaction": "It could not be read before this compaction: {event} left nothing of it.",
     "gone: outputs": "It could not be read before this compaction: {outputs} cleared.",
     "gone": "It could not be read before this compaction: the context did not hold it.",
     "again": "{event} {says} it again, in {place}.",
-    # Where it was said.
+    # The source of a fact.
     "first: head": "{subject} {stands} before the messages; no message says it.",
     "first: run": "{subject} was first run by {who} in {place}.",
     "first: said": "{subject} {was} first said by {who} in {place}{more}.",
@@ -93,7 +93,7 @@ SENTENCES: dict[str, str] = {
     "CI007": "Of the file {form} only “{words}” is left, which {other} is called too.",
     "CI010": "The decision {form}, made {when}, is absent.",
     "CI014": "The choice {form}, made by the user {when}, is absent.",
-    "CI015": "The summary tells the {kind} {form}, which the user replaced {when} by {value}.",
+    "CI015": "The summary says the {kind} {form}, which the user replaced {when} by {value}.",
     "CI016": "The {kind} {form} is changed. {sentence}",
     "CI017": "The {kind} {form} is contradicted. {sentence}",
     "judged lost": "{sentence} You marked it lost.",
@@ -103,12 +103,12 @@ SENTENCES: dict[str, str] = {
     "step": "{named}; {summary}",
     "step: cleared": "{named}; {outputs}",
     "step: gone": "it was gone before",
-    # What a compaction or a plan lost.
+    # The losses of a compaction or a plan.
     "losses": "{facts}.",
     "losses: plan": "{facts} with this plan.",
     "losses: not written": "{facts} unless the summary names {them}.",
     "losses: none": "No essential fact is missing.",
-    "losses: unknown": "What it lost is unknown: the summary is encrypted or missing.",
+    "losses: unknown": "The losses are unknown: the summary is encrypted or missing.",
 }
 """By code. A code `a: b` is a variant of `a`."""
 

@@ -14,9 +14,7 @@ LONGEST = 1 << 22
 """The maximum number of bytes that are searched for the end of a record's strings."""
 TEARS = 64
 """The maximum number of damaged positions in a line after which a record is searched."""
-_JUNK = re.compile(
-    "[\0- ]*(?:\xef\xbb\xbf[\0- ]*)*"
-)  # zero bytes, white space and byte order marks, as Latin-1
+_JUNK = re.compile("[\0- ]*(?:\xef\xbb\xbf[\0- ]*)*")  # zeros, blanks and byte order marks, as Latin-1
 _SPACE = " \t\r\n"
 _INSIDE = frozenset(",]}")
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"[ \t\r]*', re.DOTALL)
@@ -25,12 +23,9 @@ _scan = JSONDecoder(strict=False, parse_int=float).raw_decode
 
 
 class Repair(NamedTuple):
-    """The complete objects of a damaged line.
+    """The offsets of the complete objects of a damaged line, and the end of the last line of them.
 
-    Attributes:
-        spans: the start and end offsets of the objects in the data.
-        end: the end of the last line that belongs to them.
-        is_open: whether the line begins an object that later data may complete.
+    `is_open` says that the line begins an object that later data may complete.
     """
 
     spans: list[tuple[int, int]]

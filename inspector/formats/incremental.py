@@ -14,7 +14,7 @@ from ..session.entries import Corrupt
 from ..session.garbage import paused_gc
 from ..session.session import Session
 from .json_document import HEAD
-from .json_lines import Data, FinishedLines, Reader, iter_lines, take_lines
+from .json_lines import Data, Reader, iter_lines, take_lines
 from .parts import list_parts
 from .readers import clear_usage, find_reader
 
@@ -109,8 +109,7 @@ class IncrementalReader:
 
         With `last`, less memory is used, and no more data can be read afterwards.
         """
-        if last and isinstance(self._lines, FinishedLines):
-            self._lines.goes_on = False
+        self._lines.goes_on = not last
         corrupt = self._lines.corrupt
         if self._unfinished is not None:
             corrupt.append(self._unfinished)

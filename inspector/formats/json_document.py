@@ -63,6 +63,14 @@ def tell_wordless(count: int, singular: str, many: str = "", corrupt: Sequence[C
     )
 
 
+def load_other(data: Data) -> Any:
+    """Parse another file of a session; None if it is broken."""
+    try:
+        return load(data)
+    except ReadError:
+        return None
+
+
 def sniff_document(data: Data, judge: Callable[[Any], str | None]) -> str | None:
     """Return the result of `judge` for the beginning of the document, or the reason for its absence."""
     head = cut_head(data)
@@ -194,6 +202,11 @@ class Fields:
         return None
 
 
+def list_objects(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list; empty if the value is not a list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def is_number(value: Any) -> bool:
     """Return whether a value is a finite number in the range of floats, and not a boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _MAX
@@ -215,6 +228,11 @@ def find_blocks(content: Any, read_block: Callable[[Any], ParsedBlock]) -> list[
     if isinstance(content, list):
         return [read_block(item) for item in content]
     return [unknown(content, "content")]
+
+
+def join_texts(parsed_blocks: Iterable[ParsedBlock]) -> str:
+    """Return the texts among the blocks, one per line."""
+    return "\n".join(block.text for block, _ in parsed_blocks if block.kind == "text")
 
 
 def unknown(raw: Any, name: str = "") -> ParsedBlock:
@@ -255,17 +273,10 @@ def read_messages(
     roles: Sequence[str] = (),
     key: str = "",
 ) -> dict[str, Any]:
-    """Read a list of messages as fields of a session: one entry each, in order.
+    """Read a list of messages of the format `name` as fields of a session: one entry each, in order.
 
-    Args:
-        messages: The messages.
-        read_block: Convert the JSON of a block.
-        name: The format.
-        roles: Roles of the messages to read; () for all.
-        key: The field with a message's id. Without an id, it is "m" and the message's number.
-
-    Raises:
-        EmptySession: There are no messages.
+    Messages of other roles than `roles`, if there are any, become notes. `key` is the field with a message's
+    id; without one, it is "m" and the message's number. Raises `EmptySession` if there are no messages.
     """
     entries: list[Entry] = []
     notes: list[Note] = []
@@ -346,6 +357,11 @@ def _take_cost(usage: Fields, keys: tuple[str, str, str, str, str]) -> Cost | No
     if inner.rest:
         usage.rest["cost"] = inner.rest
     return cost
+
+
+def iso_seconds(seconds: Number | None) -> str | None:
+    """Convert seconds since 1970 as `iso_time` does."""
+    return None if seconds is None else iso_time(seconds * 1000)
 
 
 def iso_time(milliseconds: Number | None) -> str | None:

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -48,20 +48,16 @@ class LineTaker(Protocol):
 
 
 class Lines(LineTaker, Protocol):
-    """The lines read so far from a file. More may follow, even after a session was built from them."""
+    """The lines read so far from a file. More may follow, even after a session was built from them.
 
-    def make_session(self) -> Session:
-        """Return the session of these lines. Raises `EmptySession` if none of them is a message."""
-
-
-@runtime_checkable
-class FinishedLines(Lines, Protocol):
-    """Lines that are freed while the last session is built, after `goes_on` was set to False.
-
-    This avoids having the parsed rows and the session in memory together.
+    If `goes_on` is False, no more follow, and they may be freed while the session is built: the parsed rows
+    and the session need not be in memory together.
     """
 
     goes_on: bool
+
+    def make_session(self) -> Session:
+        """Return the session of these lines. Raises `EmptySession` if none of them is a message."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +118,13 @@ def read_lines(lines: Lines, data: Data) -> Session:
         return lines.make_session()
 
 
+def lines_reader(
+    name: str, title: str, sniff: Callable[[Data], str | None], start: Callable[[], Lines], **more: Any
+) -> Reader:
+    """Return the reader of a format of lines; `start` begins to read a file."""
+    return Reader(name, title, sniff, lambda data: read_lines(start(), data), start, **more)
+
+
 def take_all(lines: LineTaker, data: Data) -> None:
     """Pass every line of a whole file to `lines`."""
     last = take_lines(lines, data)
@@ -131,11 +134,8 @@ def take_all(lines: LineTaker, data: Data) -> None:
 class LastLine(NamedTuple):
     """The state at the end of the data of a file of lines.
 
-    Attributes:
-        end: the offset after the last line that was read.
-        taken: whether any line was read.
-        unfinished: the rest of the data, if later data may complete it; until then a corrupt record.
-        unended: whether the last line was read although it has no line end.
+    `end` is the offset after the last line that was read, `unfinished` the rest of the data, if later data
+    may complete it; until then it is a corrupt record. `unended`: the last line that was read has no end.
     """
 
     end: int

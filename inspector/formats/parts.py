@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from io import BytesIO
-from typing import NamedTuple, overload
+from typing import BinaryIO, NamedTuple, overload
 
 from ..errors import EditError, InspectorError, ReadError, SeveralSessions
 from ..mixins import Printable
@@ -20,7 +20,7 @@ from ..text import plural, printable, printed
 from . import databases
 from .containers import ENTRIES, LARGEST, StoredFile, open_zip, read_entry, unpack
 from .file_kind import UNPACK, name_foreign
-from .json_document import FILE
+from .json_document import FILE, HEAD, close_head
 from .json_lines import Data
 from .readers import find_reader, read_session, unpack_named
 from .requests import chat_exports, document_lists, inspect_log, scout
@@ -112,13 +112,8 @@ def _list_tar(data: Data) -> Iterator[StoredFile]:
 class StoredSession(NamedTuple):
     """A session in a file that contains several.
 
-    Attributes:
-        name: Name in the file.
-        size: Number of unpacked bytes.
-        format: Name of the reader; "" if it is not a session.
-        problem: Why it is not a session; "" if it is one.
-        part: The stored file.
-        mode: Permissions of the file that contains it, if known.
+    `size` is unpacked bytes, `format` the name of the reader, `mode` the permissions of the whole file, if
+    known. Of another file `format` is "", and `problem` says why it is no session.
     """
 
     name: str
@@ -176,10 +171,10 @@ NOT_READ = "not looked at"
 TOO_MANY = f"{NOT_READ}: together they are larger than {LARGEST >> 20:,} MiB"
 
 
-def name_some(sessions: Sequence[StoredSession], most: int = 3) -> str:
+def name_some(sessions: Sequence[StoredSession]) -> str:
     """Format the first names as the user has to write them."""
-    names = [repr(printable(session.name, WORDS)) for session in sessions[:most]]
-    return ", ".join([*names, "…"] if len(sessions) > most else names) or "none"
+    names = [repr(printable(session.name, WORDS)) for session in sessions[:3]]
+    return ", ".join([*names, "…"] if len(sessions) > 3 else names) or "none"
 
 
 def list_sessions(
@@ -226,16 +221,9 @@ def _look(parts: Sequence[StoredFile], format: str | None) -> list[StoredSession
 def choose_part(data: Data, name: str, part: str | None, format: str | None = None) -> tuple[Data, str]:
     """Return the bytes of one session and its name in errors. Without an archive this is the whole data.
 
-    Args:
-        data: The content of the file.
-        name: The name of the file in errors.
-        part: The name of the session. Without a name, the only session of an archive or the first of a log.
-        format: The name of the reader.
-
-    Raises:
-        SeveralSessions: There are several sessions, and `part` names none of them.
-        EditError: No session has this name.
-        ReadError: No file is a session, or the named one could not be read.
+    Without `part`, it is the only session of an archive or the first of a log. Raises `SeveralSessions` if
+    there are several and `part` names none, `EditError` if no session has this name, and `ReadError` if no
+    file is a session, or the named one could not be read.
     """
     if part is None and inspect_log.list_samples(data):
         return data, name
@@ -289,3 +277,29 @@ def unpack_content(
     if holds_files(content) and not chat_exports.list_conversations(content):
         return choose_part(content, name, None, format)
     return content, name
+
+
+def recognise_beginning(file: BinaryIO) -> str:
+    """Return the name of the reader that reads the session in a file; "" if the file is no single session.
+
+    At most 1 MiB is read. No reader looks further to recognise a file.
+
+    >>> from io import BytesIO
+    >>> recognise_beginning(BytesIO(b'[{"role": "user", "content": "Hello"}]'))
+    'anthropic-messages'
+    >>> recognise_beginning(BytesIO(b'{"name": "tide", "version": "1.0.0"}'))
+    ''
+    """
+    head = file.read(HEAD + 1)
+    try:
+        return find_reader(unpack_part(_complete(head) if len(head) > HEAD else head, "data")[0]).name
+    except InspectorError:
+        return ""
+
+
+def _complete(head: bytes) -> bytes:
+    """Return the beginning of a file without its last line or element, which is incomplete."""
+    try:
+        return close_head(head)
+    except ValueError:
+        return head[: head.rfind(b"\n") + 1]  # lines, or no JSON

@@ -11,14 +11,8 @@ from typing import NamedTuple
 
 
 class Place(NamedTuple):
-    """A folder of one harness.
-
-    Attributes:
-        harness: Name of the harness.
-        variable: The environment variable that sets `base`, or "".
-        base: The folder below the user's home if the variable is not set.
-        folder: The folder below the base.
-        pattern: A glob below the folder that matches one file per session.
+    """A folder of one harness, below the one that the environment variable `variable` names, if there is one,
+    else below `base` in the user's home. `pattern` is a glob that matches one file per session.
     """
 
     harness: str
@@ -43,23 +37,13 @@ PLACES = (
     Place("Copilot CLI", "", ".copilot", "session-state", "*/events.jsonl"),
     Place("Copilot CLI", "", ".copilot", "session-state", "*.jsonl"),
     *(
-        Place(
-            "Cline", "", base, "globalStorage/saoudrizwan.claude-dev/tasks", "*/api_conversation_history.json"
+        Place(harness, "", f"{settings}/Code/User", folder, pattern)
+        for harness, folder, pattern in (
+            ("Cline", "globalStorage/saoudrizwan.claude-dev/tasks", "*/api_conversation_history.json"),
+            ("VS Code", "workspaceStorage", "*/chatSessions/*.json"),
+            ("VS Code", "workspaceStorage", "*/chatSessions/*.jsonl"),
         )
-        for base in (
-            ".config/Code/User",
-            "Library/Application Support/Code/User",
-            "AppData/Roaming/Code/User",
-        )
-    ),
-    *(
-        Place("VS Code", "", base, "workspaceStorage", f"*/chatSessions/*.{ending}")
-        for base in (
-            ".config/Code/User",
-            "Library/Application Support/Code/User",
-            "AppData/Roaming/Code/User",
-        )
-        for ending in ("json", "jsonl")
+        for settings in (".config", "Library/Application Support", "AppData/Roaming")
     ),
 )
 

@@ -6,14 +6,15 @@ entry, a note or a corrupt record of the `Session`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from ..errors import EmptySession
-from ..session.blocks import Text, ToolOutput
+from ..session.blocks import Text, ToolCall, ToolOutput
 from ..session.entries import Boundary, Corrupt, Cost, Entry, Note, Source, Usage
 from ..session.session import Session
 from ..session.speakers import judge
@@ -29,9 +30,10 @@ from .json_document import (
     iso_time,
     make_parts,
     peek_once,
+    place,
     tell_wordless,
 )
-from .json_lines import Data, decode, iter_line_values, iter_lines
+from .json_lines import Data, Reader, decode, iter_line_values, iter_lines, lines_reader
 from .sealed import ON_DEMAND, THRESHOLD, seal_block
 
 COMPACTION = "compaction"
@@ -60,6 +62,9 @@ class Recording:
         self.where: dict[str, int] = {}
         self._numbers: dict[str, int] = {}
 
+    def __getitem__(self, name: str) -> Entry:
+        return self.entries[self.where[name]]
+
     @property
     def last(self) -> str | None:
         """Return the id of the entry added last."""
@@ -72,9 +77,8 @@ class Recording:
             number += 1
             name = f"{preferred}.{number}"
         if number > 1:
-            self._numbers[preferred] = (
-                number  # if all rows have the same id, do not try the used numbers again
-            )
+            # If all rows have the same id, do not try the used numbers again.
+            self._numbers[preferred] = number
         return name
 
     def put(self, entry: Entry) -> Entry:
@@ -163,21 +167,21 @@ class Recording:
         parsed_blocks: list[ParsedBlock] | None = None,
         **more: Any,
     ) -> Entry:
-        """Add a compaction.
+        """Add a compaction with these fields of its boundary, and `more` of its entry.
 
-        Args:
-            name: The preferred id.
-            summary: The summary as it is shown to the model; None or "" if it is encrypted or missing.
-            source: The record.
-            boundary: The fields of the boundary.
-            parsed_blocks: The blocks of the entry; None if it contains only the summary.
-            more: Further fields of the entry.
+        `summary` is the text as it is shown to the model, None or "" if it is encrypted or missing. Without
+        `parsed_blocks`, it is the whole content.
         """
         if parsed_blocks is None:
             parsed_blocks = [(Text(text=summary), {})] if summary else []
         extra = more.pop("extra", {})
-        more |= {"kind": "compaction", "boundary": Boundary(**boundary)}
+        kind = "micro" if boundary.get("kind") == "micro" else "compaction"
+        more |= {"kind": kind, "boundary": Boundary(**boundary)}
         return self.add(name, "user", parsed_blocks, source, extra, **more)
+
+    def clear(self, name: str, calls: Iterable[str], source: Source | None = None, **more: Any) -> Entry:
+        """Add a compaction that only cleared the outputs of these calls."""
+        return self.compact(name, None, source, {"kind": "micro", "cleared": tuple(calls)}, **more)
 
     def change(self, name: str, **fields: Any) -> Entry:
         """Change fields of an entry that was added."""
@@ -185,9 +189,22 @@ class Recording:
         self.entries[index] = self.entries[index].model_copy(update=fields)
         return self.entries[index]
 
+    def extend(self, name: str, parsed_blocks: Sequence[ParsedBlock], source: Source, **fields: Any) -> Entry:
+        """Add the blocks of another record to an entry, and change other fields of it."""
+        entry = self[name]
+        old = entry.extra.get("blocks", {})
+        new = {str(at): rest for at, (_, rest) in enumerate(parsed_blocks, len(entry.blocks)) if rest}
+        return self.change(
+            name,
+            blocks=(*entry.blocks, *(block for block, _ in parsed_blocks)),
+            sources=(*entry.sources, source),
+            extra=entry.extra | ({"blocks": old | new} if new else {}),
+            **fields,
+        )
+
     def also(self, name: str, source: Source) -> None:
         """Add another record to the sources of an entry."""
-        self.change(name, sources=(*self.entries[self.where[name]].sources, source))
+        self.change(name, sources=(*self[name].sources, source))
 
     def note(self, kind: str, source: Source, *, is_known: bool = True) -> None:
         """Count a record that is not a message."""
@@ -219,12 +236,30 @@ class Recording:
         )
 
 
+class Reading(Recording):
+    """A recording that takes the records of a file one by one. Each format has a subclass."""
+
+    def take(self, source: Source, record: Any) -> None:
+        """Read the next record."""
+        raise NotImplementedError
+
+    def take_all(self, records: Iterable[Any]) -> None:
+        """Read the elements of a JSON document in order."""
+        for number, record in enumerate(records, 1):
+            self.take(place(number), record)
+
+    def finish(self) -> Session:
+        """Build the session after the last record. Raises `EmptySession` if there are no messages."""
+        return self.make_session()
+
+
 class JsonRows:
     """The rows of a JSON Lines file. A subclass for each format implements `make_session`."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[Source, Json]] = []
         self.corrupt: list[Corrupt] = []
+        self.goes_on = True
 
     def take(self, source: Source, line: memoryview) -> None:
         """Read the next line: an object, or a corrupt record."""
@@ -246,8 +281,30 @@ class JsonRows:
         """Do nothing: the last line is read like any other."""
 
     def make_session(self) -> Session:
-        """Build the session from the rows."""
+        """Build the session from the rows. Raises `EmptySession` if none of them is a message."""
         raise NotImplementedError
+
+
+class ReplayedRows(JsonRows):
+    """Rows that are read from the first on each time a session is built: more may follow."""
+
+    def __init__(self, begin: Callable[[], Reading]) -> None:
+        super().__init__()
+        self._begin = begin
+
+    def make_session(self) -> Session:
+        reading = self._begin()
+        reading.corrupt = list(self.corrupt)
+        for source, row in self.rows:
+            reading.take(source, row)
+        return reading.finish()
+
+
+def replayed_reader(
+    name: str, title: str, sniff: Callable[[Data], str | None], begin: Callable[[], Reading], **more: Any
+) -> Reader:
+    """Return the reader of a format of rows; `begin` starts to read a session."""
+    return lines_reader(name, title, sniff, partial(ReplayedRows, begin), **more)
 
 
 def first_rows(data: Data, count: int = LOOK) -> list[Json]:
@@ -297,11 +354,11 @@ def make_output(
 
 
 def read_inclusive(
-    raw: Any, sent: str, output: str, read: str = "", written: str = "", total: str = ""
+    raw: Any, sent: str, output: str, read: str = "", written: str = "", total: str = "", *, cost: Any = None
 ) -> Usage | None:
     """Return usage from figures whose input includes cached tokens; None without input and output.
 
-    The other arguments are the keys of the figures in `raw`.
+    The other arguments are the keys of the figures in `raw`; `cost` is the cost that the file states.
 
     >>> read_inclusive({"in": 100, "cached": 60, "out": 7}, "in", "out", "cached").cache_read
     60
@@ -317,7 +374,14 @@ def read_inclusive(
         cache_read=cached,
         cache_write=stored,
         total=fields.number(total),
+        cost=make_cost(cost),
     )
+
+
+def make_call(names: dict[str, str], call: str, name: str, arguments: Any) -> ToolCall:
+    """Return a call whose arguments may be JSON text, and note the name of its tool."""
+    names[call] = name
+    return ToolCall(id=call, name=name, input=parse_arguments(arguments))
 
 
 def take_time(fields: Fields) -> str | None:

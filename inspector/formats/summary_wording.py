@@ -3,13 +3,44 @@
 from __future__ import annotations
 
 import re
-
-CONTEXT_MARKER = "[Context Summary]"
-"""Flue puts this before a summary in the rebuilt context, unless it starts with it (FLUE §1.2)."""
+from typing import NamedTuple
 
 
-PI_INTRODUCTION = "What was said before this point was summarised:"
-"""Our replacement for the sentence that pi puts before a summary (FLUE §13.2), also used by the reader."""
+class SummaryWording(NamedTuple):
+    """The text around a summary: `shows` adds it, `bare` removes it.
+
+    A summary that begins with `marks` is shown unchanged.
+    """
+
+    before: str
+    after: str = ""
+    marks: str = ""
+
+    def shows(self, text: str) -> str:
+        """Return a summary as the model is shown it."""
+        return text if self.marks and text.startswith(self.marks) else f"{self.before}{text}{self.after}"
+
+    def bare(self, shown: str) -> str | None:
+        """Return the summary without the text around it; None if that is missing."""
+        if self.marks and shown.startswith(self.marks):
+            stripped = shown.removeprefix(self.before)
+            return stripped if self.shows(stripped) == shown else shown
+        long = len(shown) >= len(self.before) + len(self.after)
+        if not long or not (shown.startswith(self.before) and shown.endswith(self.after)):
+            return None
+        text = shown[len(self.before) : len(shown) - len(self.after)]
+        return text if self.shows(text) == shown else None
+
+
+FLUE_SUMMARY = SummaryWording("[Context Summary]\n\n", marks="[Context Summary]")
+FLUE_BRANCH = SummaryWording("[Branch Summary]\n\n")
+"""Flue's marks, which it omits if the text begins with one (FLUE §1.2)."""
+_SUMMARY = "<summary>\n", "\n</summary>"
+PI_SUMMARY = SummaryWording(f"What was said before this point was summarised:\n\n{_SUMMARY[0]}", _SUMMARY[1])
+PI_BRANCH = SummaryWording(
+    f"A branch of this conversation was left; what happened there:\n\n{_SUMMARY[0]}", _SUMMARY[1]
+)
+"""Our replacements for the sentences that pi puts before a summary (FLUE §13.2), also used by the reader."""
 
 _CLAUDE_ENDS = (
     "If you need specific details from before|Recent messages are preserved"
@@ -18,8 +49,8 @@ _CLAUDE_ENDS = (
 _FRAMES = (
     (r"This session is being continued from a previous conversation", rf"(?:^(?:{_CLAUDE_ENDS})[^\n]*\s*)+"),
     (r"Another language model started to solve this problem", ""),  # Codex
-    (rf"{re.escape(PI_INTRODUCTION)}\s*<summary>", r"</summary>\s*"),
-    (re.escape(CONTEXT_MARKER), ""),
+    (re.escape(PI_SUMMARY.before.strip()), r"</summary>\s*"),
+    (re.escape(FLUE_SUMMARY.marks), ""),
     (r"You are picking up work from a previous AI agent", r"^Please begin by asking.*"),  # Terminus, in ATIF
 )
 """How the words of each harness begin before its summary, and what they are behind it."""
@@ -34,11 +65,10 @@ def shown_summary(format: str, summary: str) -> str:
     >>> shown == "So far.", shown == shown_summary("pi", shown)
     (False, True)
     """
-    if format == "pi" and not summary.startswith(f"{PI_INTRODUCTION}\n\n<summary>\n"):
-        return f"{PI_INTRODUCTION}\n\n<summary>\n{summary}\n</summary>"
-    if format == "flue" and not summary.startswith(CONTEXT_MARKER):
-        return f"{CONTEXT_MARKER}\n\n{summary}"
-    return summary
+    wording = {"pi": PI_SUMMARY, "flue": FLUE_SUMMARY}.get(format)
+    if wording is None or summary.startswith(wording.marks or wording.before):
+        return summary
+    return wording.shows(summary)
 
 
 def blank_frame(text: str) -> str:

@@ -23,14 +23,8 @@ _TEMPORARY = re.compile(r"\.compaction-inspector-[0-9a-f]{8}\.tmp")
 def write_whole(target: Path, content: bytes, mode: int | None = None) -> None:
     """Write a file in one step. An existing file is replaced.
 
-    Args:
-        target: The file to write.
-        content: All of its bytes.
-        mode: The permissions of the source of the content. If the target exists, the new file gets the
-            permissions that both grant; if neither is known, the default of the process.
-
-    Raises:
-        OSError: If the file cannot be written. The error names the target.
+    `mode` are the permissions of the source of the content. If the target exists, the new file gets those
+    that both grant; if neither is known, the default of the process. An `OSError` names the target.
     """
     with suppress(OSError):
         mode = strictest([mode, stat.S_IMODE(target.stat().st_mode)])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .payload import CLAUDE, CODEX, HookError, HookPayload
-from .state import find_state_folder, read_folder_pins, read_pins, write_pins
+from .state import read_folder_pins, read_pins, write_pins
 
 
 def add_hook_commands(commands: Any) -> None:
@@ -86,16 +86,16 @@ def _uninstall(args: Namespace) -> list[str]:
 def _pin(args: Namespace) -> list[str]:
     from ..redaction.cut import redact_text
 
-    text, root, folder = " ".join(args.text.split()), find_state_folder(), str(Path(args.folder).resolve())
-    own = read_folder_pins(root, folder)
+    text, folder = " ".join(args.text.split()), str(Path(args.folder).resolve())
+    own = read_folder_pins(folder)
     if not text:
-        return read_pins(root, folder) or ["no pins"]
+        return read_pins(folder) or ["no pins"]
     if redact_text(text) != text:
         raise HookError("the pin holds a secret, and pins are given to a model")
     if args.remove and text not in own:
         raise HookError("there is no pin of this text; `hook pin` lists them")
     rest = [pin for pin in own if pin != text]
-    write_pins(root, folder, rest if args.remove else [*rest, text])
+    write_pins(folder, rest if args.remove else [*rest, text])
     return [f"{'no longer pinned' if args.remove else 'pinned'} in {folder}: {text}"]
 
 
@@ -108,7 +108,7 @@ def _focus(args: Namespace) -> list[str]:
     texts, files, errors = (
         [str(item) for item in fields.get(key) or ()] for key in ("said", "files", "errors")
     )
-    talk = Conversation([TypedMessage(0, "", text) for text in texts], dict.fromkeys(files, 0))
+    talk = Conversation([TypedMessage(0, text) for text in texts], dict.fromkeys(files, 0))
     talk.errors = {text: line for text in errors if (line := find_error_line(text))}
     payload = HookPayload("", "focus", "", "", str(fields.get("cwd") or ""), {})
     text = write_focus_text(make_snapshot(payload, talk, "", (), 0.0), str(fields.get("typed") or ""))

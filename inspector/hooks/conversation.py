@@ -9,9 +9,9 @@ import json
 import re
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from ..session.speakers import find_answers, is_refusal, judge, typed_words
+from ..session.speakers import judge, typed_words
 from .payload import CODEX
 
 _MOST_TYPED = 200_000
@@ -23,14 +23,12 @@ _PATCHED = re.compile(r"^\*\*\* (?:Update|Add) File: (.+)$", re.MULTILINE)
 _EXIT = re.compile(r"(?:exited with code|Exit code:?) ([1-9]\d*)")
 _FAILS = re.compile(r"(?i)error|exception|fail|fatal|panic|cannot|not found|denied|refused")
 _CREATED = re.compile(r"Task #(\w+) created")
-_ANSWER_HEADS = ("User has answered", "Your questions have been", "User has approved")
 
 
 class TypedMessage(NamedTuple):
-    """A message of the user: the offset of its row in the file, its time, the typed words, the row's id."""
+    """A message of the user: the offset of its row in the file, the typed words, the row's id."""
 
     offset: int
-    time: str
     text: str
     uuid: str = ""
 
@@ -101,12 +99,6 @@ class Conversation:
         if isinstance(row, dict):
             (self._take_codex if harness == CODEX else self._take_claude)(offset, row)
 
-    def take_typed(self, harness: str, offset: int, line: bytes) -> None:
-        """Read only the typed words of a row."""
-        other = Conversation()
-        other.take(harness, offset, line)
-        self.typed += other.typed
-
     def _take_claude(self, offset: int, row: dict[str, Any]) -> None:
         kind, message = row.get("type"), row.get("message")
         if row.get("isSidechain") is True:
@@ -137,39 +129,32 @@ class Conversation:
             self._take_user(offset, row, message.get("content"))
 
     def _take_user(self, offset: int, row: dict[str, Any], content: Any) -> None:
-        words = list[str]()
-        parts = [{"type": "text", "text": content}] if isinstance(content, str) else _objects(content)
-        for part in parts:
-            if part.get("type") == "tool_result":
-                output = "\n".join(_texts(part.get("content")))
+        blocks = list[Any]()  # with the fields of a Block that `speakers` reads
+        for part in [{"type": "text", "text": content}] if isinstance(content, str) else _objects(content):
+            kind, text = str(part.get("type")), str(part.get("text"))
+            if kind == "tool_result":
+                kind, text = "tool_output", "\n".join(_texts(part.get("content")))
                 name_id = str(part.get("tool_use_id"))
                 # A file that is not there or an edit that does not match is mended by the next call.
                 ran = self._calls.get(name_id, "").startswith("Bash ")
-                self._take_output(name_id, output, ran and part.get("is_error") is True)
-                if is_refusal(output) or output.startswith(_ANSWER_HEADS):
-                    words += [output[start:end] for start, end, _ in find_answers(output)]
-        texts = [str(part.get("text")) for part in parts if part.get("type") == "text"]
-        if texts:
-            blocks = [SimpleNamespace(kind="text", text=text) for text in texts]
-            others = {str(part.get("type")) for part in parts} - {"text", "tool_result"}
-            blocks += [SimpleNamespace(kind=kind, text="") for kind in sorted(others)]
-            origin = row.get("origin")
-            speech = judge(
-                cast(Any, blocks),
-                origin=origin.get("kind") if isinstance(origin, dict) else origin,
-                source=row.get("promptSource"),
-                meta=row.get("isMeta") is True,
-                plan=row.get("planContent") is not None,
-            )
-            # The fields of an Entry that `speakers` reads.
-            extra = {"speaker": speech.speaker, "way": speech.way}
-            entry = SimpleNamespace(kind="message", role="user", meta=speech.meta, extra=extra, blocks=blocks)
-            words.append(typed_words(cast(Any, entry)))
-            if not speech.meta:
-                self.end_turn()
-        if text := "\n".join(filter(str.strip, words)):
-            time, uuid = str(row.get("timestamp") or ""), str(row.get("uuid"))
-            self.typed.append(TypedMessage(offset, time, text, uuid))
+                self._take_output(name_id, text, ran and part.get("is_error") is True)
+            blocks.append(SimpleNamespace(kind=kind, text=text, name=""))
+        origin = row.get("origin")
+        speech = judge(
+            blocks,
+            origin=origin.get("kind") if isinstance(origin, dict) else origin,
+            source=row.get("promptSource"),
+            meta=row.get("isMeta") is True,
+            plan=row.get("planContent") is not None,
+        )
+        extra = {"speaker": speech.speaker, "way": speech.way}
+        entry: Any = SimpleNamespace(
+            kind="message", role="user", meta=speech.meta, extra=extra, blocks=blocks
+        )
+        if not speech.meta and any(block.kind == "text" for block in blocks):
+            self.end_turn()
+        if (text := typed_words(entry)).strip():
+            self.typed.append(TypedMessage(offset, text, str(row.get("uuid"))))
 
     def _take_call(self, offset: int, name_id: str, name: str, arguments: Any) -> None:
         values = as_object(arguments)
@@ -208,7 +193,7 @@ class Conversation:
             self.sealed = not self.summary
         elif kind == "event_msg" and part == "user_message" and isinstance(data.get("message"), str):
             self.end_turn()
-            self.typed.append(TypedMessage(offset, str(row.get("timestamp") or ""), data["message"]))
+            self.typed.append(TypedMessage(offset, data["message"]))
         elif kind == "event_msg" and part == "token_count":
             info = as_object(data.get("info"))
             self._latest = _int(as_object(info.get("last_token_usage")).get("input_tokens")) or self._latest
@@ -241,23 +226,6 @@ def find_error_line(output: str) -> str:
     lines = [" ".join(line.split()) for line in output[-20_000:].splitlines() if line.strip()]
     named = (line for line in reversed(lines) if len(line) > 8 and _FAILS.search(line))
     return next(named, "")[:300]
-
-
-def read_row(harness: str, line: bytes) -> tuple[dict[str, str], list[str]]:
-    """Return a row's role and time, and its texts: what was said, the inputs of tools and their outputs."""
-    try:
-        row = as_object(json.loads(line))
-    except ValueError:
-        row = {}
-    part = as_object(row.get("payload") if harness == CODEX else row.get("message"))
-    if harness == CODEX and row.get("type") != "response_item":
-        part = {}
-    texts = _texts(part.get("content")) + _texts(part.get("output"))
-    texts += [str(part[name]) for name in ("arguments", "input") if part.get(name)]
-    for block in _objects(part.get("content")):
-        texts += [*_texts(block.get("content")), *map(str, as_object(block.get("input")).values())]
-    role = str(part.get("role") or part.get("type") or "")
-    return {"role": role, "time": str(row.get("timestamp") or "")}, texts
 
 
 def _texts(value: Any) -> list[str]:

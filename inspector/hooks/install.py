@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from .conversation import as_object as _object
 from .payload import CODEX, HookError
 from .settings_text import NAME, add_hooks, is_own, parse_settings, remove_hooks
-from .state import find_state_folder, replace_file
+from .state import find_state_folder, read_object, replace_file
 
 _EVENTS = (
     ("PreCompact", "manual|auto", 10),
@@ -82,7 +82,8 @@ def plan_install(path: Path, groups: dict[str, dict[str, Any]]) -> SettingsChang
         HookError: The file is not understood, may not be written, or the plugin is enabled.
     """
     before = _read(path)
-    settings = parse_settings("{}" if before is None else before, str(path))
+    text = "{}\n" if before is None else before
+    settings = parse_settings(text, str(path))
     for name, enabled in _object(settings.get("enabledPlugins")).items():
         if enabled and name.partition("@")[0] == NAME:
             raise HookError(f"{path}: the plugin {name} is enabled: its hooks would run twice")
@@ -95,9 +96,7 @@ def plan_install(path: Path, groups: dict[str, dict[str, Any]]) -> SettingsChang
     ]
     if own == list(groups.items()):
         return SettingsChange(path, before, before)
-    text = "{}\n" if before is None else before
-    text = remove_hooks(text, settings) if own else text
-    after = add_hooks(text, groups)
+    after = add_hooks(remove_hooks(text, settings) if own else text, groups)
     parse_settings(after, str(path))
     return SettingsChange(path, before, after)
 
@@ -105,7 +104,7 @@ def plan_install(path: Path, groups: dict[str, dict[str, Any]]) -> SettingsChang
 def plan_uninstall(path: Path) -> SettingsChange:
     """Return the change that takes the hooks out: back to the text before, if the file is as it was left."""
     before = _read(path)
-    record = _read_record(path)
+    record = read_object(_find_record(path))
     if record and before is not None and record["after"] == _digest(before):
         return SettingsChange(path, before, record["before"])
     parse_settings("{}" if before is None else before, str(path))
@@ -136,7 +135,10 @@ def apply_change(change: SettingsChange, *, keep: bool) -> None:
         if change.after is None:
             path.unlink()
         else:
-            _replace(path, change.after)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o600
+            replace_file(path, change.after)
+            path.chmod(mode)
     if not keep:
         record.unlink(missing_ok=True)
 
@@ -146,14 +148,6 @@ def find_program() -> str:
     beside = Path(sys.executable).with_name(NAME)
     path = str(beside) if beside.exists() else shutil.which(NAME)
     return path or str(Path(sys.argv[0]).resolve())
-
-
-def _replace(path: Path, text: str) -> None:
-    """Put a text in the place of a file, with its mode."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o600
-    replace_file(path, text)
-    path.chmod(mode)
 
 
 def _read(path: Path) -> str | None:
@@ -175,12 +169,6 @@ def _handlers(text: str) -> list[dict[str, Any]]:
 
 def _find_record(path: Path) -> Path:
     return find_state_folder() / "installs" / f"{_digest(str(path))[:24]}.json"
-
-
-def _read_record(path: Path) -> dict[str, Any]:
-    with suppress(OSError, ValueError):
-        return _object(json.loads(_find_record(path).read_text("utf-8")))
-    return {}
 
 
 def _digest(text: str) -> str:

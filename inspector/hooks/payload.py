@@ -34,13 +34,8 @@ class HookPayload(NamedTuple):
         return _text(self.fields, name)
 
 
-def parse_payload(data: bytes, environment: Mapping[str, str], stored: str = "") -> HookPayload | None:
-    """Parse an event.
-
-    Args:
-        data: The bytes from stdin.
-        environment: The environment variables.
-        stored: The harness that the state of this session names, if there is any.
+def parse_payload(data: bytes, environment: Mapping[str, str]) -> HookPayload | None:
+    """Parse an event from stdin, with the environment variables.
 
     Returns:
         The event. None if there is nothing to answer: no object, no valid session id, a sub-agent's event.
@@ -55,7 +50,7 @@ def parse_payload(data: bytes, environment: Mapping[str, str], stored: str = "")
     session = _text(fields, "session_id") if isinstance(fields, dict) else ""
     if not is_session_id(session) or fields.get("agent_id"):
         return None
-    harness = detect_harness(fields, environment) or stored
+    harness = detect_harness(fields, environment)
     names = ("hook_event_name", "session_id", "transcript_path", "cwd")
     event, session, transcript, cwd = (_text(fields, name) for name in names)
     return HookPayload(harness, event, session, transcript, cwd, fields)

@@ -9,7 +9,7 @@ from typing import Any
 from ..facts.indexed_text import ALL_SAID, IndexedText, SaidBefore
 from ..facts.statements import FactComparison, compare_statement
 from ..facts.things import compare_thing
-from .snapshot import MOST_LOSSES, clean_line, rules_of, write_lines
+from .snapshot import MOST_LOSSES, clean_line, write_lines
 
 LOST = ("absent", "changed", "contradicted")
 """Outcomes that the model is informed of. A partial or undecided one is only in the report."""
@@ -29,7 +29,6 @@ def make_report(
     is_typed: Callable[[str], bool],
     *,
     sealed: bool = False,
-    now: float,
 ) -> dict[str, Any]:
     """Compare a snapshot with a summary.
 
@@ -39,7 +38,6 @@ def make_report(
         retained: The messages that the compaction kept in addition.
         is_typed: Whether the user typed some words.
         sealed: The summary is encrypted or missing: what `retained` does not hold has the outcome "unknown".
-        now: The time, in seconds.
     """
     inside = _WRAPPED.search(summary)
     summary = inside[1] if inside else summary
@@ -49,14 +47,9 @@ def make_report(
         outcome = "unknown" if sealed and comparison.outcome == "absent" else comparison.outcome
         items.append({"kind": kind, "text": form, "outcome": outcome, "words": clean_line(comparison.words)})
     return {
-        "version": 1,
         "session": snapshot["session"],
         "harness": snapshot["harness"],
-        "time": now,
         "snapshot": snapshot["time"],
-        "trigger": snapshot["trigger"],
-        "tokens": snapshot["tokens"],
-        "summary_chars": len(summary),
         "items": items,
         "reported": False,
     }
@@ -65,7 +58,7 @@ def make_report(
 def _compare(
     snapshot: dict[str, Any], text: IndexedText, is_typed: SaidBefore
 ) -> Iterator[tuple[str, str, FactComparison]]:
-    for rule in rules_of(snapshot):
+    for rule in snapshot["rules"]:
         yield "rule", rule, compare_statement(rule, text, is_typed)
     for pin in snapshot["pins"]:
         yield "pin", pin, compare_statement(pin, text, is_typed)

@@ -27,24 +27,17 @@ FRESH = 900.0
 """Seconds after which a snapshot belongs to an earlier compaction."""
 
 
-class _HookDeadline:
-    """End the process in silence when its time is up, even while a regular expression is searched."""
+def _set_deadline(event: str, seconds: float) -> None:
+    """End the process in silence after these seconds, even in the middle of a search; 0: never."""
 
-    def __init__(self) -> None:
-        self._event = "stdin"
-        for name in ("SIGALRM", "SIGTERM"):  # Windows has no alarm: there the host's own time ends it
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), self._end)
-
-    def start(self, event: str, seconds: float) -> None:
-        """Set the time from now on; 0 seconds end the watch."""
-        self._event = event
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, seconds and float(os.environ.get(DEADLINE) or seconds))
-
-    def _end(self, number: int, frame: FrameType | None) -> None:
-        log_failure(self._event, "ended by SIGTERM" if number == signal.SIGTERM else "took too long")
+    def end(number: int, frame: FrameType | None) -> None:
+        log_failure(event, "ended by SIGTERM" if number == signal.SIGTERM else "took too long")
         os._exit(0)
+
+    signal.signal(signal.SIGTERM, end)
+    if hasattr(signal, "setitimer"):  # Windows has no alarm: there the host's own time ends it
+        signal.signal(signal.SIGALRM, end)
+        signal.setitimer(signal.ITIMER_REAL, seconds and float(os.environ.get(DEADLINE) or seconds))
 
 
 def run_hook() -> None:
@@ -54,15 +47,17 @@ def run_hook() -> None:
     try:
         os.umask(0o077)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        watch = _HookDeadline()
-        watch.start("stdin", _READING)
-        data = _read_input()
-        payload = _parse(data)
-        if payload is not None and payload.harness in (CLAUDE, CODEX) and payload.event in _ANSWERS:
+        _set_deadline("stdin", _READING)
+        payload = parse_payload(_read_input(), os.environ)
+        if payload is not None and payload.event in _ANSWERS:
             event = payload.event
-            watch.start(event, _SECONDS[event])
-            output = _ANSWERS[event](payload, HookState(find_state_folder(), payload.session)) or ""
-        watch.start(event, 0)
+            _set_deadline(event, _SECONDS[event])
+            state = HookState(find_state_folder(), payload.session)
+            if not payload.harness:  # an event without marks of its harness: the session may have been seen
+                payload = payload._replace(harness=str(state.read("snapshot.json").get("harness", "")))
+            if payload.harness in (CLAUDE, CODEX):
+                output = _ANSWERS[event](payload, state)
+        _set_deadline(event, 0)
         if output:
             os.write(1, output.encode("utf-8", "replace"))
     except BaseException as error:
@@ -84,15 +79,6 @@ def _read_input() -> bytes:
     return b"".join(parts)
 
 
-def _parse(data: bytes) -> HookPayload | None:
-    payload = parse_payload(data, os.environ)
-    if payload is not None and not payload.harness:
-        # An event without marks of its harness, of a session that was seen before.
-        state = HookState(find_state_folder(), payload.session)
-        payload = parse_payload(data, os.environ, str(state.read("snapshot.json").get("harness", "")))
-    return payload
-
-
 def _before_compaction(payload: HookPayload, state: HookState) -> str:
     """Take the snapshot, and return the focus text for Claude Code, whose summariser may read it."""
     from .snapshot import make_snapshot, write_focus_text
@@ -101,16 +87,14 @@ def _before_compaction(payload: HookPayload, state: HookState) -> str:
     path = find_transcript(payload.transcript, payload.session, payload.harness)
     if path is None:
         raise FileNotFoundError("no session file")
-    now = time.time()
-    conversation = read_conversation(path, payload.harness)
-    pins = read_pins(state.root, payload.cwd)
-    snapshot = make_snapshot(payload, conversation, str(path), pins, now)
+    talk = read_conversation(path, payload.harness)
+    snapshot = make_snapshot(payload, talk, str(path), read_pins(payload.cwd), time.time())
     try:
         with state.lock():
-            if not state.is_new_event(f"PreCompact {conversation.size}", now):
+            if not state.is_new_event(f"PreCompact {talk.size}"):
                 return ""
             state.write("snapshot.json", snapshot)
-        prune(state.root, now)
+        prune(state.root)
     except OSError as error:  # a state that cannot be written takes nothing from the focus text
         log_failure(payload.event, type(error).__name__)
     text = write_focus_text(snapshot, payload.text("custom_instructions"))
@@ -119,16 +103,14 @@ def _before_compaction(payload: HookPayload, state: HookState) -> str:
 
 def _after_compaction(payload: HookPayload, state: HookState) -> str:
     """Give pins and rules back at the start of the session after a compaction."""
-    if payload.text("source") != "compact":
-        return ""
-    snapshot, now = _read_fresh(state), time.time()
+    snapshot = _read_fresh(state) if payload.text("source") == "compact" else {}
     if not snapshot:
         return ""
     from .snapshot import write_given_back
 
     text = write_given_back(snapshot)
     with state.lock():
-        is_new = bool(text) and state.is_new_event(f"SessionStart {snapshot['time']}", now)
+        is_new = bool(text) and state.is_new_event(f"SessionStart {snapshot['time']}")
     return _in_envelope(payload.event, text) if is_new else ""
 
 
@@ -155,18 +137,15 @@ def _report(payload: HookPayload, state: HookState, snapshot: dict[str, Any], su
 
     path = find_transcript(payload.transcript, payload.session, payload.harness)
     talk = read_conversation(path, payload.harness) if path is not None else Conversation()
-    now = time.time()
     if not snapshot:
-        snapshot = make_snapshot(payload, talk, str(path or ""), read_pins(state.root, payload.cwd), now)
+        snapshot = make_snapshot(payload, talk, str(path or ""), read_pins(payload.cwd), time.time())
         state.write("snapshot.json", snapshot)
     is_newer = talk.boundary >= int(snapshot["size"]) > 0
     if not summary and not is_newer:
         return
     summary = summary or talk.summary
     retained = talk.retained if is_newer else ""
-    report = make_report(
-        snapshot, summary, retained, talk.has_typed, sealed=is_newer and talk.sealed, now=now
-    )
+    report = make_report(snapshot, summary, retained, talk.has_typed, sealed=is_newer and talk.sealed)
     with state.lock():
         old = state.read("report.json")
         report["reported"] = old.get("snapshot") == report["snapshot"] and old.get("reported") is True

@@ -7,13 +7,17 @@ for an attack, or execute it a second time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..facts.extract.statements import CONSTRAINT, find_statements
 from ..redaction.cut import cut_line
+from ..session.speakers import typed_words
 from ..text import printable
-from .conversation import Conversation
+from .conversation import Conversation, TypedMessage
 from .payload import HookPayload
+
+if TYPE_CHECKING:  # a hook reads no session
+    from ..session.session import Session
 
 MOST_FOCUS, MOST_GIVEN_BACK, MOST_LOSSES = 4_000, 3_000, 1_500
 """Bytes of the texts. Claude Code cuts at 10,000 characters and Codex at about 2,500 tokens."""
@@ -26,13 +30,13 @@ _FOCUS = (
 _GIVEN_BACK = "Before the compaction the user had stated these rules and pinned these facts, word for word:"
 
 
-def find_rules(conversation: Conversation) -> list[dict[str, str]]:
-    """Return the clear rules that the user typed, with the time of the first statement, oldest first."""
-    rules = dict[str, dict[str, str]]()
+def find_rules(conversation: Conversation) -> list[str]:
+    """Return the clear rules that the user typed, oldest first."""
+    rules = dict[str, str]()
     for message in conversation.recent_typed():
         for sentence in find_statements(message.text):
             if sentence.kind == CONSTRAINT and sentence.rank >= _CLEAR:
-                rules.setdefault(sentence.form.casefold(), {"text": sentence.form, "time": message.time})
+                rules.setdefault(sentence.form.casefold(), sentence.form)
     return list(rules.values())[-MOST_RULES:]
 
 
@@ -42,18 +46,14 @@ def make_snapshot(
     """Return what is remembered of a session, in the file `path`, before a compaction, without secrets."""
     tidy, root = clean_line, payload.cwd.rstrip("/") + "/" if payload.cwd else ""
     return {
-        "version": 1,
         "harness": payload.harness,
         "session": payload.session,
         "path": path,
         "cwd": payload.cwd,
         "time": now,
-        "trigger": payload.text("trigger"),
         "size": conversation.size,
-        "boundary": conversation.boundary,
-        "tokens": conversation.sizes[-1] if conversation.sizes else 0,
         "pins": [tidy(pin) for pin in pins],
-        "rules": [{**rule, "text": tidy(rule["text"])} for rule in find_rules(conversation)],
+        "rules": [tidy(rule) for rule in find_rules(conversation)],
         "errors": [tidy(line) for line in list(dict.fromkeys(conversation.errors.values()))[-2:]],
         "todos": [tidy(todo) for todo in conversation.todos.values() if todo][:20],
         "files": [tidy(name.removeprefix(root)) for name in list(conversation.edited)[-MOST_FILES:]],
@@ -63,7 +63,7 @@ def make_snapshot(
 def write_focus_text(snapshot: dict[str, Any], typed: str = "") -> str:
     """Write the facts of a snapshot for a summariser, without those that the user `typed`; "" for none."""
     folded = typed.casefold()
-    rules = [f'the user stated: "{rule}"' for rule in _new(snapshot["pins"] + rules_of(snapshot), folded)]
+    rules = [f'the user stated: "{rule}"' for rule in _new(snapshot["pins"] + snapshot["rules"], folded)]
     errors = [f"the last error: {line}" for line in _new(snapshot["errors"], folded)]
     todos = [f"an open to-do: {todo}" for todo in _new(snapshot["todos"], folded)]
     files = [f"an edited file: {name}" for name in reversed(list(_new(snapshot["files"], folded)))]
@@ -76,7 +76,7 @@ def write_given_back(snapshot: dict[str, Any], limit: int = MOST_GIVEN_BACK) -> 
     If the limit leaves rules out, these are the oldest.
     """
     pins = [f"pinned: {pin}" for pin in snapshot["pins"]]
-    rules = [f'rule: "{rule}"' for rule in rules_of(snapshot)]
+    rules = [f'rule: "{rule}"' for rule in snapshot["rules"]]
     while rules and len(write_lines(_GIVEN_BACK, [*pins, *rules], 10**9).encode()) > limit - 60:
         rules = rules[1:]
     left_out = len(snapshot["rules"]) - len(rules)
@@ -84,9 +84,12 @@ def write_given_back(snapshot: dict[str, Any], limit: int = MOST_GIVEN_BACK) -> 
     return write_lines(_GIVEN_BACK, [*pins, *rules, *more], limit)
 
 
-def rules_of(snapshot: dict[str, Any]) -> list[str]:
-    """Return the texts of a snapshot's rules."""
-    return [rule["text"] for rule in snapshot["rules"]]
+def write_words_back(session: Session, pins: Iterable[str]) -> str:
+    """Write what a hook would give back after a compaction at the end of a session; "" for nothing."""
+    entries = session.entries[: session.index.get(session.leaf or "", -1) + 1]
+    texts = [typed_words(entry) for entry in entries if entry.sidechain is None]
+    talk = Conversation([TypedMessage(0, text) for text in texts if text.strip()])
+    return write_given_back(make_snapshot(HookPayload("", "", "", "", "", {}), talk, "", pins, 0.0))
 
 
 def write_lines(head: str, lines: list[str], limit: int) -> str:

@@ -58,10 +58,7 @@ class HookState:
 
     def read(self, name: str) -> dict[str, Any]:
         """Return a file's object; {} without one, or if it is no object."""
-        with suppress(OSError, ValueError):
-            value = json.loads((self.folder / name).read_text("utf-8"))
-            return value if isinstance(value, dict) else {}
-        return {}
+        return read_object(self.folder / name)
 
     def write(self, name: str, value: dict[str, Any] | str) -> None:
         """Write an object or a text, as a whole or not at all."""
@@ -91,14 +88,23 @@ class HookState:
         finally:
             os.close(handle)
 
-    def is_new_event(self, name: str, now: float) -> bool:
+    def is_new_event(self, name: str) -> bool:
         """Return whether no equal event was noted in the last seconds, and note this one."""
+        now = time.time()
         events = {key: at for key, at in self.read("events.json").items() if isinstance(at, float)}
         recent = {key: at for key, at in events.items() if 0 <= now - at < SAME_SECONDS}
         if name in recent:
             return False
         self.write("events.json", {**recent, name: now})
         return True
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file; {} without one, or if it is no object."""
+    with suppress(OSError, ValueError):
+        value = json.loads(path.read_text("utf-8"))
+        return value if isinstance(value, dict) else {}
+    return {}
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -114,14 +120,14 @@ def replace_file(path: Path, text: str) -> None:
         raise
 
 
-def prune(root: Path, now: float) -> None:
+def prune(root: Path) -> None:
     """Delete the sessions without an event in `MOST_DAYS` days, and what a killed process left."""
     for folder in (root / "sessions").iterdir():
         if folder.is_symlink() or not folder.is_dir():
             continue
         files = list(folder.iterdir())
         last = max((file.lstat().st_mtime for file in files), default=folder.stat().st_mtime)
-        if now - last < MOST_DAYS * 86_400:
+        if time.time() - last < MOST_DAYS * 86_400:
             continue
         for file in files:
             if file.name in _FILES or (file.name[0] == "." and file.name[1:].startswith(_FILES)):
@@ -149,26 +155,25 @@ def log_failure(event: str, problem: str) -> None:
 # Pins: words that the user wants given back after every compaction, for a project's folder.
 
 
-def _pins_file(root: Path, folder: str) -> Path:
-    return root / "pins" / f"{hashlib.sha256(str(folder).encode()).hexdigest()[:24]}.json"
+def _pins_file(folder: str) -> Path:
+    return find_state_folder() / "pins" / f"{hashlib.sha256(str(folder).encode()).hexdigest()[:24]}.json"
 
 
-def read_folder_pins(root: Path, folder: str) -> list[str]:
+def read_folder_pins(folder: str) -> list[str]:
     """Return the pins of a folder."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        value = json.loads(_pins_file(root, folder).read_text("utf-8"))
-        return [pin for pin in value["pins"] if isinstance(pin, str)]
+    with suppress(OSError, TypeError):
+        return [pin for pin in read_object(_pins_file(folder)).get("pins", ()) if isinstance(pin, str)]
     return []
 
 
-def read_pins(root: Path, folder: str) -> list[str]:
+def read_pins(folder: str) -> list[str]:
     """Return the pins of a folder and of the folders above it, the nearest last."""
     places = (*reversed(Path(folder).parents), Path(folder)) if folder else ()
-    return list(dict.fromkeys(pin for place in places for pin in read_folder_pins(root, str(place))))
+    return list(dict.fromkeys(pin for place in places for pin in read_folder_pins(str(place))))
 
 
-def write_pins(root: Path, folder: str, pins: list[str]) -> None:
+def write_pins(folder: str, pins: list[str]) -> None:
     """Set the pins of a folder."""
-    path = _pins_file(root, folder)
+    path = _pins_file(folder)
     path.parent.mkdir(0o700, parents=True, exist_ok=True)
     replace_file(path, json.dumps({"folder": folder, "pins": pins}))

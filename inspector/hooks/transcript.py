@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from ..paths import open_regular
@@ -58,11 +57,6 @@ def read_conversation(path: Path, harness: str) -> Conversation:
         before = max(0, os.fstat(file.fileno()).st_size - MOST_READ)
         file.seek(before)
         data = file.read(MOST_READ)
-    return _read(data, before, harness)
-
-
-def _read(data: bytes, before: int, harness: str) -> Conversation:
-    """Read the end of a file, which `before` bytes precede."""
     codex = harness == CODEX
     result = Conversation(size=before + len(data))
     boundary = _find_boundary(data, codex)
@@ -75,7 +69,9 @@ def _read(data: bytes, before: int, harness: str) -> Conversation:
             continue
         offset, end = data.rfind(b"\n", 0, match.start()) + 1, _end_line(data, match.start())
         if data.find(_OUTPUT, offset, end) < 0:
-            result.take_typed(harness, before + offset, data[offset:end])
+            only_typed = Conversation()
+            only_typed.take(harness, before + offset, data[offset:end])
+            result.typed += only_typed.typed
     if 0 <= boundary < start:  # the last compaction precedes what is parsed
         result.take(harness, before + boundary, data[boundary : _end_line(data, boundary)])
     offset = start
@@ -107,14 +103,3 @@ def _find_boundary(data: bytes, codex: bool) -> int:
         if codex or _IS_SYSTEM.search(data, offset, offset + 2000):
             last = offset
     return last
-
-
-def iterate_rows(path: Path, end: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the rows of a file with their line numbers, from 1, up to an offset."""
-    with open_regular(path) as file:
-        read = 0
-        for number, line in enumerate(file, 1):
-            read += len(line)
-            if read > end:
-                return
-            yield number, line

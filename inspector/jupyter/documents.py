@@ -187,7 +187,7 @@ class OpenDocument:
         self._ready.set()
 
     def change(self, inputs: Mapping[str, Any]) -> bytes:
-        """Answer new inputs: a frame with the traits that differ from those of the screen."""
+        """Answer new inputs with a frame of the traits that differ from the screen's."""
         with self.controller.lock:
             before, names = self.rev, (*INPUTS, *SCREEN_ONLY, "replay", "scenario")
             with self._lock:

@@ -29,7 +29,7 @@ SUMMARIES = KeptFiles("written", ".json", 32_000_000)
 """Large enough for the longest text that may be pasted, with every character escaped."""
 
 
-_Picture = tuple[str, int, int, dict[str, Any], dict[str, Any]]
+_StoredTraits = tuple[str, int, int, dict[str, Any], dict[str, Any]]
 """Version of the package, size and time of change of the file, the inputs, and the traits."""
 
 
@@ -37,7 +37,7 @@ def read_picture(path: str, status: stat_result, inputs: Mapping[str, Any]) -> T
     """Return the traits stored for the file at `path`, opened with these inputs; {} if none are valid."""
     packed = PICTURES.read(path) if status.st_size >= LARGE else b""
     try:
-        *origin, traits = msgspec.msgpack.decode(packed, type=_Picture)
+        *origin, traits = msgspec.msgpack.decode(packed, type=_StoredTraits)
     except msgspec.MsgspecError:
         return {}
     return traits if origin == [_version(), status.st_size, status.st_mtime_ns, dict(inputs)] else {}

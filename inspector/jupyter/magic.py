@@ -104,17 +104,17 @@ def ask_compaction(line: str) -> dict[str, Any] | None:
     """
     from ..hooks import tools
 
-    asked = _parse(make_compaction_parser(), line)
-    if asked is None:
+    arguments = _parse(make_compaction_parser(), line)
+    if arguments is None:
         return None
-    words = " ".join(asked.words)
-    if bool(words) != (asked.question == "find"):
+    words = " ".join(arguments.words)
+    if bool(words) != (arguments.question == "find"):
         fault = "Only find takes words" if words else "Words to find are missing"
         raise ValueError(f"{fault}. See %{COMPACTION} --help.")
     if words:
-        return tools.find_in_history(words, session=asked.session)
+        return tools.find_in_history(words, session=arguments.session)
     questions = {"status": tools.context_status, "lost": tools.what_was_lost, "pinned": tools.pinned}
-    return questions[asked.question](asked.session)
+    return questions[arguments.question](arguments.session)
 
 
 def _parse(parser: ArgumentParser, line: str) -> Namespace | None:

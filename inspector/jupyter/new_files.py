@@ -56,7 +56,7 @@ def offer_file(
         model: The workbench's model.
         query: The request: `kind` "compacted" for the session after the plan, or "reopened" for a copy up to
             the entry `at`.
-        read: Return the unpacked bytes of the session's file; None if there is none.
+        read: Returns the unpacked bytes of the session's file, or None.
         file: Name of the session's file.
         folder: The folder of the new file, for the preview.
 
@@ -79,7 +79,7 @@ def offer_file(
 
 
 def list_places(model: WorkbenchModel) -> list[Labelled]:
-    """Return where the session can be reopened: after each turn, and around each recorded compaction.
+    """List the points at which the session can be reopened: each turn's end and around each compaction.
 
     >>> from inspector import open_demo
     >>> model = WorkbenchModel(open_demo())

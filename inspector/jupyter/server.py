@@ -67,7 +67,7 @@ NO_LIST = "This server does not list the sessions of its machine."
 LATER = 5.0
 """Seconds without an opening after which the memory of closed documents is returned."""
 MANY, NOW = 4, 1.0
-"""With this number of closed documents the wait is this short; with twice as many there is none."""
+"""With this number of closed documents the wait is this short; with twice as many it is zero."""
 READING = 4.0
 """Seconds for reading files before a list of them is returned; the next request continues."""
 FULL = "Too many sessions are open on this server, and all are in use. Close one and try again."
@@ -375,7 +375,7 @@ def recognise(source: DocumentSource) -> str:
 
     Raises `ReadError` if it is no regular file, and `OSError` if it cannot be read.
     """
-    from ..formats.beginning import recognise_beginning
+    from ..formats.parts import recognise_beginning
     from ..paths import open_regular
 
     with open_regular(Path(source.path)) if source.path else BytesIO(source.content or b"") as file:

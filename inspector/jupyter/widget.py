@@ -110,7 +110,7 @@ class Workbench(anywidget.AnyWidget):
     _esm = (_STATIC / "widget.js").read_text("utf-8")
     _css = (_STATIC / "widget.css").read_text("utf-8")
 
-    # what a user sets
+    # set by the user
     cut = t.Unicode("").tag(sync=True)
     since = t.Unicode("").tag(sync=True)
     policy = t.Unicode(AUTO).tag(sync=True)
@@ -134,7 +134,7 @@ class Workbench(anywidget.AnyWidget):
     # Whether printable keys are shortcuts while the focus is inside.
     letter_keys = t.Bool(True).tag(sync=True)
 
-    # what Python answers
+    # answered by Python
     _seq = t.Int(0).tag(sync=True)
     _error = t.Unicode("").tag(sync=True)
     _scene = t.Dict().tag(sync=True)
@@ -285,7 +285,7 @@ class Workbench(anywidget.AnyWidget):
 
     @property
     def run(self) -> Run | None:
-        """The replay under these inputs; None if there is none, or it has another policy or settings."""
+        """The replay under these inputs; None without one, or if it has another policy or settings."""
         return self._controller.model.run
 
     @property

@@ -192,7 +192,7 @@ class Plan(Framed, Drawable):
     def measured(self) -> Measured:
         """The size of the context as the provider reported it, else by a published estimate."""
         how = find_walk(self.table)
-        moment, own_figures = self.table.moment, self.table.moment.given
+        moment, own_figures = self.table.moment, self.table.moment.own_figures
         if own_figures is not None:
             return Measured(own_figures.reported, own_figures.reported, 0, None)
         if moment.whole is not None:
@@ -327,7 +327,7 @@ class Plan(Framed, Drawable):
     @property
     def recorded_size(self) -> ContextSize | None:
         """The size after the compaction that the file records here; None unless the policy is "recorded"."""
-        if self.policy.name != RECORDED.name or self.table.moment.given is not None:
+        if self.policy.name != RECORDED.name or self.table.moment.own_figures is not None:
             return None
         entry = find_recorded(self.session, self.cuts).entry
         return find_recorded_sizes(self.session, self.ledger, entry.id).after

@@ -4,7 +4,6 @@
 import { spawn } from "node:child_process";
 
 const SECONDS = 8;
-
 const EDITS = new Set(["edit", "write"]);
 
 // What the facts are found in: the user's texts, edited files, errors; of messages of opencode or pi.

@@ -187,7 +187,7 @@ STATES: tuple[State, ...] = get_args(State)
 """Four levels of the window, then three kinds of running compactions: S1's three states and S2's seven."""
 LEVELS = STATES[:4]
 UNKNOWN = len(STATES)
-"""The code of a level in a window that is not known, behind those of the states."""
+"""The code of a level in an unknown window, after the codes of the states."""
 STATE_NAMES = (*STATES, "unknown")
 
 
@@ -417,7 +417,7 @@ def may_send(harness: Harness, state: State, override: bool = False) -> Permissi
     if not required and state != "blocking":
         return Permission(True, False, "The request may be sent.")
     if required and override:
-        return Permission(True, True, "The turn goes on, because the user insisted.")
+        return Permission(True, True, "The turn continues, because the user insisted.")
     ways = [f"run {way}" for way in _ways(harness)]
     if required:
         ways.append("override for one turn")

@@ -33,8 +33,8 @@ class Stage(Value):
     """A stage of a policy: the kinds of rules that take part from it on, and for which reasons it runs.
 
     With `always` it runs in every automatic compaction, even if the stages before it met the target. With
-    `early` it runs before every request, whether the trigger fires or not: each time if it stands ahead of
-    the stages that wait for the trigger; behind them, as a view of the request, if the target is not met.
+    `early` it runs before every request, whether the trigger fires or not: each time if it is listed before
+    the stages that wait for the trigger; after them, as a view of the request, if the target is not met.
     With `enough`, no later stage runs if this one changed anything.
 
     >>> from inspector import find_policy

@@ -132,9 +132,9 @@ class PolicyList(tuple[Policy, ...], Framed):
     def to_columns(self) -> dict[str, list[str]]:
         """Return harness, policy, version and source as columns."""
         rows = [
-            (name, one.name, one.version, one.source)
-            for name, own in self.by_harness().items()
-            for one in own
+            (harness, policy.name, policy.version, policy.source)
+            for harness, policies in self.by_harness().items()
+            for policy in policies
         ]
         return {
             name: [row[at] for row in rows]
@@ -149,15 +149,15 @@ class PolicyList(tuple[Policy, ...], Framed):
         return "\n".join(f"{harness:28}  {name:36}  {version}".rstrip() for harness, name, version in rows)
 
     def by_harness(self) -> dict[str, tuple[Policy, ...]]:
-        """The policies of each harness, by its name: what its policies' titles begin with.
+        """Group the policies by harness: its name is the beginning of its policies' titles.
 
         >>> [(policy.name, policy.version) for policy in list_policies().by_harness()["Cline"]]
         [('cline', '0.0.86'), ('cline-basic', '0.0.86')]
         """
-        found: dict[str, list[Policy]] = {}
+        groups: dict[str, list[Policy]] = {}
         for policy in self:
-            found.setdefault((policy.title or policy.name).partition(",")[0], []).append(policy)
-        return {harness: tuple(own) for harness, own in found.items()}
+            groups.setdefault((policy.title or policy.name).partition(",")[0], []).append(policy)
+        return {harness: tuple(policies) for harness, policies in groups.items()}
 
     def _repr_html_(self) -> str:
         columns = self.to_columns()

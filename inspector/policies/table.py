@@ -81,7 +81,7 @@ class Table:
     def cuts(self) -> CutPoints:
         """Valid and invalid cut points; computed on first use, because not all rules need them.
 
-        A policy may compact an earlier summary of which nothing else stands before the cut.
+        A policy may compact an earlier summary even if it is all there is before the cut.
         """
         takes = getattr(self.sibling("keep-recent-turns"), "takes_summary", None)
         cuts = self.moment.cuts.since(self.since)

@@ -1,4 +1,4 @@
-"""Secrets: their patterns, where they occur, and sessions or texts without them.
+"""Secrets: their patterns, their occurrences, and sessions or texts without them.
 
 Everything that leaves the machine or is put on an exported page is redacted here first.
 Start with `redact.py`. `patterns.py` and `tokens.py` list what secrets look like, `values.py` checks a match,

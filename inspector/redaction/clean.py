@@ -33,7 +33,7 @@ SEALED = "[sealed]"
 
 _ROLES = frozenset({"user", "assistant", "tool", "system"})
 _STRUCTURE = ("speaker", "way", "copy_of", "failed", "source")
-"""What an entry's extra fields tell of where it stands."""
+"""Extra fields of an entry that describe its position and origin."""
 _WORDLESS = frozenset({"manifest", "format", "kind", "usage", "sources", "source", "leaf"})
 
 
@@ -120,12 +120,8 @@ def clean_session(session: Session, shown: Collection[int], redactor: Redactor) 
 def redact_session(session: Session, redactor: Redactor | None = None) -> Session:
     """Return a session with the secrets in all its entries replaced by their names.
 
-    Args:
-        session: The session.
-        redactor: What is known to be secret; by default what `find_secrets` finds.
-
-    Raises:
-        RedactionError: A secret that was found would still be there.
+    `redactor` knows the secrets; by default those that `find_secrets` finds. Raises `RedactionError` if a
+    secret that was found would still be there.
 
     >>> from inspector import read_session
     >>> said = "TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH"
@@ -181,51 +177,31 @@ def _entry(entry: Entry, redactor: Redactor) -> Entry:
 
 
 def _block(block: Any, redactor: Redactor) -> Any:
-    if isinstance(block, ToolCall):
-        tidy = redactor.clean
-        own = redactor.clean_tree(block.provider_fields)
-        return build(
-            ToolCall,
-            id=tidy(block.id),
-            name=tidy(block.name),
-            input=redactor.clean_tree(block.input),
-            provider_fields=own,
-        )
-    if isinstance(block, Unknown):
-        return build(Unknown, type=redactor.clean(block.type), raw=redactor.clean_tree(block.raw))
+    """Return a block without secrets, and without unreadable bytes: data of files and encrypted content."""
+    fields: dict[str, Any] = {}
+    for name in type(block).model_fields.keys() - {"data", "url", "parts"}:
+        value = getattr(block, name)
+        if name in ("input", "raw", "provider_fields"):
+            fields[name] = redactor.clean_tree(value)
+        elif name in ("signature", "encrypted"):
+            fields[name] = SEALED if value else value
+        else:
+            fields[name] = _tidy(name, value, redactor.clean)
     if isinstance(block, ToolOutput):
-        parts = tuple(_block(part, redactor) for part in block.parts)
+        fields["parts"] = tuple(_block(part, redactor) for part in block.parts)
         words = _words(block)
         if len(words) > 1:
             # They are shown as one text, so they are redacted as one; the first part contains it.
             cleaned = iter([redactor.clean("".join(words)), *[""] * len(words)])
-            parts = tuple(build(Text, text=next(cleaned)) if isinstance(p, Text) else p for p in parts)
-        rest = {
-            name: _tidy(name, getattr(block, name), redactor.clean)
-            for name in ("call_id", "name", "is_error", "status", "artifact")
-        }
-        own = redactor.clean_tree(block.provider_fields)
-        return build(ToolOutput, parts=parts, provider_fields=own, **rest)
-    return _unsealed(block, redactor.clean)
+            fields["parts"] = tuple(
+                build(Text, text=next(cleaned)) if isinstance(part, Text) else part
+                for part in fields["parts"]
+            )
+    return build(type(block), **fields)
 
 
 def _words(output: ToolOutput) -> list[str]:
     return [part.text for part in output.parts if isinstance(part, Text)]
-
-
-def _unsealed(block: Any, tidy: Callable[[str], str]) -> Any:
-    """Return a block without unreadable bytes: data of pictures, files and encrypted content."""
-    fields = {
-        name: _tidy(name, getattr(block, name), tidy)
-        for name in type(block).model_fields
-        if name not in ("data", "url", "signature", "encrypted")
-    }
-    if isinstance(block, Reasoning):
-        fields |= {
-            name: SEALED if getattr(block, name) else getattr(block, name)
-            for name in ("signature", "encrypted")
-        }
-    return build(type(block), **fields)
 
 
 def _blank(entry: Entry, redactor: Redactor) -> Entry:
@@ -235,9 +211,9 @@ def _blank(entry: Entry, redactor: Redactor) -> Entry:
     if boundary is not None:
         named = Boundary.model_fields.keys() - {"summary", "files_read", "files_modified", "extra"}
         fields = {name: _tidy(name, getattr(boundary, name), tidy) for name in named}
-        figures = {name: told for name, told in boundary.extra.items() if isinstance(told, int | float)}
+        figures = {name: value for name, value in boundary.extra.items() if isinstance(value, int | float)}
         boundary = build(Boundary, **fields, extra=redactor.clean_tree(figures))
-    kept = {
+    tidied = {
         name: _tidy(name, getattr(entry, name), tidy)
         for name in (
             *("id", "parent", "model", "provider", "stop_reason", "timestamp"),
@@ -246,11 +222,11 @@ def _blank(entry: Entry, redactor: Redactor) -> Entry:
     }
     same = {name: getattr(entry, name) for name in ("kind", "usage", "meta", "sources")}
     # Who speaks, and what an entry repeats or recovers from, decides of turns and compactions.
-    told = {name: entry.extra[name] for name in _STRUCTURE if isinstance(entry.extra.get(name), str)}
+    structure = {name: entry.extra[name] for name in _STRUCTURE if isinstance(entry.extra.get(name), str)}
     role = entry.role if entry.role in _ROLES else tidy(entry.role)
     blocks = tuple(_wordless(block, tidy) for block in entry.blocks)
-    extra = redactor.clean_tree(told)
-    return build(Entry, role=role, blocks=blocks, boundary=boundary, extra=extra, **kept, **same)
+    extra = redactor.clean_tree(structure)
+    return build(Entry, role=role, blocks=blocks, boundary=boundary, extra=extra, **tidied, **same)
 
 
 def _quiet(subagent: SubAgent, redactor: Redactor) -> SubAgent:

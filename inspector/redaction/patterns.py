@@ -107,7 +107,6 @@ _KEY_END = (
     rf"(?:[A-Za-z0-9+/]{{1,80}}={{0,2}}{_BREAK}{{1,12}})?-----END (?:[A-Z0-9]+ ){{0,3}}PRIVATE KEY"
 )
 
-_SEPARATOR = r"(?:=>|:=|::|[=:])"
 # Names of secrets by their last word, each with the text it begins with: so the search looks for that text.
 _KEYS_OF = (
     *("api", "access", "secret", "auth", "private", "client", "account", "service", "signing", "encryption"),
@@ -138,103 +137,35 @@ _SHOUTED = (
     r"CLIENT|ADMIN)_?KEY)="
 )
 _SHOUTED_NEEDS = (
-    "key=",
-    "token=",
-    "secret=",
-    "password=",
-    "passwd=",
-    "passphrase=",
-    "pass=",
-    "pwd=",
-    "credential",
+    *("key=", "token=", "secret=", "password=", "passwd=", "passphrase=", "pass=", "pwd=", "credential"),
 )
 # After one of these words, "key" is the key of a table, a cache or a keyboard.
 _OTHER_KEYS = (
-    *(
-        "primary",
-        "foreign",
-        "public",
-        "cache",
-        "sort",
-        "partition",
-        "row",
-        "range",
-        "hash",
-        "group",
-        "unique",
-    ),
-    *(
-        "idempotency",
-        "surrogate",
-        "routing",
-        "message",
-        "event",
-        "object",
-        "query",
-        "session",
-        "index",
-        "map",
-    ),
-    *(
-        "lookup",
-        "dict",
-        "dedup",
-        "dedupe",
-        "storage",
-        "state",
-        "config",
-        "react",
-        "s3",
-        "translation",
-        "i18n",
-    ),
-    *(
-        "correlation",
-        "trace",
-        "request",
-        "response",
-        "build",
-        "restore",
-        "accept",
-        "hot",
-        "short",
-        "mon",
-        "tur",
-    ),
+    "primary foreign public cache sort partition row range hash group unique idempotency surrogate "
+    "routing message event object query session index map lookup dict dedup dedupe storage state config "
+    "react s3 translation i18n correlation trace request response build restore accept hot short mon "
+    "tur"
 )
 _HINTS = {
-    "key": "key" + "".join(rf"(?<!{word}key)(?<!{word}[_ .-]key)" for word in _OTHER_KEYS),
+    "key": "key" + "".join(rf"(?<!{word}key)(?<!{word}[_ .-]key)" for word in _OTHER_KEYS.split()),
     **{name: f"{name}(?<![a-z]{name})" for name in ("auth", "jwt", "sid", "csrf", "xsrf", "hmac")},
 }
 # (kind, length, needs, name, value): keys that only their length and letters distinguish from other words, so
 # they are known only by a name of the service before them. All in lower case.
 _KEY_NAME = r"(?:api)?[_-]?(?:key|password|pass|pwd|pw|token)"
 _NAMED = (
+    ("cloudant-credentials", 64, "cl", rf"cl(?:ou(?:dant)?)?[_-]?{_KEY_NAME}", r"[0-9a-f]{64}(?![0-9a-z])"),
     (
-        "cloudant-credentials",
-        64,
-        "cl",
-        rf"cl(?:ou(?:dant)?)?[_-]?{_KEY_NAME}",
-        r"[0-9a-f]{64}(?![0-9a-z])",
+        *("softlayer-credentials", 64, "softlayer sl"),
+        *(rf"(?:softlayer|sl)[_-]?{_KEY_NAME}", r"[0-9a-z]{64}(?![0-9a-z])"),
     ),
     (
-        "softlayer-credentials",
-        64,
-        "softlayer sl",
-        rf"(?:softlayer|sl)[_-]?{_KEY_NAME}",
-        r"[0-9a-z]{64}(?![0-9a-z])",
-    ),
-    (
-        "ibm-cos-hmac-credentials",
-        48,
-        "secret",
+        *("ibm-cos-hmac-credentials", 48, "secret"),
         r"(?:ibm)?[_-]?(?:cos)?[_-]?(?:hmac)?[_-]?secret[_-]?(?:access)?[_-]?key",
         r"[0-9a-f]{48}(?![0-9a-z])",
     ),
     (
-        "ibm-cloud-iam-key",
-        44,
-        "key pwd pw pass token",
+        *("ibm-cloud-iam-key", 44, "key pwd pw pass token"),
         rf"(?:ibm)?[_-]?(?:cloud)?[_-]?(?:iam)?[_-]?{_KEY_NAME}",
         r"[0-9a-z_-]{44}(?![0-9a-z_-])",
     ),

@@ -46,7 +46,7 @@ HINTS = {
 
 
 class SecretFinding(NamedTuple):
-    """A secret: its name, how many times it occurs, and the first places where it does.
+    """A secret: its name, how many times it occurs, and its first occurrences.
 
     >>> redactor = Redactor()
     >>> redactor.look("m1/0", "TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH")
@@ -65,6 +65,14 @@ class SecretFinding(NamedTuple):
     def hint(self) -> str:
         """A description of the kind."""
         return HINTS.get(self.kind, f"a known form: {self.kind.replace('-', ' ')}")
+
+
+class Cut(NamedTuple):
+    """A part of a text, and what stands in its place."""
+
+    start: int
+    end: int
+    placeholder: str
 
 
 @dataclass
@@ -88,6 +96,8 @@ class Redactor:
     _places: dict[str, dict[str, None]] = field(default_factory=dict, repr=False)
     _cleaned: dict[str, str] = field(default_factory=dict, repr=False)
     _given_secrets: dict[str, str] = field(default_factory=dict, repr=False)
+    # Secrets that only their surroundings tell, such as "password = moth".
+    _bound: dict[str, str] = field(default_factory=dict, repr=False)
 
     def know(self, secret: str, kind: str) -> None:
         """Treat this text as a secret of this kind everywhere."""
@@ -111,6 +121,8 @@ class Redactor:
                     self._grades[name] = span.kind, span.grade
                     if span.alone:
                         self._names[secret] = name
+                    elif span.grade == "secret":
+                        self._bound[secret] = name
                 self._count(name, where)
                 if span.kind == "private-key":
                     # Tools show files in pieces, which do not identify a key by themselves.
@@ -152,6 +164,7 @@ class Redactor:
             _places={name: dict(where) for name, where in self._places.items()},
             _cleaned={},
             _given_secrets=dict(self._given_secrets),
+            _bound=dict(self._bound),
         )
 
     @property
@@ -180,18 +193,40 @@ class Redactor:
 
     def _replace(self, text: str) -> str:
         """Replace the parts of a text to remove by their placeholders."""
+        return _put_in(text, self._find_cuts(text))
+
+    def clean_excerpt(self, text: str, offsets: Sequence[int] = ()) -> tuple[str, list[int]]:
+        """Return a piece of a longer text without its secrets, and where some of its offsets are now.
+
+        Also what only the surroundings of a piece tell to be a secret is removed.
+
+        >>> redactor = Redactor()
+        >>> redactor.look("e1/0", "DB_PASSWORD=mothwing")
+        >>> redactor.clean_excerpt("not mothwing, the other", [4, 14])
+        ('not [redacted environment-value dec89d2f], the other', [4, 43])
+        """
+        bound = [
+            (*match.span(), name)
+            for secret, name in self._bound.items()
+            if secret in text
+            for match in re.finditer(rf"(?<!\w){re.escape(secret)}(?!\w)", text)
+        ]
+        cuts = [*self._find_cuts(text, bound)]
+        return _put_in(text, cuts), [_move(at, cuts) for at in offsets]
+
+    def _find_cuts(self, text: str, more: Iterable[tuple[int, int, str]] = ()) -> Iterator[Cut]:
+        """Yield the parts of a text to remove, in order and without overlaps."""
         cuts = [
             (span.start, span.end, self._names.get(text[span.start : span.end]) or _name(text, span))
             for span in self._find(text)
         ]
         cuts += [(*match.span(), self._names[match.group()]) for match in self._known_in(text)]
-        cuts += self._find_pieces(text)
-        pieces, at = list[str](), 0
+        cuts += [*self._find_pieces(text), *more]
+        at = 0
         for start, end, name in sorted(cuts, key=lambda cut: (cut[0], -cut[1])):
             if end > at and name not in self.keep:
-                pieces += [text[at : max(start, at)], write_placeholder(name)]
+                yield Cut(max(start, at), end, write_placeholder(name))
                 at = end
-        return "".join([*pieces, text[at:]]) if pieces else text
 
     def clean_tree(self, value: Any) -> Any:
         """Redact every text in a JSON-like value, including keys."""
@@ -264,6 +299,27 @@ class Redactor:
         if spans and (name := name_secret(spans[0].kind, value)) not in self.keep:
             return write_placeholder(self._names.get(value, name))
         return self.clean(value)
+
+
+def _put_in(text: str, cuts: Iterable[Cut]) -> str:
+    """Return a text with placeholders in the place of some of its parts."""
+    pieces, at = list[str](), 0
+    for cut in cuts:
+        pieces += [text[at : cut.start], cut.placeholder]
+        at = cut.end
+    return "".join([*pieces, text[at:]]) if pieces else text
+
+
+def _move(offset: int, cuts: Iterable[Cut]) -> int:
+    """Return where an offset of a text is once its parts are replaced: inside of one, at its nearer end."""
+    moved = offset
+    for cut in cuts:
+        if offset >= cut.end:
+            moved += len(cut.placeholder) - (cut.end - cut.start)
+        elif offset > cut.start:
+            near = len(cut.placeholder) if 2 * offset >= cut.start + cut.end else 0
+            moved += cut.start - offset + near
+    return moved
 
 
 def _find_all(text: str, part: str) -> Iterator[int]:

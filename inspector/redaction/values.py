@@ -99,7 +99,7 @@ def _is_sentence(value: str) -> bool:
 
 
 def _is_mixed_word(value: str) -> bool:
-    """Whether a word has digits, small and capital letters, in shorter runs than those of a name."""
+    """Whether a word has digits, small and capital letters, in shorter runs than a name has."""
     return (
         any(c.isdigit() for c in value)
         and any(c.islower() for c in value)

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import ArgumentError, EditError, expect
 from ..facts.extract.collect import KINDS
 from ..facts.facts import Facts, find_facts
-from ..facts.outcomes import IN_FULL, KEPT, OUTCOMES
+from ..facts.outcomes import IN_FULL, OUTCOMES, RETAINED
 from ..facts.trace import trace_moves
 from ..facts.traced import Evidence, Trace
 from ..mixins import Drawable, Framed
@@ -80,7 +80,7 @@ def measure_decay(traces: Sequence[Trace]) -> tuple[Round, ...]:
                 trace.scene.tier,
                 len(standing),
                 {name: counts[name] for name in OUTCOMES if counts[name]},
-                sum(value in (*KEPT, "partial") for value in outcome.values()),
+                sum(value in (*RETAINED, "partial") for value in outcome.values()),
                 *map(_by_kind, (cohort, unbroken, silent, silent & unbroken)),
             )
         )

@@ -62,14 +62,14 @@ def replay(
 
     Args:
         session: The session to replay.
-        policy: A policy, its name or its JSON form; by default that of the harness that wrote the session,
-            or "flue" if it has none.
+        policy: A policy, its name or its JSON form; by default the policy of the harness that wrote the
+            session, or "flue" if it has none.
         scenario: Events during the replay; none by default.
         ledger: By default counted and calibrated to the sizes that the session's provider reported.
         settings: Settings of the policy, "<kind>.<knob>".
         window: Tokens; replaces the window of the session or its model.
         history: The result of `trace_history`, if it is known already.
-        tell: Called about a hundred times with the share that is done, from 0 to 1; by default a notebook or
+        tell: Called about a hundred times with the finished share, from 0 to 1; by default a notebook or
             a terminal shows a bar. An error that it raises (`Stopped`) ends the replay.
 
     Raises:

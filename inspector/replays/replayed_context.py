@@ -63,7 +63,7 @@ class ReplayedContext:
         # From the first change on: tokens before all messages, and hidden reasoning of the present messages.
         self._before, self._stays = 0, 0
         self._carried_hidden: tuple[int, ...] = ()
-        # What a view leaves out of each request, though the history holds it.
+        # Entries of the history that a view leaves out of each request.
         self.unsent: tuple[Entry, ...] = ()
         self._unsent_hidden: list[int] = []
         self._stored: Session | None = None

@@ -206,9 +206,9 @@ class Run(Framed, Drawable):
             step = event.step or 0
             if shown and shown[-1].until is None:
                 shown[-1] = shown[-1]._replace(until=step, last=number)
-            # Events are in order, so those of the step follow directly.
+            # Events are in order, so the step's own events follow directly.
             later = islice(self.events, number + 1, None)
-            starts = next((one for one in later if one.data.get("to") not in (None, *LEVELS)), None)
+            starts = next((change for change in later if change.data.get("to") not in (None, *LEVELS)), None)
             fires = starts is not None and (starts.step, starts.data["to"]) == (event.step, "auto")
             sentence = None if event.kind == "reset" else write_banner(harness, event.data["ratio"], fires)
             if sentence is not None:

@@ -121,7 +121,7 @@ def find_life(session: Session, ledger: Ledger, history: History) -> Timeline:
     beyond = np.where(has_usage, usage[0] - full, 0)
     last = np.maximum.accumulate(np.where(has_usage, np.arange(n), -1)) if n else np.zeros(0, np.int64)
     hidden = np.where(last >= 0, beyond[np.maximum(last, 0)], 0)
-    # Up to the first recorded compaction the context is the file's own, so its size is that of a plan there.
+    # Up to the first recorded compaction the context is the file's own, so its size equals a plan's there.
     request_sizes = RequestSizes(session, ledger)
     if not exceeds:
         end = compacted[0] if len(compacted) else n
@@ -134,9 +134,9 @@ def find_life(session: Session, ledger: Ledger, history: History) -> Timeline:
     hidden_reasoning = np.zeros(n, np.int64) if exceeds else request_sizes.grown
     if len(compacted) and compacted[0]:
         more = np.where(np.isin(sort, UNSEEN) | failed, 0, hidden_reasoning)[compacted[0] :]
-        # If no reply before it reports, the first that does.
-        known = hidden[compacted[0] - 1] if own.any() or not has_usage.any() else beyond[np.argmax(has_usage)]
-        hidden[compacted[0] :] = known + np.cumsum(more)
+        # If no earlier reply reports its usage, take the first one that does.
+        base = hidden[compacted[0] - 1] if own.any() or not has_usage.any() else beyond[np.argmax(has_usage)]
+        hidden[compacted[0] :] = base + np.cumsum(more)
     same = np.cumsum(np.isin(sort, (COMPACTION, MICRO))) == 0
     visible = np.flatnonzero(~np.isin(sort, UNSEEN) & ~failed)
     at = path[visible]

@@ -181,11 +181,11 @@ class Boundary(Value):
 
     @property
     def left(self) -> Number | None:
-        """Tokens after it as the harness recorded them; Claude Code's are those of the conversation alone."""
-        told = self.extra.get("postTokens") if self.tokens_after is None else self.tokens_after
-        if isinstance(told, bool) or not isinstance(told, int | float):
+        """Tokens after it as the harness recorded them; Claude Code counts only the conversation."""
+        recorded = self.extra.get("postTokens") if self.tokens_after is None else self.tokens_after
+        if isinstance(recorded, bool) or not isinstance(recorded, int | float):
             return None
-        return told if is_tokens(told) else None
+        return recorded if is_tokens(recorded) else None
 
 
 def count_recorded(boundaries: Iterable[Boundary], noun: str = "compaction") -> str:

@@ -52,12 +52,8 @@ class FindingJudgement(Value):
     """A reader's judgement of what a compaction did to a fact.
 
     A fact judged "not lost" is no finding and is counted nowhere. One of which the summary has a part, or
-    which is unclear, counts as absent if it is judged "lost". "withdrawn" takes a judgement back.
-
-    Attributes:
-        kind, form: The fact.
-        entry: The entry of the recorded compaction; "" for every plan.
-        verdict: "right", "lost", "not lost" or "withdrawn".
+    which is unclear, counts as absent if it is judged "lost". "withdrawn" takes a judgement back. `entry` is
+    that of the recorded compaction; "" for every plan.
     """
 
     kind: Chars

@@ -3,7 +3,7 @@
 In go the entries, their `Tree` and the leaf, out come the path from the root and the `Live` view:
 the path as the last compaction on it left it. The rule is Flue's (FLUE §1.2), which the other formats
 fit into: `[summary] + path[first kept … compaction) + path(after the compaction …]`. After Claude Code's
-`/rewind` a summary may stand behind what was kept, and an earlier summary may be kept.
+`/rewind` a summary may come after the kept entries, and an earlier summary may be kept.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Live:
     pending   int32[·]    rows of calls that nothing in the context answers
     lone      int32[·]    rows of both kinds that a provider rejects; a pending tool that the provider runs
                           itself is accepted at the end of the context
-    summary   int         live position of the last recorded summary: 0 where it stands first, or -1
+    summary   int         live position of the last recorded summary: 0 if it is first, or -1
 
     >>> from inspector import read_session
     >>> call = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
@@ -129,13 +129,9 @@ def _join(begins: Ints, ends: Ints) -> Ints:
 
 
 def find_live(tree: Tree, entries: tuple[Entry, ...], path: Ints, any_order: bool = False) -> Live:
-    """Return the live view at the end of a path.
+    """Return the live view at the end of a path: int32 indices of its entries, from the root.
 
-    Args:
-        tree: The columns of the session.
-        entries: The entries of the session.
-        path: int32 indices of the entries on the path, from the root.
-        any_order: Match an output to its call wherever it comes after the call (`ANY_ORDER`).
+    With `any_order`, an output answers its call wherever it comes after the call (`ANY_ORDER`).
     """
     order, summary = _surviving(tree, entries, path)
     surviving = path[order]
@@ -193,17 +189,17 @@ def _surviving(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> tuple[Ints
 def _list_older(
     tree: Tree, entries: tuple[Entry, ...], path: Ints, where: Ints, stays: Bools, last: int
 ) -> Ints:
-    """What the compaction at a path position kept, in context order: each summary before what it left."""
+    """List the path positions that a compaction kept, in context order: a summary before what it kept."""
 
     def find_kept(at: int) -> Ints:
         spans = [np.arange(*span, dtype=np.int32) for span in list_kept(tree, entries, path, where, at)]
-        kept: Ints = np.concatenate([np.zeros(0, np.int32), *spans])
-        return kept[stays[kept]]
+        positions: Ints = np.concatenate([np.zeros(0, np.int32), *spans])
+        return positions[stays[positions]]
 
-    kept = find_kept(last)
-    summaries = tree.sort[path[kept]] == COMPACTION
-    older = kept[~summaries]
-    for at in kept[summaries].tolist():
+    positions = find_kept(last)
+    summaries = tree.sort[path[positions]] == COMPACTION
+    older = positions[~summaries]
+    for at in positions[summaries].tolist():
         boundary, place = entries[path[at]].boundary, int((older < at).sum())
         if boundary is not None and not boundary.summary_last:
             place = min([*np.flatnonzero(np.isin(older, find_kept(at))).tolist(), place])
@@ -227,7 +223,7 @@ def list_kept(
         return place if 0 <= place < at else at
 
     first, named = find(boundary.first_kept), {find(name) for name in boundary.kept}
-    spans = [(one, one + 1) for one in sorted(named) if one < first]
+    spans = [(position, position + 1) for position in sorted(named) if position < first]
     for between in (np.flatnonzero(tree.sort[path[first:at]] == COMPACTION) + first).tolist():
         if between not in named:
             spans.append((first, between))

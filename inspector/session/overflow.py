@@ -130,7 +130,7 @@ STATUS = {"token_overflow": 400, "byte_overflow": 413}
 
 
 def find_status(error: str | None) -> int | None:
-    """Return the HTTP status at the beginning of an error's text; None if there is none.
+    """Return the HTTP status at the beginning of an error's text, or None.
 
     >>> find_status("413 prompt is too long"), find_status("API Error: 400 {}"), find_status("too long")
     (413, 400, None)

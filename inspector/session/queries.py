@@ -23,7 +23,7 @@ TURN_CONTEXT = "\n\n---\n\n**Turn Context (split turn):**\n\n"
 
 
 class MarkName(NamedTuple):
-    """What a recorded compaction is called everywhere: `number` counts those of a kind on a path, from 1.
+    """The name of a recorded compaction: `number` counts the compactions of its kind on a path, from 1.
 
     `look` is what `wb.look` calls it: "recorded:1" for the first compaction, "cleared:1" for the first time
     that only outputs were emptied. `sign` is how the screen does: "◆1", "◇1".
@@ -42,8 +42,8 @@ class MarkName(NamedTuple):
 
 
 def number_compactions(session: Session) -> dict[str, MarkName]:
-    """What the recorded compactions on a session's path are called, by their entries and in order; one that
-    nothing stood before has no name.
+    """Name the recorded compactions on a session's path, by their entries and in order. A compaction with
+    nothing before it has no name.
 
     >>> from inspector import open_demo
     >>> [name.sign for name in number_compactions(open_demo()).values()]

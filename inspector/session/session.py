@@ -1,7 +1,7 @@
 """The session manifest: the structure of a transcript.
 
-A `Session` is a tree of entries with a leaf. The path from the root to the leaf is the conversation; what the
-model would see next (`session.live`) is that path as its compactions left it. All values are frozen; turns,
+A `Session` is a tree of entries with a leaf. The path from the root to the leaf is the conversation. The
+next context (`session.live`) is that path after its compactions. All values are frozen; turns,
 steps and the live view are derived and never stored.
 """
 
@@ -107,12 +107,7 @@ class Session(Value, Framed):
     def find_turn(self, name: str, role: str = "at") -> Turn | None:
         """Return the turn with a name such as "turn 5", counted from 1; None for other names.
 
-        Args:
-            name: The name.
-            role: What the name refers to, for the error.
-
-        Raises:
-            EditError: The path has no such turn.
+        Raises `EditError` if the path has no such turn; `role` says there what the name refers to.
         """
         number = _TURN.fullmatch(name)
         if number is None or name in self.index:

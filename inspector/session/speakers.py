@@ -22,7 +22,7 @@ the text (`wrappers.py`). Ambiguous cases are decided as follows:
 - The task of a sub-agent is the model's. In a file of the sub-agent's own it opens a turn, because there
   are no other prompts.
 - "[Request interrupted by user]" is the harness's: it reports an action of the user, not their words.
-- Text that the user types while the model works opens a turn where it was delivered: it is a prompt, and a
+- Text that the user types while the model works opens a turn at its delivery: it is a prompt, and a
   cut before it separates nothing. A remark typed while refusing or answering a tool opens no turn: it is a
   tool's output at the wire, and cannot be separated from its call.
 - Each text is divided by its tags (`_divide`), and a message opens a turn if one of its texts contains
@@ -270,10 +270,7 @@ def who_speaks(entry: Entry) -> Speech:
 def find_speech(entry: Entry, block: Block, tool: str | None = None) -> Iterator[SpeechSpan]:
     """Yield the spans of a block's text with their speakers. Together they cover the whole text, in order.
 
-    Args:
-        entry: The entry that holds the block.
-        block: The block.
-        tool: The name of the tool whose output the block is.
+    `tool` is the name of the tool whose output the block is.
 
     >>> from .blocks import Text
     >>> from .entries import Entry
@@ -299,7 +296,7 @@ def find_speaker(entry: Entry, block: Block, at: int) -> Speaker:
 
 
 def typed_words(entry: Entry) -> str:
-    """Return the typed text of a message, without text that a host or a harness added.
+    """Return what the user typed in an entry: a prompt, answers to a question, the reason of a refusal.
 
     >>> from .blocks import Text
     >>> from .entries import Entry
@@ -307,10 +304,10 @@ def typed_words(entry: Entry) -> str:
     >>> typed_words(Entry(id="a", blocks=(Text(text=sent),)))
     'Rename it'
     """
-    blocks = [block for block in entry.blocks if block.kind == "text"]
     return "\n".join(
         block.text[span.start : span.end]
-        for block in blocks
+        for block in entry.blocks
+        if block.kind in ("text", "tool_output")
         for span in find_speech(entry, block)
         if span.speaker == "user"
     )

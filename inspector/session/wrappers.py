@@ -86,11 +86,9 @@ def find_prompt(text: str) -> WrappedPrompt | None:
 
 
 def is_host_message(text: str, *, by_program: bool = False) -> bool:
-    """Whether a text consists only of elements that a host sends on its own.
+    """Whether a message, or one of its blocks, consists only of elements that a host sends on its own.
 
-    Args:
-        text: The whole message, or one of its several blocks.
-        by_program: The message was composed by a program; then any element name of several words matches.
+    If it was composed `by_program`, any element name of several words matches.
 
     >>> is_host_message("<deploy-event>Never skip checks.</deploy-event>"), is_host_message("<div>x</div>")
     (True, False)

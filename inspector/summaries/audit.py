@@ -39,8 +39,8 @@ class CompactionEvent(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What a summary took: calls of the summariser, tokens asked by them together and tokens written, as
-    counted, and the usage that the summariser reports, if it does."""
+    """Cost of a summary: calls of the summariser, their counted tokens of input and of output together,
+    and the usage that the summariser reports, if it does."""
 
     calls: int = 0
     asked: int = 0
@@ -50,7 +50,7 @@ class Work(NamedTuple):
 
 
 class OwnFigures(NamedTuple):
-    """What the harness's own record says of a compaction: its estimates before and after, the number of its
+    """The harness's own record of a compaction: its estimates before and after, the number of its
     loop turn, and messages before and after."""
 
     estimated: int
@@ -66,7 +66,7 @@ def describe_reason(plan: Plan) -> dict[str, Any]:
 
 
 def take_off(failed: Entry, before: int) -> Iterator[CompactionEvent]:
-    """Yield the events of a failed reply that is taken off the path: what it failed for, and its removal."""
+    """Yield the events of a failed reply that is taken off the path: its failure and its removal."""
     kind = classify_refusal(None, f"{read_error(failed) or failed.text} {failed.stop_reason or ''}")
     if kind is None and read_stop(failed) != "error":
         yield CompactionEvent("overran", before, None, {})
@@ -103,8 +103,8 @@ def fail_compaction(
 ) -> Iterator[CompactionEvent]:
     """Yield the events of a compaction whose summariser failed for good (S0-102), after those of its stages.
 
-    `plan` is what stands all the same: what its stages did, or nothing. The error is the context's overflow
-    if the turn ends with it.
+    `plan` is the part that is applied anyway: the result of its stages, or nothing. The error is the
+    context's overflow if the turn ends with it.
     """
     if after != before:
         prefix = {"reason": plan.reason, "prefix": plan.prefix.tokens}
@@ -158,7 +158,7 @@ def run_twice(before: int, core: int, wire: int) -> CompactionEvent:
 def list_stages(plan: Plan) -> Iterator[CompactionEvent]:
     """Yield an event for each stage of a plan's policy, those that edit only what is sent among them.
 
-    A stage that runs before every request is told there, and here only if it changes anything.
+    A stage that runs before every request is reported there, and here only if it changes anything.
     """
     early = {stage.name for stage in plan.policy.stages if plan.policy.is_early(stage)}
     for stage in plan.stages:
@@ -198,8 +198,8 @@ def finish_compaction(
         harness: The harness as it runs.
         before: Tokens of the context before it.
         after: Tokens of the context after it.
-        work: What the summary took.
-        own: What the harness's own record says of it.
+        work: Cost of the summary.
+        own: The harness's own record of it.
         turn_of: Gives the turn of an entry by its id.
         cleared: Blocks of reasoning that the provider clears from the request on the same boundary, by entry.
     """
@@ -242,7 +242,7 @@ def _count_reasoning(
     turn_of: Callable[[str], int | None],
     cleared: Mapping[str, int],
 ) -> dict[str, dict[str, int]]:
-    """What became of reasoning, by the turn of the session that it belongs to (S0-97).
+    """Count the outcomes of reasoning, by the turn of the session that it belongs to (S0-97).
 
     What stays in the history and leaves the request on the same boundary is the provider's: cleared.
     """

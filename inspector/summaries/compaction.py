@@ -146,7 +146,7 @@ class CompactionResult(Drawable):
 
     @property
     def fork(self) -> str:
-        """Where the session forks, as lines: the leaf that was taken off, the compaction, what continues it.
+        """The fork of the session, as lines: the leaf that was taken off, the compaction, its continuation.
 
         >>> from inspector import open_demo
         >>> print(compact(open_demo(), "flue").fork.splitlines()[1])
@@ -166,7 +166,7 @@ class CompactionResult(Drawable):
             depth = "   "
             for entry in self.after.path_since(self.entry):
                 copy = entry.extra.get("copy_of")
-                how = f"stands again, of {copy}" if copy else ""
+                how = f"repeated, copy of {copy}" if copy else ""
                 how = how or ("the retry" if entry.extra.get("source") == RETRY else "continues")
                 lines.append(f"{depth}└─ {entry.id}: {how}, {_tell_entry(self.after, entry.id)}")
                 depth += "   "
@@ -209,11 +209,11 @@ def compact(
     error, an empty or refused summary, or nothing to compact is an outcome and no error: no summary is
     appended (S4-50), and only the edits of the policy's other stages stay.
 
-    `on_event` is called with `started` before the summariser is, and with `completed` once the entry stands,
-    or with `failed` (S4-87), and with the events between them, as in a replay: `surfaced` follows if the turn
-    ends there, and `no_progress` if the summaries on the path grew (S0-106). Tokens before and after in
-    them are those of the plan and of the entry's boundary, whose `measure` is then "assembled". Where the
-    harness goes by the usage that is reported, the boundary stores as `tokens_before` what the harness does:
+    `on_event` is called with `started` before the summariser is, with `completed` once the entry is added, or
+    with `failed` (S4-87), and with the events between them, as in a replay: `surfaced` follows if the turn
+    ends there, and `no_progress` if the summaries on the path grew (S0-106). Their tokens before and
+    after come from the plan and the entry's boundary, whose `measure` is then "assembled". If the
+    harness uses the reported usage, the boundary stores as `tokens_before` what the harness does:
     its own estimate from that, `estimated` in the events. The first events say why: `threshold_hit` with the
     reason "auto", the refusal and `leaf_removed` if a reply was taken off. There are no others if there is
     nothing to compact.
@@ -289,19 +289,19 @@ def carry_out(
     plan: Plan,
     summariser: Summariser | Checkpoint | None = None,
     session: Session | None = None,
-    taken: str | None = None,
+    removed: str | None = None,
     on_event: Callable[[AuditEvent], None] | None = None,
 ) -> CompactionResult:
     """Carry a plan out as `compact` does, even if the harness would not compact now by itself.
 
-    `session` is the session from which the plan's was made by taking the reply `taken` off the path.
+    `session` is the original session if the plan's session has the failed reply `removed` taken off its path.
     """
     session = session or plan.session
-    start = CompactionResult(session, plan, plan.session, failed=taken)
+    start = CompactionResult(session, plan, plan.session, failed=removed)
     core = stored_part(plan)
     calls = Calls(plan.policy.running)
-    report = _EventReporter(plan, core, on_event, summariser, calls, taken)
-    report.cross(None if taken is None else session[taken])
+    report = _EventReporter(plan, core, on_event, summariser, calls, removed)
+    report.cross(None if removed is None else session[removed])
     if not changes_stored(core):
         if plan.reason == "overflow":
             report.surface()
@@ -338,8 +338,8 @@ def carry_out(
     if checkpoint is not None:
         extra |= checkpoint.provenance()
         extra |= checkpoint.sealed.fields() if checkpoint.sealed is not None else {}
-    if taken is not None:
-        extra["failed"] = taken
+    if removed is not None:
+        extra["failed"] = removed
     if truncated := find_truncated(core):
         extra[DECISIONS] = truncated
     after = record_plan(plan, checkpoint, name, extra)
@@ -449,7 +449,7 @@ class _EventReporter:
             core = self.core if rest is None else stored_part(rest.plan)
             after = self.before if rest is None else rest.promised.tokens
             self.report(list_stages(rest.plan) if rest is not None else ())
-            self.report(fail_compaction(core, self.before, after, self.calls.made, cause))
+            self.report(fail_compaction(core, self.before, after, self.calls.count, cause))
             if rest is None:
                 self.surface()
 
@@ -515,7 +515,7 @@ class _EventReporter:
         return Counter(ref.entry for ref in session.live_refs(rows))
 
     def report(self, events: Iterable[CompactionEvent]) -> None:
-        """Report events as those of the turn at the leaf."""
+        """Report events as events of the turn at the leaf."""
         if self.on_event is None:
             return
         session = self.plan.session
@@ -573,7 +573,7 @@ def _take_off(session: Session, failed: str | None, window: int) -> tuple[Sessio
     if failed is None:
         leaf = session[session.leaf] if session.leaf in session.index else None
         stopped = None if leaf is None or leaf.role != "assistant" else read_stop(leaf)
-        # With an error the reply failed, whatever it says.
+        # With an error the reply failed, regardless of its text.
         if leaf is None or not (stopped == "error" or is_overflow(stopped, None, leaf.usage, window)):
             return session, None
         failed = leaf.id

@@ -16,7 +16,7 @@ Count = Callable[[str], int]
 def ask_within(ask: Callable[[SummaryJob], Reply], job: SummaryJob, count: Count) -> Reply:
     """The answer to a job within the tokens that the job allows, and what every answer on the way there cost.
 
-    One that is too long is told in `oversize`; after `TIGHTER` more tries it is `truncated`.
+    One that is too long is reported in `oversize`; after `TIGHTER` more tries it is `truncated`.
 
     >>> job = SummaryJob(kind="initial", entries=(), max_tokens=2)
     >>> words = lambda text: len(text.split())
@@ -44,7 +44,7 @@ def ask_within(ask: Callable[[SummaryJob], Reply], job: SummaryJob, count: Count
 
 
 def cut_text(text: str, budget: int, count: Count) -> str:
-    """The beginning of a text that has at most `budget` tokens, ended between words where there are any.
+    """Return the beginning of a text with at most `budget` tokens, if possible ending between words.
 
     >>> cut_text("one two three", 2, lambda text: len(text.split()))
     'one two'

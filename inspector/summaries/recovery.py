@@ -58,7 +58,7 @@ def judge_reply(
 ) -> Judgement:
     """Return the next step after the reply at the leaf, as in a replay under the policy.
 
-    A trigger alone means Flue's policy: if it is off, there is no recovery either.
+    A trigger alone means Flue's policy: if it is off, recovery is off too.
     `status` is the HTTP status of a refusal, if known. `recovers` None follows the policy. Without a
     `ledger`, the session is counted unless a refusal decides.
 

@@ -1,4 +1,4 @@
-"""DOOR: what a compaction leaves, in a folder: the manifest, the earlier ones, an archive, spilled outputs.
+"""DOOR: the results of a compaction in a folder: the manifest, the earlier ones, an archive, spilled outputs.
 
 The manifest is moved into its place last and whole, so a writer that is killed leaves the old one or the new
 one. Everything else is kept under the hash of its content, or under a name that cannot leave the folder.
@@ -48,12 +48,12 @@ def hold(folder: Path) -> Iterator[None]:
 
 CURRENT, EARLIER, ARCHIVE = "manifest.json", "earlier", "archive"
 PREVIOUS = "previous"
-"""Where a manifest's `extra` names the one before it: a file in the folder of earlier ones."""
+"""Key of a manifest's `extra` for its predecessor: a file in the folder of earlier manifests."""
 HASHED = re.compile(r"[0-9a-f]{64}\.json")
 
 
 class Saved(NamedTuple):
-    """What stands where after a transition was saved; `archive` is None when nothing left.
+    """The files of a saved compaction; `archive` is None if no entry was removed.
 
     `redacted` are the secrets that were taken out of everything written.
     """
@@ -72,7 +72,7 @@ def save_compaction(transition: CompactionResult, folder: StrPath, *, keep_secre
     once, and each spilled output is a file of its own. Secrets are taken out of all of it unless they are to
     be kept. Raises `WriteConflict` when another writer is at work or the manifest there is not the one that
     was compacted, `EscapeError` for an output that would leave the folder, `EditError` when there is nothing
-    to save, `RedactionError` and `OSError`; then the old manifest still stands.
+    to save, `RedactionError` and `OSError`; then the old manifest is still in place.
 
     >>> from tempfile import TemporaryDirectory
     >>> from inspector import Checkpoint, compact
@@ -126,7 +126,7 @@ def save_compaction(transition: CompactionResult, folder: StrPath, *, keep_secre
 
 
 def open_earlier(path: StrPath) -> Session:
-    """The session as it was before the one a manifest holds. Raises `ReadError` where none is named.
+    """Open the session before the one in a manifest. Raises `ReadError` if none is named.
 
     >>> from tempfile import TemporaryDirectory
     >>> from inspector import Checkpoint, compact

@@ -62,7 +62,7 @@ def summarise(plan: Plan, summariser: Summariser | None = None) -> Checkpoint:
 
 
 class Calls:
-    """The calls of a summariser for one plan: how many were `made`, and how many of them `failed`.
+    """The calls of a summariser for one plan: their `count`, and how many of them `failed`.
 
     A call fails whose reply cannot stand for what was asked, or that raises anything but an error of this
     package, which knows by itself what is worth another call. It is made again at once, as often as the
@@ -70,7 +70,7 @@ class Calls:
     """
 
     def __init__(self, harness: Harness) -> None:
-        self.harness, self.made, self.failed = harness, 0, 0
+        self.harness, self.count, self.failed = harness, 0, 0
         self._lock = threading.Lock()
 
     def ask(self, summariser: Summariser, job: SummaryJob, session: Session) -> Reply:
@@ -78,7 +78,7 @@ class Calls:
         used: Usage | None = None
         while True:
             with self._lock:
-                self.made += 1
+                self.count += 1
             try:
                 reply = _ask(summariser, job, session)
             except InspectorError:
@@ -122,7 +122,7 @@ def ask_for_summary(plan: Plan, summariser: Summariser | None, calls: Calls) -> 
     checkpoint = write_checkpoint(plan.jobs, replies, "" if files is None else files.text())
     fields: dict[str, Any] = {
         "by": name_of(summariser),
-        "calls": calls.made,
+        "calls": calls.count,
         "covers": tuple(map(str, covered(plan, getattr(summariser, "reads_reasoning", True)))),
         "deterministic": bool(getattr(summariser, "deterministic", False)),
     }

@@ -30,7 +30,7 @@ CAUSES: dict[Cause, str] = {
     "model": "by a change of model",
     "compaction": "by a compaction",
     "prefix": "by a changed prefix",
-    "untold": "for a reason that is not told",
+    "untold": "for an unknown reason",
 }
 """Each rebuild has one, with the words for it. A compaction and another model rebuild the cache whatever the
 time, so they come before "expired"; "prefix" is what is left. Other makers than Anthropic promise no life of

@@ -22,11 +22,11 @@ from .models import find_class, model_of
 from .reported import context_tokens, is_snapshot
 
 
-class Stretch(NamedTuple):
+class Segment(NamedTuple):
     """A segment between two recorded compactions. `at` is its last entry; `tokens` the size of the context
     there.
 
-    That is the last usage the provider reported in the segment plus the tokens counted after it; if it
+    The size is the last usage the provider reported in the segment plus the tokens counted after it; if it
     reported none, all tokens are counted.
     """
 
@@ -57,7 +57,7 @@ class History:
     step       int32[p]  path position -> step
     turn       int32[k]  turn of each step, 0-based
     estimated  int64[k]  tokens in the context at the end of the step, by the ledger's counter
-    reported   int64[k]  the same by the provider's last usage in the step, -1 if there is none
+    reported   int64[k]  the same by the provider's last usage in the step, or -1
     """
 
     path: Ints
@@ -65,11 +65,11 @@ class History:
     turn: Ints
     estimated: Longs
     reported: Longs
-    segments: tuple[Stretch, ...]
+    segments: tuple[Segment, ...]
     marks: tuple[CompactionMark, ...]
 
     @property
-    def fullest(self) -> Stretch | None:
+    def fullest(self) -> Segment | None:
         """The segment that ends with the most tokens; the last of equals."""
         return max(reversed(self.segments), key=lambda segment: segment.tokens, default=None)
 
@@ -116,7 +116,7 @@ def trace_history(session: Session, ledger: Ledger) -> History:
         if end > first:
             a, b = int(step[first]), int(step[end - 1])
             most = _measure(reply_tokens[first:end], full[first:end])
-            segments.append(Stretch(a, b, int(turn[a]), int(turn[b]), entries[path[end - 1]].id, most))
+            segments.append(Segment(a, b, int(turn[a]), int(turn[b]), entries[path[end - 1]].id, most))
     return History(
         path=path,
         step=step,

@@ -220,7 +220,7 @@ class Ledger(Framed, Drawable):
         return self.counter.count([f"{line}\n" for line in lines])
 
     def count_blocks(self, blocks: Sequence[Block]) -> Ints:
-        """int32: tokens of other blocks by the same counter, as those of a session are counted."""
+        """int32: tokens of other blocks, counted like the session's own blocks."""
         entry = Entry.model_construct(id="", blocks=tuple(blocks))
         session = Session.model_construct(format="", entries=(entry,))
         rows = gather_rows(session, model_of(self.session), self.counter.image)
@@ -318,7 +318,7 @@ def count_tokens(
 
     `tell` is called with the finished share, from 0 to 1, at most some dozens of times; an exception that it
     raises (`Stopped`) ends the counting. `known` is a ledger of an earlier state of this session by the same
-    counter: its counts are reused, and the result is the same as that of a full count.
+    counter: its counts are reused, and the result is the same as after a full count.
 
     >>> from inspector import read_session
     >>> session = read_session([{"role": "user", "content": "Name a prime."},

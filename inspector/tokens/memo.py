@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Memory:
-    """The place in a ledger or a moment where its memos keep their values, by memo and key.
+    """The cache of a ledger or a moment for the values of memos, by memo and key.
 
     A copy begins empty: the values belong to the original.
     """

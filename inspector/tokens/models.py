@@ -161,7 +161,7 @@ def is_of_another(model: str | None) -> bool:
 def refuse_context_editing(session: Session) -> str:
     """Return why the provider that is asked next makes no edits of Anthropic's context editing; "" if it may.
 
-    A model that the file does not name, or whose maker is not known, is none that is known not to.
+    A model that the file does not name, or whose maker is not known, is not known to lack it.
 
     >>> from inspector import read_session
     >>> message = {"role": "user", "content": "Name a prime."}
@@ -189,12 +189,12 @@ def window_of(session: Session) -> Window:
     records before itself is no evidence of the larger window (anthropics/claude-code issue 82863).
     """
     if session.window:
-        return Window(session.window, "told by the file")
+        return Window(session.window, "recorded in the file")
     model = model_of(session)
     published = published_window(model)
     if published is None:
         return Window(
-            None, f"not told by the file, and none is published here for {model or 'an unnamed model'}"
+            None, f"not recorded in the file, and none is published here for {model or 'an unnamed model'}"
         )
     largest = _largest_answered(session, model)
     # The recorded size before a compaction is an estimate, perhaps of a refused request. It can rule out the

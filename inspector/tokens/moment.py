@@ -34,13 +34,13 @@ LATELY = 16
 class Moment:
     """Columns over the n entries and m blocks in the context at a session's leaf. They are read-only.
 
-    `given` replaces the sizes that the session's replies report: a replay has its own figures. `whole` is the
+    `own_figures` replaces the sizes that the session's replies report, as in a replay. `whole` is the
     same point in time with its reasoning; here the reasoning takes no tokens.
     """
 
     session: Session
     ledger: Ledger
-    given: NotInFile | None = None
+    own_figures: NotInFile | None = None
     whole: Moment | None = field(default=None, repr=False)
     memory: Memory = field(default_factory=Memory, init=False, repr=False)
 
@@ -85,14 +85,14 @@ class Moment:
         """The parts of a request of this context that are not in the file."""
         if self.whole is not None:
             return self.whole.outside.without(self.kind == REASONING)
-        return find_not_in_file(self.session, self.ledger) if self.given is None else self.given
+        return find_not_in_file(self.session, self.ledger) if self.own_figures is None else self.own_figures
 
     @property
     def bare(self) -> Moment:
         """The same without reasoning, for a harness that keeps none; itself if there is no reasoning."""
         if self.whole is not None or not (self.kind == REASONING).any():
             return self
-        return _BARE.of(self, lambda: Moment(self.session, self.ledger, self.given, self))
+        return _BARE.of(self, lambda: Moment(self.session, self.ledger, self.own_figures, self))
 
     @property
     def beyond(self) -> int:

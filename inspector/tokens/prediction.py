@@ -104,7 +104,7 @@ class _Prediction:
             before = NOTHING
         spread = sizes.spread()
         hidden, slack = int(spread.sum()), self._find_slack(row)
-        note = "what the steps grew by beyond the counted tokens"
+        note = "growth of the steps beyond the counted tokens"
         return replace(
             result,
             system_and_tools=system.within(),
@@ -130,11 +130,11 @@ class _Prediction:
             return (usual if typical else NOTHING), NOTHING
         rest, names = sizes.remainder(0), sizes.names(rows[:1])
         if rest <= usual.tokens or not (self._begins_in_the_middle() or self._mentions_files()):
-            return Part(rest, rest, rest, names, "what the first request held beyond its entries"), NOTHING
+            return Part(rest, rest, rest, names, "the part of the first request beyond its entries"), NOTHING
         system = _AFTER_FIRST.of(self.ledger, lambda: _find_after_first(self.ledger))
         system = system if system.tokens else usual
         tokens, low, high = (min(value, rest) for value in system[:3])
-        note = "what the first request held beyond that"
+        note = "the part of the first request beyond that"
         before = Part(rest - tokens, rest - high, rest - low, names, note)
         return system._replace(tokens=tokens, low=low, high=high), before
 
@@ -150,7 +150,7 @@ class _Prediction:
             drift = round(DRIFT * system.tokens) if system.certain else 0
             return system._replace(low=system.low - drift, high=system.high + drift), came
         names, rest = sizes.names(rows[:1]), sizes.remainder(number)
-        note = "what the first request after the last compaction held beyond its entries"
+        note = "the part of the first request after the last compaction beyond its entries"
         if came is NOTHING:
             return Part(rest, rest, rest, names, note), NOTHING
         # Without an earlier request only the sum of both is reported.
@@ -158,12 +158,12 @@ class _Prediction:
         tokens = min(system.tokens, rest) if is_reported else max(rest - came.tokens, least)
         low, high = (tokens, tokens) if is_reported else (min(max(rest - came.high, least), tokens), rest)
         system = Part(tokens, low, high, system.replies or names, system.note if is_reported else note)
-        return system, Part(rest - tokens, rest - high, rest - low, names, "what came with the compaction")
+        return system, Part(rest - tokens, rest - high, rest - low, names, "added with the compaction")
 
     def _expect(self, number: int, before: Part, is_reported: bool) -> Part:
         """Predict the tokens attached with a compaction unless a request has reported them (`is_reported`).
 
-        `before` are those of the compaction before it."""
+        `before` are the values of the compaction before it."""
         compaction = self.session.entries[int(self.sizes.path[self.sizes.cuts[number - 1]])]
         if compaction.sources and self._attaches_unseen():
             unseen = is_reported or (number == 1 and not len(self.sizes.rows(0)))
@@ -263,7 +263,7 @@ class _Prediction:
         if not attached.certain and not attached.replies:
             out.append(attached.note)
         if len(self.sizes.at) and not self.sizes.scale.fitted and not is_reported:
-            out.append("Too few replies tell how the provider counts text: what is left is a guess.")
+            out.append("Too few replies show how the provider counts text: the rest is a guess.")
         return (*out, *self._warn_missing())
 
     def _warn_missing(self) -> tuple[str, ...]:

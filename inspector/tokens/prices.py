@@ -159,7 +159,7 @@ _ROWS = (
 PRICES: Mapping[str, Price] = MappingProxyType({price.model: price for price in _ROWS})
 """Published prices by family and version, in US dollars.
 
-Source: the pricing page of Anthropic's platform documentation as it stood in September 2026, on 9 October
+Source: the pricing page of Anthropic's platform documentation of September 2026, on 9 October
 2026 (the 5.5 models) and in August 2025 (models it no longer lists). Shortest cached prefixes: its page on
 prompt caching (CLAUDE §9). With prices of your own: `{**PRICES, "my-model": Price(…)}`.
 """

@@ -41,7 +41,7 @@ PLANS, SKILL_TEXT = "/.claude/plans/", "Base directory for this skill:"
 
 
 class Attachable(NamedTuple):
-    """What may be attached again: a file that was read or changed, a skill, a plan.
+    """Something that may be attached again: a file that was read or changed, a skill, a plan.
 
     `tokens` are counted. Of a file they include line numbers, and are 0 if only its path is attached. They
     are None if the length of the file is unknown from the call.
@@ -97,7 +97,7 @@ def _find_attachable(ledger: Ledger) -> list[Attachable]:
     """Find what may be attached again in all entries.
 
     The tokens of a file are its characters (`extra["file"]`) times the tokens of a character that was read,
-    and those of its line numbers. If the row does not record its length, they are those of the call that
+    plus the tokens of its line numbers. If the row does not record its length, the tokens of the call that
     wrote the file, or of the part that was read.
     """
     out, sized = list[Attachable](), list[tuple[int, Any, Any]]()

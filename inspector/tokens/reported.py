@@ -1,4 +1,4 @@
-"""What the provider reported, beside what is counted.
+"""Usage that the provider reported, compared with counted tokens.
 
 In goes a session, out come its replies' usage as columns.
 """
@@ -49,7 +49,7 @@ _FAR = MOST_TOKENS / 4
 
 
 def is_snapshot(session: Session, reply: Entry) -> bool:
-    """Whether a reply's usage was written down while it streamed, so that its output may be told too small.
+    """Whether a reply's usage was recorded while it streamed, so that its output may be too small.
 
     Claude Code writes a row for each block as it comes; only the row that ended the reply says why it ended.
 
@@ -77,26 +77,26 @@ def request_tokens(usage: Usage | None) -> int:
     return whole_tokens(usage.request)
 
 
-def context_tokens(usage: Usage | None, said: int = 0) -> int:
+def context_tokens(usage: Usage | None, counted: int = 0) -> int:
     """Return the tokens of the context after a reply, including the reply.
 
-    `said` are the counted tokens of the reply, for usage that may report fewer (`is_snapshot`).
+    `counted` are the counted tokens of the reply, for usage that may report fewer (`is_snapshot`).
 
     >>> context_tokens(Usage(input=10, cache_read=90, output=5)), context_tokens(None)
     (105, 0)
-    >>> context_tokens(Usage(input=10, output=5), said=70)
+    >>> context_tokens(Usage(input=10, output=5), counted=70)
     80
     """
     if usage is None:
         return 0
-    return whole_tokens(usage.tokens) + (max(said - whole_tokens(usage.output), 0) if usage.tokens else 0)
+    return whole_tokens(usage.tokens) + (max(counted - whole_tokens(usage.output), 0) if usage.tokens else 0)
 
 
 def add_usage(session: Session, since: str | None = None) -> Usage:
     """The usage of every reply and compaction on the path after an entry: all of it for None (FLUE §11.1).
 
-    Sample the leaf before a call and ask with it after: what counts is the path, however few messages are
-    left of it (S4-70). What was tried on a branch that was left behind is not on the path and not counted: an
+    Sample the leaf before a call and ask with it after: only the path counts, however few messages
+    remain on it (S4-70). Replies on an abandoned branch are not counted: an
     under-count of what was billed (S4-68, S4-69). `total` and `cost` are None if no usage reports one.
 
     >>> from inspector import compact, open_demo

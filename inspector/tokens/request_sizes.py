@@ -1,6 +1,6 @@
-"""Session + ledger -> the requests on a path as the provider counted them, beside what is counted here.
+"""Session + ledger -> the requests on a path as the provider counted them, next to our own counts.
 
-Each reply reports the size of its request. What a step grew by beyond the counted tokens belongs to its
+Each reply reports the size of its request. The growth of a step beyond the counted tokens belongs to its
 entries: the provider counts text by another tokenizer (`scale`), and reasoning is hidden. What is left of a
 request belongs to no entry (`prediction.py`). Each recorded compaction begins a new stretch.
 """
@@ -89,7 +89,7 @@ class RequestSizes:
         self.grown = self._find_grown()
 
     def rows(self, number: int) -> Ints:
-        """Return which replies stand in a stretch."""
+        """Return the replies of a segment."""
         return np.flatnonzero(self.segment == number).astype(np.int32)
 
     def fit_scale(self, replies: int | None = None) -> Scale:
@@ -108,7 +108,7 @@ class RequestSizes:
         return Scale(middle, low, high, True)
 
     def _find_fitting(self, replies: int | None = None) -> tuple[Bools, Longs, Longs]:
-        """Which steps of the first `replies` fit, their counted tokens of text, and what was reported."""
+        """Find the steps of the first `replies` that fit, with their counted and reported tokens."""
         at, segment = self.at[:replies], self.segment[:replies]
         own = self.tokens[at[:-1]]
         text = np.diff(self.counted[:replies]) - own
@@ -203,7 +203,7 @@ class RequestSizes:
         return max(self.spare(row) - int(self._freed[later].sum()), 0)
 
     def spread(self) -> Longs:
-        """int64[m]: what each of the m live blocks holds beyond its counted tokens."""
+        """int64[m]: tokens of each of the m live blocks beyond the counted ones."""
         session, live, ledger = self.session, self.session.live, self.ledger
         if not len(self.at):
             return np.zeros(len(live.position), np.int64)

@@ -44,11 +44,11 @@ blocks of unknown kinds and the text of unknown roles."""
 HEAD = ("@system", "@tools", "@provided")
 """The names that replace the entry's id in the reference of a head row, in the order of the sections."""
 
-SEALED, PICTURE, FILE = "sealed reasoning", "pictures of unknown cost", "documents that are no plain text"
+SEALED, IMAGE, FILE = "sealed reasoning", "pictures of unknown cost", "documents that are no plain text"
 DATA = "blocks of unknown type that hold data"
 _SINGULAR = {
     SEALED: "block of sealed reasoning",
-    PICTURE: "picture of unknown cost",
+    IMAGE: "picture of unknown cost",
     FILE: "document that is no plain text",
     DATA: "block of unknown type that holds data",
 }
@@ -122,7 +122,7 @@ def tool_text(tool: Tool) -> str:
 def say_uncounted(number: int, why: str) -> str:
     """Return the number of rows that cost more than is counted, in words.
 
-    >>> say_uncounted(1, PICTURE), say_uncounted(2, SEALED)
+    >>> say_uncounted(1, IMAGE), say_uncounted(2, SEALED)
     ('1 picture of unknown cost', '2 blocks of sealed reasoning')
     """
     return plural(number, _SINGULAR[why], f"blocks of {SEALED}" if why == SEALED else why)
@@ -147,7 +147,7 @@ def _look_closer(
     elif block.kind == "image":
         tokens = cost(block, model, in_tool)
         if tokens is None:
-            rows.uncounted.append((row, PICTURE))
+            rows.uncounted.append((row, IMAGE))
         else:
             rows.pictures.append((row, tokens))
     elif block.kind == "unknown":

@@ -54,7 +54,7 @@ class Spent:
         snapshots: number of replies whose output was counted with `counter`. Their usage reports `reported`
             tokens in total; `counted` is the sum of the counts.
         split: some usage reports the lifetime of cache writes.
-        more_calls: calls of summarisers beyond one a row, where a compaction reports the sum of several.
+        more_calls: calls of summarisers beyond one a row, if a compaction reports the sum of several.
     """
 
     whose: list[int] = field(default_factory=list)
@@ -73,19 +73,19 @@ class Spent:
     more_calls: int = 0
 
 
-def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, known: Longs | None = None) -> Spent:
+def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, counts: Longs | None = None) -> Spent:
     """Collect every request that the file reports.
 
     Args:
         session: The session.
         ttl: The lifetime assumed for cache writes without a reported one.
         counter: The counter for replies whose usage was recorded while they were streamed.
-        known: int64[n], the counts of this counter for the text of each entry, if they exist already.
+        counts: int64[n], the counts of this counter for the text of each entry, if they exist already.
     """
     spent = Spent(counter=counter)
     rows = list(_list_replies(session))
-    counts = _count_snapshots(session, rows, counter, known)
-    for (whose, at, entry, usage), counted in zip(rows, counts, strict=True):
+    counted_replies = _count_snapshots(session, rows, counter, counts)
+    for (whose, at, entry, usage), counted in zip(rows, counted_replies, strict=True):
         first = len(spent.tokens)
         fields = fields_of(usage)
         cost, requests = fields["cost"], fields["requests"]

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import EditError, InspectorError, PlanError, Stopped
 from ..files import FollowedFile
+from ..hooks.state import read_pins
 from ..planning.plan import Plan
 from ..planning.summary_jobs import Checkpoint
 from ..policies.policy import Policy
@@ -124,6 +125,7 @@ class Controller:
             self.model = WorkbenchModel(
                 session, policy, counter=counter, window=window, scenario=scenario, ledger=ledger
             )
+        self.model.read_pins = read_pins
         if not self._counted:
             self._count()
 

@@ -7,7 +7,7 @@ clock or thread; a caller with several threads holds a lock. Queries from a scre
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from typing import Any, NamedTuple
@@ -96,7 +96,8 @@ class WorkbenchModel:
     recorded compaction, or None; `refused` explains why a requested plan B is missing. `last_run` is the last
     replay and `scenario` the scenario of the next one; by default its provider refuses requests above the
     window. `replayed` holds the session and the history of a replay. `written` lists the summaries written
-    here, and `file` is the name of the session's file ("" if it has none).
+    here, `file` is the name of the session's file ("" if it has none), and `read_pins` returns the pins that
+    hooks keep for a folder.
 
     >>> from inspector import open_demo
     >>> model = WorkbenchModel(open_demo(), "keep-recent-turns")
@@ -131,6 +132,7 @@ class WorkbenchModel:
         self.refused: InspectorError | None = None
         self.last_run: Run | None = None
         self.written: tuple[WrittenSummary, ...] = ()
+        self.read_pins: Callable[[str], list[str]] = lambda folder: []
         name = policy if isinstance(policy, str) else add_policy(policy).name
         fullest = self.history.fullest
         at = fullest.at if fullest is not None else ""
@@ -212,7 +214,7 @@ class WorkbenchModel:
 
         `inputs` may hold some of `INPUTS`; the others stay, except those that belong to another point in time
         or policy, so read `self.inputs` afterwards. Raises the errors of `make_plan`; the model is then
-        unchanged. If plan B cannot be made, there is none and "_error" says why. "_error" also names a cut or
+        unchanged. If plan B cannot be made, it is None and "_error" says why. "_error" also names a cut or
         a pin that no longer exists because the session has grown; it is dropped.
         """
         requested_look = self.inputs["look"]

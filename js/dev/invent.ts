@@ -46,7 +46,7 @@ export const makeRandom = (seed: number) => {
   };
 };
 
-/** `size` live steps, after a recorded summary that stands first. */
+/** `size` live steps, after a recorded summary at the beginning. */
 export const inventSession = (size = 114, seed = 7): Invented => {
   const random = makeRandom(seed);
   const between = (low: number, high: number) => Math.round(low + (high - low) * random());

@@ -33,7 +33,7 @@ const WINDOW = 200_000;
 
 const SIDES = ["Find callers.", "Read the docs.", "Try the fix.", "Run tests.", "Review it.", "Write notes."];
 
-/** [lane, step, tokens]: each sub-agent runs beside a few steps. */
+/** [lane, step, tokens]: each sub-agent runs during a few steps. */
 const inventSides = (last: number): [number, number, number][] =>
   SIDES.flatMap((_, lane) =>
     Array.from({ length: 5 + 3 * lane }, (_, i): [number, number, number] => [
@@ -370,7 +370,8 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
         counts: [],
         sentence: "",
       };
-      return { type, id, recorded: null, planned, sentence: "The file records no summary here." };
+      const givenBack = { ...planned, title: "What the hook would give back", size: "", text: "", total: 0 };
+      return { type, id, recorded: null, planned, sentence: "The file records no summary here.", givenBack };
     }
     if (type === "search") return search(id, message.query ?? "");
     if (type === "lesson") return playRules(id, message.place ?? 0);
@@ -421,7 +422,7 @@ interface Fated {
   rule: number;
 }
 
-/** What stands after a cut at every place, moving one entry at a time from the kept to the older. */
+/** The request after a cut at every place, moving one entry at a time from the kept to the older. */
 const sumPlaces = (
   blocks: { position: number; section: string; tokens: number }[],
   older: Fated[],
@@ -456,10 +457,10 @@ const placeAuto = (
   places: { legal: number }[],
   recent: number,
 ) => {
-  let left = recent;
+  let budget = recent;
   let place = places.length - 1;
-  for (let row = blocks.length - 1; row >= 0 && left > 0; row--) {
-    left -= blocks[row]?.tokens ?? 0;
+  for (let row = blocks.length - 1; row >= 0 && budget > 0; row--) {
+    budget -= blocks[row]?.tokens ?? 0;
     place = blocks[row]?.position ?? 0;
   }
   while (place < places.length - 1 && !places[place]?.legal) place++;

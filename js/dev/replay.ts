@@ -81,7 +81,9 @@ export const inventRun = (
         fails ? "bad" : "done",
         before,
         fails ? null : size,
-        fails ? "The summariser failed three times." : "The summary stands; the last 4 turns are verbatim.",
+        fails
+          ? "The summariser failed three times."
+          : "The summary is in place; the last 4 turns are verbatim.",
       );
       if (fails) size -= 30_000;
       state.push(fails ? 6 : 4);

@@ -34,12 +34,12 @@ const MODELS = ["claude-sonnet-4-5", "claude-haiku-4-5", "claude-opus-4-1"];
 const STEP = 170;
 const COUNTED = Math.round(SUMMARY.split(/\s+/).length * 1.4);
 
-/** The plan that is on the screen: `name` tells it from every other. */
+/** The plan that is on the screen: `name` identifies it. */
 export interface Screen {
   name: string;
   cut: string;
   turn: number;
-  /** Tokens of the stand-in. */
+  /** Tokens of the placeholder. */
   tokens: number;
 }
 
@@ -56,7 +56,7 @@ interface Message {
   what?: string;
 }
 
-/** `screen` says what is on it, `planned` is called when it has to be drawn anew. */
+/** `screen` says what is on it, `planned` is called when it has to be redrawn. */
 export const inventSummaryWriter = (screen: () => Screen, planned: () => void) => {
   let state: WritingReply["state"] = "none";
   let [by, full, shown, sentence, tries] = ["", "", 0, "", 1];
@@ -170,7 +170,7 @@ export const inventSummaryWriter = (screen: () => Screen, planned: () => void) =
     /** Of the plan with that name. */
     of: (name: string) =>
       written?.screen.name === name ? { by: written.by, tokens: written.tokens, digest: written.by } : null,
-    /** Null where there is nothing to answer, undefined where it is not asked. */
+    /** Null if there is nothing to answer, undefined if it was not asked. */
     answer(message: Message): object | null | undefined {
       const { type, id } = message;
       if (type === "stop") {

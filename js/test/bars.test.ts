@@ -31,7 +31,7 @@ test("full height is the 98th percentile, rounded up to 1, 2, 4 or 8 times a pow
   expect(lanes.scale.join("")).toBe("to 100; others to 20");
 });
 
-test("the height is in proportion to the tokens, and that of a longer bar is the lane's", () => {
+test("the height is in proportion to the tokens, and a longer bar has the lane's height", () => {
   expect(barHeight(lanes, 1, 100)).toBe(roomOf(lanes, 1));
   expect(barHeight(lanes, 1, 100) / barHeight(lanes, 1, 25)).toBeCloseTo(4);
   expect(barHeight(lanes, 1, 0)).toBe(0);
@@ -76,9 +76,9 @@ test("growth outside the file has its own lane, and shrinks with its block", () 
   expect([...(three.sums[1] ?? [])]).toEqual([40, 8]);
   const piece = (place: number) =>
     piecesOf(grown, plan, axis, three, 0, place).find(({ section }) => section === 5);
-  expect(piece(0)).toMatchObject({ lane: 1, tokens: 40, left: 40 });
+  expect(piece(0)).toMatchObject({ lane: 1, tokens: 40, after: 40 });
   // The pointer keeps 7 of the 100 tokens of its output.
-  expect(piece(3)?.left).toBeCloseTo(2.8);
+  expect(piece(3)?.after).toBeCloseTo(2.8);
 });
 
 test("all lanes and the pill fit 220 pixels, however many there are", () => {
@@ -97,15 +97,15 @@ test("all lanes and the pill fit 220 pixels, however many there are", () => {
 
 test("outcomes of all blocks are looked up by place", () => {
   const sums = sumFates(scene, plan);
-  expect(totalOf(scene, sums, 0, 3)).toEqual({ blocks: 2, tokens: 50, left: 50 });
-  expect(totalOf(scene, sums, 3, 3)).toEqual({ blocks: 2, tokens: 15, left: 0 });
-  expect(totalOf(scene, sums, 2, 3)).toEqual({ blocks: 1, tokens: 100, left: 7 });
-  expect(totalOf(scene, sums, 0, 5)).toEqual({ blocks: 0, tokens: 0, left: 0 });
+  expect(totalOf(scene, sums, 0, 3)).toEqual({ blocks: 2, tokens: 50, after: 50 });
+  expect(totalOf(scene, sums, 3, 3)).toEqual({ blocks: 2, tokens: 15, after: 0 });
+  expect(totalOf(scene, sums, 2, 3)).toEqual({ blocks: 1, tokens: 100, after: 7 });
+  expect(totalOf(scene, sums, 0, 5)).toEqual({ blocks: 0, tokens: 0, after: 0 });
 });
 
 test("the words of a fate count its blocks", () => {
-  const total = { blocks: 242, tokens: 108_950, left: 0 };
-  const say = (id: string, left = 0) => sayTotal({ id, label: id }, { ...total, left }, 3365);
+  const total = { blocks: 242, tokens: 108_950, after: 0 };
+  const say = (id: string, after = 0) => sayTotal({ id, label: id }, { ...total, after }, 3365);
   expect(say("summarised")).toEqual(["one summary: 242 blocks, 109k → 3.4k", "summary 3.4k"]);
   expect(say("verbatim", 108_950)).toEqual(["kept as it is: 242 blocks, 109k", "kept 109k"]);
   expect(say("dropped")[0]).toBe("dropped: 242 blocks, 109k");
@@ -119,7 +119,7 @@ test("S4-47 S4-48 the beginning of a turn that the cut splits takes a second cal
   expect(splits(0)).toEqual([-1, -1, -1, -1, 3, -1]);
   expect(splits(3)).toEqual([-1, -1, -1, -1, -1, -1]);
   expect(splits()).toEqual([-1, -1, -1, -1, -1, -1]);
-  const total = { blocks: 3, tokens: 135, left: 0 };
+  const total = { blocks: 3, tokens: 135, after: 0 };
   expect(sayTotal({ id: "summarised", label: "summarised" }, total, 40, 2)).toEqual([
     "one summary in 2 calls: 3 blocks, 135 → 40",
     "2 calls 40",
@@ -128,8 +128,8 @@ test("S4-47 S4-48 the beginning of a turn that the cut splits takes a second cal
 
 test("a bin's pieces carry the fate that the cut gives them", () => {
   const [user, output] = piecesOf(scene, plan, axis, lanes, 0, 3);
-  expect(user).toEqual({ lane: 0, section: 1, fate: 3, tokens: 10, left: 0 });
-  expect(output).toEqual({ lane: 1, section: 4, fate: 2, tokens: 100, left: 7 });
+  expect(user).toEqual({ lane: 0, section: 1, fate: 3, tokens: 10, after: 0 });
+  expect(output).toEqual({ lane: 1, section: 4, fate: 2, tokens: 100, after: 7 });
   expect(piecesOf(scene, plan, axis, lanes, 0, 0).map(piece => piece.fate)).toEqual([0, 0]);
 });
 

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// The bill as people see it: a row that nobody knows is a question mark, and never nothing.
+// The bill as people see it: an unknown row is a question mark, never empty.
 import { expect, test } from "vitest";
 import { makeHeader, sayBill } from "../src/layout/header";
 import type { BillPayload } from "../src/payloads/types";

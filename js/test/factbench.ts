@@ -67,7 +67,7 @@ export const rows = () => [...document.querySelectorAll<HTMLElement>("[data-test
 export const story = () => find("story")?.textContent ?? "";
 export const lost = facts.list({}).rows[0]!;
 
-/** What every file that opens one does after each test: a module's own hook is its first file's alone. */
+/** Cleanup after each test of every file that opens one: a module's own hook runs for its first file only. */
 export const close = () => {
   dispose();
   document.body.replaceChildren();

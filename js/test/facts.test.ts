@@ -107,10 +107,10 @@ test("missing is red, undecided amber, unknown grey, each with words of its own"
     expect(cell?.getAttribute("title")).toBe(TRAITS[name].sentence);
     expect(cell?.className).toBe({ red: "ci-bad", amber: "ci-unsure", grey: "ci-quiet", green: "" }[colour]);
     looks.set(name, cell?.querySelector("i")?.textContent ?? "");
-    find("facts-What became of it").click();
+    find("facts-Outcome").click();
     await settle();
   }
-  // The sign beside a filter is the sign in the rows that it finds.
+  // The sign next to a filter is the sign in the rows that it finds.
   expect(Object.fromEntries(looks)).toEqual(
     Object.fromEntries(OUTCOMES.map(({ name }) => [name, TRAITS[name].sign])),
   );
@@ -177,7 +177,7 @@ test("kind and outcome filter, and each choice says how many it leaves", async (
   await settle();
   expect(requestsOf(host).at(-1)).toMatchObject({ kind: "file", outcome: "absent", from: 0 });
   expect(find("facts-absent").getAttribute("aria-pressed")).toBe("true");
-  find("facts-What became of it").click();
+  find("facts-Outcome").click();
   await settle();
   expect(requestsOf(host).at(-1)).toMatchObject({ kind: "file", outcome: "" });
 });
@@ -238,17 +238,17 @@ test("the nearest of several marks is described", () => {
     ["at 14"],
     [],
   ]);
-  // Where both are near, both are told.
+  // Both are named if both are near.
   expect(paidNear(viewState, 36, 5)).toEqual(["at 40", "built"]);
 });
 
 test("another session ends the selection, and the facts are those of all its blocks", async () => {
   const host = await open({}, {}, message => (message.type === "selection" ? null : undefined));
-  const asked = () => requestsOf(host).map(message => "rowFrom" in message);
+  const hasRange = () => requestsOf(host).map(message => "rowFrom" in message);
   const shiftRight = { key: "ArrowRight", shiftKey: true, bubbles: true };
   document.querySelector(".ci-grid")?.dispatchEvent(new KeyboardEvent("keydown", shiftRight));
-  await until(() => expect(asked()).toEqual([false, true]));
+  await until(() => expect(hasRange()).toEqual([false, true]));
   host.receive({ _scene: { ...wire, entryIds: ["f0", "f1", "f2", "f3", "f4"] } });
-  await until(() => expect(asked().at(-1)).toBe(false));
+  await until(() => expect(hasRange().at(-1)).toBe(false));
   expect(find("selection").closest("[hidden]")).not.toBeNull();
 });

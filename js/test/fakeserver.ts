@@ -35,7 +35,7 @@ export class FakeServer {
   readonly log: { method: string; route: string; body: Json }[] = [];
   readonly desks = new Map<string, Desk>();
   gone = false;
-  /** Answers to POSTs wait here until they are let go, where it is an array. */
+  /** If it is an array, answers to POSTs wait here until they are released. */
   queue: (() => void)[] | undefined;
   refuse: Answer | undefined;
   private count = 0;

@@ -43,7 +43,7 @@ test("under four pixels a step bars are by turn, none of them narrower, and no b
     expect(axis.binRow[axis.bins]).toBe(long.blocks);
     const widths = [...axis.binX.slice(1)].map((x, bin) => x - (axis.binX[bin] as number));
     expect(Math.min(...widths)).toBeGreaterThanOrEqual(4 - 1e-9);
-    // Where the turn before has room for a bar, a turn begins with one.
+    // If the turn before has room for a bar, a turn begins with one.
     const edges = new Set([...axis.binX].map(x => x.toFixed(3)));
     axis.turns.forEach(({ x }, i) => {
       const before = axis.turns[i - 1];

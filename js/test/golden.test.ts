@@ -1,9 +1,9 @@
 /// <reference types="node" />
 // The pair that Python is held to (tests/golden_wire.py), read as the workbench reads it. Every figure below can be
-// recounted from the session that stands there; tokens are a session's of three turns, 4 characters each:
+// recounted from the session of that file; tokens are a session's of three turns, 4 characters each:
 //   turn 1   e0 user 10 · e1 text 5, call 5 · e2 output 100 · e3 text 20
 //   turn 2   e4 summary 15 · e5 user 10 · e6 reasoning 8, text 12 (pinned); 6 tokens more were reported than counted
-//   turn 3   e7 user 6 · e8 call 5 · e9 output 40 · e10 text 7; beside it a helper's s0 9
+//   turn 3   e7 user 6 · e8 call 5 · e9 output 40 · e10 text 7; in parallel a helper's s0 9
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { END, makeCuts, nextLegal, previousLegal, whyNot } from "../src/model/cuts";

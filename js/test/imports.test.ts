@@ -1,5 +1,5 @@
 /// <reference types="node" />
-// The files of the front end import each other in no circle, types included: each can be read after what it stands on.
+// The files of the front end import each other in no circle, types included: each can be read after its imports.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import ts from "typescript";
@@ -29,7 +29,7 @@ const importsOf = (file: string): string[] =>
 
 const graph = new Map([...files].sort().map(file => [file, importsOf(file)]));
 
-/** A way along the imports that comes back to where it began, [] where there is none. */
+/** A path along the imports that returns to its start, or []. */
 const findCircle = (imports: ReadonlyMap<string, readonly string[]>): string[] => {
   const finished = new Set<string>();
   const visit = (file: string, way: readonly string[]): string[] => {

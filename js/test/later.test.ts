@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// Tabs that come after the first picture: a line until they are there, an error that is told, and nothing lost meanwhile.
+// Tabs that come after the first picture: a line until they are there, an error that is shown, and nothing lost meanwhile.
 import { afterEach, expect, test, vi } from "vitest";
 import { makeLater } from "../src/layout/later";
 import * as dialogs from "../src/layout/later-dialogs";

@@ -10,7 +10,7 @@ import { smallPlan, smallPlayed, smallScene } from "./small";
 const { scene } = smallScene();
 const { plan } = smallPlan(scene);
 
-/** The pointer rule first, then the summary; as Python tells them for the cut before turn 2. */
+/** The pointer rule first, then the summary; as Python lists them for the cut before turn 2. */
 const reply: LessonReply = {
   place: 3,
   steps: [

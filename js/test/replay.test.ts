@@ -9,7 +9,7 @@ import { settle, until } from "./wait";
 const { wire: _scene, data: _scene_data, scene } = smallScene();
 
 const frames = () => settle(60);
-/** What a component changes of itself is drawn a moment later. */
+/** A component's own changes are drawn a moment later. */
 const soon = () => settle(5);
 const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
 const press = async (node: Element, key: string) => {

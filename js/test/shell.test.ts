@@ -436,9 +436,9 @@ test("standing on an invalid cut point in Teach shows the pair and the provider'
 
 test("leaving takes the keys along", async () => {
   const host = await open();
-  const left = root();
+  const first = root();
   dispose();
-  press("8", {}, left);
+  press("8", {}, first);
   expect(host.get("tab")).toBe("blocks");
 });
 
@@ -450,7 +450,7 @@ test("a block stays chosen when the same point in time is drawn again", async ()
   host.receive({ _scene: { ...wire, unit: { short: "exact", long: "Counted." } } });
   await frames();
   expect(find("block").textContent).toContain("turn 2 · user");
-  expect(find("gauge-before").title).toContain("counted by Counted");
+  expect(find("gauge-before").title).toContain("Counter: Counted");
 });
 
 test("the keys zoom around the cut as the buttons do", async () => {

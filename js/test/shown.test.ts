@@ -82,7 +82,7 @@ test("S0-46 S0-54 the manifest and the wire are side by side, and blocks cleared
   expect(wire.textContent).toBe("what is sent153 in-flight edit: 1 block cleared, 64 less");
   expect([manifest.parentElement, isSeen("manifest")]).toEqual([wire.parentElement, true]);
   expect(getWidths(manifest, wire)).toEqual([217, 153].map(tokens => ((100 * tokens) / 263).toFixed(2)));
-  // The dialogs apart, one of which tells what exporting does.
+  // The dialogs separately; one of them says what exporting does.
   for (const dialog of document.querySelectorAll("dialog")) dialog.remove();
   expect(document.body.textContent).not.toMatch(/\bsaved\b/i);
 });

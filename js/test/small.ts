@@ -91,7 +91,7 @@ export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene
   return { wire, data: bytes, scene: decodeScene(wire, bytes) as Scene };
 };
 
-/** What Python says of it: numbers in slots are looked up for the place of the cut. */
+/** Python's words about it: numbers in slots are looked up for the place of the cut. */
 const SENTENCE: PlanPayload["sentence"] = {
   case: "planned",
   parts: [

@@ -169,9 +169,15 @@ test("swapping sets all of plan A at once, and holds what A was", async () => {
 });
 
 test("a recorded compaction shows its name, its figures and their sources", async () => {
-  const told: PlanPayload["told"] = [["before", "155,413", "as the file records it"]];
+  const sizes: PlanPayload["told"] = [["before", "155,413", "as the file records it"]];
   const recorded = smallPlan(scene, {
-    ...{ policy: "recorded", policyTitle: "The recorded compaction", label: "recorded", rules: [], told },
+    ...{
+      policy: "recorded",
+      policyTitle: "The recorded compaction",
+      label: "recorded",
+      rules: [],
+      told: sizes,
+    },
     cut: { place: 5, id: "end", by: "file", sentence: "The file records a compaction here." },
   });
   await open({ versus: { recorded: true }, _other: recorded.wire, _other_data: recorded.data });

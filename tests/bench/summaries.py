@@ -16,7 +16,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from inspector.facts.extract.collect import KINDS
-from inspector.facts.facts import Facts, Said, find_facts
+from inspector.facts.facts import Facts, Occurrence, find_facts
 from inspector.facts.occurrences import Occurrences, find_occurrences
 from inspector.facts.remaining import Remaining, RemainingText, stand_live
 from inspector.formats.readers import read_session
@@ -60,7 +60,7 @@ def read_cases() -> Iterator[Case]:
 _CHANGES = {"created", "edited", "deleted"}
 
 
-GROUPS: dict[str, Callable[[str, Sequence[Said]], bool]] = {
+GROUPS: dict[str, Callable[[str, Sequence[Occurrence]], bool]] = {
     "files changed": lambda kind, said: kind == "file" and any(one.operation in _CHANGES for one in said),
     "errors": lambda kind, said: kind == "error",
     "the user's rules": lambda kind, said: kind == "constraint" and any(one.by == "user" for one in said),

@@ -119,6 +119,40 @@ def test_a_page_has_the_fact_columns_and_the_recorded_side_whatever_was_shown(
     assert told == []
 
 
+def test_the_facts_of_a_page_are_those_of_the_workbench_and_are_filtered_on_the_page(
+    exported_page: Path, show: OpenOffline
+) -> None:
+    model = WorkbenchModel(open_demo(), "auto")
+    model.answer({})
+
+    def count(**filters: str) -> int:
+        query = {"type": "facts", "id": 1, "place": model.plan.place or 0, **filters}
+        return int(answer_query(model, query)["total"])
+
+    page, told = show(exported_page)
+    page.get_by_test_id("tab-facts").click()
+    counter, field = page.get_by_test_id("facts-count"), page.get_by_test_id("facts-search")
+    expect(counter).to_contain_text(f"{count():,} facts")
+    field.fill("OFFSETS")
+    expect(counter).to_have_text(re.compile(rf"^{count(query='OFFSETS')} fact"))
+    page.get_by_test_id("facts-file").click()
+    files = count(query="OFFSETS", kind="file")
+    expect(counter).to_have_text(re.compile(rf"^{files} fact"))
+    rows = page.get_by_test_id("fact")
+    expect(rows).to_have_count(files)
+    # A fact that is a finding has its story; of any other the page says where its outcomes are.
+    rows.filter(has_text="calendar/offsets.py").first.click()
+    expect(page.locator("[data-panel=facts]").get_by_test_id("story-title")).to_contain_text("offsets.py")
+    page.get_by_test_id("facts-Kind").click()
+    field.fill("")
+    page.get_by_test_id("facts-symbol").click()
+    rows.first.click()
+    expect(page.locator("[data-panel=facts]")).to_contain_text("what became of this fact is in its row")
+    page.get_by_test_id("cut-handle").press("Home")
+    expect(page.get_by_test_id("facts-note")).to_contain_text("at the cut it was made with")
+    assert told == []
+
+
 WORKS = "button:visible:enabled, [role=option]:visible, a:visible, input:visible:enabled"
 NAMES = """nodes => nodes.map(node => node.ariaDisabled === 'true' ? '' :
   (node.dataset.testid || '') + ' ' + (node.ariaLabel || node.textContent || '').slice(0, 60))"""
@@ -149,7 +183,7 @@ def test_W2_25_nothing_that_is_visible_on_the_page_needs_a_kernel(
     handle = page.get_by_test_id("cut-handle")
     handle.wait_for()
     tabs = [tab.get_attribute("data-testid") or "" for tab in page.locator("[role=tab]:visible").all()]
-    names = ("compactions", "findings", "blocks", "context", "summary", "rules")
+    names = ("compactions", "findings", "facts", "blocks", "context", "summary", "rules")
     assert tabs == [f"tab-{name}" for name in names]
     controls = inside.locator(WORKS)
     pressed: set[str] = set()

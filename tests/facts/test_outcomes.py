@@ -9,9 +9,9 @@ import pytest
 from inspector.demo import open_demo
 from inspector.facts.outcomes import (
     IN_FULL,
-    KEPT,
     MISSING,
     OUTCOMES,
+    RETAINED,
     UNDECIDED,
     WORST_FIRST,
     read_outcome,
@@ -28,12 +28,12 @@ EARLIER = {
 
 
 def test_every_outcome_but_a_replaced_value_is_in_exactly_one_sum() -> None:
-    assert KEPT == ("verbatim", "quoted", "paraphrased", "pointer")
+    assert RETAINED == ("verbatim", "quoted", "paraphrased", "pointer")
     assert MISSING == ("changed", "contradicted", "absent")
     assert UNDECIDED == ("partial", "unclear", "unknown")
-    assert Counter((*KEPT, *MISSING, *UNDECIDED, "superseded")) == Counter(OUTCOMES)
+    assert Counter((*RETAINED, *MISSING, *UNDECIDED, "superseded")) == Counter(OUTCOMES)
     assert sorted(WORST_FIRST) == sorted(OUTCOMES)
-    assert set(IN_FULL) == set(KEPT) - {"pointer"}
+    assert set(IN_FULL) == set(RETAINED) - {"pointer"}
 
 
 @pytest.mark.parametrize(("earlier", "now"), EARLIER.items())

@@ -144,9 +144,9 @@ def test_an_error_that_a_placeholder_quotes_is_there_whatever_marks_are_around_i
     output = ToolOutput(call_id="c1", name="Read", parts=(Text(text=error),), is_error=True)
     call, _ = ask(1, "", path="src/top.py")
     session = build(user("read"), call, Entry(id="", role="tool", blocks=(output,)), say("done"))
-    found = trace(session, "claude-code-analysis")
-    assert found.select(kind="error")
-    assert [(t.fact.form, t.outcome) for t in found.select(kind="error")] == [(error, "quoted")]
+    result = trace(session, "claude-code-analysis")
+    assert result.select(kind="error")
+    assert [(t.fact.form, t.outcome) for t in result.select(kind="error")] == [(error, "quoted")]
 
 
 POINTERS = read_policy(
@@ -160,10 +160,10 @@ POINTERS = read_policy(
 def test_an_output_that_became_a_pointer_leaves_its_facts_pointed_to() -> None:
     text = "see src/deep/inside.py " + "word " * 2_000
     session = build(user("read"), *ask(1, text, path="src/top.py"), say(), user("and now"), say())
-    found = trace(session, POINTERS)
-    assert found["src/deep/inside.py"].outcome == "pointer"
-    assert found["src/deep/inside.py"].stands == (BlockRef("e2", 0),)
-    assert found["src/top.py"].outcome == "verbatim"
+    result = trace(session, POINTERS)
+    assert result["src/deep/inside.py"].outcome == "pointer"
+    assert result["src/deep/inside.py"].stands == (BlockRef("e2", 0),)
+    assert result["src/top.py"].outcome == "verbatim"
 
 
 def compacted(*summaries: str) -> Session:
@@ -177,21 +177,21 @@ def compacted(*summaries: str) -> Session:
 
 
 def test_a_sealed_summary_is_evidence_of_another_kind() -> None:
-    (found,) = trace_recorded(session := compacted(""), find_facts(session))
-    traced = found["src/auth.py"]
+    (result,) = trace_recorded(session := compacted(""), find_facts(session))
+    traced = result["src/auth.py"]
     assert (traced.outcome, traced.tier) == ("unknown", "inferred")
     assert "The summary is encrypted or missing." in traced.why()
-    assert set(found.counts) == {"inferred"}
+    assert set(result.counts) == {"inferred"}
 
 
 def test_what_nobody_said_has_an_answer_and_is_no_fact() -> None:
     with pytest.raises(EditError, match="nothing said so far"):
         RECORDED["file", "src/no/such.py"]
     assert "src/no/such.py" not in RECORDED
-    asked = RECORDED["src/no/such.py"]
-    assert (asked.said, asked.stood, asked.outcome) == ((), False, "absent")
-    assert len(asked.nearest) <= 3
-    assert asked.why().startswith('The words "src/no/such.py" are not said in this session.')
+    unknown = RECORDED["src/no/such.py"]
+    assert (unknown.said, unknown.stood, unknown.outcome) == ((), False, "absent")
+    assert len(unknown.nearest) <= 3
+    assert unknown.why().startswith('The words "src/no/such.py" are not said in this session.')
 
 
 @pytest.mark.parametrize(
@@ -207,8 +207,8 @@ def test_what_nobody_said_has_an_answer_and_is_no_fact() -> None:
 )
 def test_a_summary_is_held_against_what_it_summarises(line: str, what: str | None) -> None:
     sources = Sources(["fix src/auth.py"], ["I changed the parser in 1a2b3c4; 1200 passed"])
-    found = check_grounding(line, sources)
-    assert [item.what for item in found] == ([what] if what else [])
+    result = check_grounding(line, sources)
+    assert [item.what for item in result] == ([what] if what else [])
 
 
 # Laws.
@@ -220,8 +220,8 @@ def test_every_fact_is_traced_once_and_its_outcome_is_what_the_context_says(
 ) -> None:
     facts = find_facts(session)
     plan = make_plan(session, count_tokens(session, LENGTH), name, reason="manual", window=200_000)
-    found = trace_facts(facts, plan)
-    keys = [(t.fact.kind, t.fact.form) for t in found]
+    result = trace_facts(facts, plan)
+    keys = [(t.fact.kind, t.fact.form) for t in result]
     assert len(keys) == len(set(keys))
     on_path = {session.entries[i].id for i in session.path}
     said = {
@@ -234,13 +234,13 @@ def test_every_fact_is_traced_once_and_its_outcome_is_what_the_context_says(
     # A file by the end of its path alone is the file whose path it is the end of.
     for kind, form in said - set(keys):
         assert kind == "file"
-        assert any(one == "file" and other.endswith("/" + form) for one, other in keys)
+        assert any(other_kind == "file" and other.endswith("/" + form) for other_kind, other in keys)
     context = build_context(session, plan)
     standing = {ref for piece in context.pieces if not piece.summary for ref in piece.origin}
     texts = [" ".join(piece.block.text.split()) for piece in context.pieces]
     texts += [" ".join(item.text.split()) for item in (*session.system, *session.provided)]
     folded = [text.casefold() for text in texts]
-    for traced in found:
+    for traced in result:
         if traced.outcome == "verbatim":
             # An output can repeat an error of another one that is gone.
             assert traced.stood or traced.fact.kind == "error"
@@ -255,12 +255,12 @@ def test_every_fact_is_traced_once_and_its_outcome_is_what_the_context_says(
             elif "/" in form or "." in form or form[:1].isupper():  # the word "go" names no file "go"
                 assert not any(form in find_runs(text) for text in texts)
         assert traced.why()
-    assert sum(n for tier in found.counts.values() for kind in tier.values() for n in kind.values()) == len(
-        found.select()
+    assert sum(n for tier in result.counts.values() for kind in tier.values() for n in kind.values()) == len(
+        result.select()
     )
 
 
-def tell(traced: TracedFact) -> tuple[object, ...]:
+def values_of(traced: TracedFact) -> tuple[object, ...]:
     fact = traced.fact
     return fact.kind, fact.form, traced.outcome, traced.tier, traced.stands, traced.words, traced.stood
 
@@ -269,35 +269,35 @@ def tell(traced: TracedFact) -> tuple[object, ...]:
 def test_what_a_plans_columns_say_is_what_each_fact_says_alone(session: Session, name: str) -> None:
     """Looked up one by one, with nothing kept of the moment, every fact has the outcome of its column."""
     plan = make_plan(session, count_tokens(session, LENGTH), name, reason="manual", window=200_000)
-    found = trace_facts(find_facts(session), plan)
-    again = trace_again(found.traced, plan)
-    assert [one.stood for one in again] == found.stood.tolist()
-    mine = np.flatnonzero(found.stood).tolist()
-    assert [OUTCOMES[found.outcome[at]] for at in mine] == [again[at].outcome for at in mine]
-    assert [TIERS[found.tier[at]] for at in mine] == [again[at].tier for at in mine]
-    assert [tell(one) for one in found if one.outcome != "partial"] == [
-        tell(one) for one in again if one.outcome != "partial"
+    result = trace_facts(find_facts(session), plan)
+    again = trace_again(result.traced, plan)
+    assert [item.stood for item in again] == result.stood.tolist()
+    readable = np.flatnonzero(result.stood).tolist()
+    assert [OUTCOMES[result.outcome[at]] for at in readable] == [again[at].outcome for at in readable]
+    assert [TIERS[result.tier[at]] for at in readable] == [again[at].tier for at in readable]
+    assert [values_of(item) for item in result if item.outcome != "partial"] == [
+        values_of(item) for item in again if item.outcome != "partial"
     ]
 
 
 @given(sessions())
 def test_counts_and_selections_are_those_of_the_facts_one_by_one(session: Session) -> None:
     plan = make_plan(session, count_tokens(session, LENGTH), "flue", reason="manual", window=200_000)
-    found = trace_facts(find_facts(session), plan)
-    tally = Counter((t.tier, t.fact.kind, t.outcome) for t in found if t.stood)
+    result = trace_facts(find_facts(session), plan)
+    tally = Counter((t.tier, t.fact.kind, t.outcome) for t in result if t.stood)
     flat = {
         (tier, kind, outcome): number
-        for tier, kinds in found.counts.items()
+        for tier, kinds in result.counts.items()
         for kind, outcomes in kinds.items()
         for outcome, number in outcomes.items()
     }
     assert flat == tally
     for outcome in OUTCOMES:
-        assert found.select(outcome) == [t for t in found if t.stood and t.outcome == outcome]
-        assert found.select(outcome, stood=False) == [t for t in found if t.outcome == outcome]
+        assert result.select(outcome) == [t for t in result if t.stood and t.outcome == outcome]
+        assert result.select(outcome, stood=False) == [t for t in result if t.outcome == outcome]
     for kind in KINDS:
-        assert found.select(kind=kind) == [t for t in found if t.stood and t.fact.kind == kind]
-    assert found.select("no such outcome") == found.select(kind="no such kind") == []
+        assert result.select(kind=kind) == [t for t in result if t.stood and t.fact.kind == kind]
+    assert result.select("no such outcome") == result.select(kind="no such kind") == []
 
 
 @needs_shared
@@ -308,10 +308,10 @@ def test_on_a_real_session_the_columns_say_what_each_fact_says_alone(policy: str
     ledger = count_tokens(session, LENGTH)
     compactions = [entry for entry in session.entries if entry.kind == "compaction"]
     plan = make_plan(session.at(compactions[1].parent), ledger, policy, reason="manual", window=200_000)
-    found = plan.trace
-    again = trace_again(found.traced, plan)
-    assert len(found.select()) > 400
-    assert [(t.outcome, t.tier, t.stood, t.stands) for t in found] == [
+    result = plan.trace
+    again = trace_again(result.traced, plan)
+    assert len(result.select()) > 400
+    assert [(t.outcome, t.tier, t.stood, t.stands) for t in result] == [
         (t.outcome, t.tier, t.stood, t.stands) for t in again
     ]
 
@@ -324,15 +324,15 @@ def test_at_a_recorded_compaction_the_columns_say_what_each_fact_says_alone(name
     traced = 0
     for file in sorted((SHARED / "sessions" / name).rglob("*.jsonl")):
         session = open_shared(file)
-        for found in trace_recorded(session):
-            absent = {one.fact.number: one.fact.form for one in found.select("absent")}
+        for result in trace_recorded(session):
+            absent = {item.fact.number: item.fact.form for item in result.select("absent")}
             every = range(len(session.facts))
             rounds = trace_rounds(session, session.facts, lambda _, numbers=every: numbers)
-            (again,) = (one for one in rounds if one.scene.entry is found.scene.entry)
+            (again,) = (item for item in rounds if item.scene.entry is result.scene.entry)
             traced += len(absent)
-            found_again = {one.fact.number: one.outcome for one in again if one.outcome != "absent"}
+            outcomes_again = {item.fact.number: item.outcome for item in again if item.outcome != "absent"}
             assert {
-                absent[number]: found_again[number] for number in absent.keys() & found_again.keys()
+                absent[number]: outcomes_again[number] for number in absent.keys() & outcomes_again.keys()
             } == {}
     assert traced > 50
 
@@ -340,9 +340,9 @@ def test_at_a_recorded_compaction_the_columns_say_what_each_fact_says_alone(name
 @given(sessions())
 def test_a_recorded_compaction_is_traced_the_same_way(session: Session) -> None:
     facts = find_facts(session)
-    for found in trace_recorded(session, facts):
-        assert all(bool(t.stands) == (t.outcome not in ("absent", "unknown")) for t in found)
-        assert all(t.stood for t in found if t.outcome == "verbatim")
+    for result in trace_recorded(session, facts):
+        assert all(bool(t.stands) == (t.outcome not in ("absent", "unknown")) for t in result)
+        assert all(t.stood for t in result if t.outcome == "verbatim")
     for regret in find_regret(session, facts, count_tokens(session, LENGTH)):
         assert regret.traced.stood
         assert regret.tokens >= 0

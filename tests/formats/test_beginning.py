@@ -13,7 +13,7 @@ from inspector import open_session, read_session
 from inspector.demo import read_demo
 from inspector.errors import SeveralSessions
 from inspector.files import BEGINNING
-from inspector.formats.beginning import recognise_beginning
+from inspector.formats.parts import recognise_beginning
 
 CASES = Path(__file__).parents[1] / "cases" / "formats"
 LONG = "The tide tables of the harbour. " * 20_000

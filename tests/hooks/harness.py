@@ -52,6 +52,16 @@ def called(
     ]
 
 
+def chain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with ids, each the child of the one before."""
+    ids = [f"u{number}" for number in range(len(rows))]
+    times = {"sessionId": "s1", "timestamp": "2026-11-01T00:00:00Z", "cwd": "/home/marit/tidepool"}
+    return [
+        {"parentUuid": parent, **times, **row, "uuid": name}
+        for row, name, parent in zip(rows, ids, [None, *ids], strict=False)
+    ]
+
+
 def lines(rows: list[dict[str, Any]]) -> bytes:
     return b"".join(json.dumps(row, separators=(",", ":")).encode() + b"\n" for row in rows)
 

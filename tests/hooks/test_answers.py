@@ -19,7 +19,7 @@ import pytest
 
 from inspector.demo import CONSTRAINT, LOST_PATH, read_demo
 from inspector.hooks.tools import what_was_lost
-from tests.hooks.harness import FakeHarness, lines, recorded_summary, typed
+from tests.hooks.harness import FakeHarness, chain, lines, recorded_summary, typed
 
 RULE = "Never push to main without a passing CI run."
 SECRET = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
@@ -29,6 +29,17 @@ needs_mcp = pytest.mark.skipif(find_spec("mcp") is None, reason="the package mcp
 def reply(tokens: int, text: str = "Done.") -> dict[str, Any]:
     message = {"role": "assistant", "content": [{"type": "text", "text": text}]}
     return {"type": "assistant", "message": {**message, "usage": {"input_tokens": tokens}}}
+
+
+def said_in_rows(*texts: str) -> list[dict[str, Any]]:
+    """One reply of the model, a row for each of its blocks, as Claude Code writes it."""
+    return [
+        {
+            "type": "assistant",
+            "message": {"id": "m1", "role": "assistant", "content": [{"type": "text", "text": text}]},
+        }
+        for text in texts
+    ]
 
 
 def boundary(**meta: Any) -> dict[str, Any]:
@@ -155,10 +166,15 @@ def test_history_is_searched_before_the_compaction_alone_and_redacted(tmp_path: 
     rows = [
         typed(f"The harbour key is {SECRET} for Skarvik."),
         typed("x" * 5000 + " the lighthouse of Skarvik " + "y" * 5000),
+        *said_in_rows("Let me look.", "The beacon of Langvik.", "Done."),
         boundary(trigger="auto"),
+        {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": "A lighthouse."}},
+        typed("Go on."),
+        boundary(trigger="auto"),
+        {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": "Work goes on."}},
         typed("The lighthouse is at Eldvik now."),
     ]
-    harness = FakeHarness(tmp_path, lines(rows))
+    harness = FakeHarness(tmp_path, lines(chain(rows)))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     answers = ask(
         harness,
@@ -166,10 +182,14 @@ def test_history_is_searched_before_the_compaction_alone_and_redacted(tmp_path: 
         ("find_in_history", {"question": "Skarvik", "most": 99}),
         ("find_in_history", {"question": SECRET}),
         ("find_in_history", {"question": "Eldvik"}),
+        ("find_in_history", {"question": "beacon"}),
     )[1:]
-    lighthouse, skarvik, secret, eldvik = (answer.structured_content["excerpts"] for answer in answers)
+    lighthouse, skarvik, secret, eldvik, beacon = (
+        answer.structured_content["excerpts"] for answer in answers
+    )
     assert [item["line"] for item in lighthouse] == [2] and len(lighthouse[0]["excerpt"]) <= 502
     assert {item["line"] for item in skarvik} == {1, 2}
+    assert [item["line"] for item in beacon] == [4]
     assert secret == eldvik == [] and SECRET not in str(answers)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 

@@ -52,7 +52,7 @@ class Reply:
         self.usage: Row | None = None
         self.model: str | None = None
         self.ended = self.own_words = False
-        self.said: dict[str, list[Row]] = {}
+        self.blocks: dict[str, list[Row]] = {}
 
     def take(self, row: Row, message: Row, number: Any) -> None:
         usage = message.get("usage")
@@ -66,28 +66,32 @@ class Reply:
         self.own_words |= self.model == "<synthetic>" or row.get("isApiErrorMessage") is True
         content = message.get("content")
         blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
-        self.said[str(row.get("uuid") or number)] = [each for each in blocks if isinstance(each, dict)]
+        self.blocks[str(row.get("uuid") or number)] = [block for block in blocks if isinstance(block, dict)]
 
     @property
     def calls(self) -> int:
-        return sum(block.get("type") == "tool_use" for row in self.said.values() for block in row)
+        return sum(block.get("type") == "tool_use" for row in self.blocks.values() for block in row)
 
     @property
     def words(self) -> int:
         """Tokens of what it says, thinks and calls."""
         total = 0
-        for block in (block for row in self.said.values() for block in row):
+        for block in (block for row in self.blocks.values() for block in row):
             for key in ("text", "thinking"):
                 if block.get("type") == key and isinstance(block.get(key), str):
                     total += count_words(block[key])
             if block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
-                given = block.get("input")
-                called = "" if given is None else json.dumps(given, ensure_ascii=False, separators=(",", ":"))
+                arguments = block.get("input")
+                called = (
+                    ""
+                    if arguments is None
+                    else json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+                )
                 total += count_words(str(block.get("name")) + called)
         return total
 
     @property
-    def asked(self) -> tuple[int, ...]:
+    def input_counts(self) -> tuple[int, ...]:
         return tuple(whole((self.usage or {}).get(name)) for name in _COUNTS)
 
     @property
@@ -96,42 +100,44 @@ class Reply:
         usage = self.usage or {}
         listed = usage.get("iterations")
         rows = listed if isinstance(listed, list) else []
-        made = ("message", "fallback_message")
-        messages = [each for each in rows if isinstance(each, dict) and each.get("type") in made]
+        kinds = ("message", "fallback_message")
+        messages = [row for row in rows if isinstance(row, dict) and row.get("type") in kinds]
         return messages[-1] if messages else usage
 
     def bill(self, model: str | None, figures: Figures) -> tuple[list[Request], list[Request]]:
         """Its requests, and those of compactions; both empty for what took nothing."""
         usage = self.usage or {}
         listed = usage.get("iterations")
-        rows = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+        rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
         if len(rows) == 1 and rows[0].get("type") == "message":
             rows = [rows[0]]
         rows = rows or [usage]
-        made = [(row.get("type"), _request(row, row.get("model") or self.model or model)) for row in rows]
-        own = [request for kind, request in made if kind != "compaction"]
-        if not any(sum(request.tokens) for _, request in made):
+        requests = [(row.get("type"), _request(row, row.get("model") or self.model or model)) for row in rows]
+        own = [request for kind, request in requests if kind != "compaction"]
+        if not any(sum(request.tokens) for _, request in requests):
             return [], []
         if own and not self.ended:
             reported, words = sum(request.tokens[4] for request in own), self.words
             if reported < words:
                 own[-1].tokens[4] += words - reported
                 figures.counted += 1
-        return own, [request for kind, request in made if kind == "compaction"]
+        return own, [request for kind, request in requests if kind == "compaction"]
 
 
 def _request(row: Row, model: str | None) -> Request:
     fresh, read, written = (whole(row.get(name)) for name in _COUNTS)
     split = row.get("cache_creation")
-    told = isinstance(split, dict) and any(f"ephemeral_{ttl}_input_tokens" in split for ttl in ("5m", "1h"))
+    has_split = isinstance(split, dict) and any(
+        f"ephemeral_{ttl}_input_tokens" in split for ttl in ("5m", "1h")
+    )
     hour = 0
-    if told and isinstance(split, dict):
+    if has_split and isinstance(split, dict):
         hour = whole(split.get("ephemeral_1h_input_tokens"))
         if _COUNTS[2] not in row:
             written = hour + whole(split.get("ephemeral_5m_input_tokens"))
         hour = min(hour, written)
     tokens = [fresh, read, written - hour, hour, whole(row.get("output_tokens"))]
-    return Request(model, tokens, hour_told=told)
+    return Request(model, tokens, hour_told=has_split)
 
 
 def read_rows(path: Path) -> Iterator[tuple[Any, Row]]:
@@ -148,7 +154,7 @@ def read_rows(path: Path) -> Iterator[tuple[Any, Row]]:
 class _AgentFile:
     """The rows of a sub-agent's file that no other file holds, whose they are, and whether all are there."""
 
-    def __init__(self, path: Path, told: set[Any]) -> None:
+    def __init__(self, path: Path, known_names: set[Any]) -> None:
         agent = path.name.removeprefix("agent-").removesuffix(".jsonl")
         every = list(read_rows(path))
         self.session = next(
@@ -158,13 +164,13 @@ class _AgentFile:
         self.rows = [
             (f"{path}:{number}", {"agentId": agent, **row})
             for number, row in every
-            if row.get("uuid") is None or row.get("uuid") not in told
+            if row.get("uuid") is None or row.get("uuid") not in known_names
         ]
         self.agent = next((row["agentId"] for _, row in reversed(self.rows) if row.get("message")), agent)
         last = self.all_talk[-1].get("message") if self.all_talk else None
         name = last.get("id") if isinstance(last, dict) else None
         ends = [row["message"] for row in self.all_talk if name and row["message"].get("id") == name]
-        calls = any(block.get("type") == "tool_use" for each in ends for block in _blocks(each))
+        calls = any(block.get("type") == "tool_use" for message in ends for block in _blocks(message))
         lines = sum(bool(line.strip()) for line in path.read_bytes().split(b"\n"))
         self.whole = bool(ends) and not calls and lines == len(every)
 
@@ -175,7 +181,7 @@ class _AgentFile:
 
 def _blocks(message: Row) -> list[Row]:
     content = message.get("content")
-    return [each for each in content if isinstance(each, dict)] if isinstance(content, list) else []
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
 def _find_agents(path: Path, rows: list[tuple[Any, Row]]) -> Iterator[_AgentFile]:
@@ -183,14 +189,14 @@ def _find_agents(path: Path, rows: list[tuple[Any, Row]]) -> Iterator[_AgentFile
     if path.name.startswith("agent-"):
         return
     named = [row.get("sessionId") for _, row in rows if row.get("type") in ("user", "assistant", "system")]
-    session = next((each for each in reversed(named) if isinstance(each, str)), None)
-    told = {row.get("uuid") for _, row in rows}
+    session = next((name for name in reversed(named) if isinstance(name, str)), None)
+    known_names = {row.get("uuid") for _, row in rows}
     inside = path.parent / path.name.partition(".jsonl")[0] / "subagents"
     for folder in (inside, *sorted(inside.glob("workflows/*")), path.parent):
         for file in sorted(folder.glob("agent-*.jsonl")):
-            agent = _AgentFile(file, told)
+            agent = _AgentFile(file, known_names)
             if agent.belongs(session, folder != path.parent):
-                told |= {row.get("uuid") for _, row in agent.rows}
+                known_names |= {row.get("uuid") for _, row in agent.rows}
                 yield agent
 
 
@@ -212,9 +218,9 @@ def recount(path: Path) -> Figures:
                     number,
                     {**row, "isSidechain": row.get("agentId") != agent if "isSidechain" in row else False},
                 )
-                for number, row in each
+                for number, row in part
             ]
-            for each in (rows, talk)
+            for part in (rows, talk)
         )
     figures = Figures()
     main: dict[str, Reply] = {}
@@ -229,20 +235,20 @@ def recount(path: Path) -> Figures:
         else:
             reply = main.setdefault(name, Reply())
         reply.take(row, row["message"], number)
-    for number, row in (each for file in files for each in file.rows):
+    for number, row in (numbered for file in files for numbered in file.rows):
         if row.get("type") == "assistant" and isinstance(row.get("message"), dict):
             name = row["message"].get("id")
             name = name if isinstance(name, str) else str(row.get("uuid") or number)
             side.setdefault((name, row["agentId"]), Reply()).take(row, row["message"], number)
     agents = {key: reply for key, reply in side.items() if key[0] not in main}
-    seen: set[str] = set()
+    agent_names: set[str] = set()
     for key in list(agents):
-        if key[0] in seen:
+        if key[0] in agent_names:
             del agents[key]
-        seen.add(key[0])
-    every = [*rows, *(each for file in files for each in file.rows)]
+        agent_names.add(key[0])
+    every = [*rows, *(numbered for file in files for numbered in file.rows)]
     whole_ones = {file.agent for file in files if file.whole}
-    lines = _read_subagents(every, {*main, *seen}, agents, whole_ones)
+    lines = _read_subagents(every, {*main, *agent_names}, agents, whole_ones)
     model = next(
         (reply.model for reply in reversed(main.values()) if reply.model and not reply.own_words), None
     )
@@ -260,7 +266,7 @@ def recount(path: Path) -> Figures:
             own, compactions = reply.bill(None, figures) if not reply.own_words else ([], [])
             apart[name] += own
             apart["compaction"] += compactions
-    compactions = sum(_count_compactions(each) for each in (rows, *(file.rows for file in files)))
+    compactions = sum(_count_compactions(part) for part in (rows, *(file.rows for file in files)))
     unknown = {"sub-agents": lines.silent, "compactions": max(compactions - len(apart["compaction"]), 0)}
     reply_count = sum(not reply.own_words for reply in main.values())
     write_bill(figures, replies, apart, unknown, reply_count)
@@ -268,19 +274,19 @@ def recount(path: Path) -> Figures:
     figures.compactions = compactions
     emptied = {row.get("uuid") for _, row in every if row.get("subtype") == "microcompact_boundary"}
     figures.emptied = len(emptied)
-    gone = {row for _, told in every for row in told.get("retractedMessageUuids") or ()}
-    kept = {name: reply for name, reply in main.items() if not gone >= reply.said.keys()}
-    figures.replies = len(kept)
+    gone = {row for _, retraction in every for row in retraction.get("retractedMessageUuids") or ()}
+    remaining = {name: reply for name, reply in main.items() if not gone >= reply.blocks.keys()}
+    figures.replies = len(remaining)
     figures.turns = max(sum(_opens(row) for _, row in way) + _count_queued(rows, way), 1)
-    sizes = [_request(reply.last, None).tokens for reply in kept.values() if not reply.own_words]
-    figures.largest_request = max((sum(each[:4]) for each in sizes), default=0)
+    sizes = [_request(reply.last, None).tokens for reply in remaining.values() if not reply.own_words]
+    figures.largest_request = max((sum(tokens[:4]) for tokens in sizes), default=0)
     talked = [row for _, row in way if row.get("type") == "assistant"]
     on_way = {row["message"].get("id") for row in talked} | {row.get("uuid") for row in talked}
-    for name, reply in kept.items():
+    for name, reply in remaining.items():
         if name in on_way and not reply.own_words and reply.usage:
             tokens = _request(reply.last, None).tokens
-            said = tokens[4] if reply.ended or not sum(tokens) else max(tokens[4], reply.words)
-            figures.largest_context = max(figures.largest_context, sum(tokens[:4]) + said)
+            output = tokens[4] if reply.ended or not sum(tokens) else max(tokens[4], reply.words)
+            figures.largest_context = max(figures.largest_context, sum(tokens[:4]) + output)
     return figures
 
 
@@ -299,7 +305,7 @@ def _read_subagents(
     side: dict[tuple[str, Any], Reply],
     whole_ones: set[Any],
 ) -> _SubAgents:
-    found = _SubAgents()
+    result = _SubAgents()
     progress: dict[tuple[str, str], Reply] = {}
     results: dict[str, dict[str, tuple[Reply | None, int]]] = {}
     for number, row in rows:
@@ -312,44 +318,44 @@ def _read_subagents(
             if isinstance(message, dict) and isinstance(message.get("usage"), dict):
                 name = str(message.get("id") or number)
                 progress.setdefault((name, data["agentId"]), Reply()).take(inner, message, number)
-        told = row.get("toolUseResult")
-        if row.get("type") == "user" and isinstance(told, dict):
-            calls = told.get("totalToolUseCount")
+        report = row.get("toolUseResult")
+        if row.get("type") == "user" and isinstance(report, dict):
+            calls = report.get("totalToolUseCount")
             counted = isinstance(calls, int | float) and not isinstance(calls, bool)
-            if not counted and told.get("status") != "async_launched":
+            if not counted and report.get("status") != "async_launched":
                 continue
             last = None
-            if isinstance(told.get("usage"), dict) and any(
-                whole(told["usage"].get(each)) for each in _COUNTS
+            if isinstance(report.get("usage"), dict) and any(
+                whole(report["usage"].get(name)) for name in _COUNTS
             ):
                 last = Reply()
-                content = told.get("content")
-                last.take(row, {"usage": told["usage"], "content": content or []}, number)
-                last.model = told.get("resolvedModel")
-            agent = told.get("agentId") or told.get("taskId") or row.get("uuid") or str(number)
+                content = report.get("content")
+                last.take(row, {"usage": report["usage"], "content": content or []}, number)
+                last.model = report.get("resolvedModel")
+            agent = report.get("agentId") or report.get("taskId") or row.get("uuid") or str(number)
             results.setdefault(str(agent), {})[str(row.get("uuid") or number)] = last, whole(calls)
-    spoken: dict[str, list[Reply]] = {}
+    by_agent: dict[str, list[Reply]] = {}
     for (name, agent), reply in progress.items():
         if name not in elsewhere and not reply.own_words:
-            spoken.setdefault(agent, []).append(reply)
-            found.replies.append(reply)
-    heard = {reply.asked for reply in side.values()}
+            by_agent.setdefault(agent, []).append(reply)
+            result.replies.append(reply)
+    recorded_counts = {reply.input_counts for reply in side.values()}
     for agent, by_row in results.items():
         if agent in whole_ones:
             continue
-        told_of = list(by_row.values())
-        known = [*spoken.get(agent, []), *(reply for (_, who), reply in side.items() if who == agent)]
-        there = heard | {reply.asked for reply in known}
-        lasts = [last for last, _ in told_of if last is not None]
-        alone = [last for last in lasts if last.asked not in there]
+        reports = list(by_row.values())
+        replies = [*by_agent.get(agent, []), *(reply for (_, who), reply in side.items() if who == agent)]
+        there = recorded_counts | {reply.input_counts for reply in replies}
+        lasts = [last for last, _ in reports if last is not None]
+        alone = [last for last in lasts if last.input_counts not in there]
         for last in alone:
-            last.model = last.model or next((each.model for each in reversed(known) if each.model), None)
-        found.results += alone
-        if known:
-            found.silent += sum(reply.calls for reply in known) < sum(calls for _, calls in told_of)
+            last.model = last.model or next((reply.model for reply in reversed(replies) if reply.model), None)
+        result.results += alone
+        if replies:
+            result.silent += sum(reply.calls for reply in replies) < sum(calls for _, calls in reports)
         else:
-            found.silent += bool(alone) or len(lasts) < len(told_of)
-    return found
+            result.silent += bool(alone) or len(lasts) < len(reports)
+    return result
 
 
 def _name(row: Row, number: Any) -> Row:
@@ -388,7 +394,7 @@ def _walk(rows: list[tuple[Any, Row]]) -> list[tuple[Any, Row]]:
     a compaction that kept it, the row before stands for it. The last row is that which a rewind names, if
     nothing is said after it.
     """
-    told: dict[str, tuple[Any, Row]] = {}
+    by_name: dict[str, tuple[Any, Row]] = {}
     last: str | None = None
     pinned: list[Any] = []  # where a rewind left the conversation, until something is said after it
     for number, row in rows:
@@ -398,13 +404,13 @@ def _walk(rows: list[tuple[Any, Row]]) -> list[tuple[Any, Row]]:
         if kind in ("user", "assistant", "system", "attachment", "progress") and isinstance(name, str):
             if row.get("isSidechain") is not True:
                 # A row that is written again stands where it first stood, with what it says now.
-                if name not in told and (
+                if name not in by_name and (
                     kind in ("user", "assistant") or "compact" in str(row.get("subtype"))
                 ):
                     pinned = []
-                told[name] = told[name][0] if name in told else number, row
+                by_name[name] = by_name[name][0] if name in by_name else number, row
                 last = name if kind in ("user", "assistant") else last
-    chained = list(told.values())
+    chained = list(by_name.values())
     where = {row["uuid"]: at for at, (_, row) in enumerate(chained)}
     if pinned == [None]:
         return []
@@ -412,9 +418,9 @@ def _walk(rows: list[tuple[Any, Row]]) -> list[tuple[Any, Row]]:
         last = pinned[0]
     at: int | None = where.get(last) if last is not None else None
     way: list[tuple[Any, Row]] = []
-    seen: set[int] = set()
-    while at is not None and at not in seen:
-        seen.add(at)
+    visited: set[int] = set()
+    while at is not None and at not in visited:
+        visited.add(at)
         row = chained[at][1]
         way.append(chained[at])
         above = row.get("parentUuid")
@@ -427,7 +433,7 @@ def _walk(rows: list[tuple[Any, Row]]) -> list[tuple[Any, Row]]:
             at = at - 1 if row.get("subtype") == "compact_boundary" and at else None
         else:
             at = where.get(above, at - 1 if at else None)
-    return sorted(way, key=lambda each: each[0])
+    return sorted(way, key=lambda numbered: numbered[0])
 
 
 def _opens(row: Row) -> bool:
@@ -436,7 +442,7 @@ def _opens(row: Row) -> bool:
         return False
     content = row["message"].get("content") if isinstance(row.get("message"), dict) else None
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
-    own = [each for each in blocks if isinstance(each, dict) and each.get("type") != "tool_result"]
+    own = [block for block in blocks if isinstance(block, dict) and block.get("type") != "tool_result"]
     if not own or content in (None, ""):
         return False
     origin = row.get("origin")
@@ -445,16 +451,16 @@ def _opens(row: Row) -> bool:
         return False
     if kind is None and row.get("promptSource") == "system":
         return False
-    texts = [str(each.get("text") or "") for each in own if each.get("type") == "text"]
-    return any(map(_typed, texts)) or any(each.get("type") in ("image", "document") for each in own)
+    texts = [str(block.get("text") or "") for block in own if block.get("type") == "text"]
+    return any(map(_typed, texts)) or any(block.get("type") in ("image", "document") for block in own)
 
 
 def _typed(text: str) -> bool:
     """Whether words are left without the harness's. A slash command that asks begins with its message."""
     if text.lstrip().startswith("<command-message>"):
         return True
-    while found := _NOT_TYPED.match(text) or _OUTPUT.match(text):
-        text = text[found.end() :]
+    while match := _NOT_TYPED.match(text) or _OUTPUT.match(text):
+        text = text[match.end() :]
     return bool(text.strip())
 
 
@@ -481,33 +487,33 @@ def _count_queued(rows: list[tuple[Any, Row]], way: list[tuple[Any, Row]]) -> in
     on_way = True
     for _, row in rows:
         message = row.get("message") if isinstance(row.get("message"), dict) else {}
-        text, operation = _said(row.get("content")), row.get("operation")
+        text, operation = _plain_text(row.get("content")), row.get("operation")
         attachment = row.get("attachment")
         if row.get("type") in ("user", "assistant") and row.get("isSidechain") is not True:
             # What failed stays beside the way, and says nothing of where the work goes on.
             failed = row.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>"
             on_way = on_way if failed else row.get("uuid") in here
-            said = _text(row)
+            typed = _text(row)
             own = row["type"] == "user" and not row.get("isMeta") and not row.get("isCompactSummary")
-            if own and said:
-                waiting = [each for each in waiting if each != said and not (_asks(each) and each in said)]
+            if own and typed:
+                waiting = [text for text in waiting if text != typed and not (_asks(text) and text in typed)]
         elif row.get("type") == "attachment" and isinstance(attachment, dict):
             origin = attachment.get("origin")
             kind = origin.get("kind") if isinstance(origin, dict) else None
             person = kind in (None, "human") and attachment.get("commandMode") in (None, "prompt")
             if attachment.get("type") == "queued_command" and not person:
-                others.append(_said(attachment.get("prompt")))
+                others.append(_plain_text(attachment.get("prompt")))
             elif attachment.get("type") == "queued_command" and row.get("uuid") in here:
-                attached.append(_said(attachment.get("prompt")))
+                attached.append(_plain_text(attachment.get("prompt")))
         elif row.get("type") != "queue-operation":
             continue
         elif operation == "enqueue" and text:
             waiting.append(text)
         elif operation == "remove" and waiting:
-            taken = text or min(waiting, key=lambda each: not _asks(each))
-            if taken in waiting:
-                waiting.remove(taken)
-                handed += [taken] if on_way else []
+            removed = text or min(waiting, key=lambda text: not _asks(text))
+            if removed in waiting:
+                waiting.remove(removed)
+                handed += [removed] if on_way else []
         elif operation == "popAll":
             waiting.clear()
     return sum(_asks(text) for text in attached + [text for text in handed if text not in attached + others])
@@ -518,7 +524,7 @@ def _asks(text: str) -> bool:
     return _typed(text) and not text.startswith('{"task_id"') and not re.match(r"/[^\s/]*(\s|$)", text)
 
 
-def _said(content: Any) -> str:
+def _plain_text(content: Any) -> str:
     return content if isinstance(content, str) else _text({"message": {"content": content}})
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .figures import Figures
-from .tally import Row, Tally, held, is_typed, listed, read_rows, say, split_inclusive, whole
+from .tally import Row, Tally, dig, is_typed, listed, read_rows, say, split_inclusive, whole
 
 _EVENTS = {"user_message": "user", "agent_message": "assistant"}
 _ITEMS = {"UserMessage": "user", "AgentMessage": "assistant"}
@@ -47,7 +47,7 @@ def recount(path: Path) -> Figures:
         for other in beside[:1]:  # what is there plain and packed is the plain one
             theirs = [_flatten(row) for row in read_rows(other)]
             meta = next((payload for kind, payload, _ in theirs if kind == "session_meta"), {})
-            spawned = held(meta, "source", "subagent", "thread_spawn")
+            spawned = dig(meta, "source", "subagent", "thread_spawn")
             if other == path or (spawned.get("parent_thread_id") or meta.get("parent_thread_id")) != name:
                 continue
             agent = _Count(_leave_copies(theirs, rows))
@@ -97,7 +97,7 @@ def _spoken(payload: Row) -> tuple[str, str]:
 
 
 def _is_agent(event: Row) -> bool:
-    return event.get("type") == "item_completed" and held(event, "item").get("type") == "SubAgentActivity"
+    return event.get("type") == "item_completed" and dig(event, "item").get("type") == "SubAgentActivity"
 
 
 class _Count:
@@ -137,7 +137,7 @@ class _Count:
         # The newest rollouts tell of a sub-agent in an item that is completed.
         events = [payload for kind, payload, _ in rows if kind == "event_msg"]
         events += [
-            {**held(event, "item"), "type": "sub_agent_activity"} for event in events if _is_agent(event)
+            {**dig(event, "item"), "type": "sub_agent_activity"} for event in events if _is_agent(event)
         ]
         self.named = {
             thread
@@ -209,7 +209,7 @@ class _Count:
             # A picture: a person sends one, and a tool that was asked to show one.
             shown = self.way[-1:] == ["output"] and self.answered == "view_image"
             return not (shown and (not say(parts).strip() or say(parts).startswith("<image")))
-        kinds = held(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds") or []
+        kinds = dig(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds") or []
         if "user.text" in kinds:
             return True
         if kinds and not any(str(kind).startswith("user.") for kind in kinds):
@@ -227,7 +227,7 @@ class _Count:
         if words and not again and not self._holds(role, words):
             self._item({"role": role, "content": [{"type": "text", "text": words}]})
         elif kind == "token_count":
-            self._count(held(payload, "info"))
+            self._count(dig(payload, "info"))
         elif kind == "thread_rolled_back" and isinstance(payload.get("num_turns"), int):
             left = payload["num_turns"]
             while left > 0 and self.way:
@@ -240,14 +240,14 @@ class _Count:
         return "".join(words.split()) in together
 
     def _count(self, info: Row) -> None:
-        last, total = held(info, "last_token_usage"), held(info, "total_token_usage")
+        last, total = dig(info, "last_token_usage"), dig(info, "total_token_usage")
         if total and "last_token_usage" not in info:
             # Totals alone: a request took what they grew by; those a fork begins with are its parent's.
             before, self.totals = self.totals, total
             if before is None and self.meta.get("forked_from_id"):
                 return
             names = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
-            last = {name: whole(total.get(name)) - whole(held(before).get(name)) for name in names}
+            last = {name: whole(total.get(name)) - whole(dig(before).get(name)) for name in names}
             if min(last.values()) >= 0 and any(last.values()) and not (self.responses or self.copied):
                 self.paid = last
                 self._pay(_split(last) or [])
@@ -292,7 +292,7 @@ class _Count:
 
 
 def _split(usage: Any) -> list[int] | None:
-    told = held({"usage": usage}, "usage")
+    told = dig({"usage": usage}, "usage")
     if "input_tokens" not in told and "output_tokens" not in told:
         return None
     return split_inclusive(

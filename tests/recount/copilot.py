@@ -16,7 +16,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .figures import Figures, Request
-from .tally import Row, Tally, held, is_typed, listed, read_rows, split_inclusive, whole
+from .tally import Row, Tally, dig, is_typed, listed, read_rows, split_inclusive, whole
 
 
 def recount(path: Path) -> Figures:
@@ -28,7 +28,7 @@ def recount(path: Path) -> Figures:
     calls = _read_calls(path)
     reported: list[tuple[str, bool, list[int]]] = []  # model, is compaction, tokens; since a shutdown
     for row in read_rows(path):
-        data, kind = held(row, "data"), row.get("type")
+        data, kind = dig(row, "data"), row.get("type")
         stood[str(row.get("id"))] = len(way)
         if kind == "session.snapshot_rewind":
             if gone := [str(each) for each in listed(data.get("eventIds"))]:
@@ -59,12 +59,12 @@ def recount(path: Path) -> Figures:
             reported += [(str(model), False, paid)] if paid else []
         elif kind == "session.compaction_complete" and data.get("success") is not False:
             way.append(False)
-            took = _split(held(data, "compactionTokensUsed"))
+            took = _split(dig(data, "compactionTokensUsed"))
             tally.compact(took, model)
             reported += [(str(model), True, took)] if took else []
         elif kind == "session.shutdown":
             model = model or data.get("currentModel")
-            for name, metrics in held(data, "modelMetrics").items():
+            for name, metrics in dig(data, "modelMetrics").items():
                 tally.summed = tally.figures.replies
                 rest, count = _beyond(metrics, [request for request in reported if request[0] == name])
                 calls_before, request = tally.sums.get(name, (0, Request(name, [0] * 5)))
@@ -82,8 +82,8 @@ def recount(path: Path) -> Figures:
 
 def _beyond(metrics: Row, reported: list[tuple[str, bool, list[int]]]) -> tuple[list[int], int]:
     """Return the tokens and the number of requests of a sum beyond the requests that are reported."""
-    rest = _split(held(metrics, "usage")) or [0] * 5
-    count = whole(held(metrics, "requests").get("count"))
+    rest = _split(dig(metrics, "usage")) or [0] * 5
+    count = whole(dig(metrics, "requests").get("count"))
     for compaction in (False, True):
         rows = [tokens for _, kind, tokens in reported if kind == compaction]
         less = [have - sum(row[at] for row in rows) for at, have in enumerate(rest)]
@@ -107,7 +107,7 @@ def _read_calls(path: Path) -> dict[str, list[int]]:
     """What each call took, as the first record of it tells."""
     calls: dict[str, list[int]] = {}
     for row in read_rows(path):
-        used = held(row, "data", "usage")
+        used = dig(row, "data", "usage")
         if row.get("type") == "session.usage_record" and row.get("ephemeral") is not True:
             tokens = _split(used)
             if tokens is not None and sum(tokens) and isinstance(used.get("apiCallId"), str):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .figures import Figures
-from .tally import NotRecounted, Row, Tally, held, is_typed, listed, load, read_document, whole
+from .tally import NotRecounted, Row, Tally, dig, is_typed, listed, load, read_document, whole
 
 
 def recount(path: Path) -> Figures:
@@ -20,11 +20,11 @@ def recount(path: Path) -> Figures:
     tally = Tally()
     messages = [each for each in listed(document.get("messages")) if isinstance(each, dict)]
     marks = {
-        held(each, "info").get("id")
+        dig(each, "info").get("id")
         for each in messages
         if any(part.get("type") == "compaction" for part in _parts(each))
     }
-    hidden = held(document, "info", "revert").get("messageID")
+    hidden = dig(document, "info", "revert").get("messageID")
     turns, on_way = 0, True
     moments: list[tuple[float, float]] = []
     for each in messages:
@@ -32,9 +32,9 @@ def recount(path: Path) -> Figures:
             on_way = on_way and each.get("id") != hidden
             turns += on_way and each.get("type") == "user" and is_typed(str(each.get("text")))
             _add_next(tally, each, on_way)
-            moments += [(when, held(each, "time")["created"]) for when in _pruned(each)]
+            moments += [(when, dig(each, "time")["created"]) for when in _pruned(each)]
             continue
-        info, parts = held(each, "info"), _parts(each)
+        info, parts = dig(each, "info"), _parts(each)
         on_way = on_way and info.get("id") != hidden
         if info.get("role") == "user":
             turns += on_way and info.get("id") not in marks and _opens(parts)
@@ -44,7 +44,7 @@ def recount(path: Path) -> Figures:
         elif info.get("role") == "assistant":
             ends = [part for part in parts if part.get("type") == "step-finish"]
             for end in ends or [info]:
-                total = held(end, "tokens").get("total")
+                total = dig(end, "tokens").get("total")
                 tally.reply(
                     _split(end.get("tokens")),
                     info.get("modelID"),
@@ -55,9 +55,9 @@ def recount(path: Path) -> Figures:
             if ends and parts[-1].get("type") != "step-finish":
                 tally.reply()
         for part in parts:
-            cleared = held(part, "state", "time").get("compacted")
+            cleared = dig(part, "state", "time").get("compacted")
             if isinstance(cleared, int | float):
-                moments.append((cleared, whole(held(info, "time").get("created"))))
+                moments.append((cleared, whole(dig(info, "time").get("created"))))
     tally.figures.emptied = _count_emptied(moments, messages)
     return tally.close(turns)
 
@@ -77,7 +77,7 @@ def _open(path: Path) -> Row:
 
 def _add_next(tally: Tally, message: Row, on_way: bool) -> None:
     """A message of the next form: it has a `type`, and neither `info` nor parts."""
-    model, cost = held(message, "model").get("id"), message.get("cost")
+    model, cost = dig(message, "model").get("id"), message.get("cost")
     if message.get("type") == "assistant":
         tally.reply(_split(message.get("tokens")), model, cost, on_way=on_way)
     elif message.get("type") == "compaction" and message.get("summary"):
@@ -87,7 +87,7 @@ def _add_next(tally: Tally, message: Row, on_way: bool) -> None:
 
 def _pruned(message: Row) -> list[float]:
     content = [part for part in listed(message.get("content")) if isinstance(part, dict)]
-    return [part["time"]["pruned"] for part in content if "pruned" in held(part, "time")]
+    return [part["time"]["pruned"] for part in content if "pruned" in dig(part, "time")]
 
 
 def _parts(message: Row) -> list[Row]:
@@ -105,7 +105,7 @@ def _opens(parts: list[Row]) -> bool:
 
 def _count_emptied(moments: list[tuple[float, float]], messages: list[Row]) -> int:
     """How often outputs were cleared: moments between the same two messages are one."""
-    times = [held(each, "info", "time") if "info" in each else held(each, "time") for each in messages]
+    times = [dig(each, "info", "time") if "info" in each else dig(each, "time") for each in messages]
     begins = [whole(time.get("created")) for time in times]
     seen = set()
     for cleared, told in moments:
@@ -117,6 +117,6 @@ def _count_emptied(moments: list[tuple[float, float]], messages: list[Row]) -> i
 def _split(tokens: Any) -> list[int] | None:
     if not isinstance(tokens, dict):
         return None
-    cache = held(tokens, "cache")
+    cache = dig(tokens, "cache")
     replied = whole(tokens.get("output")) + whole(tokens.get("reasoning"))
     return [whole(tokens.get("input")), whole(cache.get("read")), whole(cache.get("write")), 0, replied]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .figures import Figures
-from .tally import Row, Tally, held, is_typed, listed, read_document, read_rows, say, split_inclusive, whole
+from .tally import Row, Tally, dig, is_typed, listed, read_document, read_rows, say, split_inclusive, whole
 
 _SUMS = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
 
@@ -26,12 +26,12 @@ def recount(path: Path) -> Figures:
     models: list[object] = []
     told: dict[str, Row] = {}
     state = _read_state(path)
-    before, grown, model = [0] * 4, None, held(state, "agent", "llm").get("model")
+    before, grown, model = [0] * 4, None, dig(state, "agent", "llm").get("model")
     last: object = ""
     for at, row in enumerate(rows):
         kind, number = row.get("kind"), row.get("llm_response_id")
         if kind == "MessageEvent":
-            message = held(row, "llm_message")
+            message = dig(row, "llm_message")
             if message.get("role") == "assistant":
                 replies.append((number if isinstance(number, str) else None, at in way))
                 models.append(model)
@@ -51,19 +51,19 @@ def recount(path: Path) -> Figures:
             told.setdefault(number, grown)
             grown = None
         if kind == "ConversationStateUpdateEvent" and row.get("key") == "stats":
-            for role, metrics in held(row, "value", "usage_to_metrics").items():
+            for role, metrics in dig(row, "value", "usage_to_metrics").items():
                 if role in ("default", "agent"):
-                    model = held({"m": metrics}, "m").get("model_name") or model
-                    sums = held(metrics, "accumulated_token_usage")
+                    model = dig({"m": metrics}, "m").get("model_name") or model
+                    sums = dig(metrics, "accumulated_token_usage")
                     now = [whole(sums.get(name)) for name in _SUMS]
                     more = [new - old for new, old in zip(now, before, strict=True)]
                     if any(more):
                         grown = dict(zip(_SUMS, more if min(more) >= 0 else now, strict=True))
                     before = now
-                for each in listed(held({"m": metrics}, "m").get("token_usages")):
+                for each in listed(dig({"m": metrics}, "m").get("token_usages")):
                     told[str(each.get("response_id"))] = each
-    for metrics in held(state, "stats", "usage_to_metrics").values():
-        for each in listed(held({"m": metrics}, "m").get("token_usages")):
+    for metrics in dig(state, "stats", "usage_to_metrics").values():
+        for each in listed(dig({"m": metrics}, "m").get("token_usages")):
             told.setdefault(str(each.get("response_id")), each)
     for (number, on_way), by in zip(replies, models, strict=True):
         used = told.get(number) if number is not None else None
@@ -82,12 +82,12 @@ def _read_events(path: Path) -> list[Row]:
         return rows
     document = read_document(path)
     names = ("items", "events", "history")
-    held = next((document[n] for n in names if n in document), []) if isinstance(document, dict) else document
-    return [row for row in listed(held) if isinstance(row, dict)]
+    dig = next((document[n] for n in names if n in document), []) if isinstance(document, dict) else document
+    return [row for row in listed(dig) if isinstance(row, dict)]
 
 
 def _read_state(path: Path) -> Row:
-    return held({"s": read_document(path)}, "s") if path.name == "base_state.json" else {}
+    return dig({"s": read_document(path)}, "s") if path.name == "base_state.json" else {}
 
 
 def _walk(rows: list[Row]) -> set[int]:

@@ -78,13 +78,13 @@ def _read(path: Path) -> tuple[list[Record], str | None]:
                 records.append(json.loads(line))
             except ValueError:
                 continue
-    held = [
+    dig = [
         record
         for record in records
         if isinstance(record, dict)
         and (record.get("type") != "message" or isinstance(record.get("message"), dict))
     ]
-    return held, leaf
+    return dig, leaf
 
 
 def _count_edits(records: list[Record]) -> int:

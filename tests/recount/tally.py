@@ -72,7 +72,7 @@ def read_document(path: Path) -> Any:
     return load(read_bytes(path))
 
 
-def held(value: Any, *names: str) -> Row:
+def dig(value: Any, *names: str) -> Row:
     """The object that stands below these names; an empty one where none does."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None

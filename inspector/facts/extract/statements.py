@@ -171,7 +171,7 @@ _CORRECTS = re.compile(
     r"(?:^\W*|[,;:] )(?:please )?(?:do not|don't|never) [a-z-]+ [^.!?]{2,200}?,? but"
     r" (?:only|just|rather|instead)\b"
 )
-"""An order that refuses one thing for another: "do not X, but only Y". It is none of a report's shapes."""
+"""An order that refuses one thing for another: "do not X, but only Y". It does not mark a report."""
 _DOUBTS = re.compile(
     r"\b(?:maybe|perhaps|probably|apparently|seems?|looks? like|appears? to|guess|wonder\w*|not sure|suspect"
     r"|curious|no idea"
@@ -330,7 +330,7 @@ def find_rules(text: str) -> Iterator[Hit]:
 
 def _mark_sentences(text: str) -> Iterator[MarkedSentence]:
     """Yield every sentence with its mark. Items below a heading of rules, or below "it must:", are rules; an
-    item beside questions is what is asked about, unless its words bind or order."""
+    item among questions is the subject of a question, unless its words bind or order."""
     listed = False
     for start, end, form in typed_sentences(text):
         kind, rank = mark_sentence(form)

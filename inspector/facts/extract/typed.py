@@ -5,8 +5,8 @@ is pasted when it reads like a program's (a time stamp, a level, a stack frame, 
 inside a fence, or when it lies between such lines. Quoted is a line after ">", the text in a tag for a
 file or a quote, an error's JSON, and what follows a word that says whose it is: 'he said: "…"', "got this
 feedback: …", "in the console: …", to the closing mark, to the end of the line, or, if the line ends there,
-up to the next paragraph that speaks to the model. Encoded data (base64) is nobody's words. It costs the rules
-that a person makes theirs by quoting them.
+up to the next paragraph that speaks to the model. Encoded data (base64) is not
+typed. The price: rules that a person adopts by quoting them are missed.
 
 A report or a review without such words before it may be pasted or typed: `find_documents` knows it by its
 shape. Its sentences are statements, and none of them is a rule or a choice.
@@ -118,10 +118,10 @@ _PERSONAL = re.compile(r"(?i)\b(?:i|me|my|we|us|our|you|your|please|let['’]?s|
 
 
 def find_documents(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the span of what reads like a report or a review, of which a text has one at most.
+    """Yield the span of a report or a review; a text has at most one.
 
-    Such are text below two headings of a report, two items of a review, or three sentences that speak to
-    nobody of lines of a file. A last paragraph that speaks to the model is not part of it.
+    A report is text below two headings of a report, two items of a review, or three sentences about
+    lines of a file that address no one. A last paragraph that speaks to the model is not part of it.
 
     >>> review = "Look.\\n\\n## Summary\\nIt must be faster.\\n## Findings\\nNever block.\\n\\nplease fix it"
     >>> [review[start:end][:10] for start, end in find_documents(review)]

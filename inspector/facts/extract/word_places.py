@@ -1,7 +1,7 @@
 """Find the places of any number of words in one pass over a text.
 
 A text is read as pairs of characters, two at a time: a word of three characters or more holds two pairs one
-after the other, whether it starts with a pair or within one. Two tables mark the pairs that may be those of a
+after the other, whether it starts with a pair or within one. Two tables mark the pairs that may occur in a
 word, and its letters are compared only if both agree. Looking for each word by itself takes as long for
 two words as this does for fifty.
 """

@@ -39,7 +39,7 @@ from ..essential import SCRATCH, Failure, find_failures
 from ..explain import describe_outcome
 from ..extract.collect import BY, KIND
 from ..extract.errors import find_errors
-from ..facts import SPOKEN, Said, quote_form
+from ..facts import SENTENCE_KINDS, Occurrence, quote_form
 from ..grounding import ground_recorded
 from ..needed_again import is_verdict
 from ..outcomes import CODE, UNDECIDED, Outcome
@@ -250,8 +250,8 @@ def check_trace(
 
     Args:
         trace: The trace of a plan or of a recorded compaction.
-        session: The session whose judgements count; what a reader judged "not lost" is left out, and what is
-            there in part or unclear is absent if they judged it "lost".
+        session: The session with the user's judgements: facts judged "not lost" are left out, partial or
+            unclear facts judged "lost" count as absent.
         plan: The plan; None for a recorded compaction.
         faults: Records the facts that could not be checked.
     """
@@ -272,7 +272,7 @@ def check_trace(
         name = printable(entry)
         unknown = int(np.sum(trace.outcome[trace.stood] == CODE["unknown"]))
         facts = plural(unknown, "fact")
-        sentence = f"The summary of compaction {name} cannot be read; what became of {facts} is unknown."
+        sentence = f"The summary of compaction {name} cannot be read; the outcome of {facts} is unknown."
         ref = (BlockRef(entry, 0),)
         findings.append(
             LintFinding("CI011", LINT_CODES["CI011"].severity, sentence, ref, None, "inferred", entry)
@@ -281,7 +281,7 @@ def check_trace(
 
 
 def find_code(trace: Trace, number: int, session: Session) -> str:
-    """Return the code of the first finding about a fact of a trace; "" if there is none.
+    """Return the code of the first finding about a fact of a trace, or "".
 
     Args:
         trace: The trace of a plan or of a recorded compaction.
@@ -372,7 +372,7 @@ def _reports(form: str) -> bool:
     return not is_verdict(form) and next(find_errors(form), None) is not None
 
 
-def list_mentions(traced: TracedFact) -> list[Said]:
+def list_mentions(traced: TracedFact) -> list[Occurrence]:
     """Return the occurrences of a fact before the compaction that it was traced through."""
     refs = set(traced.said)
     return [mention for mention in traced.fact.said if mention.ref in refs]
@@ -392,8 +392,8 @@ def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str,
     absent = traced.outcome == "absent" or (judged and traced.outcome in UNDECIDED)
     for code, params in _find_codes(traced, look, absent):
         kind = traced.fact.kind
-        form = traced.fact.form if kind in SPOKEN else " ".join(traced.fact.form.split())
-        quoted = quote_form(kind, form, LONGEST) if kind in SPOKEN else cut_text(form, LONGEST)
+        form = traced.fact.form if kind in SENTENCE_KINDS else " ".join(traced.fact.form.split())
+        quoted = quote_form(kind, form, LONGEST) if kind in SENTENCE_KINDS else cut_text(form, LONGEST)
         sentence = write(code, form=quoted, kind=kind, **params).sentence
         sentence = write("judged lost", sentence=sentence).sentence if judged and absent else sentence
         yield code, sentence, params.get("when", "")

@@ -46,7 +46,7 @@ _CHECKS = (
         "A file that was edited, and not restored, deleted or pushed since, is named nowhere any more.",
         "The file src/auth.py, edited in turn 12, is absent."),
     Check("CI002", "user constraint absent", "error",
-        "What the user said must or must not be done is said nowhere any more.",
+        "A rule of the user is not stated any more.",
         "The constraint “Never push to main.”, said by the user in turn 1, is absent."),
     Check("CI003", "open todo absent", "warning",
         "An open item of the last todo list, or a todo the user named, is said nowhere any more.",
@@ -67,14 +67,14 @@ _CHECKS = (
         "A line of a recorded summary names what nothing it summarises names.",
         "Line 7 names the path src/ghost.py; nothing it summarises does."),
     Check("CI009", "regret", "warning",
-        "What a recorded compaction took away was needed again and paid for once more.",
+        "Something that a recorded compaction removed was needed again and paid for once more.",
         "The file src/auth.py was read again in turn 9 after it was lost: 1,331 tokens, $0.0071."),
     Check("CI010", "decision absent", "note",
-        "What the model decided, and why, is said nowhere any more. Looked for only where it is asked for.",
+        "A decision of the model, with its reason, is not stated any more. Checked only on request.",
         "The decision “We keep SQLite because it needs no server.”, made in turn 2, is absent."),
     Check("CI011", "summary unreadable", "note",
-        "A recorded summary is encrypted or missing; what it keeps is unknown.",
-        "The summary of compaction e40 cannot be read; what became of 12 facts is unknown."),
+        "A recorded summary is encrypted or missing, so its contents are unknown.",
+        "The summary of compaction e40 cannot be read; the outcome of 12 facts is unknown."),
     Check("CI012", "nothing compacted", "error",
         "The policy changes nothing, so its losses are unknown.",
         "flue changes nothing at e40: Nothing stands before this place: there is nothing to compact."),
@@ -82,11 +82,11 @@ _CHECKS = (
         "A provider would refuse the context that is left, or the first request after a recorded compaction.",
         "inspect-trim leaves what a provider refuses: nothing in the previous message made the call 'c1'."),
     Check("CI014", "user's choice absent", "warning",
-        "What the user chose, in answering a question or on their own, is said nowhere any more.",
+        "A choice of the user, in answer to a question or on their own, is not stated any more.",
         "The choice “Let's go with SQLite.”, made by the user in turn 2, is absent."),
     Check("CI015", "superseded value carried on", "warning",
-        "A summary tells a value that the user had replaced by a later one.",
-        "The summary tells the value cap = 481, which the user replaced in turn 9 by 710."),
+        "A summary says a value that the user had replaced by a later one.",
+        "The summary says the value cap = 481, which the user replaced in turn 9 by 710."),
     Check("CI016", "value changed", "error",
         "A summary gives another value for something that the user stated.",
         "The constraint “Spend at most $500.” is changed. You said “$500” (turn 3). The summary says "
@@ -167,48 +167,48 @@ class LintReport(Framed, Sequence[LintFinding]):
       CI002 error: The constraint “Never touch the vendor folder.”, said by the user in turn 1, is absent.
     """
 
-    found: tuple[LintFinding, ...]
+    findings: tuple[LintFinding, ...]
     looked: str
     faults: tuple[Fault, ...] = ()
 
     def __getitem__(self, index: Any) -> Any:
-        return self.found[index]
+        return self.findings[index]
 
     def __len__(self) -> int:
-        return len(self.found)
+        return len(self.findings)
 
     @property
     def ok(self) -> bool:
         """Whether no finding is an error."""
-        return not any(finding.severity == "error" for finding in self.found)
+        return not any(finding.severity == "error" for finding in self.findings)
 
     @property
     def counts(self) -> dict[str, int]:
         """The number of findings by code."""
-        return dict(sorted(Counter(finding.code for finding in self.found).items()))
+        return dict(sorted(Counter(finding.code for finding in self.findings).items()))
 
     @property
     def severities(self) -> dict[str, int]:
         """The number of findings by severity, including zeros."""
-        tally = Counter[str](finding.severity for finding in self.found)
+        tally = Counter[str](finding.severity for finding in self.findings)
         return {severity: tally[severity] for severity in SEVERITIES}
 
     def select(self, *rules: str) -> LintReport:
         """Return the findings whose code the rules choose (see `choose`)."""
         chosen = choose(rules)
-        return LintReport(tuple(f for f in self.found if f.code in chosen), self.looked, self.faults)
+        return LintReport(tuple(f for f in self.findings if f.code in chosen), self.looked, self.faults)
 
     def to_columns(self) -> dict[str, list[Any]]:
         """Return a row per finding."""
         return {
-            "code": [finding.code for finding in self.found],
-            "severity": [finding.severity for finding in self.found],
-            "tier": [finding.tier for finding in self.found],
-            "entry": [finding.entry for finding in self.found],
-            "kind": ["" if finding.fact is None else finding.fact.kind for finding in self.found],
-            "form": ["" if finding.fact is None else finding.fact.form for finding in self.found],
-            "ref": [str(finding.refs[-1]) if finding.refs else "" for finding in self.found],
-            "sentence": [finding.sentence for finding in self.found],
+            "code": [finding.code for finding in self.findings],
+            "severity": [finding.severity for finding in self.findings],
+            "tier": [finding.tier for finding in self.findings],
+            "entry": [finding.entry for finding in self.findings],
+            "kind": ["" if finding.fact is None else finding.fact.kind for finding in self.findings],
+            "form": ["" if finding.fact is None else finding.fact.form for finding in self.findings],
+            "ref": [str(finding.refs[-1]) if finding.refs else "" for finding in self.findings],
+            "sentence": [finding.sentence for finding in self.findings],
         }
 
     @property
@@ -221,11 +221,11 @@ class LintReport(Framed, Sequence[LintFinding]):
     @printed
     def __repr__(self) -> str:
         head = f"LintReport({printable(self.looked)}: {self.summary})"
-        return "\n".join([head, *(f"  {finding!r}" for finding in self.found)])
+        return "\n".join([head, *(f"  {finding!r}" for finding in self.findings)])
 
     def _repr_html_(self) -> str:
         """Return a table of the findings for a notebook."""
-        rows = [(item.code, item.severity, item.name, item.sentence) for item in self.found]
+        rows = [(item.code, item.severity, item.name, item.sentence) for item in self.findings]
         head = repr(self).splitlines()[0]
         return html_table(("code", "severity", "check", "what was found"), rows, around=(head, ""))
 

@@ -14,9 +14,9 @@ from ...session.blocks import Reasoning, Text, ToolCall
 from ...session.entries import Source
 from ...session.session import Session
 from ..json_document import Fields, ParsedBlock, iso_time, load, place, sniff_document
-from ..json_lines import Data, Reader, read_lines
-from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_arguments
-from ..requests.chat_messages import Names, read_part
+from ..json_lines import Data, Reader
+from ..recording import Json, Reading, Recording, first_rows, parse_arguments, replayed_reader
+from ..requests.chat_messages import Names, read_answer, read_part
 
 STS, DATACLAW = "hf-sts", "dataclaw"
 UPPER = "this format records no compactions: a summary is a user message, and sizes are upper bounds"
@@ -31,49 +31,50 @@ def sniff_traces(data: Data) -> str | None:
     return "its first row is no session with a harness"
 
 
-class SessionTraces(JsonRows):
-    """The rows of a file: the session, then its messages."""
+class SessionTraces(Reading):
+    """State while a file is read: the session, then its messages."""
 
-    def make_session(self) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
-        recording, about, names = Recording(STS), Fields({}), Names()
-        recording.corrupt = list(self.corrupt)
-        for source, row in self.rows:
-            fields = Fields(row)
-            kind = fields.text("type") or "row without a type"
-            if kind == "message" and isinstance(row.get("message"), dict):
-                _add_trace(recording, names, source, Fields(fields.object("message")), fields.rest)
-                continue
-            about = fields if kind == "session" else about
-            recording.note(kind, source, is_known=kind == "session")
-        recording.warnings.append(UPPER)
-        name = about.text("id") or ""
-        return recording.make_session(id=name, title=about.text("name"), extra=about.rest)
+    def __init__(self) -> None:
+        super().__init__(STS)
+        self.about, self.names = Fields({}), Names()
 
+    def take(self, source: Source, row: Json) -> None:
+        fields = Fields(row)
+        kind = fields.text("type") or "row without a type"
+        if kind == "message" and isinstance(row.get("message"), dict):
+            self._add_trace(source, Fields(fields.object("message")), fields.rest)
+            return
+        self.about = fields if kind == "session" else self.about
+        self.note(kind, source, is_known=kind == "session")
 
-def _add_trace(recording: Recording, names: Names, source: Source, message: Fields, extra: Json) -> None:
-    role, content = message.text("role") or "user", message.any("content")
-    blocks: list[ParsedBlock] = []
-    call = message.text("toolCallId")
-    if thought := message.text("reasoningContent"):
-        blocks.append((Reasoning(text=thought), {}))
-    if role == "tool":
-        blocks.append(
-            make_output(call or "", content, lambda part: read_part(part, names), names.get(call or ""))
-        )
-    elif content:
-        blocks.append((Text(text=content), {}) if isinstance(content, str) else read_part(content, names))
-    for raw in message.items("toolCalls") or ():
-        item = Fields(raw)
-        function, number = Fields(item.object("function")), item.text("id") or ""
-        name = function.text("name") or ""
-        names[number] = name
-        blocks.append(
-            (ToolCall(id=number, name=name, input=_read_input(function.any("arguments"))), item.rest)
-        )
-    more: Json = {"timestamp": iso_time(message.number("timestamp")), "model": message.text("model")}
-    role = role if role in ("user", "assistant", "tool", "system") else "other"
-    recording.add(f"line-{source.line}", role, blocks, source, extra | message.rest, **more)
+    def _add_trace(self, source: Source, message: Fields, extra: Json) -> None:
+        role, content = message.text("role") or "user", message.any("content")
+        blocks: list[ParsedBlock] = []
+        call = message.text("toolCallId")
+        if thought := message.text("reasoningContent"):
+            blocks.append((Reasoning(text=thought), {}))
+        if role == "tool":
+            blocks.append(read_answer(call or "", content, self.names))
+        elif content:
+            blocks.append(
+                (Text(text=content), {}) if isinstance(content, str) else read_part(content, self.names)
+            )
+        for raw in message.items("toolCalls") or ():
+            item = Fields(raw)
+            function, number = Fields(item.object("function")), item.text("id") or ""
+            name = function.text("name") or ""
+            self.names[number] = name
+            blocks.append(
+                (ToolCall(id=number, name=name, input=_read_input(function.any("arguments"))), item.rest)
+            )
+        more: Json = {"timestamp": iso_time(message.number("timestamp")), "model": message.text("model")}
+        role = role if role in ("user", "assistant", "tool", "system") else "other"
+        self.add(f"line-{source.line}", role, blocks, source, extra | message.rest, **more)
+
+    def finish(self) -> Session:
+        self.warnings.append(UPPER)
+        name, title = self.about.text("id") or "", self.about.text("name")
+        return self.make_session(id=name, title=title, extra=self.about.rest)
 
 
 def _read_input(arguments: Any) -> Any:
@@ -114,9 +115,7 @@ def read_dataclaw(data: Data) -> Session:
             if output is not None:
                 failed = item.rest.get("status") == "error"
                 shown = text if text is not None else output
-                outputs.append(
-                    make_output(call, shown, lambda part: read_part(part, {}), name, failed=failed)
-                )
+                outputs.append(read_answer(call, shown, {}, name, failed=failed))
         more: Json = {"timestamp": message.text("timestamp")}
         role = role if role in ("user", "assistant", "system") else "other"
         recording.add(f"m{number}", role, blocks, place(number), message.rest, **more)
@@ -127,13 +126,7 @@ def read_dataclaw(data: Data) -> Session:
     return recording.make_session(id=name, model=model, cwd=about.text("project"), extra=about.rest)
 
 
-STS_READER = Reader(
-    STS,
-    "Session traces of the Hugging Face Hub",
-    sniff_traces,
-    lambda d: read_lines(SessionTraces(), d),
-    SessionTraces,
-)
+STS_READER = replayed_reader(STS, "Session traces of the Hugging Face Hub", sniff_traces, SessionTraces)
 DATACLAW_READER = Reader(
     DATACLAW, "DataClaw conversation", partial(sniff_document, judge=judge_dataclaw), read_dataclaw
 )

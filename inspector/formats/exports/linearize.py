@@ -79,14 +79,7 @@ class BranchEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class LinearSession:
-    """The entries to write.
-
-    Attributes:
-        entries: The entries, in order.
-        kept_ids: Ids of the entries that the last compaction keeps.
-        last: Id of the last compaction, or None.
-        losses: The number of losses by kind.
-    """
+    """The entries to write, in order. The compaction `last` keeps the entries `kept_ids`."""
 
     entries: tuple[Entry, ...]
     kept_ids: tuple[str, ...]

@@ -31,13 +31,9 @@ def _take(session: Session) -> tuple[LinearSession, Counter[str]]:
     return line, losses
 
 
-def _dump(value: Any) -> str:
-    return dump_lossless(value)
-
-
 def _dump_arguments(args: Any) -> str:
     """Return the input of a call as JSON text."""
-    return args["input"] if _is_text(args) else _dump(args)
+    return args["input"] if _is_text(args) else dump_lossless(args)
 
 
 def _is_text(args: Any) -> bool:
@@ -84,7 +80,7 @@ def write_codex(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[by
     for entry in line.entries:
         rows += _write_rows(entry, sums, session.window)
     out = [{"timestamp": stamp, "type": kind, "payload": payload} for kind, payload in rows]
-    return "".join(f"{_dump(row)}\n" for row in out).encode("ascii"), losses
+    return "".join(f"{dump_lossless(row)}\n" for row in out).encode("ascii"), losses
 
 
 def name_thread(name: str) -> str:
@@ -202,7 +198,7 @@ def write_openai(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[b
             }
             for tool in session.tools
         ]
-    return f"{_dump(body)}\n".encode("ascii"), losses
+    return f"{dump_lossless(body)}\n".encode("ascii"), losses
 
 
 def _write_message(role: str, run: Sequence[Block]) -> Iterator[Json]:

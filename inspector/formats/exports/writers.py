@@ -63,13 +63,8 @@ def export_session(session: Session, format: Format, *, redact: bool = False) ->
     "codex" and "openai" (the body of a Chat Completions request) store only the path, the others also the
     branches. If a format links branches to the path in another way than the session, the path is preserved.
 
-    Args:
-        session: The session.
-        format: The name of the format.
-        redact: Whether to replace secrets by their names. Without it the export contains the original text.
-
-    Raises:
-        EditError: The format does not exist, or the session has no messages.
+    With `redact`, secrets are replaced by their names; without it the export contains the original text.
+    Raises `EditError` if the format does not exist, or the session has no messages.
 
     >>> from inspector import open_demo
     >>> exported = export_session(open_demo(), "claude-code")

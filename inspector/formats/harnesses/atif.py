@@ -14,14 +14,14 @@ from functools import partial
 from typing import Any
 
 from ...errors import ReadError
-from ...session.blocks import Image, Reasoning, Text, ToolCall
+from ...session.blocks import Image, Reasoning, Text
 from ...session.entries import Entry, Source
 from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
-from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, place, sniff_document
+from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, load_other, place, sniff_document
 from ..json_lines import Data, Reader, escape_name
-from ..recording import Json, Recording, make_cost, make_output, parse_arguments, read_inclusive
+from ..recording import Json, Recording, make_call, make_output, read_inclusive
 from ..requests.chat_messages import read_chat_tools, read_part
 
 NAME = "atif"
@@ -69,10 +69,7 @@ def find_beside(data: Data, name: str) -> tuple[str, ...]:
     stem = escape_name(base.removesuffix(".json").removesuffix(".trajectory"))
     names = [escape_name(base), f"{stem}.json", f"{stem}.trajectory.json"]
     names += [f"{stem}.cont-*.json", f"{stem}.trajectory.cont-*.json"]
-    try:
-        reference = Fields(load(data)).text("continued_trajectory_ref") or ""
-    except ReadError:
-        reference = ""
+    reference = Fields(load_other(data)).text("continued_trajectory_ref") or ""
     if _PLAIN.fullmatch(reference):
         names.append(reference)
     return tuple(dict.fromkeys(file_name for file_name in names if file_name != escape_name(name)))
@@ -91,20 +88,13 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
         raise ReadError(FILE, detail="it is not an ATIF trajectory")
     documents = {_find_number(own): own}
     for name in sorted(other_files):
-        other = _load_other(other_files[name])
+        other = load_other(other_files[name])
         if judge_trajectory(other) is None and other.get("session_id") == own.get("session_id"):
             documents.setdefault(_find_number(other, name), other)
     reading = _Trajectory(_leaves_cache_out(documents.values()))
     for number in sorted(documents):
         reading.take_file(number, documents[number])
-    return reading.make_session(documents)
-
-
-def _load_other(data: Data) -> Any:
-    try:
-        return load(data)
-    except ReadError:
-        return None
+    return reading.read(documents)
 
 
 def _find_number(document: Json, name: str = "") -> int:
@@ -121,12 +111,12 @@ def _is_copied(step: Any) -> bool:
     return isinstance(step, dict) and step.get("is_copied_context") is True
 
 
-class _Trajectory:
+class _Trajectory(Recording):
     """State while a trajectory is read step by step."""
 
     def __init__(self, cache_left_out: bool) -> None:
         self.cache_left_out = cache_left_out
-        self.recording = Recording(NAME)
+        super().__init__(NAME)
         self.system: list[ParsedBlock] = []
         self.names: dict[str, str] = {}
         self.prints: dict[str, list[str]] = {}
@@ -143,11 +133,11 @@ class _Trajectory:
         model = Fields(document.get("agent")).text("model_name")
         copied = next((index for index, step in enumerate(steps) if not _is_copied(step)), len(steps))
         begin = f"c{number}/" if number else ""
-        if copied and self.recording.entries:
+        if copied and self.entries:
             self._take_copied(begin, steps[:copied], model)
             steps = steps[copied:]
         elif copied:
-            self.recording.warnings.append("it begins in another file, which is not in the same folder")
+            self.warnings.append("it begins in another file, which is not in the same folder")
         for raw in steps:
             self._take(begin, raw, model)
         for index, agent in enumerate(_list_agents(document), 1):
@@ -169,7 +159,7 @@ class _Trajectory:
         self.line += 1
         source = place(self.line)
         if not isinstance(raw, dict):
-            self.recording.spoil(source, "a step that is not an object")
+            self.spoil(source, "a step that is not an object")
             return
         fields = Fields(raw, "is_copied_context")
         step_id = fields.rest.get("step_id")
@@ -185,7 +175,7 @@ class _Trajectory:
                 self._close(words)
             return
         if kind not in ("system", "user", "agent"):
-            self.recording.note(f"step of source {kind}", source, is_known=False)
+            self.note(f"step of source {kind}", source, is_known=False)
             return
         parsed_blocks = _read_words(fields)
         if kind == "system" and self.end is None and self.side is None:
@@ -194,7 +184,7 @@ class _Trajectory:
             self.system += [
                 (b if isinstance(b, kinds) else Text(text=b.text), more) for b, more in parsed_blocks
             ]
-            self.recording.note("system prompt", source)
+            self.note("system prompt", source)
             return
         if self.pending is not None and kind == "user":
             # A user step before the next reply is not the user's: it is the text of the compaction.
@@ -209,7 +199,7 @@ class _Trajectory:
 
     def _add(self, name: str, role: str, parsed_blocks: list[ParsedBlock], source: Source | None, extra: Json,
              **more: Any) -> Entry:  # fmt: skip
-        entry = self.recording.add(
+        entry = self.add(
             name, role, parsed_blocks, source, extra, parent=self.end, sidechain=self.side, **more
         )
         self.end = entry.id
@@ -236,17 +226,15 @@ class _Trajectory:
             if tool is None:
                 fields.rest.setdefault("tool_calls", []).append(raw)
                 continue
-            self.names[call or tool] = tool
-            call_block = ToolCall(id=call or tool, name=tool, input=parse_arguments(inner.any("arguments")))
+            call_block = make_call(self.names, call or tool, tool, inner.any("arguments"))
             parsed_blocks.append((call_block, inner.rest))
         observation = Fields(fields.object("observation"))
         results = observation.items("results") or []
         usage = None
         if not copied and fields.rest.get("llm_call_count") != 0:
-            metrics = fields.rest.get("metrics")
-            usage = read_inclusive(_add_cache(metrics) if self.cache_left_out else metrics, *USED)
-            if usage is not None and isinstance(metrics, dict):
-                usage = usage.model_copy(update={"cost": make_cost(metrics.get("cost_usd"))})
+            metrics = Fields(fields.rest.get("metrics")).rest
+            figures = _add_cache(metrics) if self.cache_left_out else metrics
+            usage = read_inclusive(figures, *USED, cost=metrics.get("cost_usd"))
         reply_model = fields.text("model_name") or model
         entry = self._add(
             name,
@@ -290,7 +278,7 @@ class _Trajectory:
             same = self.prints.get(_print_of(role, parsed_blocks))
             if same:
                 kept_ids.append(same[0] if len(same) == 1 else same.pop(0))
-                self.recording.note("copied step", place(self.line))
+                self.note("copied step", place(self.line))
             else:
                 new.append((raw, parsed_blocks, place(self.line)))
         first = next(
@@ -303,7 +291,7 @@ class _Trajectory:
         boundary["kept"] = tuple(dict.fromkeys(kept_ids))
         self._close(words, None, {}, "")
         for _, _, source in new[:first]:
-            self.recording.also(self.end or "", source)
+            self.also(self.end or "", source)
         for raw, parsed_blocks, source in new[first:]:
             fields = Fields(raw, "is_copied_context", "message")
             name = f"{begin}{raw.get('step_id', source.line)}"
@@ -325,33 +313,31 @@ class _Trajectory:
         if not words:
             boundary["extra"] = {**boundary.get("extra", {}), "unreadable": True}
         outer_fields = (pending.get("extra") or {}) | (extra or {})
-        entry = self.recording.compact(
+        entry = self.compact(
             pending["name"], None, self.source, boundary, parsed_blocks=words or [], extra=outer_fields,
             parent=self.end, timestamp=self.time, sidechain=self.side,
         )  # fmt: skip
         if source is not None:
-            self.recording.also(entry.id, source)
+            self.also(entry.id, source)
         self.end = entry.id
 
-    def make_session(self, documents: Mapping[int, Json]) -> Session:
+    def read(self, documents: Mapping[int, Json]) -> Session:
         """Build the session. Raises `EmptySession` if there are no messages."""
         last = Fields(documents[max(documents)], "steps", "subagent_trajectories")
         agent = Fields(last.object("agent"))
         next_file = last.text("continued_trajectory_ref")
         if next_file:
-            self.recording.warnings.append(
-                f"it continues in {next_file:.80}, which is not in the same folder"
-            )
+            self.warnings.append(f"it continues in {next_file:.80}, which is not in the same folder")
         if self.pending is not None and self.source is not None:
             # The text of this compaction is in a file that is missing.
-            self.recording.note("compaction", self.source)
+            self.note("compaction", self.source)
         if sorted(documents) != list(range(min(documents), max(documents) + 1)):
-            self.recording.warnings.append("some of its files are missing")
+            self.warnings.append("some of its files are missing")
         tools = read_chat_tools(agent.any("tool_definitions"))
-        self.recording.times = [entry.timestamp for entry in self.recording.entries if entry.timestamp]
+        self.times = [entry.timestamp for entry in self.entries if entry.timestamp]
         harness, version = agent.text("name"), agent.text("version")
         extra = last.rest | {"harness": harness, "version": version, "agent": agent.rest}
-        return self.recording.make_session(
+        return self.make_session(
             id=last.text("session_id") or "",
             model=agent.text("model_name"),
             system=tuple(block for block, _ in self.system),

@@ -20,8 +20,16 @@ from ...session.entries import Source, StatedTotal, Usage, is_tokens
 from ...session.session import Session
 from ...text import plural
 from ..json_document import Fields, ParsedBlock, unknown
-from ..json_lines import Data, Reader, read_lines
-from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_arguments, read_inclusive
+from ..json_lines import Data
+from ..recording import (
+    Json,
+    Reading,
+    first_rows,
+    make_output,
+    parse_arguments,
+    read_inclusive,
+    replayed_reader,
+)
 
 NAME = "copilot-cli"
 FAMILIES = frozenset(
@@ -65,28 +73,11 @@ def sniff(data: Data) -> str | None:
     return "none of its first lines is a `session.start` of Copilot, or a message with its envelope"
 
 
-def read(data: Data) -> Session:
-    """Read the whole log. Raises `EmptySession` if it contains no messages."""
-    return read_lines(CopilotEvents(), data)
-
-
-class CopilotEvents(JsonRows):
-    """The events of a log, from which a session is built."""
-
-    def make_session(self) -> Session:
-        """Build the session from all events. Raises `EmptySession` if none of them is a message."""
-        reading = _LogReading()
-        reading.recording.corrupt = list(self.corrupt)
-        for source, row in self.rows:
-            reading.take(source, row)
-        return reading.make_session()
-
-
-class _LogReading:
+class _LogReading(Reading):
     """State while a log is read event by event."""
 
     def __init__(self) -> None:
-        self.recording = Recording(NAME)
+        super().__init__(NAME)
         self.about: Json = {}
         self.model: str | None = None
         self.window: int | None = None
@@ -104,7 +95,6 @@ class _LogReading:
         self.updated: str | None = None
 
     def take(self, source: Source, row: Json) -> None:
-        """Read one event."""
         kind, data = row.get("type"), row.get("data")
         fields = Fields(row, "type", "data")
         name = fields.text("id") or f"line-{source.line}"
@@ -112,12 +102,12 @@ class _LogReading:
         self.updated = time or self.updated
         self.positions[name] = len(self.line)
         if not isinstance(kind, str) or not isinstance(data, dict):
-            self.recording.note(str(kind or "event without a type"), source, is_known=False)
+            self.note(str(kind or "event without a type"), source, is_known=False)
             return
         if row.get("ephemeral") is True:
             if kind == "session.snapshot_rewind":
                 self._rewind(data)
-            self.recording.note(kind, source)
+            self.note(kind, source)
             return
         details = Fields(data)
         agent = fields.text("agentId") or Fields(data).text("parentToolCallId")
@@ -125,7 +115,7 @@ class _LogReading:
         blocks, role, more = self._read_message(kind, details, name)
         if kind == "session.usage_record":
             self._charge(details.object("usage"))
-            self.recording.note(kind, source)
+            self.note(kind, source)
         elif role is not None:
             call = Fields(data).text("apiCallId") if role == "assistant" else None
             if call is not None and call not in self.replied:
@@ -135,14 +125,14 @@ class _LogReading:
                 self.model = more.get("model") or self.model
             self._add(name, role, blocks, source, fields.rest | details.rest, agent, timestamp=time, **more)
         elif agent is not None:
-            self.recording.note(kind, source, is_known=kind.partition(".")[0] in FAMILIES)
+            self.note(kind, source, is_known=kind.partition(".")[0] in FAMILIES)
         elif kind == "session.compaction_complete" and details.rest.get("success") is not False:
             self._compact(name, source, details, time)
         elif kind == "session.truncation" and details.number("messagesRemovedDuringTruncation"):
             self._truncate(name, source, Fields(data), time)
         else:
             self._take_event(kind, data)
-            self.recording.note(kind, source, is_known=kind.partition(".")[0] in FAMILIES)
+            self.note(kind, source, is_known=kind.partition(".")[0] in FAMILIES)
 
     def _add(
         self,
@@ -156,13 +146,11 @@ class _LogReading:
     ) -> None:
         if agent is not None:
             parent = self.aside.get(agent)
-            entry = self.recording.add(
-                name, role, blocks, source, extra, parent=parent, sidechain=agent, **more
-            )
+            entry = self.add(name, role, blocks, source, extra, parent=parent, sidechain=agent, **more)
             self.aside[agent] = entry.id
             return
         parent = self.line[-1] if self.line else None
-        self.line.append(self.recording.add(name, role, blocks, source, extra, parent=parent, **more).id)
+        self.line.append(self.add(name, role, blocks, source, extra, parent=parent, **more).id)
 
     def _read_message(
         self, kind: str, details: Fields, name: str
@@ -200,9 +188,9 @@ class _LogReading:
         reply = self.callers.get(call or "")
         if model is None or reply is None:
             return
-        entry = self.recording.entries[self.recording.where[reply]]
+        entry = self[reply]
         if entry.model is None:
-            self.recording.change(reply, model=model)
+            self.change(reply, model=model)
         if entry.sidechain is None:
             self.model = self.model or model
 
@@ -245,8 +233,8 @@ class _LogReading:
             return
         if call not in self.replied:
             self.used[call] = usage
-        elif self.recording.entries[self.recording.where[self.replied[call]]].usage is None:
-            self.recording.change(self.replied[call], usage=usage)
+        elif self[self.replied[call]].usage is None:
+            self.change(self.replied[call], usage=usage)
 
     def _take_event(self, kind: str, data: Json) -> None:
         details = Fields(data)
@@ -281,7 +269,7 @@ class _LogReading:
                 continue
             count = Fields(Fields(figures).object("requests")).number("count")
             whole = round(count) if count is not None and is_tokens(count) else None
-            until = self.recording.last or ""
+            until = self.last or ""
             self.totals.append(
                 StatedTotal(model=model, requests=whole, usage=usage, after=after, until=until)
             )
@@ -294,7 +282,7 @@ class _LogReading:
             above: str | None = None
             for name in self.line:
                 if name not in gone:
-                    self.recording.change(name, parent=above)
+                    self.change(name, parent=above)
                     above = name
             self.line = [name for name in self.line if name not in gone]
         elif event in self.positions:
@@ -302,7 +290,7 @@ class _LogReading:
 
     def _find_live(self) -> list[str]:
         """Return the entries in the context: the last compaction, what it kept, and the later entries."""
-        entries = [self.recording.entries[self.recording.where[name]] for name in self.line]
+        entries = [self[name] for name in self.line]
         last = max((index for index, entry in enumerate(entries) if entry.boundary is not None), default=None)
         if last is None:
             return list(self.line)
@@ -318,11 +306,7 @@ class _LogReading:
             # Entries added while the summary was being written are not part of it.
             start = self.started[0] if self.started is not None else len(self.line)
             return tuple(name for name in live if name in set(self.line[start:]))
-        return tuple(
-            name
-            for name in live[max(count, 0) :]
-            if self.recording.entries[self.recording.where[name]].boundary is None
-        )
+        return tuple(name for name in live[max(count, 0) :] if self[name].boundary is None)
 
     def _compact(self, name: str, source: Source, details: Fields, time: str | None) -> None:
         used = details.rest.get("compactionTokensUsed")
@@ -356,29 +340,28 @@ class _LogReading:
         usage: Usage | None,
     ) -> None:  # fmt: skip
         parent = self.line[-1] if self.line else None
-        entry = self.recording.compact(
+        entry = self.compact(
             name, summary, source, boundary, parent=parent, timestamp=time, extra=extra, usage=usage
         )
         self.line.append(entry.id)
 
-    def make_session(self) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
+    def finish(self) -> Session:
         about = Fields(self.about)
         where = Fields(about.object("context"))
         version = about.text("copilotVersion")
         if not self.about:
-            self.recording.warnings.append(
+            self.warnings.append(
                 "its start is not in the file: version, folder and earlier events are unknown"
             )
         if self.aside:
             count = plural(len(self.aside), "sub-agent is", "sub-agents are")
-            self.recording.warnings.append(f"{count} separate from the conversation")
-        summaries = [entry.usage for entry in self.recording.entries if entry.boundary is not None]
+            self.warnings.append(f"{count} separate from the conversation")
+        summaries = [entry.usage for entry in self.entries if entry.boundary is not None]
         if lost := [usage for usage in self.used.values() if usage not in summaries]:
             count = plural(len(lost), "request whose reply is", "requests whose replies are")
-            self.recording.warnings.append(f"the usage of {count} not in the file is not counted")
+            self.warnings.append(f"the usage of {count} not in the file is not counted")
         named = {total.model for total in self.totals}
-        return self.recording.make_session(
+        return self.make_session(
             id=about.text("sessionId") or "",
             model=self.model or (named.pop() if len(named) == 1 else None),
             totals=tuple(self.totals),
@@ -407,4 +390,4 @@ def _is_persons(writer: str) -> bool:
     return writer in TYPED or writer.startswith(TYPED[-1])
 
 
-READER = Reader(NAME, "Copilot CLI log", sniff, read, CopilotEvents)
+READER = replayed_reader(NAME, "Copilot CLI log", sniff, _LogReading)

@@ -14,14 +14,21 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...errors import ReadError
-from ...session.blocks import Reasoning, Text, ToolCall
+from ...session.blocks import Reasoning, Text
 from ...session.entries import Source
 from ...session.session import Session
 from ...text import plural
-from ..json_document import FILE, Fields, ParsedBlock, iso_time
-from ..json_lines import Data, Reader, read_lines
-from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_arguments, read_inclusive
-from ..requests.chat_messages import Names, read_chat_tools, read_part
+from ..json_document import FILE, Fields, ParsedBlock, iso_time, join_texts
+from ..json_lines import Data
+from ..recording import (
+    Json,
+    Reading,
+    first_rows,
+    make_call,
+    read_inclusive,
+    replayed_reader,
+)
+from ..requests.chat_messages import Names, read_answer, read_chat_tools, read_part
 
 NAME = "deepseek-harness"
 VERSION = 0
@@ -41,19 +48,6 @@ def sniff(data: Data) -> str | None:
         if all(isinstance(row.get("type"), str) and ("seq" in row or "seq0" in row) for row in events):
             return None
     return "its first row is no header of a session with numbered events after it"
-
-
-class DeepSeekLog(JsonRows):
-    """The rows of a log. The session is built from all of them, again each time rows were added."""
-
-    def make_session(self) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
-        recording = Recording(NAME)
-        recording.corrupt = list(self.corrupt)
-        surface = _Surface(recording)
-        for source, row in self.rows:
-            surface.take(source, row)
-        return surface.make_session()
 
 
 class _Form(NamedTuple):
@@ -78,7 +72,7 @@ class _SurfaceMessage:
     id: str = ""
 
 
-class _Surface:
+class _Surface(Reading):
     """State while a log is read.
 
     Attributes:
@@ -87,8 +81,8 @@ class _Surface:
         by_seq: The messages of the context by the number of their last form, by which an event names them.
     """
 
-    def __init__(self, recording: Recording) -> None:
-        self.recording = recording
+    def __init__(self) -> None:
+        super().__init__(NAME)
         self.messages: list[_SurfaceMessage] = []
         self.order: list[_SurfaceMessage] = []
         self.by_seq: dict[int, _SurfaceMessage] = {}
@@ -108,19 +102,19 @@ class _Surface:
             if row.get("version") != VERSION:
                 raise ReadError(FILE, detail=f"it is of version {row.get('version')!r:.20}, not {VERSION}")
             self.header = fields
-            self.recording.note(kind, source)
+            self.note(kind, source)
             return
         data = Fields(fields.object("data"))
         operation, seq = fields.any("surfaceOp"), fields.number("seq")
         time = iso_time(fields.number("time"))
-        self.recording.times += [time] if time else []
+        self.times += [time] if time else []
         is_message = operation is not None and kind in _MESSAGES
         if is_message and seq is not None:
             self._place(_Form(kind, int(seq), data, source, time), operation)
             return
         self._follow(kind, data)
         is_known = kind.startswith(KNOWN_PREFIXES) and not is_message
-        self.recording.note(kind, source, is_known=is_known)
+        self.note(kind, source, is_known=is_known)
 
     def _follow(self, kind: str, data: Fields) -> None:
         """Read a row that is no message."""
@@ -169,7 +163,7 @@ class _Surface:
             self.by_seq.pop(other.forms[-1].seq, None)
 
     def _find_range(self, operation: Json) -> list[_SurfaceMessage] | None:
-        """Return the messages that an event replaces; None if it names others than those of the context."""
+        """Return the messages that an event replaces; None if it names messages outside the context."""
         if operation.get("op") != "replace":
             return None
         start, end = (
@@ -191,7 +185,7 @@ class _Surface:
         blocks = _read_parts(content, self.names)
         if message.summary is not None:
             text, about = message.summary
-            text = text or "\n".join(block.text for block, _ in blocks if block.kind == "text") or None
+            text = text or join_texts(blocks) or None
             kept_ids = tuple(kept.id for kept in message.kept)
             boundary: Json = {"kept": kept_ids, "summary": text, "extra": about}
             boundary["summary_last"] = bool(kept_ids) and message.is_last
@@ -199,21 +193,20 @@ class _Surface:
                 "usage": read_inclusive(about.get("usage"), *_USAGE),
                 "model": Fields(about).text("model"),
             }
-            return self.recording.compact(name, None, form.source, boundary, blocks, **more).id
+            return self.compact(name, None, form.source, boundary, blocks, **more).id
         if role == "assistant":
             more |= {"usage": read_inclusive(data.object("usage"), *_USAGE), "model": message.model}
         elif role == "user" and Fields(data.rest.get("source")).rest.get("kind", "user") != "user":
             more["meta"] = True
-        return self.recording.add(name, role, blocks, form.source, data.rest, **more).id
+        return self.add(name, role, blocks, form.source, data.rest, **more).id
 
-    def make_session(self) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
+    def finish(self) -> Session:
         leaf = None
         for message in self.messages:
             # Earlier forms are beside the path.
             message.id = [self._add(message, form, leaf) for form in message.forms][-1]
             leaf = message.id
-        warnings = self.recording.warnings
+        warnings = self.warnings
         if self.failed:
             warnings.append(f"{plural(self.failed, 'compaction')} failed and changed nothing")
         if self.started:
@@ -230,7 +223,7 @@ class _Surface:
             warnings.append(f"{some} others than those in the context: read as new messages")
         about, request = self.header, Fields(self.request)
         system, config = request.text("system"), Fields(request.object("config"))
-        return self.recording.make_session(
+        return self.make_session(
             id=about.text("id") or "",
             cwd=about.text("cwd"),
             model=config.text("model"),
@@ -259,15 +252,12 @@ def _read_part(part: Any, names: Names) -> ParsedBlock:
     if kind == "tool-call":
         fields.any("type")
         name, call = fields.text("name") or "", fields.text("id") or ""
-        names[call] = name
-        return ToolCall(id=call, name=name, input=parse_arguments(fields.any("arguments"))), fields.rest
+        return make_call(names, call, name, fields.any("arguments")), fields.rest
     if kind == "tool-result":
         fields.any("type")
         call, failed = fields.text("toolCallId") or "", fields.flag("isError") is True
         content = fields.any("content")
-        block, rest = make_output(
-            call, content, lambda item: read_part(item, names), names.get(call), failed=failed
-        )
+        block, rest = read_answer(call, content, names, failed=failed)
         return block, {**fields.rest, **rest}
     if kind == "reasoning":
         fields.any("type")
@@ -275,6 +265,4 @@ def _read_part(part: Any, names: Names) -> ParsedBlock:
     return read_part(part, names)
 
 
-READER = Reader(
-    NAME, "DeepSeek Harness event log", sniff, lambda data: read_lines(DeepSeekLog(), data), DeepSeekLog
-)
+READER = replayed_reader(NAME, "DeepSeek Harness event log", sniff, _Surface)

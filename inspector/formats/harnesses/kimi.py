@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...session.blocks import Text, ToolCall
+from ...session.blocks import Text
 from ...session.entries import Source, Usage
 from ...session.session import Session
 from ...text import plural
-from ..json_document import Fields, ParsedBlock, iso_time
-from ..json_lines import Data, Reader, read_lines
-from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_arguments
-from ..requests.chat_messages import Names, read_chat_tools, read_message, read_part
+from ..json_document import Fields, ParsedBlock, iso_time, make_usage
+from ..json_lines import Data
+from ..recording import Json, Reading, first_rows, make_call, replayed_reader
+from ..requests.chat_messages import Names, read_answer, read_chat_tools, read_message, read_part
 
 NAME = "kimi"
 KNOWN_PREFIXES = (
@@ -45,35 +45,16 @@ def sniff(data: Data) -> str | None:
     return "none of its first rows adds a message or an event to the context"
 
 
-class KimiWire(JsonRows):
-    """The rows of a log. The session is built from all of them, again each time rows were added."""
+class _Wire(Reading):
+    """State while a log is read row by row."""
 
-    def make_session(self) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
-        recording = Recording(NAME)
-        recording.corrupt = list(self.corrupt)
-        wire = _Wire(recording)
-        for source, row in self.rows:
-            wire.take(source, row)
-        return wire.make_session()
-
-
-class _Wire:
-    """State while a log is read row by row.
-
-    Attributes:
-        live: Ids of the entries in the current context.
-        steps: Ids of the entries of open steps.
-        prompts: Indices in `live` of the prompts that an undo can remove.
-    """
-
-    def __init__(self, recording: Recording) -> None:
-        self.recording = recording
+    def __init__(self) -> None:
+        super().__init__(NAME)
         self.names: Names = {}
-        self.live: list[str] = []
-        self.prompts: list[int] = []
+        self.live: list[str] = []  # ids of the entries in the current context
+        self.prompts: list[int] = []  # indices in `live` of the prompts that an undo can remove
         self.end: str | None = None
-        self.steps: dict[str, str] = {}
+        self.steps: dict[str, str] = {}  # the entries of open steps
         self.waiting: dict[str, list[Source]] = {}
         self.about: Json = {}
         self.model: str | None = None
@@ -81,11 +62,10 @@ class _Wire:
         self.emptied = 0
 
     def take(self, source: Source, row: Json) -> None:
-        """Read one row."""
         fields = Fields(row)
         kind = fields.text("type") or "row without a type"
         time = iso_time(fields.number("time"))
-        self.recording.times += [time] if time else []
+        self.times += [time] if time else []
         event = fields.object("event") if kind == "context.append_loop_event" else None
         if kind == "context.append_message" and isinstance(row.get("message"), dict):
             self._add_message(source, Fields(fields.object("message")), fields, time)
@@ -95,7 +75,7 @@ class _Wire:
             self._compact(source, fields, time)
         else:
             self._change(kind, fields)
-            self.recording.note(kind, source, is_known=kind.startswith(KNOWN_PREFIXES))
+            self.note(kind, source, is_known=kind.startswith(KNOWN_PREFIXES))
 
     def _change(self, kind: str, fields: Fields) -> None:
         """Read a row that is not a message but may change the context."""
@@ -137,7 +117,7 @@ class _Wire:
     def _add(
         self, name: str, role: str, parsed_blocks: list[ParsedBlock], source: Source, extra: Json, **more: Any
     ) -> str:
-        entry = self.recording.add(name, role, parsed_blocks, source, extra, parent=self.end, **more)
+        entry = self.add(name, role, parsed_blocks, source, extra, parent=self.end, **more)
         if self._is_prompt(entry.id):
             self.prompts.append(len(self.live))
         self.live.append(entry.id)
@@ -150,9 +130,7 @@ class _Wire:
         if kind == "tool.result":
             call, result = event.text("toolCallId") or "", Fields(event.object("result"))
             output, failed = result.any("output"), result.flag("isError") is True
-            block = make_output(
-                call, output, lambda part: read_part(part, self.names), self.names.get(call), failed=failed
-            )
+            block = read_answer(call, output, self.names, failed=failed)
             self._add(
                 f"line-{source.line}", "tool", [block], source, event.rest | result.rest, timestamp=time
             )
@@ -166,12 +144,8 @@ class _Wire:
             self._piece(number, parsed_block, source, time)
         elif kind == "tool.call":
             call, name = event.text("toolCallId") or f"line-{source.line}", event.text("name") or ""
-            self.names[call] = name
-            block_: ParsedBlock = (
-                ToolCall(id=call, name=name, input=parse_arguments(event.any("args"))),
-                event.rest,
-            )
-            self._piece(number, block_, source, time)
+            block_ = make_call(self.names, call, name, event.any("args"))
+            self._piece(number, (block_, event.rest), source, time)
         elif kind == "step.begin":
             return self._wait(number, source)
         elif kind == "step.end":
@@ -179,9 +153,9 @@ class _Wire:
                 return self._wait(number, source)
             entry = self.steps.pop(number)
             usage, reason = _read_usage(event.object("usage")), event.text("finishReason")
-            self.recording.also(entry, source)
-            extra = self.recording.entries[self.recording.where[entry]].extra | {"step": event.rest}
-            self.recording.change(entry, usage=usage, stop_reason=reason, extra=extra)
+            extra = self[entry].extra | {"step": event.rest}
+            sources = (*self[entry].sources, source)
+            self.change(entry, usage=usage, stop_reason=reason, extra=extra, sources=sources)
         else:
             return False
         return True
@@ -189,7 +163,7 @@ class _Wire:
     def _wait(self, number: str, source: Source) -> bool:
         """Store a row without content until its step has an entry."""
         if number in self.steps:
-            self.recording.also(self.steps[number], source)
+            self.also(self.steps[number], source)
         else:
             self.waiting.setdefault(number, []).append(source)
         return True
@@ -201,16 +175,9 @@ class _Wire:
             entry_id = self._add(f"line-{source.line}", "assistant", [parsed_block], source, {}, **more)
             self.steps[number] = entry_id
             for earlier in self.waiting.pop(number, ()):
-                self.recording.also(entry_id, earlier)
+                self.also(entry_id, earlier)
             return
-        entry = self.recording.entries[self.recording.where[entry_id]]
-        rests = {
-            **entry.extra.get("blocks", {}),
-            **({str(len(entry.blocks)): parsed_block[1]} if parsed_block[1] else {}),
-        }
-        extra = {**entry.extra, "blocks": rests} if rests else entry.extra
-        self.recording.change(entry_id, blocks=(*entry.blocks, parsed_block[0]), extra=extra)
-        self.recording.also(entry_id, source)
+        self.extend(entry_id, [parsed_block], source)
 
     def _compact(self, source: Source, fields: Fields, time: str | None) -> None:
         """Add a compaction.
@@ -238,7 +205,7 @@ class _Wire:
             "extra": {} if words else {"unreadable": True},
         }
         extra = fields.rest | ({"summary": summary} if sent and summary != sent else {})
-        entry = self.recording.compact(
+        entry = self.compact(
             f"line-{source.line}", words, source, boundary, parent=self.end, timestamp=time, extra=extra
         )
         gone = len(self.live) - len(rest)
@@ -247,7 +214,7 @@ class _Wire:
         self.end = entry.id
 
     def _is_prompt(self, name: str) -> bool:
-        entry = self.recording.entries[self.recording.where[name]]
+        entry = self[name]
         return entry.role == "user" and not entry.meta and entry.boundary is None
 
     def _undo(self, count: float | None) -> None:
@@ -257,22 +224,21 @@ class _Wire:
             return
         first = self.prompts[-back]
         del self.prompts[-back:]
-        self.end = self.recording.entries[self.recording.where[self.live[first]]].parent
+        self.end = self[self.live[first]].parent
         del self.live[first:]
 
-    def make_session(self) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
+    def finish(self) -> Session:
         for sources in self.waiting.values():
             for source in sources:
-                self.recording.note("step without words", source)
+                self.note("step without words", source)
         if self.emptied:
             times = plural(self.emptied, "micro-compaction is", "micro-compactions are")
-            self.recording.warnings.append(
+            self.warnings.append(
                 f"{times} recorded, but not which outputs were cleared: they are shown whole"
             )
         about = Fields(self.about)
         prompt, version = about.text("systemPrompt"), about.text("protocol_version")
-        return self.recording.make_session(
+        return self.make_session(
             model=self.model,
             cwd=about.text("cwd"),
             system=(Text(text=prompt),) if prompt else (),
@@ -291,12 +257,10 @@ def _open_part(part: Any) -> Any:
 
 def _read_usage(raw: Any) -> Usage | None:
     """Return the usage of one request; cached tokens are counted apart from the input."""
-    used = Fields(raw)
-    if not used.rest:
-        return None
-    names = ("inputOther", "output", "inputCacheRead", "inputCacheCreation")
-    fresh, output, read, written = (used.number(name) or 0 for name in names)
-    return Usage(input=fresh, output=output, cache_read=read, cache_write=written)
+    return make_usage(Fields({"usage": raw}), "usage", _USAGE) if raw else None
 
 
-READER = Reader(NAME, "Kimi Code wire log", sniff, lambda data: read_lines(KimiWire(), data), KimiWire)
+_USAGE = "inputOther", "output", "inputCacheRead", "inputCacheCreation", ""
+
+
+READER = replayed_reader(NAME, "Kimi Code wire log", sniff, _Wire)

@@ -21,9 +21,9 @@ from ...session.entries import Source
 from ...session.garbage import paused_gc
 from ...session.session import Session
 from ...text import plural
-from ..json_document import FILE, Fields, iso_time, load, place, sniff_document
+from ..json_document import FILE, Fields, iso_seconds, load, place, sniff_document
 from ..json_lines import Data, Reader
-from ..recording import Json, Recording, make_cost
+from ..recording import Json, Reading, Recording, make_cost
 from ..requests.chat_messages import INSTRUCTIONS, ChatMessage, read_chat, read_chat_usage, read_message
 
 NAME, MINI = "swe-agent", "mini-swe-agent"
@@ -86,8 +86,8 @@ def read(data: Data) -> Session:
     if not isinstance(document, dict) or not isinstance(history, list):
         raise ReadError(FILE, detail="it has no list `history`")
     run = _Run(history, steps if isinstance(steps, list) else [])
-    run.recording.warnings += [warning] if warning else []
-    return run.make_session(document)
+    run.warnings += [warning] if warning else []
+    return run.read(document)
 
 
 def _make_history(steps: list[Any]) -> tuple[list[Json], str] | None:
@@ -119,11 +119,11 @@ def _read_step(step: Json) -> list[Json]:
     ]
 
 
-class _Run:
+class _Run(Reading):
     """State while a history is read message by message and compared with the messages sent at each step."""
 
     def __init__(self, history: list[Any], steps: list[Any]) -> None:
-        self.recording = Recording(NAME)
+        super().__init__(NAME)
         self.names: dict[str, str] = {}
         self.system: list[Text] = []
         self.ends: dict[str, str] = {}
@@ -138,12 +138,11 @@ class _Run:
         }
         self.main_messages: list[tuple[str, ChatMessage]] = []
         self.cleared: set[str] = set()
-        for line, raw in enumerate(history, 1):
-            self._take(place(line), raw)
+        self.take_all(history)
 
-    def _take(self, source: Source, raw: Any) -> None:
+    def take(self, source: Source, raw: Any) -> None:
         if not isinstance(raw, dict) or not isinstance(raw.get("role"), str):
-            self.recording.spoil(source, "a message without a role")
+            self.spoil(source, "a message without a role")
             return
         agent = Fields(raw).text("agent") or ""
         main = agent == self.main
@@ -159,7 +158,7 @@ class _Run:
         extra = {key: value for key, value in message.extra.items() if key not in ("agent", "tool_call_ids")}
         if message.role in INSTRUCTIONS and main and not self.ends.get(agent):
             self.system.append(Text(text=message.text))
-            self.recording.note("system prompt", source)
+            self.note("system prompt", source)
             self.main_messages.append(("", message))
             return
         role = message.role
@@ -174,7 +173,7 @@ class _Run:
             if role != "user" or raw.get("is_demo") or (self.replied and agent in self.ends):
                 more["meta"] = True
             role = "user"
-        entry = self.recording.add(f"m{source.line}", role, message.parsed_blocks, source, extra, **more)
+        entry = self.add(f"m{source.line}", role, message.parsed_blocks, source, extra, **more)
         self.ends[agent] = entry.id
         if main:
             self.main_messages.append((entry.id, message))
@@ -201,18 +200,16 @@ class _Run:
                 self.shortened += 1
         if calls:
             end = self.ends.get(self.main)
-            boundary = {"kind": "micro", "cleared": tuple(calls)}
-            name = f"cleared-{len(self.recording.entries) + 1}"
-            entry = self.recording.compact(name, None, None, boundary, parent=end)
-            self.ends[self.main] = self.recording.change(entry.id, kind="micro").id
+            name = f"cleared-{len(self.entries) + 1}"
+            self.ends[self.main] = self.clear(name, calls, parent=end).id
 
-    def make_session(self, document: Json) -> Session:
+    def read(self, document: Json) -> Session:
         """Build the session. Raises `EmptySession` if there are no messages."""
         if self.shortened:
             were = plural(self.shortened, "message was", "messages were")
-            self.recording.warnings.append(f"{were} sent shorter than in its history; the history is shown")
+            self.warnings.append(f"{were} sent shorter than in its history; the history is shown")
         fields = Fields(document, "trajectory", "history")
-        return self.recording.make_session(
+        return self.make_session(
             id=fields.text("environment") or "",
             title=fields.text("environment"),
             system=tuple(self.system),
@@ -264,8 +261,7 @@ def read_mini(data: Data) -> Session:
             recording.note("exit", source)
             continue
         about = Fields(message.extra.get("extra"))
-        time = about.number("timestamp")
-        stamp = None if time is None else iso_time(time * 1000)
+        stamp = iso_seconds(about.number("timestamp"))
         if message.role in INSTRUCTIONS and not recording.entries:
             system.append(Text(text=message.text))
             recording.note("system prompt", source)

@@ -31,7 +31,7 @@ from ..json_document import (
     sniff_document,
     unknown,
 )
-from ..json_lines import Data, Reader, iter_lines, read_lines
+from ..json_lines import Data, Reader, read_lines
 from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_arguments, read_inclusive
 
 NAME = "vscode-chat"
@@ -63,15 +63,14 @@ def _judge(value: Any) -> str | None:
 
 def read(data: Data) -> Session:
     """Read the whole chat. Raises `ReadError`, or `EmptySession` if it contains no messages."""
-    rows = [source for source, _ in zip(iter_lines(data), range(2), strict=False)]
     first = next(iter(first_rows(data)), {})
-    if first.get("kind") == 0 and "v" in first and rows:
+    if first.get("kind") == 0 and "v" in first:
         return read_lines(ChatLog(), data)
     with paused_gc():
         document = load(data)
         if not isinstance(document, dict) or not isinstance(document.get("requests"), list):
             raise ReadError(FILE, detail="it has no list `requests`")
-        return _EditorChat(Recording(NAME)).make_session(document, places=True)
+        return _EditorChat().read(document, places=True)
 
 
 class ChatLog(JsonRows):
@@ -79,23 +78,23 @@ class ChatLog(JsonRows):
 
     def make_session(self) -> Session:
         """Build the session after all changes. Raises `EmptySession` if there are no messages."""
-        recording = Recording(NAME)
-        recording.corrupt = list(self.corrupt)
+        chat = _EditorChat()
+        chat.corrupt = list(self.corrupt)
         state: Any = {}
         for source, row in self.rows:
             kind = row.get("kind")
             name = CHANGES.get(kind) if type(kind) is int else None
             if name is None:
-                recording.note(str(row.get("type") or f"change of kind {kind}")[:60], source, is_known=False)
+                chat.note(str(row.get("type") or f"change of kind {kind}")[:60], source, is_known=False)
                 continue
             if kind == 0:
                 # Copy the rows: a log that grows is replayed from the beginning.
                 state = deepcopy(row.get("v"))
             elif not _change(state, deepcopy(row)):
-                recording.spoil(source, f"a change ({name}) of a value that does not exist")
+                chat.spoil(source, f"a change ({name}) of a value that does not exist")
                 continue
-            recording.note(name, source)
-        return _EditorChat(recording).make_session(state if isinstance(state, dict) else {}, places=False)
+            chat.note(name, source)
+        return chat.read(state if isinstance(state, dict) else {}, places=False)
 
 
 def _change(state: Any, row: Json) -> bool:
@@ -141,11 +140,11 @@ def _step(state: Any, key: Any) -> Any:
     return None
 
 
-class _EditorChat:
+class _EditorChat(Recording):
     """State while a chat is read request by request."""
 
-    def __init__(self, recording: Recording) -> None:
-        self.recording = recording
+    def __init__(self) -> None:
+        super().__init__(NAME)
         self.rounds: dict[str, str] = {}
         self.missing = 0
 
@@ -153,7 +152,7 @@ class _EditorChat:
         """Read one request: the user's message, its rounds, and its summary if there is one."""
         if not isinstance(raw, dict):
             if source is not None:
-                self.recording.spoil(source, "a request that is not an object")
+                self.spoil(source, "a request that is not an object")
             return
         fields = Fields(raw)
         name = fields.text("requestId") or f"request-{number}"
@@ -172,14 +171,14 @@ class _EditorChat:
         parsed_blocks: list[ParsedBlock] = [(Text(text=words), {})] if words is not None else []
         # A background task that ends sends a request that was not typed.
         by_itself = fields.rest.get("isSystemInitiated") is True
-        self.recording.add(name, "user", parsed_blocks, source, fields.rest, timestamp=time, meta=by_itself)
+        self.add(name, "user", parsed_blocks, source, fields.rest, timestamp=time, meta=by_itself)
         model = metadata.text("resolvedModel") or fields.text("modelId")
         used = _read_usage(metadata.rest, "outputTokens") or _read_usage(fields.rest, "completionTokens")
         for round_number, round_ in enumerate(rounds, 1):
             self._take_round(f"{name}/{round_number}", Fields(round_), results, time, model)
             if (summary := summaries.get(str(round_.get("id")))) is not None:
                 told_before = {"tokens_before": summary.before}
-                self.recording.compact(
+                self.compact(
                     f"{name}/{round_number}/summary", summary.text, None, told_before, timestamp=time
                 )
         final = _read_shown(shown, after_calls=bool(rounds))
@@ -188,15 +187,11 @@ class _EditorChat:
         calls = bool(rounds) and bool(rounds[-1].get("toolCalls"))
         if final and (not rounds or calls):
             self.missing += sum(pair[0].kind == "tool_call" for pair in final)
-            self.recording.add(f"{name}/reply", "assistant", final, None, {}, timestamp=time, model=model)
-        replies = [
-            entry
-            for entry in self.recording.entries[self.recording.where[name] :]
-            if entry.role == "assistant"
-        ]
+            self.add(f"{name}/reply", "assistant", final, None, {}, timestamp=time, model=model)
+        replies = [entry for entry in self.entries[self.where[name] :] if entry.role == "assistant"]
         if replies:
             error = Fields(result.rest.get("errorDetails")).text("message")
-            self.recording.change(
+            self.change(
                 replies[-1].id,
                 usage=used,
                 extra=replies[-1].extra | {key: value for key, value in metadata.rest.items() if value},
@@ -234,33 +229,29 @@ class _EditorChat:
                 outputs.append(_read_output(call, results[call], tool))
             else:
                 self.missing += 1
-        entry = self.recording.add(
-            name, "assistant", parsed_blocks, None, round_.rest, timestamp=time, model=model
-        )
+        entry = self.add(name, "assistant", parsed_blocks, None, round_.rest, timestamp=time, model=model)
         last = entry.id
         if outputs:
-            last = self.recording.add(f"{name}/results", "tool", outputs, None, {}, timestamp=time).id
+            last = self.add(f"{name}/results", "tool", outputs, None, {}, timestamp=time).id
         if number is not None:
             self.rounds[number] = last
 
     def _summarise(self, name: str, summary: ChatSummary, until: str, time: str | None) -> None:
-        after = self.recording.where[until] + 1
-        first_kept = self.recording.entries[after].id if after < len(self.recording.entries) else None
+        after = self.where[until] + 1
+        first_kept = self.entries[after].id if after < len(self.entries) else None
         boundary = {"first_kept": first_kept, "tokens_before": summary.before}
-        self.recording.compact(f"{name}/summary", summary.text, None, boundary, timestamp=time)
+        self.compact(f"{name}/summary", summary.text, None, boundary, timestamp=time)
 
-    def make_session(self, document: Json, *, places: bool) -> Session:
+    def read(self, document: Json, *, places: bool) -> Session:
         """Build the session; `places` if the requests are elements of the file. Raises `EmptySession`."""
         fields = Fields(document)
         for number, raw in enumerate(fields.items("requests") or (), 1):
             self._take(place(number) if places else None, number, raw)
         if self.missing:
             calls = plural(self.missing, "call has", "calls have")
-            self.recording.warnings.append(
-                f"{calls} no result in the file: VS Code does not save all of them"
-            )
+            self.warnings.append(f"{calls} no result in the file: VS Code does not save all of them")
         version = fields.any("version")
-        return self.recording.make_session(
+        return self.make_session(
             id=fields.text("sessionId") or "",
             title=fields.text("customTitle"),
             created=iso_time(fields.number("creationDate")),

@@ -23,9 +23,9 @@ from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
 from ...text import plural
-from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, place, sniff_document, unknown
+from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, sniff_document, unknown
 from ..json_lines import Data, Reader, iter_values
-from ..recording import Json, Recording, first_rows, parse_arguments, read_inclusive, take_time
+from ..recording import Json, Reading, first_rows, make_call, read_inclusive, take_time
 
 NAME = "ai-sdk"
 INVOCATION = "tool-invocation"
@@ -119,56 +119,55 @@ def read(data: Data) -> Session:
     """Read all messages. Raises `ReadError`, or `EmptySession` if there are none."""
     reading = _SavedMessages()
     if "several" in (sniff_document(data, _judge) or ""):
-        for source, row in iter_values(data, reading.recording.corrupt):
+        for source, row in iter_values(data, reading.corrupt):
             reading.take(source, row)
-        return reading.make_session()
+        return reading.finish()
     document = load(data)
     messages = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(messages, list):
         raise ReadError(FILE, detail="it has no list of messages")
     about = Fields(document, "messages")
-    for line, raw in enumerate(messages, 1):
-        reading.take(place(line), raw)
-    return reading.make_session(id=about.text("id") or "", title=about.text("title"), extra=about.rest)
+    reading.take_all(messages)
+    reading.about = {"id": about.text("id") or "", "title": about.text("title"), "extra": about.rest}
+    return reading.finish()
 
 
-class _SavedMessages:
+class _SavedMessages(Reading):
     """State while a chat is read message by message."""
 
     def __init__(self) -> None:
-        self.recording = Recording(NAME)
+        super().__init__(NAME)
+        self.about: Json = {}  # fields of the session around the messages
         self.names: dict[str, str] = {}
         self.system: list[Text] = []
         self.untold = 0
 
-    def make_session(self, **fields: Any) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
+    def finish(self) -> Session:
         if self.untold:
             whose = plural(self.untold, "reply", "replies")
-            self.recording.warnings.append(
+            self.warnings.append(
                 f"the usage of {whose} is a sum of requests or lacks cached tokens: not counted"
             )
-        return self.recording.make_session(system=tuple(self.system), **fields)
+        return self.make_session(system=tuple(self.system), **self.about)
 
     def take(self, source: Source, raw: Any) -> None:
-        """Read one message of either form."""
         fields = Fields(raw)
         role = fields.text("role")
         if not isinstance(raw, dict) or role is None:
-            self.recording.spoil(source, "a message without a role")
+            self.spoil(source, "a message without a role")
             return
         if role not in ROLES:
-            self.recording.note(f"message of role {role}"[:60], source, is_known=False)
+            self.note(f"message of role {role}"[:60], source, is_known=False)
             return
         name = fields.text("id") or f"m{source.line}"
         parts = fields.items("parts")
         time = take_time(fields) or take_time(Fields(fields.rest.get("metadata")))
-        if role == "system" and not self.recording.entries:
+        if role == "system" and not self.entries:
             parsed_blocks = find_blocks(
                 parts if parts is not None else fields.any("content"), self._read_part
             )
             self.system += [block for block, _ in parsed_blocks if isinstance(block, Text)]
-            self.recording.note("system prompt", source)
+            self.note("system prompt", source)
             return
         if (calls := fields.items("toolInvocations")) and not parts:
             old_text = fields.any("content")
@@ -186,12 +185,12 @@ class _SavedMessages:
             outputs = [pair for pair in parsed_blocks if isinstance(pair[0], ToolOutput)]
             rest = [block.model_dump() for block, _ in parsed_blocks if not isinstance(block, ToolOutput)]
             more = {"parts": rest} if rest else {}
-            self.recording.add(name, "tool", outputs, source, fields.rest | more, timestamp=time)
+            self.add(name, "tool", outputs, source, fields.rest | more, timestamp=time)
         elif role == "assistant":
-            self.recording.add(name, role, parsed_blocks, source, fields.rest, timestamp=time)
+            self.add(name, role, parsed_blocks, source, fields.rest, timestamp=time)
         else:
             own: Json = {"meta": True} if role == "system" else {}
-            self.recording.add(name, "user", parsed_blocks, source, fields.rest, timestamp=time, **own)
+            self.add(name, "user", parsed_blocks, source, fields.rest, timestamp=time, **own)
 
     def _add_steps(self, name: str, source: Source, parts: list[Any], extra: Json, time: str | None) -> None:
         """Add a reply of a UI message, step by step."""
@@ -228,10 +227,10 @@ class _SavedMessages:
                 "usage": usage,
                 "timestamp": time,
             }
-            entry = self.recording.add(own, "assistant", parsed_blocks, first, more, **reply_fields)
+            entry = self.add(own, "assistant", parsed_blocks, first, more, **reply_fields)
             first = None
             if outputs:
-                self.recording.add(f"{entry.id}/results", "tool", outputs, None, timestamp=time)
+                self.add(f"{entry.id}/results", "tool", outputs, None, timestamp=time)
 
     def _add_call(
         self, kind: str, fields: Fields, parsed_blocks: list[ParsedBlock], outputs: list[ParsedBlock]
@@ -270,9 +269,8 @@ class _SavedMessages:
             return (Text(text=text) if kind == "text" else _read_thought(text, fields)), fields.rest
         if kind == "tool-call" and (tool := fields.text("toolName")) is not None:
             call = fields.text("toolCallId") or tool
-            self.names[call] = tool
             args = fields.any("input") if "input" in fields.rest else fields.any("args")
-            return ToolCall(id=call, name=tool, input=parse_arguments(args)), fields.rest
+            return make_call(self.names, call, tool, args), fields.rest
         if kind == "tool-result" and (call_id := fields.text("toolCallId")) is not None:
             name = fields.text("toolName") or self.names.get(call_id)
             output = fields.any("output") if "output" in fields.rest else fields.any("result")

@@ -23,7 +23,8 @@ from ..json_document import (
     Fields,
     ParsedBlock,
     find_blocks,
-    iso_time,
+    iso_seconds,
+    join_texts,
     load,
     place,
     sniff_document,
@@ -243,17 +244,16 @@ def _read_chatgpt(about: Fields) -> Session:
         more: Json = {"meta": hidden} if role == "user" else {}
         if role == "tool":
             tool = author.text("name")
-            text = "\n".join(block.text for block, _ in parsed_blocks if block.kind == "text")
+            text = join_texts(parsed_blocks)
             rest = [block.model_dump() for block, _ in parsed_blocks if block.kind != "text"]
             parsed_blocks = [make_output("", text, unknown, tool)]
             if rest:
                 message.rest["content"] = rest
         elif role == "assistant":
             more["model"] = details.text("model_slug")
-        seconds = message.number("create_time")
         entry = recording.add(
             key, role, parsed_blocks, source, message.rest, parent=end, **more,
-            timestamp=None if seconds is None else iso_time(seconds * 1000),
+            timestamp=iso_seconds(message.number("create_time")),
         )  # fmt: skip
         shown[key] = entry.id
     current = about.text("current_node")
@@ -261,12 +261,11 @@ def _read_chatgpt(about: Fields) -> Session:
         recording.warnings.append(
             "the message that it ends with is not in the file; the last one counts as such"
         )
-    created, updated = about.number("create_time"), about.number("update_time")
     return recording.make_session(
         id=about.text("conversation_id") or about.text("id") or "",
         title=about.text("title"),
-        created=None if created is None else iso_time(created * 1000),
-        updated=None if updated is None else iso_time(updated * 1000),
+        created=iso_seconds(about.number("create_time")),
+        updated=iso_seconds(about.number("update_time")),
         system=tuple(system),
         leaf=shown.get(current or "") or recording.last,
         extra=about.rest,

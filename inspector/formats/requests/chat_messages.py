@@ -15,8 +15,8 @@ from typing import Any
 from ...session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput
 from ...session.entries import Tool, Usage
 from ...session.json_text import stringify
-from ..json_document import Fields, ParsedBlock, find_blocks, make_usage, unknown
-from ..recording import Json, make_output, parse_arguments, read_inclusive, take_time
+from ..json_document import Fields, ParsedBlock, find_blocks, join_texts, make_usage, unknown
+from ..recording import Json, make_call, make_output, parse_arguments, read_inclusive, take_time
 from .anthropic_blocks import SERVER_CALLS, read_with_rest
 from .anthropic_blocks import read_usage as read_anthropic_usage
 from .bedrock_blocks import read_block, split_marks
@@ -65,7 +65,7 @@ class ChatMessage:
     @property
     def text(self) -> str:
         """The text of the message."""
-        return "\n".join(block.text for block, _ in self.parsed_blocks if block.kind == "text")
+        return join_texts(self.parsed_blocks)
 
 
 def read_chat(items: Any, names: Names) -> list[ChatMessage]:
@@ -124,7 +124,7 @@ def read_message(raw: Any, names: Names) -> tuple[ChatMessage, bool]:
         tool = names.get(call) or (called if isinstance(called, str) else None)
         failed = isinstance(fields.rest.get("error"), dict)
         output = fields.any("content")
-        parsed_blocks = [make_output(call, output, lambda part: read_part(part, names), tool, failed=failed)]
+        parsed_blocks = [read_answer(call, output, names, tool, failed=failed)]
     else:
         parsed_blocks = _read_reasoning(fields)
         parsed_blocks += find_blocks(fields.any("content"), lambda part: read_part(part, names))
@@ -157,9 +157,7 @@ def _read_calls(fields: Fields, names: Names) -> Iterable[ParsedBlock]:
         for key in ("args", "arguments", "input"):
             if args is None and key in inner.rest:
                 args = inner.any(key)
-        call = inner.text("id") or name
-        names[call] = name
-        yield ToolCall(id=call, name=name, input=parse_arguments(args)), inner.rest | function.rest
+        yield make_call(names, inner.text("id") or name, name, args), inner.rest | function.rest
 
 
 def _read_item(kind: str, fields: Fields, names: Names) -> ChatMessage:
@@ -169,8 +167,7 @@ def _read_item(kind: str, fields: Fields, names: Names) -> ChatMessage:
         found_tools = "tools" in fields.rest and "output" not in fields.rest
         # The result of a tool search is sent to the model unchanged.
         output = stringify(fields.any("tools")) if found_tools else fields.any("output")
-        block = make_output(call, output, lambda part: read_part(part, names), names.get(call))
-        return ChatMessage("tool", [block], fields.rest)
+        return ChatMessage("tool", [read_answer(call, output, names)], fields.rest)
     if kind == "reasoning":
         texts = [
             text
@@ -188,14 +185,13 @@ def _read_item(kind: str, fields: Fields, names: Names) -> ChatMessage:
         call = fields.text("call_id") or fields.text("id") or ""
         name = fields.text("name") or kind.removesuffix("_call")
         input_key = next((key for key in INPUT_KEYS if key in fields.rest), "")
-        names[call] = name
-        call_block = ToolCall(id=call, name=name, input=parse_arguments(fields.any(input_key)))
+        call_block = make_call(names, call, name, fields.any(input_key))
         answered = next((key for key in OUTPUT_KEYS if fields.rest.get(key)), None)
         if answered is None:
             return ChatMessage("assistant", [(call_block, fields.rest)])
         answer, failed = fields.any(answered), answered == "error"
         answer_content = answer if isinstance(answer, str) else stringify(answer)
-        output = make_output(call, answer_content, lambda part: read_part(part, names), name, failed=failed)
+        output = read_answer(call, answer_content, names, name, failed=failed)
         return ChatMessage("assistant", [(call_block, fields.rest), output])
     return ChatMessage("assistant", [unknown({"type": kind, **fields.rest})])
 
@@ -232,15 +228,14 @@ def read_part(raw: Any, names: Names) -> ParsedBlock:
         return _read_sdk_part(number, kind, fields, names)
     if kind == "tool_call" and (name := fields.text("name")) is not None:
         call = fields.text("id") or name
-        names[call] = name
         args = fields.any("arguments") if "arguments" in fields.rest else fields.any("args")
-        return ToolCall(id=call, name=name, input=parse_arguments(args)), fields.rest
+        return make_call(names, call, name, args), fields.rest
     if kind == "tool_call_response":
         call = fields.text("id") or ""
         answer_key = next((key for key in ("response", "result", "content") if key in fields.rest), "")
         answer: Any = fields.any(answer_key)
         answer_content = answer if isinstance(answer, str | list | None) else stringify(answer)
-        return make_output(call, answer_content, lambda part: read_part(part, names), names.get(call))
+        return read_answer(call, answer_content, names)
     if kind in ("input_audio", "input_file") or (kind == "file" and isinstance(raw.get("file"), dict)):
         return _read_file(kind, fields)
     if kind in ("blob", "uri", "file"):
@@ -281,7 +276,15 @@ def _read_sdk_part(call: str, kind: str, fields: Fields, names: Names) -> Parsed
         return ToolCall(id=call, name=name, input=parse_arguments(payload)), fields.rest
     value = Fields(payload).rest.get("value", payload)
     answer = value if isinstance(value, str | list | None) else stringify(value)
-    return make_output(call, answer, lambda part: read_part(part, names), name)
+    return read_answer(call, answer, names, name)
+
+
+def read_answer(
+    call: str, content: Any, names: Names, tool: str | None = None, *, failed: bool = False
+) -> ParsedBlock:
+    """Convert the result of a call; without the name of its tool, by the name that the call had."""
+    tool = names.get(call) if tool is None else tool
+    return make_output(call, content, lambda part: read_part(part, names), tool, failed=failed)
 
 
 def read_chat_tools(raw: Any) -> tuple[Tool, ...]:

@@ -15,11 +15,12 @@ from typing import Any
 
 from ...errors import ReadError
 from ...session.blocks import Text, ToolCall
+from ...session.entries import Source
 from ...session.garbage import paused_gc
 from ...session.session import Session
-from ..json_document import FILE, Fields, ParsedBlock, load, only_outputs, place, sniff_document
+from ..json_document import FILE, Fields, ParsedBlock, load, only_outputs, sniff_document
 from ..json_lines import Data, Reader, decode
-from ..recording import Json, Recording, parse_arguments
+from ..recording import Json, Reading, make_call, parse_arguments
 from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_tools, read_message, take_entry_fields
 from .open_calls import OpenCalls
 
@@ -107,17 +108,14 @@ def read(data: Data) -> Session:
     name, turns = _find_turns(row) if isinstance(row, dict) else ("", [])
     if not turns:
         raise ReadError(FILE, detail=judge_row(row) or "it holds no turns")
-    recording = Recording(NAME)
-    about = Fields(row, name)
-    reading = _Turns(recording)
+    about, reading = Fields(row, name), _Turns(NAME)
     if prompt := about.text("system"):
         reading.system.append(Text(text=prompt))
-    for number, turn in enumerate(turns, 1):
-        reading.take(number, turn)
+    reading.take_all(turns)
     row_id = next((k for key in ("id", "conversation_id", "instance_id") if (k := about.text(key))), "")
     raw_tools = about.rest.get("tools")
     tools = parse_arguments(raw_tools) if isinstance(raw_tools, str) else raw_tools
-    return recording.make_session(
+    return reading.make_session(
         id=row_id,
         model=about.text("model"),
         system=tuple(reading.system),
@@ -126,41 +124,37 @@ def read(data: Data) -> Session:
     )
 
 
-class _Turns:
+class _Turns(Reading):
     """State while a row is read turn by turn. `open` are calls without output, `rest` unread fields."""
 
-    def __init__(self, recording: Recording) -> None:
-        self.recording = recording
+    def __init__(self, format: str) -> None:
+        super().__init__(format)
         self.names: Names = {}
         self.open = OpenCalls()
         self.system: list[Text] = []
         self.rest: Json = {}
 
-    def take(self, number: int, turn: Any) -> None:
-        """Read one turn: a message, an instruction at the beginning, or an unknown turn."""
-        source = place(number)
+    def take(self, source: Source, turn: Any) -> None:
         if not isinstance(turn, dict):
-            self.recording.spoil(source, "a turn that is not an object")
+            self.spoil(source, "a turn that is not an object")
             return
         role = ROLES.get(_name_role(turn))
         if role is None:
-            self.recording.note("turn of no known role", source, is_known=False)
+            self.note("turn of no known role", source, is_known=False)
             return
         message = self._read(role, turn)
         written = all(block.kind == "text" for block, _ in message.parsed_blocks)
-        if role == "system" and written and not self.recording.entries:
+        if role == "system" and written and not self.entries:
             # Nebius' runs store its text next to an empty text.
             fields = Fields(message.extra)
             words = message.text or fields.text("system_prompt")
             self.rest |= fields.rest
             self.system += [Text(text=words)] if words else []
-            self.recording.note("system prompt", source)
+            self.note("system prompt", source)
             return
         more: Json = ({"meta": True} if message.role in INSTRUCTIONS else {}) | take_entry_fields(message)
         entry_role = "user" if message.role in INSTRUCTIONS else message.role
-        entry = self.recording.add(
-            f"m{number}", entry_role, message.parsed_blocks, source, message.extra, **more
-        )
+        entry = self.add(f"m{source.line}", entry_role, message.parsed_blocks, source, message.extra, **more)
         for block in entry.blocks:
             if isinstance(block, ToolCall):
                 self.open.add(block)
@@ -193,8 +187,7 @@ class _Turns:
             inner = Fields(call)
             name = inner.text("name") or ""
             number = inner.text("id") or f"call-{len(self.names) + 1}"
-            self.names[number] = name
-            yield ToolCall(id=number, name=name, input=parse_arguments(inner.any("arguments"))), inner.rest
+            yield make_call(self.names, number, name, inner.any("arguments")), inner.rest
 
 
 READER = Reader(NAME, "Conversation of a data set", partial(sniff_document, judge=judge_row), read)

@@ -19,7 +19,7 @@ from ...session.json_text import dump_lossless
 from ...session.session import Session
 from ...text import plural
 from ..containers import StoredFile, open_zip, read_entry
-from ..json_document import FILE, Fields, load, place, sniff_document
+from ..json_document import FILE, Fields, list_objects, load, place, sniff_document
 from ..json_lines import Data, Reader, decode
 from ..recording import Json, Recording
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools
@@ -82,9 +82,8 @@ def list_samples(data: Data) -> list[StoredFile]:
 def _list_written(log: Any) -> list[StoredFile]:
     """Return the samples of a JSON log, named as in an archive; empty if there is only one."""
     samples = Fields(log).items("samples") or []
-    sample_list = [sample for sample in samples if isinstance(sample, dict)] if len(samples) > 1 else []
     files: list[StoredFile] = []
-    for sample in sample_list:
+    for sample in list_objects(samples) if len(samples) > 1 else ():
         written = dump_lossless({**log, "samples": [sample]}).encode("ascii")
         name = f"{sample.get('id')}_epoch_{sample.get('epoch')}.json"
         files.append(StoredFile(name, len(written), partial(bytes, written)))

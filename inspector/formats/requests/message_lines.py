@@ -16,9 +16,9 @@ from ...session.entries import Source
 from ...session.session import Session
 from ...text import plural
 from ..json_document import Fields, ParsedBlock, gather, only_outputs
-from ..json_lines import Data, Reader, read_lines
+from ..json_lines import Data
 from ..known_kinds import name_row
-from ..recording import Json, JsonRows, Recording, first_rows, take_time
+from ..recording import Json, Reading, first_rows, replayed_reader, take_time
 from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_usage, read_message
 from .open_calls import OpenCalls
 
@@ -113,23 +113,6 @@ def _fault(row: Json) -> str | None:
     return None
 
 
-class MessageLines(JsonRows):
-    """The rows of a file. The session is built from all of them, again each time rows were added."""
-
-    def make_session(self) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
-        recording = Recording(NAME)
-        recording.corrupt = list(self.corrupt)
-        conversation = _Conversation(recording)
-        for source, row in self.rows:
-            conversation.take(source, row)
-        conversation.close()
-        conversation.warn_of_missing_outputs()
-        if all(row.keys() == {"role", "message"} for _, row in self.rows):
-            conversation.about["extra"]["harness"] = "Cursor"
-        return recording.make_session(**conversation.about)
-
-
 @dataclass
 class _Pending:
     """A message with its rows: consecutive items form one reply."""
@@ -140,44 +123,47 @@ class _Pending:
     item: bool
 
 
-class _Conversation:
+class _Conversation(Reading):
     """State while messages are read one by one.
 
     Attributes:
         open: Calls without output.
         replies: The entries of replies by id.
         shared: Ids that also occur in other messages: they name the conversation, not a reply.
+        pending: The message to which the next row may belong.
+        is_cursor: Whether all rows have the two fields that Cursor's agent writes.
     """
 
-    def __init__(self, recording: Recording) -> None:
-        self.recording = recording
+    def __init__(self) -> None:
+        super().__init__(NAME)
         self.names: Names = {}
         self.open = OpenCalls()
         self.replies: dict[str, str] = {}
         self.shared: set[str] = set()
-        self.last: _Pending | None = None
+        self.pending: _Pending | None = None
+        self.is_cursor = True
         self.about: Json = {"system": (), "extra": {}}
 
     def take(self, source: Source, row: Json) -> None:
-        """Read one row: a message, an item of one, the header, or an unknown row."""
+        self.is_cursor = self.is_cursor and row.keys() == {"role", "message"}
         shaped = _shape(row)
         if shaped is None:
             header = source.line == 1 and "role" not in row
             if header:
                 self.about["extra"]["header"] = row
-            self.recording.note("header" if header else _name(row), source, is_known=header)
+            self.note("header" if header else _name(row), source, is_known=header)
             return
         message, _ = read_message(_call_by_line(shaped, source.line), self.names)
         fields = Fields(message.extra)
-        begins = self.last is None and not self.recording.entries
+        begins = self.pending is None and not self.entries
         shown = all(block.kind in ("text", "image") for block, _ in message.parsed_blocks)
         if message.role in INSTRUCTIONS and begins and shown and not self.about["system"]:
             # The system prompt of the conversation.
             self.about["system"], rest = gather(message.parsed_blocks)
             self.about["extra"]["system"] = fields.rest | rest
-            self.recording.note("system prompt", source)
+            self.note("system prompt", source)
             return
-        item, last = "role" not in shaped, self.last
+        item, last = "role" not in shaped, self.pending
         # Reasoning begins a new reply, unless the current reply consists only of items so far.
         goes_on = last is not None and (last.item or (item and shaped["type"] != "reasoning"))
         if last is not None and goes_on and last.message.role == message.role == "assistant":
@@ -186,12 +172,12 @@ class _Conversation:
             last.fields = Fields(last.fields.rest | fields.rest)
             last.item = item
             return
-        self.close()
-        self.last = _Pending(message, [source], fields, item)
+        self._close()
+        self.pending = _Pending(message, [source], fields, item)
 
-    def close(self) -> None:
+    def _close(self) -> None:
         """Add the pending message."""
-        last, self.last = self.last, None
+        last, self.pending = self.pending, None
         if last is None:
             return
         message, fields, role = last.message, last.fields, last.message.role
@@ -208,7 +194,7 @@ class _Conversation:
             ]
             model = fields.text("model") or fields.text("model_id")
             more = {"model": model, "stop_reason": _take_reason(fields)}
-        entry = self.recording.add(
+        entry = self.add(
             name or f"line-{last.sources[0].line}",
             role,
             message.parsed_blocks,
@@ -219,7 +205,7 @@ class _Conversation:
             **more,
         )
         for source in last.sources[1:]:
-            self.recording.also(entry.id, source)
+            self.also(entry.id, source)
         for block in entry.blocks:
             if isinstance(block, ToolCall):
                 self.open.add(block)
@@ -229,16 +215,19 @@ class _Conversation:
             # A reply of several lines repeats its usage on each of them.
             before = self.replies.get(name)
             if before is not None:
-                self.recording.change(before, usage=None)
+                self.change(before, usage=None)
             self.replies[name] = entry.id
 
-    def warn_of_missing_outputs(self) -> None:
-        """Add a warning if the file contains calls but no output."""
-        blocks = [block for entry in self.recording.entries for block in entry.blocks]
+    def finish(self) -> Session:
+        self._close()
+        blocks = [block for entry in self.entries for block in entry.blocks]
         calls = sum(isinstance(block, ToolCall) for block in blocks)
         if calls and not any(isinstance(block, ToolOutput) for block in blocks):
             count = plural(calls, "call", "calls")
-            self.recording.warnings.append(f"the results of {count} of tools are not in the file")
+            self.warnings.append(f"the results of {count} of tools are not in the file")
+        if self.is_cursor:
+            self.about["extra"]["harness"] = "Cursor"
+        return self.make_session(**self.about)
 
     def _name_itself(self, pair: ParsedBlock, source: Source) -> ParsedBlock:
         """Name a call without an id by its line."""
@@ -261,6 +250,4 @@ def _take_reason(fields: Fields) -> str | None:
     return fields.text("stop_reason") or fields.text("finish_reason")
 
 
-READER = Reader(
-    NAME, "Messages, one a line", sniff, lambda data: read_lines(MessageLines(), data), MessageLines
-)
+READER = replayed_reader(NAME, "Messages, one a line", sniff, _Conversation)

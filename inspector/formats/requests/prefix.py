@@ -75,7 +75,7 @@ class _Joining:
         thread = self.threads.find(request, prints, messages)
         first = len(self.recording.entries)
         if request.flagged and not thread.line and not self.recording.entries:
-            # The log begins after the compaction: what it replaced, and by what, is not known.
+            # The log begins after the compaction, so the replaced messages and the summary are unknown.
             self._close(thread, request, {"extra": {"unreadable": True}}, [])
         self._match(thread, messages, prints, request)
         brought = self.recording.entries[first:]
@@ -189,8 +189,6 @@ class _Joining:
             parent=thread.end,
             timestamp=request.time,
         )
-        if boundary.get("kind") == "micro":
-            self.recording.change(entry.id, kind="micro")
         if request.compacted_at is not None:
             self.recording.also(entry.id, request.compacted_at)
         self.entries.setdefault(thread.number, []).append(entry.id)
@@ -259,7 +257,7 @@ def _find_cleared(
     for (print_, name), message in zip(line, messages, strict=False):
         if message.print == print_:
             continue
-        before = recording.entries[recording.where[name]].blocks
+        before = recording[name].blocks
         after = [block for block, _ in message.parsed_blocks]
         if len(before) != len(after):
             return None

@@ -11,14 +11,14 @@ from functools import partial
 from typing import Any
 
 from ...errors import ReadError
-from ...session.blocks import Document, Image, Reasoning, Text, ToolCall
+from ...session.blocks import Document, Image, Reasoning, Text
 from ...session.entries import Source, Usage
 from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
-from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, place, sniff_document, unknown
+from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, sniff_document, unknown
 from ..json_lines import Data, Reader
-from ..recording import Json, Recording, make_output, parse_arguments, read_inclusive
+from ..recording import Json, Reading, make_call, make_output, read_inclusive
 
 NAME = "pydantic-ai"
 KINDS = ("request", "response")
@@ -45,46 +45,44 @@ def read(data: Data) -> Session:
     if not isinstance(messages, list):
         raise ReadError(FILE, detail="it is not a JSON list")
     reading = _AgentMessages()
-    for line, raw in enumerate(messages, 1):
-        reading.take(place(line), raw)
-    return reading.make_session()
+    reading.take_all(messages)
+    return reading.finish()
 
 
-class _AgentMessages:
+class _AgentMessages(Reading):
     """State while messages are read one by one."""
 
     def __init__(self) -> None:
-        self.recording = Recording(NAME)
+        super().__init__(NAME)
         self.system: list[Text] = []
         self.instructions: str | None = None
         self.names: dict[str, str] = {}
         self.about: Json = {}
 
     def take(self, source: Source, raw: Any) -> None:
-        """Read one request or response."""
         if not isinstance(raw, dict):
-            self.recording.spoil(source, "a message that is not an object")
+            self.spoil(source, "a message that is not an object")
             return
         fields = Fields(raw)
         kind, parts = fields.text("kind"), fields.items("parts")
         if kind not in KINDS or parts is None:
-            self.recording.note(f"message of kind {kind}"[:60], source, is_known=False)
+            self.note(f"message of kind {kind}"[:60], source, is_known=False)
             return
-        first = len(self.recording.entries)
+        first = len(self.entries)
         self.about |= {key: value for key in ("run_id", "conversation_id") if (value := fields.any(key))}
         time = fields.text("timestamp")
         if time is None:
             time = next((stamp for part in parts if (stamp := Fields(part).text("timestamp"))), None)
-        self.recording.times += [time] if time else []
+        self.times += [time] if time else []
         if kind == "request":
             self._take_request(f"m{source.line}", fields, parts, time)
         else:
             self._take_response(f"m{source.line}", fields, parts, time)
-        if len(self.recording.entries) > first:
-            added = self.recording.entries[first]
-            self.recording.change(added.id, sources=(source,), extra=added.extra | fields.rest)
+        if len(self.entries) > first:
+            added = self.entries[first]
+            self.change(added.id, sources=(source,), extra=added.extra | fields.rest)
         else:
-            self.recording.note("system prompt" if kind == "request" else "empty response", source)
+            self.note("system prompt" if kind == "request" else "empty response", source)
 
     def _take_request(self, name: str, fields: Fields, parts: list[Any], time: str | None) -> None:
         instructions = fields.text("instructions")
@@ -92,7 +90,7 @@ class _AgentMessages:
         runs: list[tuple[str, list[ParsedBlock]]] = []
         for raw in parts:
             role, parsed_blocks = self._read_request_part(raw)
-            if role == "system" and not self.recording.entries and not runs:
+            if role == "system" and not self.entries and not runs:
                 self.system += [block for block, _ in parsed_blocks if isinstance(block, Text)]
                 continue
             if runs and runs[-1][0] == role and role != "compaction":
@@ -105,7 +103,7 @@ class _AgentMessages:
                 self._compact(own, parsed_blocks, time)
                 continue
             more: Json = {"meta": role != "user"} if role != "tool" else {}
-            self.recording.add(
+            self.add(
                 own, "tool" if role == "tool" else "user", parsed_blocks, None, {}, timestamp=time, **more
             )
 
@@ -144,17 +142,17 @@ class _AgentMessages:
                 continue
             if parsed_blocks or (raw is None and not number and parts):
                 own = f"{name}/{number + 1}" if number else name
-                self.recording.add(
+                self.add(
                     own, "assistant", parsed_blocks, None, {}, timestamp=time, model=model, provider=provider
                 )
-                parsed_blocks, number, ends = [], number + 1, len(self.recording.entries)
+                parsed_blocks, number, ends = [], number + 1, len(self.entries)
             if compacts:
                 own = f"{name}/{number + 1}" if number else name
                 inner = Fields(raw, "part_kind")
                 self._compact(own, [_read_compaction(inner)], time)
-                number, ends = number + 1, len(self.recording.entries)
+                number, ends = number + 1, len(self.entries)
         if ends:
-            self.recording.change(self.recording.entries[ends - 1].id, usage=usage, stop_reason=stop)
+            self.change(self.entries[ends - 1].id, usage=usage, stop_reason=stop)
 
     def _read_response_part(self, raw: Any) -> ParsedBlock:
         """Convert a part of a response."""
@@ -166,8 +164,7 @@ class _AgentMessages:
             return Reasoning(text=text, signature=fields.text("signature")), fields.rest
         if kind in ("tool-call", "builtin-tool-call") and (tool := fields.text("tool_name")) is not None:
             call = fields.text("tool_call_id") or tool
-            self.names[call] = tool
-            return ToolCall(id=call, name=tool, input=parse_arguments(fields.any("args"))), fields.rest
+            return make_call(self.names, call, tool, fields.any("args")), fields.rest
         if kind == "builtin-tool-return":
             call, content = fields.text("tool_call_id") or "", fields.any("content")
             words = content if isinstance(content, str) or content is None else stringify(content)
@@ -180,12 +177,11 @@ class _AgentMessages:
     def _compact(self, name: str, parsed_blocks: list[ParsedBlock], time: str | None) -> None:
         sealed = not any(block.text for block, _ in parsed_blocks if isinstance(block, Text))
         boundary: Json = {"extra": {"unreadable": True}} if sealed else {}
-        self.recording.compact(name, None, None, boundary, parsed_blocks=parsed_blocks, timestamp=time)
+        self.compact(name, None, None, boundary, parsed_blocks=parsed_blocks, timestamp=time)
 
-    def make_session(self) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
+    def finish(self) -> Session:
         instructions = [Text(text=self.instructions)] if self.instructions else []
-        return self.recording.make_session(
+        return self.make_session(
             id=str(self.about.get("conversation_id") or self.about.get("run_id") or ""),
             system=(*self.system, *instructions),
             extra=self.about,

@@ -18,7 +18,7 @@ from ...text import plural
 from ..harnesses.swe_agent import is_bare_mini
 from ..json_document import FILE, Fields, iso_time, load, place, sniff_document
 from ..json_lines import Data, Reader, decode, iter_values
-from ..recording import Json, Recording, first_rows
+from ..recording import Json, Reading, Recording, first_rows
 from .chat_messages import ANSWERS, ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
 from .openai_fields import find_openai
 from .prefix import join_requests
@@ -188,18 +188,15 @@ def _is_item(kind: Any) -> bool:
 @paused_gc()
 def read(data: Data) -> Session:
     """Read the session of all requests. Raises `ReadError`, or `EmptySession` if there are no messages."""
-    recording = Recording(NAME)
-    log = _RequestLog(recording)
-    for source, value in _find_values(data, recording):
+    log = _RequestLog(NAME)
+    for source, value in _find_values(data, log):
         log.take(source, value)
-    if not log.requests and not recording.notes:
+    if not log.requests and not log.notes:
         raise ReadError(FILE, detail="it holds no request")
     if log.middle:
         count = plural(log.middle, "request continues", "requests continue")
-        recording.warnings.append(
-            f"{count} after a reply that is not in the file: earlier messages are missing"
-        )
-    return join_requests(NAME, log.requests, recording)
+        log.warnings.append(f"{count} after a reply that is not in the file: earlier messages are missing")
+    return join_requests(NAME, log.requests, log)
 
 
 def _find_values(data: Data, recording: Recording) -> Iterator[tuple[Source, Any]]:
@@ -220,26 +217,23 @@ def _find_values(data: Data, recording: Recording) -> Iterator[tuple[Source, Any
     yield from iter_values(data, recording.corrupt)
 
 
-class _RequestLog:
+class _RequestLog(Reading):
     """The requests of a log. `replies` are the messages up to and including each reply, by response id."""
 
-    def __init__(self, recording: Recording) -> None:
-        self.recording = recording
+    def __init__(self, format: str) -> None:
+        super().__init__(format)
         self.names: Names = {}
         self.requests: list[WholeRequest] = []
         self.replies: dict[str, list[ChatMessage]] = {}
         self.middle = 0
 
     def take(self, source: Source, value: Any) -> None:
-        """Read one request with its reply."""
         body, around = _unwrap(value) if isinstance(value, dict) else ({}, {})
         if not body:
             if isinstance(value, dict):
-                self.recording.note(
-                    str(value.get("type") or "row that is no request"), source, is_known=False
-                )
+                self.note(str(value.get("type") or "row that is no request"), source, is_known=False)
             else:
-                self.recording.spoil(source, "not a JSON object")
+                self.spoil(source, "not a JSON object")
             return
         fields = Fields(body)
         messages = read_chat(fields.any("messages"), self.names) + read_chat(fields.any("input"), self.names)

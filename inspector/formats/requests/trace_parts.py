@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..json_document import Fields, iso_time
+from ..json_document import Fields, iso_time, list_objects
 from ..json_lines import decode
 from ..recording import Json
 from .chat_messages import ChatMessage, Names, read_chat
@@ -68,11 +68,6 @@ def read_system(content: Any, names: Names) -> list[ChatMessage]:
     return read_chat([{"role": "system", "content": content}], names) if isinstance(content, str) else []
 
 
-def list_dicts(value: Any) -> list[Json]:
-    """Return the objects of a list; empty if the value is not a list."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def read_body(value: Any, names: Names, role: str = "assistant") -> list[ChatMessage]:
     """Read the messages in the JSON of a request or a reply. Text without a role gets the role `role`."""
     if isinstance(value, list):
@@ -87,7 +82,7 @@ def read_body(value: Any, names: Names, role: str = "assistant") -> list[ChatMes
     if isinstance(prompts := value.get("prompts"), list):
         return read_chat([{"role": role, "content": prompt} for prompt in prompts[:1]], names)
     if isinstance(choices := value.get("choices"), list):
-        messages = [choice["message"] for choice in list_dicts(choices)[:1] if "message" in choice]
+        messages = [choice["message"] for choice in list_objects(choices)[:1] if "message" in choice]
         return read_chat(messages, names)
     if isinstance(generations := value.get("generations"), list):
         first = generations[0] if generations else None

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...session.blocks import Number
 from ...session.entries import Cost, Usage
-from ..json_document import Fields, is_number, iso_time
+from ..json_document import Fields, is_number, iso_time, list_objects
 from ..recording import Json, read_inclusive
 from .chat_messages import ChatMessage, Names, read_chat_tools, read_chat_usage
 from .threads import WholeRequest
@@ -19,7 +19,6 @@ from .trace_parts import (
     find_instructions,
     find_key,
     is_loose,
-    list_dicts,
     open_value,
     read_body,
     read_system,
@@ -169,7 +168,7 @@ def read_logged(span: Json, names: Names) -> WholeRequest | None:
         return None
     answer = open_value(span.get("output"))
     chosen = [
-        choice["message"] for choice in list_dicts(answer)[:1] if isinstance(choice.get("message"), dict)
+        choice["message"] for choice in list_objects(answer)[:1] if isinstance(choice.get("message"), dict)
     ]
     about = Fields(span.get("metadata")).rest
     used = Fields(span.get("usage" if system == "opik" else "metrics"))

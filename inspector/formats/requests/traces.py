@@ -17,7 +17,7 @@ from ...errors import ReadError
 from ...session.entries import Source, Usage
 from ...session.garbage import paused_gc
 from ...session.session import Session
-from ..json_document import FILE, Fields, cut_head, load, place, sniff_document
+from ..json_document import FILE, Fields, cut_head, list_objects, load, place, sniff_document
 from ..json_lines import Data, Reader, iter_values
 from ..recording import Json, Recording, first_rows, read_inclusive
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
@@ -29,7 +29,6 @@ from .trace_parts import (
     find_key,
     find_order,
     is_loose,
-    list_dicts,
     open_value,
     read_body,
     read_system,
@@ -272,38 +271,40 @@ def _find_spans(value: Any) -> Iterator[Json]:
         return
     system = _name_system(value)
     if system == "otlp":
-        for resource in list_dicts(value.get("resourceSpans", value.get("batches"))):
-            for scope in list_dicts(resource.get("scopeSpans")):
-                for span in list_dicts(scope.get("spans")):
+        for resource in list_objects(value.get("resourceSpans", value.get("batches"))):
+            for scope in list_objects(resource.get("scopeSpans")):
+                for span in list_objects(scope.get("spans")):
                     events = [
                         {"name": event.get("name"), "attributes": _flatten(event.get("attributes"))}
-                        for event in list_dicts(span.get("events"))
+                        for event in list_objects(span.get("events"))
                     ]
                     yield {**span, "attributes": _flatten(span.get("attributes")), "events": events}
     elif system == "mlflow":
         about = Fields(value["info"].get("trace_metadata")).rest
-        for span in list_dicts(value["data"]["spans"]):
+        for span in list_objects(value["data"]["spans"]):
             span_attributes = {k: open_value(v) for k, v in Fields(span.get("attributes")).rest.items()}
             yield {**span, "attributes": {**about, **span_attributes}}
     elif system == "langfuse-trace":
-        for observation in list_dicts(value["observations"]):
+        for observation in list_objects(value["observations"]):
             holder = Fields(value.get("trace")).rest or value
             yield {**observation, "sessionId": holder.get("sessionId"), "system": "langfuse"}
     elif system == "langsmith":
-        below = list_dicts(value.get("child_runs"))
+        below = list_objects(value.get("child_runs"))
         yield {**{key: item for key, item in value.items() if key != "child_runs"}, "system": system}
         for run in below:
             yield from _find_spans(run)
     elif system == "opik-trace":
-        for span in list_dicts(value["spans"]):
+        for span in list_objects(value["spans"]):
             yield lay_logged({**span, "thread_id": value["trace"].get("thread_id")}, "opik")
     elif system in ("braintrust", "opik"):
         yield lay_logged(value, system)
     elif system == "langfuse":
         yield {**value, "system": system}
     elif system == "jaeger":
-        for span in list_dicts(value["spans"]):
-            span_attributes = {str(tag.get("key")): tag.get("value") for tag in list_dicts(span.get("tags"))}
+        for span in list_objects(value["spans"]):
+            span_attributes = {
+                str(tag.get("key")): tag.get("value") for tag in list_objects(span.get("tags"))
+            }
             began = span.get("startTime")
             more = {"startTimeUnixNano": began * 1000} if isinstance(began, int) else {}
             yield {
@@ -336,7 +337,7 @@ def _lay_flat(attributes: Json, head: str = "") -> Json:
         elif name.startswith(NESTED) and isinstance(value, dict):
             flat |= _lay_flat(value, f"{name}.")
         elif name.startswith(NESTED) and isinstance(value, list) and value and isinstance(value[0], dict):
-            for index, item in enumerate(list_dicts(value)):
+            for index, item in enumerate(list_objects(value)):
                 flat |= _lay_flat(item, f"{name}.{index}.")
         elif value is not None:
             flat[name] = value
@@ -346,7 +347,7 @@ def _lay_flat(attributes: Json, head: str = "") -> Json:
 def _flatten(attributes: Any) -> Json:
     """Convert OTLP's list of keys and typed values to an object."""
     return {
-        str(item["key"]): _read_value(item.get("value")) for item in list_dicts(attributes) if "key" in item
+        str(item["key"]): _read_value(item.get("value")) for item in list_objects(attributes) if "key" in item
     }
 
 
@@ -380,7 +381,7 @@ def _read_span(span: Json, names: Names) -> WholeRequest | None:
     if system in ("braintrust", "opik"):
         return read_logged(span, names)
     attributes = Fields(span.get("attributes")).rest
-    events = [*list_dicts(span.get("events")), *_find_listed(attributes)]
+    events = [*list_objects(span.get("events")), *_find_listed(attributes)]
     for event in events:
         # The newest spans may store their messages in an event with details.
         about = Fields(event.get("attributes")).rest
@@ -422,7 +423,7 @@ def _read_span(span: Json, names: Names) -> WholeRequest | None:
 
 def _find_listed(attributes: Json) -> list[Json]:
     """Return the events in a span's attribute, as pydantic-ai's instrumentation wrote them."""
-    listed = list_dicts(open_value(attributes.get("events")))
+    listed = list_objects(open_value(attributes.get("events")))
     return [
         {"name": event.get("event.name"), "attributes": event} for event in listed if "event.name" in event
     ]
@@ -448,7 +449,7 @@ def _find_messages(
         prompts, answered = ([_nest(item) for item in items] for items in lists)
         return read_chat(prompts, names), read_chat(answered, names)
     if isinstance(prompt := open_value(attributes.get("ai.prompt.messages")), list):
-        calls = list_dicts(open_value(attributes.get("ai.response.toolCalls")))
+        calls = list_objects(open_value(attributes.get("ai.response.toolCalls")))
         reply_text = attributes.get("ai.response.text")
         parts = [{"type": "tool-call", **call} for call in calls]
         words = [{"type": "text", "text": reply_text}] if isinstance(reply_text, str) and reply_text else []

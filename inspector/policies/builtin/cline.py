@@ -5,11 +5,11 @@ Source: @cline/core 0.0.86 (Apache-2.0), run on the messages of golden vectors (
 harnesses PATH`). The window is what Cline calls the input limit, or 128,000 if it is unknown. Cline compacts
 only if `compaction.enabled` is set.
 
-Basic stands in there when the summariser fails or the provider refuses; then half of the request may remain
-(`keep-prompts.amount`). What survived it is never cut again (`keep-prompts.frozen`). Not reproduced: adjacent
-prompts are merged; notices are left out where they do not fit, and prompts are shortened where they alone are
-more than the target; the real tokens of the last request, which hold the estimate up; the smaller target,
-half of the input limit, of models with a short output (`keep-prompts.amount`).
+Basic is used instead when the summariser fails or the provider refuses; then half of the request may remain
+(`keep-prompts.amount`). Messages that survived it are never cut again (`keep-prompts.frozen`). Not
+reproduced: adjacent prompts are merged; notices are left out if they do not fit, and prompts are shortened
+if they alone exceed the target; the real tokens of the last request, which hold the estimate up; the
+smaller target, half of the input limit, of models with a short output (`keep-prompts.amount`).
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ Not reproduced: compaction by the server, which returns an encrypted item; the o
 of the summariser's request while it is too large; the first words by which Codex recognises its own user
 messages (instructions, environment): the entry's `meta` is used instead.
 
-Codex writes its initial context anew, before the last message of the user that stays, the text of AGENTS.md
-in it. Here only the session's own head stands in for it (system prompt, tools, provided context). What of it
-a file holds as messages is summarised with the rest, since nothing published says how to tell it apart: a
-rule in AGENTS.md shows as lost that Codex would have said again.
+Codex writes its initial context again, before the last message of the user that stays, the text of AGENTS.md
+in it. Here only the session's own head represents it (system prompt, tools, provided context). Parts that
+a file stores as messages are summarised with the rest, since nothing published says how to recognise them:
+a rule in AGENTS.md shows as lost although Codex would have repeated it.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ Source: google-adk 2.13.0, agno 3.1.10, haystack-ai 3.4.1 (experimental compacto
 1.23.0 (Apache-2.0, MPL-2.0, Apache-2.0 and MIT), run on the messages of golden vectors (`python -m
 tests.conformance harnesses PATH`).
 
-ADK has no defaults: 100,000 tokens with 20 events, and 10 turns, stand here. With both it asks for the tokens
-first, and the turns only if they rest. What it appends is an event; nothing is deleted, and summaries whose
-ranges only overlap stand side by side.
+ADK has no defaults: 100,000 tokens with 20 events, and 10 turns, are assumed here. With both it checks the
+tokens first, and the turns only if the tokens do not trigger. It appends an event and deletes nothing;
+summaries whose ranges only overlap are all kept.
 
 Agent Framework compacts by itself only in its harness agent, and marks what it leaves out; its window is the
 model's less the longest output. agno's compressed outputs are marks here, as a plan asks no model. Haystack
@@ -167,7 +167,7 @@ MASTRA_TOKEN_LIMITER = Policy(
     name="mastra-token-limiter",
     title="Mastra, TokenLimiter",
     version="1.71.0",
-    source="@mastra/core 1.71.0, TokenLimiter, best-fit; it has no default, 100,000 stands here (Apache-2.0)",
+    source="@mastra/core 1.71.0, TokenLimiter, best-fit; it has no default, 100,000 is assumed (Apache-2.0)",
     trigger=Trigger(tokens=0, measure="mastra", check="request"),
     harness=Harness(recover=False, reset=False),
     rules=(

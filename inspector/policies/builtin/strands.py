@@ -10,8 +10,8 @@ The context manager's other presets are settings: "agentic" is `truncate-outputs
 `stale_tool_cleanup` is `drop-old-outputs.enabled`; `overflow_protection`, at 1, has `drop-older.enabled` for
 the summary.
 
-Said differently here: its summary is joined to the assistant's message that follows it, here it stands before
-that message. Not reproduced: pinned messages; that too few messages are an error after a refusal; the oldest
+Different here: its summary is joined to the assistant's message that follows it, here it is a message before
+that one. Not reproduced: pinned messages; that too few messages are an error after a refusal; the oldest
 fifth that goes without a summary if the summariser fails.
 """
 

@@ -140,7 +140,7 @@ def add_rule(rule: type[Rule]) -> None:
     """Register a kind of rule for this process; it replaces an earlier version of itself.
 
     Raises `PolicyError` if the class is not a subclass of `Rule` with a `decide` method, or if its name is
-    that of a built-in kind or cannot be the name of a setting.
+    a built-in kind or cannot be the name of a setting.
 
     >>> from typing import Literal
     >>> class KeepLastTurns(find_rule("keep-recent-turns")):

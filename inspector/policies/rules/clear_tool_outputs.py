@@ -91,7 +91,7 @@ class ClearToolOutputs(Clearing):
 
 
 class DropOldOutputs(Clearing):
-    """Replace tool outputs before the cut by a stub; with `keep`, all except those of the newest tool uses.
+    """Replace tool outputs before the cut by a stub; with `keep`, not those of the newest tool uses.
 
     Everything else stays. Nothing is summarised, so the result is deterministic (S0-75).
     """
@@ -124,7 +124,7 @@ class DropOldOutputs(Clearing):
         None,
         ge=0,
         le=1,
-        description="Oldest first, no more goes once only so much of the window is filled, by characters / 4",
+        description="Clear the oldest first, down to this share of the window, by characters / 4",
     )
     longer: int = Field(0, ge=0, le=LARGE, description="Only outputs of more tokens, by characters / 4, go")
     condense: bool = Field(False, description="A model writes each output up; a mark stands for that")
@@ -273,7 +273,7 @@ def _limit(rule: DropOldOutputs, table: Table, rows: Bools) -> Bools:
 
 
 def _limit_by_window(share: float, table: Table, rows: Bools) -> Bools:
-    """Those of `rows`, the oldest first, that go before so much of the window is left filled."""
+    """Select the oldest of `rows` to clear until at most `share` of the window is filled."""
     lengths = output_lengths(table)
     size = float(table.moment.fractions("haystack").sum())
     out = np.zeros(len(rows), bool)
@@ -285,7 +285,7 @@ def _limit_by_window(share: float, table: Table, rows: Bools) -> Bools:
 
 
 def _find_old(keep: int, table: Table, *, errors: bool) -> Bools:
-    """bool[m]: outputs of all but the newest messages with results; those of one step are one message."""
+    """bool[m]: outputs of all but the newest messages with results; the results of a step are one message."""
     live, out = table.live, np.zeros(len(table.kind), bool)
     outputs = np.flatnonzero(table.kind == TOOL_OUTPUT)
     calls = table.calls[outputs]

@@ -69,8 +69,12 @@ class DropGroups(Rule):
             limit = f"{self.most or 0} groups"
         what = "calls with their results" if self.calls_only else "groups"
         above = "" if self.ratio is None else "above {ratio} of the window, "
-        left = {"nothing": "", "notice": "; a notice replaces them", "summary": "; one summary replaces them"}
-        end = left[self.instead]
+        endings = {
+            "nothing": "",
+            "notice": "; a notice replaces them",
+            "summary": "; one summary replaces them",
+        }
+        end = endings[self.instead]
         if self.order in ("oldest", "turns"):
             first = f"{what} go" if self.order == "oldest" else "turns go, then steps of the newest,"
             are = "are" if self.share is None else "is"

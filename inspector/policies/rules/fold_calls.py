@@ -21,8 +21,8 @@ CUT = "... [truncated]"
 class FoldCalls(Rule):
     """Of all but the `keep` newest groups that call a tool, a text names each tool with its result.
 
-    The text has at most `limit` characters. What the assistant said and thought beside the calls goes. A call
-    without a result stays as it is.
+    The text has at most `limit` characters. The assistant's text and reasoning between the calls are dropped.
+    A call without a result stays as it is.
     """
 
     title: ClassVar[str] = "Fold calls"

@@ -25,7 +25,7 @@ from ..shorten import from_tools
 from ..table import VERBATIM, Claim, Decision, Table
 
 ESTIMATES = ("langchain", "ai-sdk", "cline", "deepseek", "agno", "joined", "said")
-"""Measures that weigh whole messages: published estimates, and ways to count them."""
+"""Measures of whole messages: published estimates, and ways to count them."""
 
 Snap = Literal["none", "call", "words", "words-or-call", "turn", "forwards", "backwards"]
 
@@ -46,9 +46,9 @@ class KeepRecentShare(Rule):
     """Cut at the beginning of the last `share`, or of the last `amount`; then apply `snap`.
 
     `none` cuts there. `call` goes back from a tool's output to the message that called for it, or forward
-    past outputs nobody called for. `words` goes on to a user's words, and keeps nothing when none follow;
-    `words-or-call` goes on to the next call then.
-    `turn` does so too, but where none follow it keeps nothing only after a finished reply, else it goes back
+    past outputs without a call. `words` moves forward to a user's words, and keeps nothing if none follow;
+    `words-or-call` then moves forward to the next call.
+    `turn` does so too, but if none follow it keeps nothing only after a finished reply, else it moves back
     to the last turn. `forwards` and `backwards` look for a valid cut.
     """
 
@@ -94,7 +94,7 @@ class KeepRecentShare(Rule):
     newest_turn: bool = Field(
         False, description="The newest turn is kept whole, even if nothing is before it; not with 0 turns"
     )
-    drop: int = Field(0, ge=0, le=LARGE, description="At least so much is before the cut, if more remains")
+    drop: int = Field(0, ge=0, le=LARGE, description="Least amount before the cut, if more remains")
     awaited: tuple[str, ...] | None = Field(
         None,
         description="Open calls at the end are awaited, and those of these tools anywhere: the cut is never "
@@ -119,20 +119,20 @@ class KeepRecentShare(Rule):
     def template(self) -> str:
         unit, bound = _UNITS.get(self.measure, "tokens"), "at least" if self.least else "at most"
         if self.amount == 0 or self.turns == 0:
-            kept = "keep the last message as it is" if self.keep_last else "keep nothing"
+            lead = "keep the last message as it is" if self.keep_last else "keep nothing"
         elif self.amount is not None:
-            kept = f"keep {bound} the last {{amount}} {unit} as they are"
+            lead = f"keep {bound} the last {{amount}} {unit} as they are"
         elif self.of == "history":
-            kept = f"keep {bound} the last {{share}} of all {unit} as they are"
+            lead = f"keep {bound} the last {{share}} of all {unit} as they are"
         else:
             whole = "window" if self.of == "window" else "trigger's threshold"
-            kept = f"keep the newest messages as they are, {bound} {{share}} of the {whole}"
+            lead = f"keep the newest messages as they are, {bound} {{share}} of the {whole}"
         limits = ["at most {turns} turns"] if self.turns and self.amount != 0 else []
         whole_turn = self.newest_turn and (self.turns != 0 or not self.keep_last)
         always = ["the whole newest turn"] if whole_turn else []
         always += ["the newest prompt"] if self.newest_prompt else []
         limits += [f"and always {' and '.join(always)}"] if always else []
-        return ", ".join((kept, *limits, f"cut {_SNAPS[self.snap]}"))
+        return ", ".join((lead, *limits, f"cut {_SNAPS[self.snap]}"))
 
     def decide(self, table: Table) -> Decision:
         """Propose the place; the beginning that is not counted stays verbatim."""
@@ -178,7 +178,7 @@ class KeepRecentShare(Rule):
             place = next((position for position in words if _says(table, position)), first)
         place = _before_awaited(self, table, place)
         if self.outweigh and _is_less_than_summary(table, place):
-            why = "What could go is shorter than the last summary."
+            why = "The part to compact is shorter than the last summary."
             return Decision(why=why, older=spare, kept=spare)
         if place <= max(table.start, first):
             what = "nothing is left before it" if place >= 0 else "no cut is valid there"
@@ -201,7 +201,7 @@ def _before_awaited(rule: KeepRecentShare, table: Table, place: int) -> int:
 
 
 def _is_less_than_summary(table: Table, place: int) -> bool:
-    """Whether the context begins with a summary, and what stands between it and the place is no longer."""
+    """Whether the context begins with a summary at least as long as the messages from there to the place."""
     if not table.start:
         return False
     sizes = table.weights("chars4_utf16")
@@ -232,10 +232,10 @@ def _amount(rule: KeepRecentShare, table: Table) -> int | None:
         return -1
     if rule.amount is None:
         whole = table.trigger.threshold(table.window) if rule.of == "threshold" else table.window
-        known = (
+        is_known = (
             table.trigger.knows(table.window) if rule.of == "threshold" else table.trigger.base(table.window)
         )
-        if not known or whole <= 0:
+        if not is_known or whole <= 0:
             return None
         amount = max(int(whole * rule.share), 1)
     else:

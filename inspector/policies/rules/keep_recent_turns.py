@@ -16,8 +16,8 @@ from ..table import Decision, Table
 class KeepRecentTurns(Rule):
     """Cut at the beginning of the last `turns` turns.
 
-    With `summary_again` an earlier summary that alone stands before them is compacted again if it is longer
-    than that share of the trigger's reserve: a small one stays, so that this ends.
+    With `summary_again` an earlier summary that is all there is before them is compacted again if it exceeds
+    that share of the trigger's reserve: a small one stays, so that this ends.
     """
 
     title: ClassVar[str] = "Keep recent turns"
@@ -36,7 +36,7 @@ class KeepRecentTurns(Rule):
         ge=0,
         le=100,
         description="Share of the trigger's reserve above which an earlier summary is compacted again, "
-        "though nothing else stands before the turns that are kept",
+        "even if it is all there is before the kept turns",
     )
 
     def decide(self, table: Table) -> Decision:

@@ -75,7 +75,7 @@ class SummariseAll(Rule):
         if replies := self.refused_replies if count is None else count:
             speaking = np.flatnonzero(table.live.role == ASSISTANT)
             before = legal[legal <= speaking[-replies]] if len(speaking) > replies else legal[:0]
-            # What only the first exchange would be is not kept.
+            # A tail of only the first exchange is not kept.
             cut = int(before[-1]) if len(before) else cut
         return Decision(
             cut=cut,

@@ -141,7 +141,7 @@ def _commanded(command: str | list[str], text: str, cwd: str | None, base: str |
 
 
 def _worded(words: list[str], text: str, cwd: str | None, base: str | None) -> list[Named]:
-    """Read a command that is a list of words. Its position is that of the list."""
+    """Read a command that is a list of words. Its position is the list's."""
     quoted = stringify(words)
     at = text.find(quoted)
     command = shlex.join(words[:_MOST])

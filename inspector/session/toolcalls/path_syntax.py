@@ -28,16 +28,7 @@ _DOTTED = (
     "gitignore|gitattributes|gitmodules|dockerignore|editorconfig|npmrc|nvmrc|env|eslintrc|prettierrc"
     "|eslintignore|prettierignore|babelrc|bashrc|zshrc|profile|gitconfig|envrc|mcp|vimrc"
 )
-WELL_KNOWN = (
-    "Makefile",
-    "Dockerfile",
-    "Gemfile",
-    "Rakefile",
-    "Jenkinsfile",
-    "Procfile",
-    "Justfile",
-    "Vagrantfile",
-)
+WELL_KNOWN = names("Makefile Dockerfile Gemfile Rakefile Jenkinsfile Procfile Justfile Vagrantfile")
 """Files known by a name without a suffix."""
 BARE = re.compile(
     rf"\.(?:(?:{'|'.join(sorted(_SUFFIXES))})(?![\w(/\\]|\.\w)|(?:{'|'.join(sorted(_TICKED))})(?=`)"
@@ -48,7 +39,9 @@ SUFFIX = re.compile(rf"\.(?:{'|'.join(sorted(_SUFFIXES | _AFTER_SLASH))})$", re.
 _PLAIN = re.compile(rf"\.(?:{'|'.join(sorted(_SUFFIXES))})(?![\w(/\\]|\.\w)")
 _TICKED_NAME = re.compile(rf"[\w-]+(?:\.[\w-]+)*\.(?:{'|'.join(sorted(_TICKED))})$")
 _DOTFILE_ALONE = re.compile(rf"^\.(?:{_DOTTED})(?:\.[\w-]+)?$")
-_DOTFILE = re.compile(rf"/\.[a-z][\w-]*(?:\.[\w-]+)*$|(?:^|/)(?:{'|'.join(WELL_KNOWN)}|LICENSE|README)$")
+_DOTFILE = re.compile(
+    rf"/\.[a-z][\w-]*(?:\.[\w-]+)*$|(?:^|/)(?:{'|'.join(sorted(WELL_KNOWN))}|LICENSE|README)$"
+)
 _PRODUCTS = names(
     "node.js next.js vue.js react.js three.js d3.js express.js nuxt.js ember.js alpine.js deno.js"
 )

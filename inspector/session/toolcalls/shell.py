@@ -224,9 +224,7 @@ def _without_commit(word: Word) -> Word:
 def _split_program(inline: re.Pattern[str], words: list[Word]) -> tuple[list[Word], list[Word]]:
     """Split the words after an interpreter into its script, if there is one, and the program's arguments.
 
-    Args:
-        inline: Matches the option whose value, in the same word or the next, is a module or code.
-        words: The words after the interpreter's name.
+    `inline` matches the option whose value, in the same word or the next, is a module or code.
     """
     for at, word in enumerate(words):
         option = inline.match(word.text)

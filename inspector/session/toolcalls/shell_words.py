@@ -153,7 +153,7 @@ def _read_word(command: str, at: int) -> tuple[Word, int]:
 
 
 def _close(command: str, at: int) -> int:
-    """Return the offset of the quote that closes the one at `at`; the end of the command if there is none."""
+    """Return the offset of the quote that closes the quote at `at`, or else the end of the command."""
     if command[at] == "'":
         end = command.find("'", at + 1)
         return len(command) if end < 0 else end

@@ -11,93 +11,6 @@ from typing import Any
 
 from .call_paths import names
 
-HARNESSES: dict[str, dict[str, str]] = {
-    "Claude Code": {
-        "read": "Read NotebookRead",
-        "created": "Write",
-        "edited": "Edit MultiEdit NotebookEdit",
-        "listed": "LS Glob Grep",
-        "ran": "Bash PowerShell Monitor",
-    },
-    "pi, Flue": {
-        "read": "read",
-        "created": "write",
-        "edited": "edit",
-        "listed": "ls find grep glob",
-        "ran": "bash",
-    },
-    "Codex": {
-        "read": "read_file view_image",
-        "edited": "apply_patch",
-        "listed": "list_dir grep_files",
-        "ran": "shell shell_command local_shell local_shell_call exec_command container.exec unified_exec",
-    },
-    "opencode, Crush": {
-        "read": "read view",
-        "created": "write download",
-        "edited": "edit multiedit patch apply_patch",
-        "listed": "list ls glob grep",
-        "ran": "bash",
-    },
-    "Cline, Roo": {
-        "read": "read_file read_files",
-        "created": "write_to_file new_file",
-        "edited": "replace_in_file apply_diff editor insert_content search_and_replace edit_file",
-        "listed": "list_files search_files list_code_definition_names search_codebase codebase_search",
-        "ran": "execute_command run_commands",
-    },
-    "Gemini CLI, Qwen Code": {
-        "read": "read_file read_many_files",
-        "created": "write_file",
-        "edited": "replace edit",
-        "listed": "list_directory glob search_file_content grep_search",
-        "ran": "run_shell_command",
-    },
-    "Copilot": {
-        "read": "view read_file get_errors",
-        "created": "create create_file create_directory create_new_jupyter_notebook",
-        "edited": "edit str_replace insert str_replace_editor replace_string_in_file insert_edit_into_file "
-        "multi_replace_string_in_file edit_notebook_file apply_patch",
-        "listed": "list_dir file_search grep_search semantic_search grep glob rg",
-        "ran": "bash powershell run_in_terminal",
-    },
-    "OpenHands, SWE-agent": {
-        "read": "open cat",
-        "created": "create",
-        "edited": "str_replace_editor file_editor str_replace_based_edit_tool edit insert edit_file",
-        "listed": "find_file search_file search_dir",
-        "ran": "execute_bash run terminal bash",
-    },
-    "Cursor, Windsurf": {
-        "read": "read_file view_file view_code_item view_file_outline",
-        "created": "write write_to_file",
-        "edited": "edit_file search_replace replace_file_content StrReplace reapply",
-        "deleted": "delete_file Delete",
-        "listed": "list_dir file_search grep_search codebase_search find_by_name Glob Grep",
-        "ran": "run_terminal_cmd run_command Shell",
-    },
-    "Goose, Kiro, Amp, Zed": {
-        "read": "fs_read readFile readMultipleFiles Read open",
-        "created": "fsWrite create_file create_directory copy_path",
-        "edited": "text_editor fs_write fsAppend strReplace edit_file undo_edit",
-        "deleted": "deleteFile delete_path",
-        "listed": "find_path list_directory listDirectory fileSearch grepSearch finder",
-        "ran": "executeBash execute_bash terminal shell Bash",
-    },
-    "servers": {  # of the Model Context Protocol
-        "read": "read_file read_text_file read_media_file read_multiple_files get_file_contents "
-        "get_symbols_overview",
-        "created": "write_file create_directory create_text_file",
-        "edited": "edit_file create_or_update_file replace_content replace_symbol_body insert_after_symbol "
-        "insert_before_symbol",
-        "deleted": "delete_file remove_file",
-        "listed": "list_directory list_directory_with_sizes directory_tree get_file_info search_files "
-        "find_file search_for_pattern find_symbol",
-        "ran": "execute_shell_command run_process start_process",
-    },
-}
-"""Operations of each harness's tools on the files they name; "ran" for tools that run commands."""
-
 
 def bare_name(name: str) -> str:
     """Return a tool's own name in lower case without marks: `mcp__fs__read_file` is `readfile`."""
@@ -113,11 +26,42 @@ def _bare_name(name: str) -> str:
 
 TOOLS: dict[str, str] = {
     bare_name(tool): operation
-    for table in HARNESSES.values()
-    for operation, tools in table.items()
+    for operation, tools in {
+        "read": (
+            "cat fs_read get_errors get_file_contents get_symbols_overview NotebookRead open Read "
+            "read_file read_files read_many_files read_media_file read_text_file readMultipleFiles view "
+            "view_code_item view_file view_file_outline view_image"
+        ),
+        "created": (
+            "copy_path create create_directory create_file create_new_jupyter_notebook create_text_file "
+            "download new_file Write write_file write_to_file"
+        ),
+        "edited": (
+            "apply_diff apply_patch create_or_update_file Edit edit_file edit_notebook_file editor "
+            "file_editor fsAppend fsWrite insert insert_after_symbol insert_before_symbol insert_content "
+            "insert_edit_into_file multi_replace_string_in_file MultiEdit NotebookEdit patch reapply "
+            "replace replace_content replace_file_content replace_in_file replace_string_in_file "
+            "replace_symbol_body search_and_replace search_replace str_replace "
+            "str_replace_based_edit_tool str_replace_editor text_editor undo_edit"
+        ),
+        "deleted": ("Delete delete_file delete_path remove_file"),
+        "listed": (
+            "codebase_search directory_tree file_search find find_by_name find_file find_path find_symbol "
+            "finder get_file_info Glob Grep grep_files grep_search list list_code_definition_names "
+            "list_dir list_directory list_directory_with_sizes list_files LS rg search_codebase "
+            "search_dir search_file search_file_content search_files search_for_pattern semantic_search"
+        ),
+        "ran": (
+            "Bash container.exec exec_command execute_bash execute_command execute_shell_command "
+            "local_shell local_shell_call Monitor PowerShell run run_command run_commands run_in_terminal "
+            "run_process run_shell_command run_terminal_cmd shell shell_command start_process terminal "
+            "unified_exec"
+        ),
+    }.items()
     for tool in tools.split()
 }
-"""Operations by a tool's name in lower case without marks."""
+"""Operations of the tools of known harnesses and servers on the files they name, by `bare_name`; "ran" for
+tools that run commands."""
 
 _VERBS = (
     ("read", "read view cat show get load"),

@@ -1,2 +1,2 @@
-"""What a Claude model is asked: for a summary (`summariser.py`), or which rules and choices people typed
-(`labeller.py`). `request.py` says what would be sent, `anthropic_api.py` is the one place that sends."""
+"""Requests to a Claude model: for a summary (`summariser.py`), or for the rules and choices that people
+typed (`labeller.py`). `request.py` says what would be sent, only `anthropic_api.py` sends."""

@@ -27,7 +27,7 @@ from ...session.overflow import classify_refusal
 Json = dict[str, Any]
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
-"""Where the key is looked for, in this order; nowhere else."""
+"""Environment variables that may hold the key, in order of precedence; no other source is read."""
 LONGEST_WAIT = 60.0
 """Seconds that a provider may ask to wait before a request is repeated."""
 _MOST_SHOWN, _MOST_READ = 300, 20_000
@@ -128,9 +128,7 @@ class ApiCall:
                     raise _GivenUp
                 self._hear(event)
         if not self._begun:
-            raise AnswerRefused(
-                "broken", "What came back is no message of the provider's; none of it was kept."
-            )
+            raise AnswerRefused("broken", "The answer is not a message of the provider; none of it was kept.")
         if not self._ended or not self.stop_reason:
             raise AnswerRefused("interrupted", _interrupted(self.text), self.usage)
 
@@ -262,7 +260,7 @@ class ApiCall:
             return AnswerRefused("interrupted", _interrupted(self.text), self.usage)
         if "APIConnectionError" in names:
             return RequestRefused("connection", f"The provider could not be reached{self._tried}.")
-        reason = "What came back could not be read as an answer of the provider's; none of it was kept."
+        reason = "The answer could not be read as a message of the provider; none of it was kept."
         return AnswerRefused("broken", reason, self.usage)
 
     def _refused(self, error: Any) -> RequestRefused:

@@ -303,8 +303,8 @@ class ClaudeLabeller:
         spans: dict[tuple[int, str], set[tuple[int, int]]] = defaultdict(set)
         for answer in answers:
             number, kind, quote = answer.get("n"), str(answer.get("kind")).lower(), answer.get("quote")
-            known = isinstance(number, int | float) and number in range(1, len(texts) + 1)
-            if number is None or not (known and kind in _KINDS and isinstance(quote, str)):
+            is_numbered = isinstance(number, int | float) and number in range(1, len(texts) + 1)
+            if number is None or not (is_numbered and kind in _KINDS and isinstance(quote, str)):
                 missed[1] += 1
                 continue
             number = int(number)

@@ -1,7 +1,7 @@
 """Summary jobs -> what a model would be sent for them: without secrets, counted and priced.
 
-This module sends nothing. The bodies are exact: the same jobs give the same bytes, and a body's digest is
-that of the bytes that the server receives.
+This module sends nothing. The bodies are exact: the same jobs give the same bytes, and a body's digest
+equals the digest of the bytes that the server receives.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class RequestOptions:
     """Options of the requests, the same for all jobs.
 
     `keep` are names of secrets to send unredacted; `personal` redacts e-mail addresses and users' names too.
-    `known` are texts to redact as secrets although no detector finds them; they are never shown.
+    `secrets` are texts to redact even if no detector finds them; they are never shown.
     """
 
     model: str
@@ -52,7 +52,7 @@ class RequestOptions:
     prompt: str = NAME
     keep: frozenset[str] = frozenset()
     personal: bool = False
-    known: tuple[str, ...] = field(default=(), repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 class PreviewedRequest(NamedTuple):
@@ -137,7 +137,7 @@ class RequestRedactor:
     def __init__(self, session: Session, asking: RequestOptions, redactor: Redactor | None = None) -> None:
         self._personal, self._keep = asking.personal, asking.keep
         self._redactor = (redactor or look_at(session)).fork(asking.keep)
-        for secret in asking.known:
+        for secret in asking.secrets:
             self._redactor.know(secret, "environment-secret")
 
     def clean(self, job: SummaryJob, session: Session) -> tuple[SummaryJob, Session]:
@@ -280,8 +280,8 @@ def _read_block(block: Json) -> Iterator[str]:
     match block:
         case {"type": "text", "text": str(text)} | {"type": "thinking", "thinking": str(text)}:
             yield text
-        case {"type": "tool_use" | "server_tool_use" | "mcp_tool_use", "name": name, "input": given}:
-            yield f"{name} {stringify(given)}"
+        case {"type": "tool_use" | "server_tool_use" | "mcp_tool_use", "name": name, "input": arguments}:
+            yield f"{name} {stringify(arguments)}"
         case {"type": "compaction", "content": str(text)}:
             yield text
         case {"type": "document", "source": {"type": "text", "data": str(text)}}:

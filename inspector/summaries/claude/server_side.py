@@ -58,9 +58,9 @@ def ask_provider(plan: Plan, asking: RequestOptions, cleaner: RequestRedactor) -
         if not plan.place:
             raise PolicyError(plan.policy.name, "there is no cut, so there is nothing to be compacted")
         if plan.summary_at:
-            reason = "its summary does not come first, where the provider's has to stand"
+            reason = "its summary does not come first, as the provider's must"
             raise PolicyError(plan.policy.name, reason)
-        # Not the session as it was then: what an earlier compaction kept stands before that in the tree.
+        # Not the session as it was then: in the tree, an earlier compaction's kept entries precede it.
         older = tuple(piece for piece in context.pieces if piece.message <= plan.place)
         context = replace(context, pieces=older)
     rendered = render_request(context, model=asking.model, max_tokens=limit)
@@ -156,7 +156,7 @@ def _drop_thinking(messages: list[Json]) -> list[Json]:
 
 
 def read_compacted(side: ProviderSide, blocks: list[Json], stop_reason: str, usage: Usage) -> Sealed:
-    """Return the compaction in an answer. Raises `AnswerRefused` if there is none, or it failed."""
+    """Return the compaction in an answer. Raises `AnswerRefused` without one, or if it failed."""
     block: Json | None = next((block for block in blocks if block.get("type") == "compaction"), None)
     if block is None:
         reason = f"The provider did not compact; it stopped with {_word(stop_reason)}."

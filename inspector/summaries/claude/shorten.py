@@ -1,7 +1,7 @@
 """A summary job whose text is too long for the provider -> the same job over less text, by one stated rule.
 
 First the text is made tighter: no reasoning of the model, and of a tool's output its beginning and its end.
-Where that is not enough, entries are left out: the oldest first, users' words last. The user's first words
+If that is not enough, entries are left out: the oldest first, users' words last. The user's first words
 and the newest entry stay. Nothing here asks a model.
 """
 
@@ -36,7 +36,7 @@ class Shortened(NamedTuple):
 
     @property
     def notice(self) -> str:
-        """What the summariser is told of it."""
+        """The note to the summariser about it."""
         notice = "Long outputs of tools are shown by their beginning and end, and reasoning is not shown."
         if self.left_out:
             many = f"{self.left_out:,} entries were" if self.left_out > 1 else "One entry was"
@@ -87,7 +87,7 @@ def shorten_job(job: SummaryJob, session: Session, most: int) -> Shortened | Non
 
 
 def find_share(message: str) -> float | None:
-    """The share of what was asked that the provider would take, by its own figures; None if it tells none.
+    """Return the share of the request that the provider would accept, by its own figures, or None.
 
     >>> find_share("prompt is too long: 250000 tokens > 200000 maximum")
     0.8

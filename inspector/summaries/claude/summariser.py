@@ -1,7 +1,7 @@
 """DOOR: a summariser that asks a Claude model: `(SummaryJob, Session) -> Reply`.
 
 `preview` shows the requests: their redacted text, their tokens and their price. Only calling the summariser,
-`count` and `compact` send anything. Retries are those of the `anthropic` package; further
+`count` and `compact` send anything. The `anthropic` package retries by itself; further
 attempts are listed in `events`.
 """
 
@@ -54,7 +54,7 @@ _OVERFLOWS = frozenset({"token_overflow", "byte_overflow"})
 
 
 class JobRunner:
-    """One job, sent until there is a valid answer or a reason why there is none."""
+    """One job, sent until there is a valid answer or a reason to give up."""
 
     def __init__(self, claude: ClaudeSummariser, job: SummaryJob, session: Session) -> None:
         self.claude, self.job, self.session = claude, job, session
@@ -311,7 +311,9 @@ class ClaudeSummariser:
         return f"ClaudeSummariser({self.model!r})"
 
     def __reduce__(self) -> Any:
-        raise TypeError("a summariser that asks a model is not written down; make it where it is used")
+        raise TypeError(
+            "a summariser that asks a model cannot be pickled; create it in the process that uses it"
+        )
 
     def __call__(self, job: SummaryJob, session: Session) -> Reply:
         """Ask for one job's summary."""
@@ -385,7 +387,7 @@ class ClaudeSummariser:
                 self._last_redactor = session, look_at(session)
             # The environment is read now, and forgotten with the cleaner.
             return RequestRedactor(
-                session, replace(self.asking, known=read_secrets()), self._last_redactor[1]
+                session, replace(self.asking, secrets=read_secrets()), self._last_redactor[1]
             )
 
     def follow(

@@ -120,7 +120,7 @@ def fit(
 ) -> str:
     """The text of as many items as go into `budget` tokens, counted as a whole by `counter`.
 
-    Items are taken in order, those of a kind up to its share of the budget (default: all of it). The
+    Items are taken in order, each kind up to its share of the budget (default: all of it). The
     remaining budget is given to the other items in the same order, and to the beginning of one more line.
     Empty if not even one item fits.
     """

@@ -1,7 +1,7 @@
 """A summary that was written before, read back as lines under the sections of a checkpoint.
 
-Written by this package, it comes back whole; written by another harness, its headings are told by their
-words. Lines are taken as they stand: what they say is not understood, only where it belongs.
+Written by this package, it comes back whole; written by another harness, its headings are recognised by
+their words. Lines are copied as they are: only their section is interpreted, not their content.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _SECTION = re.compile("|".join(rf"(?P<{slot}>\b(?:{words})\b)" for slot, words i
 
 
 class SummaryLine(NamedTuple):
-    """One line of a summary before, and the section it stood in."""
+    """One line of an earlier summary, and its section."""
 
     slot: str
     text: str
 
 
 def section_of(heading: str) -> str:
-    """The section a heading means; whatever is not told by its words is context.
+    """Return the section that a heading means; a heading without known words is context.
 
     >>> section_of("Key Decisions"), section_of("Primary Request and Intent"), section_of("Notes")
     ('decisions', 'goal', 'context')

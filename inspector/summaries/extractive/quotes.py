@@ -28,7 +28,7 @@ _FIGURE = re.compile(r"(?<![\w./-])#?\d[\d,.]*\d%? [A-Za-z]{4}")
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+")
 _SPACE, _BETWEEN = re.compile(r" "), re.compile(r"[^\w.,]")
 _MOST_REST = 100_000  # characters: more than any summary is given
-_TELLING = 25  # characters; "Done." and "Good point." tell nothing
+_TELLING = 25  # characters; "Done." and "Good point." say nothing
 
 
 def find_requests(session: Session) -> list[tuple[int, str]]:
@@ -140,9 +140,9 @@ def clip(text: str, limit: int) -> str:
 
 
 def cut_words(line: str, limit: int) -> str:
-    """At most `limit` characters of a line, its last word, number or path not cut in two where that can be.
+    """Cut a line to at most `limit` characters, if possible without splitting its last word, number or path.
 
-    A word that fills half the room is cut all the same, at a sign between its parts if it has one.
+    A word that fills half the room is still cut, at a sign between its parts if it has one.
 
     >>> cut_words("see src/a.py and src/b.py", 20), cut_words("x" * 40, 20) == "x" * 20
     ('see src/a.py and', True)

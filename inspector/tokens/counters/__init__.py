@@ -21,11 +21,11 @@ COUNTERS: tuple[Counter, ...] = (
 """Every built-in counter: the exact one, its calibration, and two published estimates."""
 
 ESTIMATE: Counter = calibrated.over(chars4_utf16.CHARS4_UTF16)
-"""What stands in for exact counts until they are made: characters / 4, fitted to what was reported."""
+"""The counter used until exact counts exist: characters / 4, fitted to the reported usage."""
 
 
 def find_counter(name: str) -> Counter:
-    """The counter of that name. Raises `CounterError` when there is none or its ranks are not installed.
+    """Find a counter by its name. Raises `CounterError` for an unknown name or without its ranks.
 
     >>> find_counter("cl100k_base").count(["hello world"]).tolist()
     [2]

@@ -1,7 +1,7 @@
 """Characters / 4 as Flue and pi estimate it: UTF-16 code units of a whole message, rounded up once.
 
-The figures are FLUE §2, those of Flue at its pinned commit. System prompt, tool schemas, signatures and
-ids are not counted; a role Flue does not know weighs nothing.
+The figures are FLUE §2, from Flue at its pinned commit. System prompt, tool schemas, signatures and
+ids are not counted; a role Flue does not know counts nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...text import utf16_length
 from ..counter import Counter
 
 IMAGE_CHARS = 4800
-"""What a picture inside a tool's output counts, in characters. A user's picture counts nothing."""
+"""Characters that a picture inside a tool's output counts. A user's picture counts nothing."""
 
 
 def count(texts: Sequence[str]) -> Ints:
@@ -29,7 +29,7 @@ def count(texts: Sequence[str]) -> Ints:
 def weigh(entry: Entry) -> int:
     """Tokens of one message.
 
-    Flue has one message per tool output, so where a format puts several into one entry each is rounded up.
+    Flue has one message per tool output, so if a format puts several into one entry each is rounded up.
     """
     units, outputs = 0, 0
     counted = _COUNTED.get(entry.role, ())

@@ -1,5 +1,6 @@
-"""What published triggers hold against their thresholds besides tokens of a provider: whole messages
-weighed by a formula, or counted. No session is counted with them; a policy names one as its measure.
+"""Measures that published triggers compare with their thresholds besides a provider's tokens: whole
+messages, counted or estimated by a formula. No session is counted with them; a policy names one as its
+measure.
 """
 
 from __future__ import annotations
@@ -152,8 +153,8 @@ def weigh_agent_framework(entry: Entry) -> int:
 def _agent_framework(block: Block) -> dict[str, Any]:
     match block:
         case ToolCall():
-            given = json.dumps(block.input)
-            call = {"type": "function_call", "call_id": block.id, "name": block.name, "arguments": given}
+            arguments = json.dumps(block.input)
+            call = {"type": "function_call", "call_id": block.id, "name": block.name, "arguments": arguments}
             return {**call, "hosted": False}
         case ToolOutput():
             return {"type": "function_result", "call_id": block.call_id, "result": block.text}
@@ -257,7 +258,7 @@ def _count_segment(segment: str) -> int:
 
 def count_joined(entry: Entry) -> int:
     """Messages as Strands and ADK have them: none for a system message, and a call with all its results is
-    two, wherever the results stand."""
+    two, regardless of the position of the results."""
     if entry.role == "system":
         return 0
     kinds = {block.kind for block in entry.blocks}

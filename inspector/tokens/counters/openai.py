@@ -41,7 +41,7 @@ Loader = Callable[[str], tuple[str, Run]]
 
 
 class Engine(NamedTuple):
-    """A library that counts: its name and version, what became of those asked before it, and its count.
+    """A library that counts: its name and version, why earlier libraries failed, and its count function.
 
     One is `fast` when it is not tiktoken itself.
     """
@@ -74,7 +74,7 @@ def count_exact(name: str, texts: Sequence[str]) -> Ints:
 
     Counts are remembered by the text's 64-bit keyed hash (SipHash), which Python keeps inside the string:
     counting the same or a grown session again costs little more than hashing it. Very many lines at once are
-    not remembered where a fast engine counts them: that takes it less time than their hashes take to look
+    not remembered if a fast engine counts them: that takes it less time than their hashes take to look
     up.
     """
     engine = find_engine(name)

@@ -31,7 +31,7 @@ ELSE = "else"
 class Attempt:
     """The plan under an attempt, the place of the cut (which may be invalid), and the answer.
 
-    `session` and `ledger` are those of the whole session, beyond the plan's point in time.
+    `session` and `ledger` cover the whole session, beyond the plan's point in time.
     """
 
     session: Session
@@ -77,7 +77,7 @@ class Attempt:
         return traced
 
     def read_turn(self, words: str) -> int:
-        """The turn that a check names: a number, or "policy" for that of the policy's cut."""
+        """Read the turn that a check names: a number, or "policy" for the turn of the policy's cut."""
         if words == "policy":
             return self.own_turn
         if not words.isdecimal():
@@ -175,7 +175,7 @@ VALUES: Mapping[str, Callable[[Attempt], int | str]] = {
 
 
 def kept_tokens(plan: Plan) -> int:
-    """Counted tokens of the messages after the request's summary: what stays of the blocks."""
+    """Count the tokens of the messages after the request's summary."""
     return plan.counted_after - plan.summary_tokens
 
 

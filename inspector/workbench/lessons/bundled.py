@@ -33,7 +33,7 @@ def list_lessons() -> tuple[Lesson, ...]:
 
 
 def find_lesson(name: str) -> Lesson:
-    """Find a lesson by its name, such as "legal-cut", or number. Raises `LessonError` if there is none."""
+    """Find a lesson by its name, such as "legal-cut", or number. Raises `LessonError` for an unknown one."""
     lessons = list_lessons()
     for number, lesson in enumerate(lessons, 1):
         if name in (lesson.name, str(number)):

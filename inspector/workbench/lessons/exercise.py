@@ -223,7 +223,7 @@ class LessonStage:
         keys = [option.key for option in options]
         solved = self._find_solution(step, plan)
         if solved not in keys:
-            raise LessonError(f"solve is none of the answers: {cut_text(step.solve, 60)}", step.line)
+            raise LessonError(f"solve is not one of the answers: {cut_text(step.solve, 60)}", step.line)
         place = find_cuts(plan.session).nearest(len(plan.cuts) // 2)
         if "cut" in step.show:
             place = plan.place

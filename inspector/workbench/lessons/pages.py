@@ -43,7 +43,7 @@ def write_page(title: str, content: dict[str, Any]) -> str:
 
 
 def list_titles() -> list[dict[str, Any]]:
-    """What the list of lessons shows of each."""
+    """Data of each lesson for the list of lessons."""
     return [
         {
             **{field: lesson[field] for field in ("name", "number", "title", "goal", "version")},

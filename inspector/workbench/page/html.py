@@ -176,20 +176,18 @@ def describe_findings(findings: Sequence[SecretFinding]) -> str:
 
 
 def _shown(model: WorkbenchModel) -> set[int]:
-    """Return the entries whose text a page holds: the planned context and the tasks of sub-agents.
+    """Return the entries whose words a page can hold: the session's own, and the tasks of sub-agents.
 
-    Also entries after the point in time: the page holds the summary of the recorded compaction, and the
-    stories list the content that was needed again.
+    Blocks are those of the planned context; a finding quotes what was said at any time.
     """
-    session = model.session
     begins: dict[str, int] = {}
-    for at, entry in enumerate(session.entries):
-        if entry.sidechain is not None:
+    own: list[int] = []
+    for at, entry in enumerate(model.session.entries):
+        if entry.sidechain is None:
+            own.append(at)
+        else:
             begins.setdefault(entry.sidechain, at)
-    leaf = model.moment.leaf
-    last = session.tree.index[leaf] if leaf is not None else len(session.entries)
-    after = [at for at in range(last, len(session.entries)) if session.entries[at].sidechain is None]
-    return {*model.moment.live.entries.tolist(), *begins.values(), *after}
+    return {*own, *begins.values()}
 
 
 def _look(model: WorkbenchModel, keep: Collection[str]) -> Redactor:

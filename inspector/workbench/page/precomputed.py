@@ -8,10 +8,12 @@ from the original session, texts from the cleaned one.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec.structs import replace as replace_fields
 
 from ...errors import InspectorError
 from ...faults import Faults
@@ -28,10 +30,11 @@ from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger
 from ..model import WorkbenchModel
 from ..opening import Choice
-from ..payloads.base_payload import to_json
+from ..payloads.base_payload import Payload, to_json
 from ..payloads.block import BODY_CHARS, describe_body, describe_rows, describe_summary
 from ..payloads.compactions import list_compactions
 from ..payloads.context import describe_context, describe_context_facts
+from ..payloads.fact_list import list_facts
 from ..payloads.findings import describe_losses, list_findings
 from ..payloads.policies import find_results, list_choices
 from ..payloads.recorded import draw_recorded
@@ -39,6 +42,7 @@ from ..payloads.replay import draw_run
 from ..payloads.scene import draw_plan, draw_scene
 from ..payloads.story import tell_story
 from ..payloads.summaries import compare_summaries
+from .excerpts import redact_answer
 
 MOST_PLANS = 4_000
 """Plans made for one page; each takes about 2 ms."""
@@ -46,9 +50,19 @@ MOST_LINES = 400_000
 MOST_STORIES = 40
 MOST_FACTS = 24
 """Essential facts that a column of the comparison lists; its head counts all."""
+MOST_LISTED = 2_000
+"""Facts of the list on a page; with 800 they take some 25 kB."""
 MOST_PIECE = 600
 """Characters of a piece of the next request."""
 FAR = "The notes of this plan and the effects of its rules at another cut need a kernel."
+QUERIES: dict[str, Callable[[WorkbenchModel, dict[str, Any]], Payload]] = {
+    "summaries": compare_summaries,
+    "findings": list_findings,
+    "losses": describe_losses,
+    "context_facts": describe_context_facts,
+    "compactions": list_compactions,
+}
+"""Queries that a page answers as a workbench does, with redacted texts."""
 CUT = "@cut@"
 """Placeholder for the cut's name in a recipe."""
 
@@ -354,7 +368,7 @@ class Answers:
 
     def _answer_queries(self) -> dict[str, Any]:
         """Answer the usual queries for the recorded compaction and for the plan, by the query's name."""
-        model = self.model
+        model, redactor = self.model, self.redactor
         inputs = {n: value for n, value in model.inputs.items() if n not in ("versus", "look", "policy")}
         inputs = {**self.redactor.clean_tree(inputs), "policy": model.plan.policy.name}
         twin = WorkbenchModel(self.clean, model.plan.policy.name, ledger=self.ledger, window=model.window)
@@ -363,53 +377,48 @@ class Answers:
         # A compaction that no plan can express has no answers of its own.
         side = [] if recorded is None or recorded.plan is None else [recorded.mark.look]
         for look in dict.fromkeys([model.inputs["look"], "plan", *side]):
-            try:
-                twin.answer(
-                    {**self.redactor.clean_tree(inputs), "policy": model.plan.policy.name, "look": look}
-                )
-            except InspectorError:
-                # A name was redacted, so the query cannot be answered.
-                continue
-            written = model.plan.checkpoint
-            if written is not None and twin.plan.checkpoint is None:
-                # It was written for the texts as they were.
-                words = {name: self.redactor.clean(getattr(written, name)) for name in ("text", "by")}
-                turns = tuple(map(self.redactor.clean, written.turns))
-                twin.adopt_summary(twin.plan, written.model_copy(update={**words, "turns": turns}))
-            query = {"place": twin.shown.place or 0, "look": look}
-            with self.faults.isolate(f"context {look}"):
-                answers[f"context {look}"] = self._describe_context(twin, look, query)
-                facts = to_json(describe_context_facts(twin, query))
-                for part in facts.values():
-                    part["facts"] = part["facts"][:MOST_FACTS]
-                answers[f"context_facts {look}"] = facts
-            for name, answer in (
-                ("summaries", compare_summaries),
-                ("findings", list_findings),
-                ("losses", describe_losses),
-            ):
+            own = model.copy_for(look)
+            query = {"place": own.shown.place or 0, "look": look}
+            # A redacted name may have no answer.
+            with self.faults.isolate(f"context {look}"), suppress(InspectorError):
+                twin.answer({**inputs, "look": look})
+                self._adopt_summary(twin)
+                answers[f"context {look}"] = self._describe_context(twin, own, query)
+            for name, answer in QUERIES.items():
                 with self.faults.isolate(f"{name} {look}"):
-                    answers[f"{name} {look}"] = to_json(answer(twin, query))
-            with self.faults.isolate(f"compactions {look}"):
-                # Counts of the whole session: the page has no texts from before an earlier compaction.
-                answers[f"compactions {look}"] = to_json(list_compactions(self.model.copy_for(look), query))
-            groups = answers.get(f"findings {look}", {"groups": []})["groups"]
-            rows = [row for group in groups for row in group["rows"]]
-            for row in rows[:MOST_STORIES]:
-                story = {**query, **{name: row[name] for name in ("number", "kind", "form", "pick")}}
-                name = f"story {row['pick']} {row['number']}"
+                    answers[f"{name} {look}"] = to_json(redact_answer(answer(own, query), redactor))
+            for part in answers.get(f"context_facts {look}", {}).values():
+                part["facts"] = part["facts"][:MOST_FACTS]
+            groups = list_findings(own, query).groups if f"findings {look}" in answers else []
+            for row in [row for group in groups for row in group.rows][:MOST_STORIES]:
+                story = {**query, "number": row.number, "kind": row.kind, "form": row.form, "pick": row.pick}
+                name = f"story {row.pick} {row.number}"
                 with self.faults.isolate(name), suppress(InspectorError):
-                    answers[name] = to_json(tell_story(twin, story))
+                    answers[name] = to_json(redact_answer(tell_story(own, story), redactor))
+        with self.faults.isolate("list of facts"):
+            answers["facts plan"] = self._list_facts(model.copy_for("plan"))
         with self.faults.isolate("list of policies"):
             answers |= self._list_policies()
         tidy: dict[str, Any] = self.redactor.clean_tree(answers)
         return tidy
 
-    def _describe_context(self, twin: WorkbenchModel, look: str, query: dict[str, Any]) -> dict[str, Any]:
-        """Compare the two requests with redacted texts, but with the token counts of the original ones."""
+    def _adopt_summary(self, twin: WorkbenchModel) -> None:
+        """Give a written summary, which was written for the texts as they were, to the redacted plan."""
+        written = self.model.plan.checkpoint
+        if written is not None and twin.plan.checkpoint is None:
+            words = {name: self.redactor.clean(getattr(written, name)) for name in ("text", "by")}
+            turns = tuple(map(self.redactor.clean, written.turns))
+            twin.adopt_summary(twin.plan, written.model_copy(update={**words, "turns": turns}))
+
+    def _describe_context(
+        self, twin: WorkbenchModel, original: WorkbenchModel, query: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Compare the two requests with redacted texts, but with the token counts of the original ones.
+
+        Pieces of a difference may be pieces of a secret, so the texts are redacted before they are compared.
+        """
         context, own = (
-            to_json(describe_context(model, {**query, "most": BODY_CHARS}))
-            for model in (twin, self.model.copy_for(look))
+            to_json(describe_context(model, {**query, "most": BODY_CHARS})) for model in (twin, original)
         )
         if own["count"] == context["count"] and len(own["rows"]) == len(context["rows"]):
             context |= {name: own[name] for name in ("left", "right", "runs")}
@@ -424,6 +433,19 @@ class Answers:
                     block["text"] = block["text"][:MOST_PIECE]
         context["pairs"] = ["before"]
         return context
+
+    def _list_facts(self, model: WorkbenchModel) -> dict[str, Any]:
+        """Return the whole list of facts under the plan, which the page filters itself."""
+        query = {"place": model.shown.place or 0}
+        reply = list_facts(model, query)
+        rows = list(reply.rows)
+        while len(rows) < min(reply.total, MOST_LISTED):
+            rows += list_facts(model, {**query, "from": len(rows)}).rows
+        if reply.total > len(rows):
+            total = plural(reply.total, "fact")
+            note = f"This page lists {len(rows):,} of {total}, those that are missing first."
+            reply = replace_fields(reply, sentence=note)
+        return to_json(redact_answer(replace_fields(reply, rows=rows), self.redactor))
 
     def _list_policies(self) -> dict[str, Any]:
         """Return the list of policies, with the results of those whose plans are on the page."""

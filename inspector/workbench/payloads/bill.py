@@ -58,5 +58,5 @@ def _price(ledger: Ledger) -> Bill:
     counter = QUICK if ledger.base is ESTIMATE else SNAPSHOTS
     return price_spent(
         ledger.session,
-        find_spent(ledger.session, "5m", counter, known=ledger.words_by(find_counter(counter))),
+        find_spent(ledger.session, "5m", counter, counts=ledger.words_by(find_counter(counter))),
     )

@@ -113,7 +113,7 @@ class FactHistory:
         before, after = traced.scene.before.rows, traced.scene.after.rows
         return [ref for ref, row in self._refs.items() if before[row] and not after[row]]
 
-    def tell(self, pick: str) -> HistoryRow:
+    def row(self, pick: str) -> HistoryRow:
         """Return the data behind a row."""
         if pick in self.again:
             again = self.again[pick]

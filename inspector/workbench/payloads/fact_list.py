@@ -51,7 +51,7 @@ LABELS = {
     "statement": "your statements",
 }
 UNLESS_NAMED = "absent unless named"
-"""By a summary that is not written yet; where there is room, `UNLESS` says so."""
+"""The short form of `UNLESS`, for a summary that is not written yet."""
 UNLESS = label_of("at_risk")
 GONE = "it is said on another path of this session, not on this one"
 NO_FACTS = "Nothing said so far is a path, a command, an error or anything else that is looked for."
@@ -367,7 +367,9 @@ def find_fact(facts: Facts, query: Mapping[str, Any]) -> Fact:
 def _kinds(model: WorkbenchModel, trace: Trace, numbers: set[int] | None) -> list[FactKind]:
     """Count the facts of each kind and outcome that were in the context before; with `numbers` only these."""
     counts: dict[str, dict[Outcome, int]] = {}
-    counted = [one for one in trace if one.stood and (numbers is None or one.fact.number in numbers)]
+    counted = [
+        traced for traced in trace if traced.stood and (numbers is None or traced.fact.number in numbers)
+    ]
     totals = Counter(traced.fact.kind for traced in counted)
     for traced in counted:
         outcomes = counts.setdefault(traced.fact.kind, dict.fromkeys(OUTCOMES, 0))

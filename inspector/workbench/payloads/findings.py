@@ -1,6 +1,6 @@
-"""Findings: what a compaction lost or changed that it should not have, in groups, the most serious first.
+"""Findings: facts that a compaction lost or changed and should not have, in groups, the most serious first.
 
-The same checks as `inspector check` makes; `story` tells of one of them. Head line, tab, counts and list come
+The same checks as `inspector check` makes; `story` explains one of them. Head line, tab, counts and list come
 from the same groups.
 """
 
@@ -49,7 +49,7 @@ MOST_TITLE = 120
 MOST_FINDINGS = 200
 """Rows of a group that are sent; its head counts all."""
 MOST_TO_CHECK = 20
-"""Rules that are listed because it is unclear what became of them."""
+"""Rules listed because their outcome is unclear."""
 _UNCHECKED = (("decision", "decision", "decisions"), ("choice", "choice", "choices"))
 """Kinds that nearly every compaction loses in so many words, and keeps in others: told, never listed."""
 _DONE = {
@@ -67,10 +67,10 @@ _NOTHING = "Nothing that was changed, asked for or left open {was} lost {where}.
 
 
 class FindingRow(Payload, frozen=True):
-    """A finding: the fact by its number, kind and form, and what stands right of it.
+    """A finding: the fact by its number, kind and form, and the note at its right.
 
-    `pick` names what became of it that the finding is about, as `story` does. `code` is the check's.
-    `outcome` is what became of it. `verdict` is the reader's own, "" for none.
+    `pick` names the row of the fact's history, as in `story`. `code` is the check's code.
+    `verdict` is the user's own, "" for none.
     """
 
     number: int
@@ -86,7 +86,7 @@ class FindingRow(Payload, frozen=True):
 
 
 class FindingGroup(Payload, frozen=True):
-    """Findings of one sort. `count` is of all of them, `note` their sum in words, "" for none."""
+    """Findings of one kind. `count` includes rows that are not sent; `note` is their sum in words, or ""."""
 
     id: Sign
     title: str
@@ -96,10 +96,10 @@ class FindingGroup(Payload, frozen=True):
 
 
 class FindingsReply(Payload, frozen=True):
-    """All findings of the compaction that is looked at.
+    """All findings of the compaction that is shown.
 
-    `look` says which it is: "recorded:1" for the first that the file holds, or "plan". `unchecked` says what
-    was lost that is no finding, `sentence` what to say where there are none.
+    `look` names it: "recorded:1" for the first one in the file, or "plan". `unchecked` counts losses that are
+    not findings; `sentence` is shown if there are no findings.
     """
 
     place: int
@@ -112,7 +112,7 @@ class FindingsReply(Payload, frozen=True):
 
 
 class LossesReply(Payload, frozen=True):
-    """The end of the sentence of a plan or a compaction: what its findings are, and how many there are."""
+    """Sentence about the losses of a plan or a compaction, and the number of its findings."""
 
     sentence: str
     tone: Literal["bad", "", "good"]
@@ -120,7 +120,7 @@ class LossesReply(Payload, frozen=True):
 
 
 class Recorded(NamedTuple):
-    """A recorded compaction: what it is called, its entry, and what it left of every fact."""
+    """A recorded compaction: its name, its entry, and the outcome of every fact."""
 
     name: MarkName
     entry: Entry
@@ -136,15 +136,15 @@ class Recorded(NamedTuple):
 
     @property
     def clears(self) -> bool:
-        """Whether it emptied outputs, and nothing else."""
+        """Whether it only cleared outputs."""
         return self.name.kind == "micro"
 
 
 def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsReply:
     """List the findings of the recorded compaction right after the point in time.
 
-    If there is none, or if `look` is "plan", list those of the plan with its cut at `place`; if outputs were
-    cleared, list both. With `rowFrom` and `rowTo` list only what is missing or changed of the facts that a
+    If there is none, or if `look` is "plan", list the findings of the plan with its cut at `place`; if
+    outputs were cleared, list both. With `rowFrom` and `rowTo` list only missing or changed facts that a
     block in these rows states.
     """
     reply = _list_all(model, query)
@@ -178,7 +178,7 @@ def _list_all(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsReply:
 
 
 def describe_losses(model: WorkbenchModel, query: Mapping[str, Any]) -> LossesReply:
-    """Count what the findings list holds, for the side that is looked at with its cut at `place`."""
+    """Summarise the findings list of the selected side, with its cut at `place`."""
     side = model.looked_at
     look = "plan" if side is None else side.mark.look
     reply = list_findings(model, {**query, "look": look})
@@ -191,10 +191,8 @@ def _describe(model: WorkbenchModel, reply: FindingsReply, place: int) -> Losses
         if side.sealed:
             return LossesReply(write("losses", "unknown").sentence, "")
         # A clearing of outputs is listed with the plan's findings below its own.
-        mine = [
-            group for group in reply.groups if group.id == "again" or group.rows[0].pick == side.mark.look
-        ]
-        return _count_losses(mine, "")
+        own = [group for group in reply.groups if group.id == "again" or group.rows[0].pick == side.mark.look]
+        return _count_losses(own, "")
     plan = find_listing(model, place, planned=True).plan
     if not plan.outcome.changed.any():
         return LossesReply("", "good")
@@ -215,8 +213,8 @@ def _count_losses(groups: Iterable[FindingGroup], variant: str) -> LossesReply:
     if not parts:
         return LossesReply(write("losses", "none").sentence + check, "" if check else "good")
     pronoun = "it" if missing == 1 else "them"
-    found = write("losses", variant, facts=join_words(parts), them=pronoun)
-    return LossesReply(found.sentence + check, "" if variant == "not written" and not changed else "bad")
+    wording = write("losses", variant, facts=join_words(parts), them=pronoun)
+    return LossesReply(wording.sentence + check, "" if variant == "not written" and not changed else "bad")
 
 
 def _of_recorded(
@@ -224,8 +222,8 @@ def _of_recorded(
 ) -> FindingsReply:
     trace, faults = recorded.trace, Faults(listing.facts.faults)
     again = [regret for regret in find_again(model, listing) if regret.entry == recorded.entry.id]
-    session, kept = model.session, _find_kept(listing)
-    groups = [*_group(trace, session, None, faults, f"Missing in {recorded.sign}", recorded.look, kept)]
+    session, retained = model.session, _find_retained(listing)
+    groups = [*_group(trace, session, None, faults, f"Missing in {recorded.sign}", recorded.look, retained)]
     if again:
         groups.append(_group_again(model, listing, again))
     groups += _group_judged(trace, session, recorded.look)
@@ -249,7 +247,7 @@ def _of_plan(model: WorkbenchModel, listing: FactListing, place: int) -> Finding
 def _beside_cleared(
     model: WorkbenchModel, listing: FactListing, place: int, mark: RecordedMark
 ) -> FindingsReply:
-    """List the losses of a clearing of outputs, which are often none, followed by those of the plan."""
+    """List the losses of a clearing of outputs, often none, followed by the losses of the plan."""
     reply = _of_plan(model, listing, place)
     trace = find_recorded(listing, model.session[mark.entry]).trace
     session = model.session
@@ -275,7 +273,9 @@ def _finish(
 ) -> FindingsReply:
     kinds = trace.kind[trace.stood & (trace.outcome == CODE["absent"])].tolist()
     absent = Counter(KINDS[kind] for kind in kinds)
-    words = join_words([plural(absent[kind], one, many) for kind, one, many in _UNCHECKED if absent[kind]])
+    words = join_words(
+        [plural(absent[kind], singular, many) for kind, singular, many in _UNCHECKED if absent[kind]]
+    )
     notes = [f"Not listed: {words}"] if words else []
     if faults:
         notes.append(f"incomplete: {plural(len(faults), 'fault')} while checking")
@@ -290,33 +290,33 @@ def _count(groups: Iterable[FindingGroup]) -> int:
 
 
 def find_next(listing: FactListing) -> Recorded | None:
-    """The compaction that the file records right after the listing's moment, of several the first."""
+    """Return the first compaction that the file records right after the listing's point in time."""
     entry = find_next_compaction(listing.plan.session)
     return None if entry is None else find_recorded(listing, entry)
 
 
 def find_recorded(listing: FactListing, entry: Entry) -> Recorded:
-    """A compaction by its entry; its trace is kept with the facts."""
+    """Return the compaction of an entry; its trace is cached with the facts."""
     whole = listing.whole
-    # Of a branch that was left, the session that ends with the compaction.
+    # On an abandoned branch, use the session that ends with the compaction.
     session = whole if whole.path_index[whole.index[entry.id]] >= 0 else whole.at(entry.id)
 
     def trace() -> Trace:
-        (found,) = trace_moves(session, listing.facts, [find_move(session, entry)])
-        return found
+        (traced,) = trace_moves(session, listing.facts, [find_move(session, entry)])
+        return traced
 
     name = number_compactions(session).get(entry.id, MarkName("compact", 1))
     return Recorded(name, entry, _TRACES.of(listing.facts, trace, entry.id))
 
 
 def find_again(model: WorkbenchModel, listing: FactListing) -> tuple[Regret, ...]:
-    """Everything that was needed again, in the order it came; kept with the facts."""
+    """Return everything that was needed again, in the order of the session; cached with the facts."""
     find = partial(find_regret, listing.whole, listing.facts, model.ledger)
     return _REGRETS.of(listing.facts, find, Same(model.ledger), listing.whole.judgements)
 
 
-def _find_kept(listing: FactListing) -> frozenset[int]:
-    """Numbers of the facts that the plan keeps, where it is what the file records with an edit."""
+def _find_retained(listing: FactListing) -> frozenset[int]:
+    """Numbers of the facts that an edited recorded plan keeps in full; empty for any other plan."""
     plan, trace = listing.plan, listing.trace
     if plan.policy.name != RECORDED.name or plan.edits == Edits():
         return frozenset()
@@ -331,10 +331,12 @@ def _group(
     faults: Faults,
     title: str,
     pick: str,
-    kept: frozenset[int] = frozenset(),
+    retained: frozenset[int] = frozenset(),
 ) -> Iterator[FindingGroup]:
-    """Yield the findings of a trace by group: what is changed, what is missing, and what to check."""
-    found = [one for one in check_trace(trace, session, plan, faults) if one.traced is not None]
+    """Yield the findings of a trace by group: changed facts, missing facts, and rules to check."""
+    findings = [
+        finding for finding in check_trace(trace, session, plan, faults) if finding.traced is not None
+    ]
     sorts: tuple[tuple[Sign, str, tuple[str, ...]], ...] = (
         ("changed", "Changed or contradicted", LOSSES["changed"]),
         ("absent", title, (*LOSSES["files"], *LOSSES["rules"], *LOSSES["todos"])),
@@ -342,31 +344,34 @@ def _group(
         ("superseded", "Replaced values carried on", ("CI015",)),
     )
     for sign, head, codes in sorts:
-        mine = [one for one in found if one.code in codes]
+        group = [finding for finding in findings if finding.code in codes]
         rows = [
             _row(
-                *(one.traced, describe_loss(one), sign, one.code, pick, kept),
-                find_verdict(session, one.traced),
+                *(finding.traced, describe_loss(finding), sign, finding.code, pick, retained),
+                find_verdict(session, finding.traced),
             )
-            for one in mine[:MOST_FINDINGS]
-            if one.traced is not None
+            for finding in group[:MOST_FINDINGS]
+            if finding.traced is not None
         ]
         if rows:
-            yield FindingGroup(sign, head, len(mine), "", rows)
+            yield FindingGroup(sign, head, len(group), "", rows)
     unsure = (
         []
         if plan is not None and plan.is_unwritten
         else trace.select("partial", "unclear", kind="constraint")
     )
-    unsure = [one for one in unsure if is_rule(one)]
-    unsure = [one for one in unsure if find_verdict(session, one) not in ("lost", "not lost")]
-    rows = [_row(one, TRAITS[one.outcome].label, "check", "", pick, kept) for one in unsure[:MOST_TO_CHECK]]
+    unsure = [traced for traced in unsure if is_rule(traced)]
+    unsure = [traced for traced in unsure if find_verdict(session, traced) not in ("lost", "not lost")]
+    rows = [
+        _row(traced, TRAITS[traced.outcome].label, "check", "", pick, retained)
+        for traced in unsure[:MOST_TO_CHECK]
+    ]
     if rows:
         yield FindingGroup("check", "Check yourself", len(rows), "", rows)
 
 
 def _group_judged(trace: Trace, session: Session, pick: str) -> Iterator[FindingGroup]:
-    """Yield the facts that the reader judged not to be lost in this compaction or plan."""
+    """Yield the facts that the user judged not to be lost in this compaction or plan."""
     entry = "" if trace.scene.entry is None else trace.scene.entry.id
     named = [
         (kind, form)
@@ -374,9 +379,9 @@ def _group_judged(trace: Trace, session: Session, pick: str) -> Iterator[Finding
         if where == entry and verdict == "not lost"
     ]
     judged = [trace[name] for name in named if name in trace]
-    # What a plan keeps needs no judgement.
-    judged = [one for one in judged if entry or one.outcome not in IN_FULL]
-    rows = [_row(one, "", "judged", "", pick, verdict="not lost") for one in judged]
+    # Facts that a plan keeps need no judgement.
+    judged = [traced for traced in judged if entry or traced.outcome not in IN_FULL]
+    rows = [_row(traced, "", "judged", "", pick, verdict="not lost") for traced in judged]
     if rows:
         yield FindingGroup("judged", "Marked not lost by you", len(rows), "", rows)
 
@@ -387,15 +392,15 @@ def _row(
     sign: Sign,
     code: str,
     pick: str,
-    kept: frozenset[int] = frozenset(),
+    retained: frozenset[int] = frozenset(),
     verdict: Verdict | None = None,
 ) -> FindingRow:
     fact = traced.fact
     form = cut_text(fact.form, MOST_FORM)
-    if fact.number in kept:
+    if fact.number in retained:
         note = "kept by this plan"
-    found = fact.number, fact.kind, form, name_fact(traced), note, sign, traced.outcome, code, pick
-    return FindingRow(*found, verdict or "")
+    columns = fact.number, fact.kind, form, name_fact(traced), note, sign, traced.outcome, code, pick
+    return FindingRow(*columns, verdict or "")
 
 
 def describe_loss(finding: LintFinding) -> str:
@@ -407,17 +412,17 @@ def describe_loss(finding: LintFinding) -> str:
 
 
 def name_fact(traced: TracedFact) -> str:
-    """A fact for a row: a path relative to the project, what somebody said in quotes."""
+    """Format a fact for a row: paths relative to the project, quotes in quotation marks."""
     return title_form(traced.fact.kind, traced.fact.form, traced.scene.session.cwd)
 
 
 def title_form(kind: str, form: str, cwd: str | None) -> str:
-    """The same of a kind and a form: as in a heading, but that a long path goes without its middle."""
+    """Format a fact for a row by its kind and form: as in a heading, but shorten a long path."""
     return printable(title_path(form, cwd)) if kind == "file" else name_form(kind, form, cwd)
 
 
 def name_form(kind: str, form: str, cwd: str | None) -> str:
-    """A fact for a heading, by its kind and form.
+    """Format a fact for a heading, by its kind and form.
 
     >>> name_form("file", "/home/ada/app/src/a.py", "/home/ada/app")
     'src/a.py'
@@ -433,9 +438,9 @@ def _group_again(model: WorkbenchModel, listing: FactListing, again: list[Regret
     tokens, money = sum_regret(again)
     note = f"{format_tokens(tokens)} tokens" + ("" if money is None else f", {money}")
     regrets = find_again(model, listing)
-    costly = sorted(again, key=lambda one: -one.tokens)
+    costly = sorted(again, key=lambda regret: -regret.tokens)
     rows = [
-        _row(one.traced, f"{one.tokens:+,}", "again", "CI009", f"again:{regrets.index(one)}")
-        for one in costly[:MOST_FINDINGS]
+        _row(regret.traced, f"{regret.tokens:+,}", "again", "CI009", f"again:{regrets.index(regret)}")
+        for regret in costly[:MOST_FINDINGS]
     ]
     return FindingGroup("again", "Needed again", len(again), note, rows)

@@ -93,8 +93,8 @@ class TriggerHeadroom(NamedTuple):
     @property
     def sentence(self) -> str:
         """The headroom in words."""
-        one, several = f"{self.unit}{self.scale} is", f"{self.unit}s{self.scale} are"
-        remaining = plural(self.left, one, several)
+        singular, several = f"{self.unit}{self.scale} is", f"{self.unit}s{self.scale} are"
+        remaining = plural(self.left, singular, several)
         sentence = f"{remaining} left before {self.until}"
         if self.turns is None:
             return f"{sentence}."
@@ -320,11 +320,11 @@ NO_STATE = RunState("unknown", "unknown", "?", "grey", "window unknown")
 """The state of a harness with thresholds, if the window is not known."""
 
 
-def list_states(harness: Harness, known: bool = True) -> list[RunState]:
-    """List all states in order, including those of a harness without thresholds; if the window is not
-    `known`, the unknown one is the last."""
+def list_states(harness: Harness, has_window: bool = True) -> list[RunState]:
+    """List all states in order, also for a harness without thresholds; the unknown state is last, and only
+    there if the window is not known."""
     states = [describe_state(state, harness) for state in STATES]
-    return states if known else [*states, NO_STATE]
+    return states if has_window else [*states, NO_STATE]
 
 
 def describe_state(state: State, harness: Harness) -> RunState:

@@ -28,7 +28,7 @@ from ...session.labels import hash_text
 from ...session.queries import is_summary
 from ...session.session import Session
 from ...text import plural
-from ...tokens.history import History, Stretch
+from ...tokens.history import History, Segment
 from ...tokens.ledger import Ledger
 from ...tokens.models import model_of, window_of
 from ...tokens.moment import find_moment
@@ -536,7 +536,7 @@ def _lanes(plan: Plan) -> list[LanePayload]:
     ]
 
 
-def _segment(segment: Stretch, session: Session, history: History) -> SegmentPayload:
+def _segment(segment: Segment, session: Session, history: History) -> SegmentPayload:
     steps = segment.last_step - segment.first_step + 1
     turns = f"turn {segment.first_turn + 1}"
     if segment.last_turn > segment.first_turn:
@@ -552,7 +552,7 @@ def _segment(segment: Stretch, session: Session, history: History) -> SegmentPay
     )
 
 
-def _describe_segment(segment: Stretch, session: Session, history: History) -> str:
+def _describe_segment(segment: Segment, session: Session, history: History) -> str:
     """Say which recorded summary a segment follows, if any (S0-70)."""
     at = [
         mark.entry

@@ -1,7 +1,7 @@
-"""The story of one fact: what was said, what is left, what happened in turn, and what would have kept it.
+"""The story of one fact: its source, what remains of it, its history, and the fixes that would have kept it.
 
 `outcomes` has one row for each recorded compaction, for the clearings of outputs that touched the fact, for
-each time it was needed again, and for the plan. The evidence shown is that of one row.
+each time it was needed again, and for the plan. The evidence belongs to one row.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal
 from ...errors import EditError
 from ...facts.explain import name_speaker
 from ...facts.explanation import Passage
-from ...facts.facts import SPOKEN
+from ...facts.facts import SENTENCE_KINDS
 from ...facts.focus import write_focus
 from ...facts.lint.check import CHANGED, find_code, list_mentions
 from ...facts.outcomes import MISSING, TRAITS, UNDECIDED, Colour, Outcome
@@ -37,7 +37,7 @@ StepSign = Literal["named", "kept", "undecided", "unknown", "missing", "again", 
 By = Literal["file", "plan", "guess", ""]
 MOST_PLACES = 2_000
 MOST_NAME = 20
-"""Characters of a fact's name that stand beside the lanes; for a longer one stands what it is."""
+"""Longest name shown next to the lanes, in characters; a longer one is replaced by the fact's kind."""
 _NOUNS = {
     "constraint": "your rule",
     "todo": "open task",
@@ -55,7 +55,7 @@ _NOTHING = defaultdict(
         "pointer": "Only a pointer.",
     },
 )
-"""What stands in the place of a passage that there is not."""
+"""Text shown if there is no passage, by outcome."""
 
 
 class WordingPayload(Payload, frozen=True):
@@ -66,7 +66,7 @@ class WordingPayload(Payload, frozen=True):
 
 
 class StoryMark(Payload, frozen=True):
-    """A span of a passage in UTF-16 units; `differs` tells a value that differs from words that match."""
+    """A span of a passage in UTF-16 units; `differs` marks a differing value, not matching words."""
 
     start: int
     end: int
@@ -74,9 +74,9 @@ class StoryMark(Payload, frozen=True):
 
 
 class StoryPassage(Payload, frozen=True):
-    """Words in their surroundings: `start` to `end` are the words themselves, in UTF-16 units.
+    """A quotation with its surroundings: `start` to `end` is the quotation itself, in UTF-16 units.
 
-    If there are no such words, the span is empty, and `text` says so.
+    If there is no quotation, the span is empty, and `text` says so.
     """
 
     title: str
@@ -89,7 +89,7 @@ class StoryPassage(Payload, frozen=True):
 
 
 class StoryStep(Payload, frozen=True):
-    """A step of the chain; `turn` is where, in words, `tokens` and `price` what it took, "" for nothing."""
+    """A step of the history: its turn in words, and its tokens and price, "" if it has none."""
 
     turn: str
     words: str
@@ -100,7 +100,7 @@ class StoryStep(Payload, frozen=True):
 
 
 class StoryOutcome(Payload, frozen=True):
-    """A row of what became of it; `id` asks for it. `by` is whose word that is."""
+    """A row of the fact's history. A query selects it by `id`; `by` is the source of the outcome."""
 
     id: str
     words: str
@@ -118,7 +118,7 @@ class StoryPlace(Payload, frozen=True):
 
 
 class StoryFactRow(Payload, frozen=True):
-    """The fact as a row under the lanes: `name` and what its blocks do with it, and how that `ends`."""
+    """The fact as a row under the lanes: its name, what its blocks do with it, and its outcome."""
 
     name: str
     does: str
@@ -126,13 +126,13 @@ class StoryFactRow(Payload, frozen=True):
 
 
 class StoryReply(Payload, frozen=True, kw_only=True):
-    """The story of a fact, with the evidence of one of its `outcomes`: the one that `pick` names.
+    """The story of a fact, with the evidence of the row of `outcomes` that `pick` names.
 
     `label` is that outcome in a few words, `wording` in a sentence; `tone` is its colour, "" for none.
-    `verdict` is the reader's own judgement of it, `verdicts` those that can be given.
-    `said` are the words that were said, `found` the closest words of what is left; `searched` says what was
-    searched if nothing was found. `because` are the causes. `places` are blocks that name it: of many the
-    first and the last half.
+    `verdict` is the user's own judgement of it, `verdicts` the possible ones.
+    `said` quotes the source, `found` the closest remaining words; `searched` names the searched texts if
+    nothing was found. `because` lists the causes. `places` are blocks that name the fact: at most
+    `MOST_PLACES`, half of them the first and half the last.
     """
 
     number: int
@@ -165,17 +165,17 @@ class StoryReply(Payload, frozen=True, kw_only=True):
 
 
 def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
-    """The story of the fact of this number, or kind and form, with the cut at `place`.
+    """Return the story of the fact with this number, or kind and form, with the cut at `place`.
 
-    `pick` names the row of what became of it, "" lets the recorded loss come first. Raises IndexError or
-    LookupError where there is no such fact.
+    `pick` names a row of its history; "" selects the recorded loss if there is one. Raises IndexError or
+    LookupError if there is no such fact.
     """
     place = int(query["place"])
     listing = find_listing(model, place, planned=True)
     fact = find_fact(listing.facts, query)
     history = FactHistory(model, listing, fact)
     pick = history.choose(str(query.get("pick", "")))
-    event = history.tell(pick)
+    event = history.row(pick)
     traced, code, wording = event.traced, _code(history, event), _write(history, event)
     tone, verdict = _tone(event, code), None if traced is None else find_verdict(model.session, traced)
     explanation = None if traced is None else traced.explanation
@@ -200,7 +200,7 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
         wording=WordingPayload(wording.code, wording.sentence),
         tone="" if verdict == "not lost" else tone,
         said=None if evidence is None else _pass(history, evidence.said, event),
-        found=None if evidence is None else _pass(history, evidence.found, event, left=True),
+        found=None if evidence is None else _pass(history, evidence.found, event, remaining=True),
         searched="" if explanation is None else explanation.searched,
         because=[
             WordingPayload(cause.code, cause.sentence)
@@ -219,20 +219,20 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
 
 
 def judge_story(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingJudgement:
-    """Return the judgement that a query states about the fact and the row that a story tells of.
+    """Return the judgement that a query states about a fact and a row of its history.
 
     Raises what `tell_story` raises, and `EditError` if the row has nothing to judge.
     """
     listing = find_listing(model, int(query["place"]), planned=True)
-    event = FactHistory(model, listing, find_fact(listing.facts, query)).tell(str(query["pick"]))
+    event = FactHistory(model, listing, find_fact(listing.facts, query)).row(str(query["pick"]))
     traced = event.traced
     if traced is None or event.again is not None:
-        raise EditError("judge", str(query["pick"])[:60], "nothing became of this fact here")
+        raise EditError("judge", str(query["pick"])[:60], "this fact has no outcome here")
     return traced.judge(query["verdict"])
 
 
 def _offer(model: WorkbenchModel, history: FactHistory, event: HistoryRow) -> tuple[str, list[StoryFix], str]:
-    """What would have kept it: a title, the fixes, and a note if there are none."""
+    """Return the fixes that would have kept the fact: a title, the fixes, and a note if there are none."""
     if event.again is not None:
         return "Would have avoided this", offer_output(model, event, history), ""
     if event.traced is None or (event.recorded is not None and event.recorded.clears):
@@ -245,7 +245,7 @@ def _offer(model: WorkbenchModel, history: FactHistory, event: HistoryRow) -> tu
 
 
 def _write(history: FactHistory, event: HistoryRow) -> WrittenSentence:
-    """What became of it, in a sentence."""
+    """Write the outcome as a sentence."""
     if event.again is not None:
         return _write_again(history, event.again)
     return write("later") if event.traced is None else event.traced.explanation.wording
@@ -270,7 +270,7 @@ def _label_outcome(event: HistoryRow) -> str:
 
 
 def _tone(event: HistoryRow, code: str) -> Colour | Literal[""]:
-    """Red only if something that matters is missing for sure."""
+    """Return the colour of the outcome: red only if a finding says that the fact is missing."""
     traced = event.traced
     if traced is None or event.again is not None or not traced.stood or may_be_named(traced):
         return ""
@@ -279,23 +279,23 @@ def _tone(event: HistoryRow, code: str) -> Colour | Literal[""]:
 
 
 def _pass(
-    history: FactHistory, passage: Passage | None, event: HistoryRow, left: bool = False
+    history: FactHistory, passage: Passage | None, event: HistoryRow, remaining: bool = False
 ) -> StoryPassage | None:
-    """A passage for the screen: escaped, with its spans in UTF-16 units."""
+    """Convert a passage for the screen: escaped, with its spans in UTF-16 units."""
     traced = event.traced
     if passage is None:
-        if not left or traced is None:
+        if not remaining or traced is None:
             return None
         cleared = event.recorded is not None and event.recorded.clears
         text = _NOTHING["cleared" if cleared else "not written" if may_be_named(traced) else traced.outcome]
         return StoryPassage("What stays" if cleared else _REMAINING["summary"], "", "", text, 0, 0, [])
     title = _REMAINING.get(passage.speaker) or name_speaker(passage)
-    if left and traced is not None and traced.outcome == "superseded":
+    if remaining and traced is not None and traced.outcome == "superseded":
         title = "You said later"
-    elif left and passage.speaker not in _REMAINING:
+    elif remaining and passage.speaker not in _REMAINING:
         title = "What stays"
-    known = passage.ref.entry in history.session.index
-    note = _label(history, passage.ref) if known and passage.speaker not in _REMAINING else ""
+    in_session = passage.ref.entry in history.session.index
+    note = _label(history, passage.ref) if in_session and passage.speaker not in _REMAINING else ""
 
     # Each piece is escaped by itself, so that the spans keep their bounds.
     spans = sorted([*((span, False) for span in passage.same), *((span, True) for span in passage.differs)])
@@ -304,7 +304,9 @@ def _pass(
     offset = dict(zip(bounds, accumulate(map(utf16_length, pieces), initial=0), strict=True))
     marks = [StoryMark(offset[span.start], offset[span.end], differs) for span, differs in spans]
     start, end = offset[passage.core.start], offset[passage.core.end]
-    return StoryPassage(title, note, str(passage.ref) if known else "", "".join(pieces), start, end, marks)
+    return StoryPassage(
+        title, note, str(passage.ref) if in_session else "", "".join(pieces), start, end, marks
+    )
 
 
 def _fact_row(history: FactHistory, event: HistoryRow, row: str) -> StoryFactRow:
@@ -312,7 +314,7 @@ def _fact_row(history: FactHistory, event: HistoryRow, row: str) -> StoryFactRow
     name = name_form(fact.kind, fact.form, history.session.cwd)
     if fact.kind == "file":
         name = name.rpartition("/")[2]
-    does = "is said in" if fact.kind in SPOKEN else "is named in"
+    does = "is said in" if fact.kind in SENTENCE_KINDS else "is named in"
     short = name if len(name) <= MOST_NAME else _NOUNS.get(fact.kind, fact.kind)
     if event.again is not None or traced is None:
         return StoryFactRow(short, does, row)
@@ -326,8 +328,8 @@ def _fact_row(history: FactHistory, event: HistoryRow, row: str) -> StoryFactRow
 
 
 def _gather(history: FactHistory, event: HistoryRow) -> list[BlockRef]:
-    """The blocks that say the fact, and those that name it in so many words; in the order of the file."""
-    named = {said.ref for said in history.fact.said}
+    """Return the blocks that state or literally name the fact, in the order of the file."""
+    named = {mention.ref for mention in history.fact.said}
     if event.traced is not None:
         named |= set(event.traced.named)
     index = history.session.index
@@ -404,7 +406,7 @@ def _name_outcome(traced: TracedFact) -> str:
 
 
 def _where(history: FactHistory, traced: TracedFact) -> str:
-    """Of what a plan keeps, where it stands: ", pinned in turn 2"."""
+    """Say where a plan keeps the fact verbatim: ", pinned in turn 2"."""
     plan = traced.scene.plan
     if plan is None or traced.outcome != "verbatim":
         return ""
@@ -428,22 +430,24 @@ def _steps(history: FactHistory, event: HistoryRow) -> Iterator[StoryStep]:
     traced = event.traced
     if traced is None or not traced.named:
         return
-    sayings, said = list_mentions(traced), "said" if history.fact.kind in SPOKEN else "named"
+    mentions, verb = list_mentions(traced), "said" if history.fact.kind in SENTENCE_KINDS else "named"
     first, last = traced.named[0], traced.named[-1]
-    done = {one.operation for one in sayings if one.ref == first}
+    done = {mention.operation for mention in mentions if mention.ref == first}
     lead = next((word for way, word in (("created", "created"), ("ran", "first run")) if way in done), "")
-    yield _step(history, first, lead or f"first {said}, in {history.name(first)}", "named")
-    later = [one for one in sayings if one.operation in (*CHANGED, "ran") and one.ref != first]
+    yield _step(history, first, lead or f"first {verb}, in {history.name(first)}", "named")
+    later = [
+        mention for mention in mentions if mention.operation in (*CHANGED, "ran") and mention.ref != first
+    ]
     if later:
-        counts = {way: sum(one.operation == way for one in later) for way in (*CHANGED, "ran")}
+        counts = {way: sum(mention.operation == way for mention in later) for way in (*CHANGED, "ran")}
         did = [
             way.replace("ran", "run again") + ("" if number == 1 else f" {number} times")
             for way, number in counts.items()
             if number
         ]
         yield _step(history, later[-1].ref, join_words(did), "named")
-    if last not in (first, *(one.ref for one in later[-1:])):
-        yield _step(history, last, f"last {said} in {history.name(last)}", "named")
+    if last not in (first, *(mention.ref for mention in later[-1:])):
+        yield _step(history, last, f"last {verb} in {history.name(last)}", "named")
     yield _decide(history, event, traced)
     for again in history.again.values() if event.recorded is not None else ():
         if event.recorded is not None and again.entry == event.recorded.entry.id:
@@ -458,7 +462,7 @@ def _step(history: FactHistory, ref: BlockRef, words: str, sign: StepSign) -> St
 
 
 def _decide(history: FactHistory, event: HistoryRow, traced: TracedFact) -> StoryStep:
-    """The step at which the compaction, or the plan, decided."""
+    """Return the step of the compaction or the plan itself."""
     number, recorded = len(traced.named), event.recorded
     planned = recorded is None
     named = f"{plural(number, 'block')} named it"
@@ -469,8 +473,8 @@ def _decide(history: FactHistory, event: HistoryRow, traced: TracedFact) -> Stor
     if recorded is not None and recorded.clears and traced.stood:
         emptied = len(history.emptied(traced))
         outputs = plural(emptied, "was cleared", "were cleared") if emptied else "none was cleared"
-        left = len(traced.stands) if traced.outcome == "verbatim" else 0
-        outputs += f", {plural(left, 'stays', 'stay') if left else 'none stays'}"
+        remaining = len(traced.stands) if traced.outcome == "verbatim" else 0
+        outputs += f", {plural(remaining, 'stays', 'stay') if remaining else 'none stays'}"
         variant = "cleared"
     words = write(
         "step",

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ...facts.lint.check import CHANGED, list_mentions
 from ...facts.mentions import make_pattern
 from ...facts.traced import Trace, TracedFact
+from ...hooks.snapshot import write_words_back
 from ...planning.plan import Plan
 from ...redaction.cut import cut_text
 from ...session.entries import Entry
@@ -29,6 +30,9 @@ NO_RECORDED = "The file records no compaction right after this moment."
 CLEARED = "The file records that outputs were cleared here; nothing was summarised."
 NONE_PLANNED = "This plan writes no summary."
 SAME = "The same text so far: drag the cut, or choose a policy."
+GIVEN_BACK = "What the hook would give back"
+HOOKED = "Rules that you typed, and pins, word for word. Without the hook, paste them after a compaction."
+NOTHING_BACK = "Nothing: no clear rule was typed before this point, and the folder has no pins."
 
 
 class SummaryCount(Payload, frozen=True):
@@ -61,11 +65,12 @@ class SummarySide(Payload, frozen=True):
 
 class SummariesReply(Payload, frozen=True):
     """Both sides. There is no `recorded` side if no recorded compaction follows, or if it only cleared
-    outputs; `sentence` gives the reason."""
+    outputs; `sentence` gives the reason. `given_back` is the text of hooks after a compaction here."""
 
     recorded: SummarySide | None
     planned: SummarySide
     sentence: str
+    given_back: SummarySide
 
 
 def compare_summaries(model: WorkbenchModel, query: Mapping[str, Any]) -> SummariesReply:
@@ -96,7 +101,14 @@ def compare_summaries(model: WorkbenchModel, query: Mapping[str, Any]) -> Summar
     if side is not None and planned.text and planned.text == side.text:
         # One text is read once.
         planned = replace(planned, text="", total=0, note="", sentence=SAME)
-    return SummariesReply(side, planned, "" if side is not None else sentence)
+    return SummariesReply(side, planned, "" if side is not None else sentence, _give_back(model))
+
+
+def _give_back(model: WorkbenchModel) -> SummarySide:
+    """Describe what the hook would give back after a compaction at this point in time."""
+    text = write_words_back(model.moment, model.read_pins(model.session.source.cwd or ""))
+    size = plural(int(model.ledger.count_texts([text])[0]), "token") if text else ""
+    return SummarySide(GIVEN_BACK, size, text, len(text), HOOKED, [], "" if text else NOTHING_BACK)
 
 
 def _read_recorded(entry: Entry, sealed: bool, title: str) -> SummarySide:

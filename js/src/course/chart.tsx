@@ -109,7 +109,7 @@ export const Lanes = (props: Props) => {
   const { ref, width } = useWidth();
   const isNarrow = width <= NARROW;
   const scale = large ? 1.25 : 1;
-  // Kinds share a lane on a narrow screen if colours tell them apart; else each has a lane, with its name above it.
+  // Kinds share a lane on a narrow screen if colours distinguish them; else each has a lane, with its name above it.
   const isStacked = isNarrow && !matchMedia("(forced-colors: active)").matches;
   const lead = isNarrow ? 0 : (width < 1080 ? 150 : 212) * scale;
   const plot = Math.max(1, width - lead);
@@ -131,7 +131,7 @@ export const Lanes = (props: Props) => {
       0,
     );
   };
-  /** Where a finger came down, until it drags: it may be about to scroll the page. */
+  /** The point at which a finger came down, until it drags: it may be about to scroll the page. */
   const touched = useRef<number | null>(null);
   const take = (event: PointerEvent) => {
     touched.current = null;
@@ -215,7 +215,7 @@ export const Lanes = (props: Props) => {
   );
 };
 
-/** What the heights of the bars mean; the style shows the one that is true of the lanes in front of it. */
+/** The meaning of the bar heights; the style shows the sentence that holds for the lanes in view. */
 export const Scale = () => (
   <>
     <span class="cl-apart">Each lane has its own scale.</span>

@@ -42,7 +42,7 @@ export const commands: JupyterFrontEndPlugin<void> = {
           properties: {
             path: {
               type: "string",
-              description: trans.__("The file, from the server's root; asked for where it is left out"),
+              description: trans.__("The file, from the server's root; asked for if it is left out"),
             },
             selected: { type: "boolean", description: trans.__("What is selected in the file browser") },
           },

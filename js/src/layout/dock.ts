@@ -74,7 +74,7 @@ export const makeDock = (views: TabViews, actions: Actions, host: Host) => {
       const [from, to] = rowsIn(scene, selection);
       const all = {
         ...{ ...counts, context: short(Math.max(0, after)) },
-        // During a drag those of the last plan are no longer true.
+        // During a drag the counts of the last plan are out of date.
         ...(dragging && { findings: "" }),
         ...(selection && { blocks: exact(to - from) }),
         ...(selection &&

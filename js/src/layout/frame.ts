@@ -10,7 +10,7 @@ type Place = "header" | "gauge" | "overview" | "timeline" | "sentence" | "recipe
 export type Placed = Record<Place, View>;
 
 export interface Frame extends Screen {
-  /** A short sentence about what has just been done; gone after a while. */
+  /** A short sentence about what has just been done; gone after a while, or with "". */
   say(words: string, undo?: () => void): void;
   /** Has a sentence read out, after what is being read; at most one a second. */
   announce(words: string): void;
@@ -99,15 +99,15 @@ export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTM
     showWork: work => progress.show(work),
     say(words, undo) {
       setText(status, words);
-      announce(words);
       clearTimeout(timer);
+      if (words === "") return;
+      announce(words);
       timer = setTimeout(() => setText(status, ""), undo === undefined ? A_WHILE : 2 * A_WHILE);
       if (undo === undefined) return;
-      const onclick = () => {
-        setText(status, "");
-        undo();
-      };
-      status.append(" ", h("button", { class: "ci-link", "data-testid": "said-undo", onclick }, "Undo"));
+      status.append(
+        " ",
+        h("button", { class: "ci-link", "data-testid": "said-undo", onclick: undo }, "Undo"),
+      );
     },
   };
 };

@@ -151,7 +151,7 @@ const takeStart = (reach: Reach) => {
   reach.focusStart();
 };
 
-const ASKS: Partial<Record<TabId, "python">> = { facts: "python", replay: "python", lesson: "python" };
+const ASKS: Partial<Record<TabId, "python">> = { replay: "python", lesson: "python" };
 
 type Entry = Omit<Key, "shown" | "group"> & Partial<Pick<Key, "shown">>;
 
@@ -171,7 +171,7 @@ export const KEYS: readonly Key[] = [
       act: ({ actions }) => actions.takeArrived(true),
     },
     { keys: ["/"], help: "search the whole session", act: reach => reach.focusSearch() },
-    { keys: ["f"], asks: "python", help: "find a fact: where did it go?", act: reach => reach.focusFacts() },
+    { keys: ["f"], help: "find a fact: where did it go?", act: reach => reach.focusFacts() },
     { keys: ["n"], help: "next hit, or next difference", act: hit(1) },
     { keys: ["N"], help: "the one before", act: hit(-1) },
     {

@@ -11,13 +11,7 @@ export type Makers = typeof tabs & typeof dialogs;
 /** What is fetched in one message. */
 export type LaterPart = "later" | "dialogs";
 
-type ForPython =
-  | "makeExporter"
-  | "makeFacts"
-  | "makeLesson"
-  | "makeNewFile"
-  | "makeSelectionDetails"
-  | "makeSummarise";
+type ForPython = "makeExporter" | "makeLesson" | "makeNewFile" | "makeSelectionDetails" | "makeSummarise";
 
 /** Creates the tabs and the dialogs; an exported page omits those that need Python. */
 export type LaterTabs = Omit<Makers, ForPython> & Partial<Makers>;

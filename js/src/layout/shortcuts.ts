@@ -45,7 +45,7 @@ export const listenKeys = (
     help(): void;
     write(): void;
     search: Search;
-    facts: Awaited<Facts> | null;
+    facts: Awaited<Facts>;
     lesson: Awaited<LessonTab> | null;
     rules: Awaited<Rules>;
   },
@@ -74,7 +74,7 @@ export const listenKeys = (
       actions,
       stepHits: views.search.step,
       focusSearch: views.search.focus,
-      focusFacts: () => views.facts?.use(tab => tab.focus()),
+      focusFacts: () => views.facts.use(tab => tab.focus()),
       focusSummary: views.write,
       focusLesson() {
         const isOpen = viewState.tab === "lesson";

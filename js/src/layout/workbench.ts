@@ -73,8 +73,8 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
   }
   const recipe = makeRecipe();
   tools.push(recipe.inMenu);
+  const facts = tabs.await("facts", ({ makeFacts }) => makeFacts(actions));
   // Both ask Python at every step.
-  const facts = keeps ? tabs.await("facts", tabs => (tabs as Makers).makeFacts(actions)) : null;
   const selection = keeps ? tabs.await("", tabs => (tabs as Makers).makeSelectionDetails(actions)) : null;
   const lesson = keeps ? tabs.await("lesson", tabs => (tabs as Makers).makeLesson(actions)) : null;
   const summary = tabs.await("summary", ({ makeSummaryTab, makeSummarise }) =>
@@ -94,7 +94,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     timeline,
     sentence: makeSentence(actions, makePlanFacts(actions)),
     ...(lesson && { lesson }),
-    ...(facts && { facts }),
+    facts,
     ...(selection && { selection }),
     context: tabs.await("context", ({ makeContext }) => makeContext(actions)),
     compactions: tabs.await("compactions", ({ makeCompactions }) => makeCompactions(actions)),
@@ -119,7 +119,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     {
       compactions: [views.compactions],
       findings: [views.findings],
-      facts: facts ? [facts] : [],
+      facts: [facts],
       context: [views.context],
       blocks: [views.blockList, views.block, ...(selection ? [selection] : [])],
       summary: [summary],

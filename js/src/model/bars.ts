@@ -142,12 +142,12 @@ export interface Piece {
   section: number;
   fate: number;
   tokens: number;
-  left: number;
+  after: number;
 }
 
 const CODES = 256;
 const sumTokens = new Float64Array(CODES * CODES);
-const sumLeft = new Float64Array(CODES * CODES);
+const sumAfter = new Float64Array(CODES * CODES);
 
 /** The pieces of one bin under a cut, lane by lane, each lane's in the order of its sections and their fates. */
 export const piecesOf = (
@@ -167,13 +167,13 @@ export const piecesOf = (
     const key = section * CODES + fate;
     if (!keys.includes(key)) {
       keys.push(key);
-      sumTokens[key] = sumLeft[key] = 0;
+      sumTokens[key] = sumAfter[key] = 0;
     }
     sumTokens[key] = (sumTokens[key] as number) + tokens;
     // Content outside the file shrinks in proportion to its block.
     const part =
       section === scene.blockSection[row] ? stays : had > 0 ? (tokens * Math.min(stays, had)) / had : 0;
-    sumLeft[key] = (sumLeft[key] as number) + part;
+    sumAfter[key] = (sumAfter[key] as number) + part;
   });
   const laneOf = (key: number) => lanes.laneOf[Math.floor(key / CODES)] as number;
   keys.sort((a, b) => laneOf(a) - laneOf(b) || a - b);
@@ -182,7 +182,7 @@ export const piecesOf = (
     section: Math.floor(key / CODES),
     fate: key % CODES,
     tokens: sumTokens[key] as number,
-    left: sumLeft[key] as number,
+    after: sumAfter[key] as number,
   }));
 };
 

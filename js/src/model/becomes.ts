@@ -52,7 +52,7 @@ export const runFates = (fates: MostFates, cut: number): [number, number, number
 interface Sums {
   blocks: Int32Array;
   tokens: Int32Array;
-  left: Int32Array;
+  after: Int32Array;
 }
 
 /** Sums by outcome for older and for kept blocks, so that a moving cut only looks them up. */
@@ -62,20 +62,20 @@ export interface FateSums {
 }
 
 export const sumFates = (scene: Scene, plan: Plan): FateSums => {
-  const add = (fates: Uint8Array, left: Int32Array) =>
+  const add = (fates: Uint8Array, after: Int32Array) =>
     new Map(
       [...new Set(fates)].map(fate => {
         const sums: Sums = {
           blocks: new Int32Array(scene.blocks + 1),
           tokens: new Int32Array(scene.blocks + 1),
-          left: new Int32Array(scene.blocks + 1),
+          after: new Int32Array(scene.blocks + 1),
         };
         for (let row = 0; row < scene.blocks; row++) {
           const matches = fates[row] === fate;
           sums.blocks[row + 1] = (sums.blocks[row] as number) + (matches ? 1 : 0);
           sums.tokens[row + 1] =
             (sums.tokens[row] as number) + (matches ? (scene.blockTokens[row] as number) : 0);
-          sums.left[row + 1] = (sums.left[row] as number) + (matches ? (left[row] as number) : 0);
+          sums.after[row + 1] = (sums.after[row] as number) + (matches ? (after[row] as number) : 0);
         }
         return [fate, sums] as const;
       }),
@@ -96,7 +96,7 @@ export const findSplit = (scene: Scene, { splitFrom }: Plan, place: number): num
 export interface FateTotal {
   blocks: number;
   tokens: number;
-  left: number;
+  after: number;
 }
 
 /** All blocks of a fate under a cut. */
@@ -107,24 +107,24 @@ export const totalOf = (scene: Scene, sums: FateSums, fate: number, place: numbe
   const of = (name: keyof Sums) =>
     (older?.[name][row] ?? 0) +
     (keptSums ? (keptSums[name][scene.blocks] as number) - (keptSums[name][row] as number) : 0);
-  return { blocks: of("blocks"), tokens: of("tokens"), left: of("left") };
+  return { blocks: of("blocks"), tokens: of("tokens"), after: of("after") };
 };
 
 /** In words, and in few: "one summary: 242 blocks, 109k → 3.4k", "summary 3.4k". */
 export const sayTotal = (
   { id, label }: Scene["fates"][number],
-  { blocks, tokens, left }: FateTotal,
+  { blocks, tokens, after }: FateTotal,
   summary: number,
   calls = 1,
 ): [string, string] => {
   const some = `${plural(blocks, "block")}, ${short(tokens)}`;
-  if (id === "verbatim") return [`kept as it is: ${some}`, `kept ${short(left)}`];
+  if (id === "verbatim") return [`kept as it is: ${some}`, `kept ${short(after)}`];
   if (id === "summarised" && summary > 0 && calls > 1)
     return [`one summary in ${calls} calls: ${some} → ${short(summary)}`, `${calls} calls ${short(summary)}`];
   if (id === "summarised" && summary > 0)
     return [`one summary: ${some} → ${short(summary)}`, `summary ${short(summary)}`];
   // One that only its provider can read.
   if (id === "summarised") return [`one summary: ${some}`, "summary"];
-  if (left === 0) return [`${label}: ${some}`, `${label} ${short(tokens)}`];
-  return [`${label}: ${some} → ${short(left)}`, `${label} ${short(left)}`];
+  if (after === 0) return [`${label}: ${some}`, `${label} ${short(tokens)}`];
+  return [`${label}: ${some} → ${short(after)}`, `${label} ${short(after)}`];
 };

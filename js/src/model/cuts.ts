@@ -54,7 +54,7 @@ export const firstLegal = (cuts: Cuts, place: number): number => or(after(cuts, 
 
 export const lastLegal = (cuts: Cuts, place: number): number => or(before(cuts, cuts.end), place);
 
-/** The next place before `end` at which what is compacted may begin; `from` itself if there is none. */
+/** The next place before `end` at which what is compacted may begin; or `from` itself. */
 export const nextStart = ({ placeStarts }: Scene, from: number, way: 1 | -1, end: number): number => {
   for (let place = from + way; place >= 0 && place < end; place += way)
     if (placeStarts[place] === 1) return place;
@@ -96,11 +96,11 @@ export const previousTurn = (scene: Scene, cuts: Cuts, place: number): number =>
 
 /** The valid cut point whose position is nearest to that of `place`; the older of two equally near. */
 export const nearestLegal = (cuts: Cuts, place: number, positions: ArrayLike<number>): number => {
-  const left = before(cuts, place);
-  const right = after(cuts, place);
-  if (left < 0 || right < 0) return Math.max(left, right);
+  const older = before(cuts, place);
+  const newer = after(cuts, place);
+  if (older < 0 || newer < 0) return Math.max(older, newer);
   const at = positions[place] as number;
-  return at - (positions[left] as number) <= (positions[right] as number) - at ? left : right;
+  return at - (positions[older] as number) <= (positions[newer] as number) - at ? older : newer;
 };
 
 export const isLegal = (scene: Scene, place: number): boolean => scene.placeLegal[place] === 1;

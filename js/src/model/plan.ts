@@ -128,8 +128,8 @@ export const decodePlan = (wire: object | null, data: DataView | null, scene: Sc
 /** True when two plans decide the same of every block, as they do while only the cut moves. */
 export const decideSame = (a: Plan, b: Plan): boolean =>
   COLUMNS.every(name => {
-    const [left, right] = [a[name], b[name]];
-    return left.length === right.length && left.every((value, i) => value === right[i]);
+    const [first, second] = [a[name], b[name]];
+    return first.length === second.length && first.every((value, i) => value === second[i]);
   });
 
 const COLUMNS = [

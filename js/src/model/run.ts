@@ -48,13 +48,13 @@ export const turnStep = (run: Run, step: number, change: -1 | 1): number => {
 /** The event nearest to a step within a distance in steps, the earlier one of a tie; -1 without such an event. */
 export const nearestEvent = (run: Run, step: number, within: number): number => {
   const { eventStep } = run;
-  const right = lowerBound(eventStep, step);
-  const left = right > 0 ? lowerBound(eventStep, eventStep[right - 1] as number) : -1;
+  const next = lowerBound(eventStep, step);
+  const previous = next > 0 ? lowerBound(eventStep, eventStep[next - 1] as number) : -1;
   const distance = (event: number) => {
     const at = eventStep[event];
     return at === undefined ? Number.POSITIVE_INFINITY : Math.abs(at - step);
   };
-  const best = distance(left) <= distance(right) ? left : right;
+  const best = distance(previous) <= distance(next) ? previous : next;
   return distance(best) <= within ? best : -1;
 };
 

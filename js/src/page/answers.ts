@@ -4,7 +4,7 @@ import type { ChangedTraits, Line, StateHost } from "../hosts/host";
 import { makeCuts } from "../model/cuts";
 import { decodePlan, decodeScene, type Plan, type Scene } from "../model/plan";
 import type { Settings, Traits, Versus } from "../payloads/host";
-import type { BodyReply, PlanPayload } from "../payloads/types";
+import type { BodyReply, FactsReply, PlanPayload } from "../payloads/types";
 import { findPlan, findSummary, type HeldPlan, layOut, type PageData } from "./data";
 import { searchPage } from "./search";
 
@@ -20,6 +20,7 @@ const UNAVAILABLE = {
   versus: "This comparison needs a kernel; on this page plan B is another policy, or what was recorded.",
   body: "The texts of blocks were left out of this page to keep it small.",
   summary: "The summary at this place is not on this page; it needs a kernel.",
+  story: "This page tells the stories of its findings; what became of this fact is in its row.",
   told: "This page answers that at the cut it was made with; another one needs a kernel.",
   question: "This page cannot answer that; it needs a kernel.",
 };
@@ -35,6 +36,9 @@ interface Question {
   pick?: string;
   number?: number;
   query?: string;
+  kind?: string;
+  outcome?: string;
+  rowTo?: number;
   keys?: readonly string[];
 }
 
@@ -218,6 +222,8 @@ export class Answering implements Line {
       if (plan === undefined || match === undefined) throw new Unavailable(UNAVAILABLE.summary);
       return { place, text: match[0], total: match[1], facts: plan.written?.[place] ?? plan.facts };
     }
+    if (question.type === "facts" && question.rowTo === undefined)
+      return filterFacts(this.answerRecorded({ ...question, look: "plan", from: 0 }) as FactsReply, question);
     if (RECORDED_ANSWERS.includes(question.type ?? "")) return this.answerRecorded(question);
     if (LISTED.includes(question.type ?? "")) return this.list(question);
     if (question.type === "search")
@@ -242,11 +248,19 @@ export class Answering implements Line {
   private answerRecorded({ type, look, pick, number, place, from }: Question): object {
     const { told, wanted } = this.store.content;
     const shownLook = look ?? this.host.get("look") ?? "plan";
-    const isPlan = type === "story" ? pick === "plan" : !shownLook.includes(":");
+    // The list of facts lets Python choose the row of a fact's history: here the first one that is told.
+    const [name = ""] =
+      type !== "story"
+        ? [`${type} ${shownLook}`]
+        : pick
+          ? [`story ${pick} ${number}`]
+          : Object.keys(told).filter(key => key.startsWith("story ") && key.endsWith(` ${number}`));
+    const isPlan = type === "story" ? name.startsWith("story plan ") : !shownLook.includes(":");
     const own = this.find(wanted.policy, wanted.cut)[0].cut.place;
-    const moved = place !== own || this.granted.policy !== wanted.policy;
-    const answer = told[type === "story" ? `story ${pick} ${number}` : `${type} ${shownLook}`];
-    if (answer === undefined || (isPlan && moved) || (from ?? 0) > 0) throw new Unavailable(UNAVAILABLE.told);
+    const moved = isPlan && (place !== own || this.granted.policy !== wanted.policy);
+    const answer = told[name];
+    if (answer === undefined && type === "story" && !moved) throw new Unavailable(UNAVAILABLE.story);
+    if (answer === undefined || moved || (from ?? 0) > 0) throw new Unavailable(UNAVAILABLE.told);
     return answer;
   }
 
@@ -261,7 +275,7 @@ export class Answering implements Line {
       row,
       before: { text, total },
       after: after === undefined ? null : { text: after[0], total: after[1] },
-      // The block's details tell its outcome in each plan themselves.
+      // The block's details show its outcome in each plan themselves.
       facts,
       diff: after === undefined ? null : layOut(text, after[2]),
       // The page does not contain the text in plan B.
@@ -269,6 +283,19 @@ export class Answering implements Line {
     };
   }
 }
+
+/** The facts that match, of those that the page lists; the counts are of all. */
+const filterFacts = (list: FactsReply, question: Question): FactsReply => {
+  const { query = "", kind = "", outcome = "", from = 0, to } = question;
+  const words = query.toLowerCase();
+  const rows = list.rows.filter(
+    row =>
+      (kind === "" || row.kind === kind) &&
+      (outcome === "" || (row.outcome === outcome && row.stood && !row.judged)) &&
+      row.form.toLowerCase().includes(words),
+  );
+  return { ...list, query, kind, outcome, from, total: rows.length, rows: rows.slice(from, to) };
+};
 
 /** Whether a comparison asks for nothing but a policy of the page and a cut. */
 const fits = (

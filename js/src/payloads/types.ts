@@ -908,12 +908,13 @@ export interface ContextFact {
 }
 /**
  * Both sides. There is no `recorded` side if no recorded compaction follows, or if it only cleared
- * outputs; `sentence` gives the reason.
+ * outputs; `sentence` gives the reason. `given_back` is the text of hooks after a compaction here.
  */
 export interface SummariesReply {
   recorded: SummarySide | null;
   planned: SummarySide;
   sentence: string;
+  givenBack: SummarySide;
 }
 /**
  * One summary: its name, size and author, its text, and the facts that it keeps.
@@ -1036,10 +1037,10 @@ export interface FactKind {
   };
 }
 /**
- * All findings of the compaction that is looked at.
+ * All findings of the compaction that is shown.
  *
- * `look` says which it is: "recorded:1" for the first that the file holds, or "plan". `unchecked` says what
- * was lost that is no finding, `sentence` what to say where there are none.
+ * `look` names it: "recorded:1" for the first one in the file, or "plan". `unchecked` counts losses that are
+ * not findings; `sentence` is shown if there are no findings.
  */
 export interface FindingsReply {
   place: number;
@@ -1050,7 +1051,7 @@ export interface FindingsReply {
   unchecked: string;
   sentence: string;
 }
-/** Findings of one sort. `count` is of all of them, `note` their sum in words, "" for none. */
+/** Findings of one kind. `count` includes rows that are not sent; `note` is their sum in words, or "". */
 export interface FindingGroup {
   id: "absent" | "again" | "changed" | "check" | "judged" | "result" | "superseded";
   title: string;
@@ -1059,10 +1060,10 @@ export interface FindingGroup {
   rows: FindingRow[];
 }
 /**
- * A finding: the fact by its number, kind and form, and what stands right of it.
+ * A finding: the fact by its number, kind and form, and the note at its right.
  *
- * `pick` names what became of it that the finding is about, as `story` does. `code` is the check's.
- * `outcome` is what became of it. `verdict` is the reader's own, "" for none.
+ * `pick` names the row of the fact's history, as in `story`. `code` is the check's code.
+ * `verdict` is the user's own, "" for none.
  */
 export interface FindingRow {
   number: number;
@@ -1088,13 +1089,13 @@ export interface FindingRow {
   verdict: ("lost" | "not lost" | "right") | "";
 }
 /**
- * The story of a fact, with the evidence of one of its `outcomes`: the one that `pick` names.
+ * The story of a fact, with the evidence of the row of `outcomes` that `pick` names.
  *
  * `label` is that outcome in a few words, `wording` in a sentence; `tone` is its colour, "" for none.
- * `verdict` is the reader's own judgement of it, `verdicts` those that can be given.
- * `said` are the words that were said, `found` the closest words of what is left; `searched` says what was
- * searched if nothing was found. `because` are the causes. `places` are blocks that name it: of many the
- * first and the last half.
+ * `verdict` is the user's own judgement of it, `verdicts` the possible ones.
+ * `said` quotes the source, `found` the closest remaining words; `searched` names the searched texts if
+ * nothing was found. `because` lists the causes. `places` are blocks that name the fact: at most
+ * `MOST_PLACES`, half of them the first and half the last.
  */
 export interface StoryReply {
   number: number;
@@ -1145,9 +1146,9 @@ export interface WordingPayload {
   text: string;
 }
 /**
- * Words in their surroundings: `start` to `end` are the words themselves, in UTF-16 units.
+ * A quotation with its surroundings: `start` to `end` is the quotation itself, in UTF-16 units.
  *
- * If there are no such words, the span is empty, and `text` says so.
+ * If there is no quotation, the span is empty, and `text` says so.
  */
 export interface StoryPassage {
   title: string;
@@ -1158,13 +1159,13 @@ export interface StoryPassage {
   end: number;
   marks: StoryMark[];
 }
-/** A span of a passage in UTF-16 units; `differs` tells a value that differs from words that match. */
+/** A span of a passage in UTF-16 units; `differs` marks a differing value, not matching words. */
 export interface StoryMark {
   start: number;
   end: number;
   differs: boolean;
 }
-/** A step of the chain; `turn` is where, in words, `tokens` and `price` what it took, "" for nothing. */
+/** A step of the history: its turn in words, and its tokens and price, "" if it has none. */
 export interface StoryStep {
   turn: string;
   words: string;
@@ -1173,7 +1174,7 @@ export interface StoryStep {
   tokens: string;
   price: string;
 }
-/** A row of what became of it; `id` asks for it. `by` is whose word that is. */
+/** A row of the fact's history. A query selects it by `id`; `by` is the source of the outcome. */
 export interface StoryOutcome {
   id: string;
   words: string;
@@ -1229,7 +1230,7 @@ export interface StoryChanges {
   };
   pins?: string[];
 }
-/** The fact as a row under the lanes: `name` and what its blocks do with it, and how that `ends`. */
+/** The fact as a row under the lanes: its name, what its blocks do with it, and its outcome. */
 export interface StoryFactRow {
   name: string;
   does: string;
@@ -1294,7 +1295,7 @@ export interface GroundingMark {
   what: string;
   sentence: string;
 }
-/** The end of the sentence of a plan or a compaction: what its findings are, and how many there are. */
+/** Sentence about the losses of a plan or a compaction, and the number of its findings. */
 export interface LossesReply {
   sentence: string;
   tone: "" | "bad" | "good";

@@ -28,6 +28,7 @@ export const makeActions = (
   let slid: Parameters<Store["remember"]>[1];
   /** Has Python hear of the ends that a hand or a key has moved. */
   const slide = (ends: NonNullable<typeof slid>, dragging: boolean) => {
+    say("");
     sync.slide(ends);
     store.expect("place");
     slid = dragging ? ends : undefined;
@@ -38,6 +39,8 @@ export const makeActions = (
   };
   const change: Store["change"] = choices => {
     moved = Number.NEGATIVE_INFINITY;
+    // Undo would take back this change, and no longer the one that was told of.
+    say("");
     teaching.forget();
     store.change(choices);
   };

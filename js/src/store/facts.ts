@@ -11,7 +11,7 @@ import type { FactRow, StoryReply } from "../payloads/types";
 /** The number of rows per page. */
 export const PAGE = 200;
 const FINDING = "Finding facts …";
-export const ASKING = "Asking what became of it …";
+export const ASKING = "Looking for its outcome …";
 
 /** What is on the screen, as far as a question about facts depends on it. */
 interface FactsScreen {
@@ -26,7 +26,6 @@ interface FactsScreen {
         readonly place: number;
         readonly settled: boolean;
         readonly dragging: boolean;
-        readonly needsKernel: string;
         readonly tab: TabId;
         tracing: Tracing;
       }
@@ -132,7 +131,7 @@ export const makeFactsController = (screen: FactsScreen, redraw: () => void): Fa
 
   const follow = () => {
     const { viewState } = screen;
-    if (viewState === undefined || viewState.needsKernel !== "") return;
+    if (viewState === undefined) return;
     const { planned, tab, tracing } = viewState;
     if (!viewState.settled || viewState.dragging || tab !== "facts") return;
     const { policy, pins, rules, summary, cut } = planned;

@@ -6,7 +6,7 @@ import { clampPlace, type Store } from "./store";
 export const makeTeaching = (store: Store) => {
   /** The invalid cut point under a moving hand, and the one that the hand has just left. */
   let under = -1;
-  let left = -1;
+  let previous = -1;
   /** Steps asked for while the lesson is still on its way; -1 when none is. */
   let ahead = -1;
   /** The answer to a guess is wanted while Python still takes back the person's own cut. */
@@ -132,12 +132,12 @@ export const makeTeaching = (store: Store) => {
     },
     /** A moving hand is over an invalid cut point, or no longer. */
     hover(place: number) {
-      left = place < 0 ? under : -1;
+      previous = place < 0 ? under : -1;
       under = place;
     },
     /** The hand moves on: only a place it is let go of counts. */
     slide() {
-      left = -1;
+      previous = -1;
       if (!isGuessing()) {
         endPlay();
         endGuess();
@@ -145,8 +145,8 @@ export const makeTeaching = (store: Store) => {
     },
     /** The hand has let go of the cut. */
     drop() {
-      const place = left;
-      left = -1;
+      const place = previous;
+      previous = -1;
       if (store.viewState?.tab !== "lesson") {
         // The reason stays in sight; otherwise the cut would seem to have jumped.
         if (place >= 0) store.update({ why: place }, "why");

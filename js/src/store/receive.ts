@@ -11,10 +11,10 @@ import { gatherNews } from "./batch";
 import { clampRange, readEnds, readWork, type Screen, type Store } from "./store";
 import { EVERYTHING, type ViewState } from "./view";
 
-type Kept = Pick<ViewState, "row" | "range" | "selection">;
+type KeptFields = Pick<ViewState, "row" | "range" | "selection">;
 
 /** The previous selection, if a new scene still contains it: the file grew, or was counted better. */
-const keepView = (old: ViewState | undefined, scene: Scene): Kept => {
+const keepView = (old: ViewState | undefined, scene: Scene): KeptFields => {
   const whole = clampRange(0, Number.POSITIVE_INFINITY, scene);
   if (old === undefined) return { row: -1, range: whole, selection: null };
   const row = old.row < 0 ? -1 : rowOf(scene, refOf(old.scene, old.row));

@@ -13,22 +13,22 @@ export const makeSelection = (
   brush: (first: number, end: number) => void,
   setRows: (rows: Range | null) => void,
 ): SelectionController => {
-  let asked: string | undefined;
+  let requested: string | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let before: Range = [0, Number.POSITIVE_INFINITY];
 
   const ask = async (key: string, selection: Range): Promise<void> => {
     const { viewState } = store;
-    if (viewState === undefined || key !== asked) return;
+    if (viewState === undefined || key !== requested) return;
     const { scene, place, look } = viewState;
     const [from, to] = rowsIn(scene, selection);
     setRows([from, to]);
     try {
       const selected = await store.requests.ask("selection", { place, look: look || "plan", from, to });
-      if (key === asked) store.update({ selected }, "selection");
+      if (key === requested) store.update({ selected }, "selection");
     } catch {
       // A page without Python shows the tokens only.
-      if (key === asked) store.update({ selected: null }, "selection");
+      if (key === requested) store.update({ selected: null }, "selection");
     }
   };
 
@@ -36,7 +36,7 @@ export const makeSelection = (
     select(range) {
       if (String(range) === String(store.viewState?.selection)) return;
       // The reply about another range is not this range's.
-      asked = undefined;
+      requested = undefined;
       store.update({ selection: range, selected: null }, "selection");
     },
     zoom() {
@@ -53,8 +53,8 @@ export const makeSelection = (
       const { policy, pins, recipe } = planned;
       const now = selection && [selection, scene.entryIds.at(-1), scene.judged, look, place];
       const key = now === null ? "" : JSON.stringify([now, policy, pins, recipe]);
-      if (key === asked) return;
-      asked = key;
+      if (key === requested) return;
+      requested = key;
       clearTimeout(timer);
       // Also when another session has ended the selection.
       if (selection === null) setRows(null);

@@ -14,7 +14,7 @@ export const copyText = async (text: string): Promise<boolean> => {
 /** `textOf` gives the text, and what to say once it is copied, when the button is pressed. */
 export const makeCopy = (
   words: string,
-  textOf: () => readonly [text: string, said: string],
+  textOf: () => readonly [text: string, message: string],
   kind = "ci-link",
 ): HTMLButtonElement => {
   const button = h("button", { class: kind }, words);

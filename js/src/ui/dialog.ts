@@ -1,4 +1,4 @@
-// A dialog over everything: a press beside it closes it, and a key pressed in it is for it alone.
+// A dialog over everything: a press outside closes it, and a key pressed in it is for it alone.
 import { h } from "./dom";
 
 export const makeDialog = (

@@ -1,4 +1,4 @@
-// What several views ask of a key that was pressed.
+// Questions of several views about a pressed key.
 
 /** Keeps an event from the browser and from whatever is around: it is dealt with. */
 export const claim = (event: Event): void => {
@@ -11,7 +11,7 @@ export const isModified = (event: KeyboardEvent): boolean => event.altKey || eve
 
 type Way = 1 | -1;
 
-/** Where an arrow key goes, undefined for another key. */
+/** The direction of an arrow key, undefined for another key. */
 export const upOrDown = ({ key }: KeyboardEvent): Way | undefined =>
   ({ ArrowDown: 1, ArrowUp: -1 })[key] as Way | undefined;
 export const sideways = ({ key }: KeyboardEvent): Way | undefined =>

@@ -38,9 +38,9 @@ const drawPiece = (kind: keyof typeof TAGS, words: string): HTMLElement[] => {
   if (words.length <= LONG[kind]) return [node];
   // A pair of code units is one character, which no cut may go through.
   const [head, tail] = [cutAt(words, END), cutAt(words, words.length - END)];
-  const left = countOf(words.slice(head, tail));
+  const hidden = countOf(words.slice(head, tail));
   const what = kind === "same" ? "the same" : kind;
-  const more = h("button", { class: "ci-link ci-elided" }, `⋯ ${exact(left)} characters ${what} ⋯`);
+  const more = h("button", { class: "ci-link ci-elided" }, `⋯ ${exact(hidden)} characters ${what} ⋯`);
   listen(more, "click", () => {
     node.textContent = words;
     node.closest("pre")?.focus();

@@ -1,5 +1,5 @@
-"""What each rule claims and where it cuts, beside a slow reference that goes block by block, over sessions of
-fixed seeds. Published are the amounts; what stays and what goes is counted here from the beginning."""
+"""Claims and cuts of each rule against a slow reference that goes block by block, over sessions of fixed
+seeds. The amounts are published; the kept and the removed blocks are counted here independently."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ class Row:
 
 
 @dataclass
-class Said:
-    """What a rule says: a place for the cut, rows that it claims on either side, what it makes of some."""
+class RuleResult:
+    """A rule's decision: a place for the cut, claimed rows on either side, and rewritten texts."""
 
     cut: int | None = None
     older: set[int] = field(default_factory=set)
     kept: set[int] = field(default_factory=set)
-    made: dict[int, str] = field(default_factory=dict)
+    rewritten: dict[int, str] = field(default_factory=dict)
 
     @classmethod
-    def both(cls, rows: Iterable[int], made: dict[int, str] | None = None) -> Said:
-        taken = {*rows}
-        return cls(None, taken, set(taken), made or {})
+    def both(cls, rows: Iterable[int], rewritten: dict[int, str] | None = None) -> RuleResult:
+        claimed = {*rows}
+        return cls(None, claimed, set(claimed), rewritten or {})
 
 
-class Seen:
+class Context:
     """The context of a plan, as rows."""
 
     def __init__(self, plan: Plan) -> None:
@@ -97,185 +97,189 @@ class Seen:
 
 
 Knobs = dict[str, Any]
-Reference = Callable[[Seen, Knobs], Said]
+Reference = Callable[[Context, Knobs], RuleResult]
 
 
-def keep_recent_turns(seen: Seen, knobs: Knobs) -> Said:
+def keep_recent_turns(context: Context, knobs: Knobs) -> RuleResult:
     turns = knobs["turns"]
-    if turns > len(seen.opens):
-        return Said()
-    start = seen.opens[len(seen.opens) - turns] if turns else seen.n
-    return Said(max((place for place in seen.legal if place <= start), default=None))
+    if turns > len(context.opens):
+        return RuleResult()
+    start = context.opens[len(context.opens) - turns] if turns else context.n
+    return RuleResult(max((place for place in context.legal if place <= start), default=None))
 
 
-def drop_oldest_turns(seen: Seen, knobs: Knobs) -> Said:
+def drop_oldest_turns(context: Context, knobs: Knobs) -> RuleResult:
     turns = knobs["turns"]
-    if len(seen.opens) <= turns:
-        return Said()
-    starts = [at for at in seen.opens[: len(seen.opens) - turns + 1] if at in seen.legal]
+    if len(context.opens) <= turns:
+        return RuleResult()
+    starts = [at for at in context.opens[: len(context.opens) - turns + 1] if at in context.legal]
     if not starts:
-        return Said()
-    return Said(starts[-1], seen.where(lambda row: row.at >= seen.start))
+        return RuleResult()
+    return RuleResult(starts[-1], context.where(lambda row: row.at >= context.start))
 
 
-def drop_last_replies(seen: Seen, knobs: Knobs) -> Said:
-    at = seen.n
-    while at and seen.is_assistant(at - 1) and (knobs["most"] is None or seen.n - at < knobs["most"]):
+def drop_last_replies(context: Context, knobs: Knobs) -> RuleResult:
+    at = context.n
+    while at and context.is_assistant(at - 1) and (knobs["most"] is None or context.n - at < knobs["most"]):
         at -= 1
-    others = [row for row in seen.rows if row.role != "assistant"]
+    others = [row for row in context.rows if row.role != "assistant"]
     if not any(row.tokens or row.kind not in ("text", "document") for row in others):
-        return Said()
-    return Said(None, set(), seen.where(lambda row: row.at >= at))
+        return RuleResult()
+    return RuleResult(None, set(), context.where(lambda row: row.at >= at))
 
 
-def clear_thinking(seen: Seen, knobs: Knobs) -> Said:
-    thoughts = seen.where(lambda row: row.kind == "reasoning")
-    turns = sorted({seen.rows[number].turn for number in thoughts})
+def clear_thinking(context: Context, knobs: Knobs) -> RuleResult:
+    thoughts = context.where(lambda row: row.kind == "reasoning")
+    turns = sorted({context.rows[number].turn for number in thoughts})
     stay = turns[max(len(turns) - knobs["keep"], 0) :]
-    return Said.both(number for number in thoughts if seen.rows[number].turn not in stay)
+    return RuleResult.both(number for number in thoughts if context.rows[number].turn not in stay)
 
 
-def keep_newest_reasoning(seen: Seen, knobs: Knobs) -> Said:
-    replies = [at for at in range(seen.n) if seen.is_assistant(at)]
-    wanted = replies[len(replies) - knobs["replies"] :] if knobs["replies"] <= len(replies) else [0]
-    first = wanted[0] if wanted else seen.n
+def keep_newest_reasoning(context: Context, knobs: Knobs) -> RuleResult:
+    replies = [at for at in range(context.n) if context.is_assistant(at)]
+    newest = replies[len(replies) - knobs["replies"] :] if knobs["replies"] <= len(replies) else [0]
+    first = newest[0] if newest else context.n
     if knobs["loop"]:
-        first = min(first, find_running_loop(seen))
-    return Said.both(seen.where(lambda row: row.kind == "reasoning" and row.at < first))
+        first = min(first, find_running_loop(context))
+    return RuleResult.both(context.where(lambda row: row.kind == "reasoning" and row.at < first))
 
 
-def find_running_loop(seen: Seen) -> int:
-    """Where the loop begins that the context ends in: messages of one side in a row are one message."""
-    saying = [at for at in range(seen.n) if any(r.kind != "text" or r.tokens for r in seen.message(at))]
+def find_running_loop(context: Context) -> int:
+    """Find the beginning of the loop at the end: adjacent messages of one side are one message."""
+    saying = [at for at in range(context.n) if any(r.kind != "text" or r.tokens for r in context.message(at))]
     sides: list[list[int]] = []
     for at in saying:
-        if sides and seen.is_assistant(sides[-1][0]) == seen.is_assistant(at):
+        if sides and context.is_assistant(sides[-1][0]) == context.is_assistant(at):
             sides[-1].append(at)
         else:
             sides.append([at])
-    first = seen.n
-    while sides and not seen.is_assistant(sides[-1][0]):
-        answers = any(row.kind == "tool_output" for at in sides.pop() for row in seen.message(at))
+    first = context.n
+    while sides and not context.is_assistant(sides[-1][0]):
+        answers = any(row.kind == "tool_output" for at in sides.pop() for row in context.message(at))
         if not answers or not sides:
             break
         first = sides.pop()[0]
     return first
 
 
-def drop_reasoning(seen: Seen, knobs: Knobs) -> Said:
-    last = max((row.turn for row in seen.rows), default=0)
+def drop_reasoning(context: Context, knobs: Knobs) -> RuleResult:
+    last = max((row.turn for row in context.rows), default=0)
     tools = knobs["tools"]
-    steps = {row.step for n, row in enumerate(seen.rows) if row.kind == "tool_call" and seen.tool(n) in tools}
-    return Said(
+    steps = {
+        row.step for n, row in enumerate(context.rows) if row.kind == "tool_call" and context.tool(n) in tools
+    }
+    return RuleResult(
         None,
-        seen.where(
+        context.where(
             lambda row: row.kind == "reasoning" and row.turn < last and (not tools or row.step in steps)
         ),
     )
 
 
-def keep_user_words(seen: Seen, knobs: Knobs) -> Said:
-    left, stay = knobs["tokens"], set()
-    for at in reversed(seen.opens):
-        mine = seen.where(lambda row, at=at: row.at == at and row.kind == "text")  # type: ignore[misc]
-        size = sum(len(seen.rows[number].block.text.encode("utf-8", "surrogatepass")) for number in mine)
-        if left == 0 or (size + 3) // 4 > left:
+def keep_user_words(context: Context, knobs: Knobs) -> RuleResult:
+    budget, stay = knobs["tokens"], set()
+    for at in reversed(context.opens):
+        texts = context.where(lambda row, at=at: row.at == at and row.kind == "text")  # type: ignore[misc]
+        size = sum(len(context.rows[number].block.text.encode("utf-8", "surrogatepass")) for number in texts)
+        if budget == 0 or (size + 3) // 4 > budget:
             break
-        stay |= mine
-        left -= (size + 3) // 4
-    fits = seen.n > seen.start and seen.n in seen.legal
-    return Said(seen.n if fits else None, stay)
+        stay |= texts
+        budget -= (size + 3) // 4
+    fits = context.n > context.start and context.n in context.legal
+    return RuleResult(context.n if fits else None, stay)
 
 
-def collapse(seen: Seen, knobs: Knobs) -> Said:
-    if knobs["turns"] > len(seen.opens):
-        return Said()
-    border = seen.opens[-knobs["turns"]]
-    folded = seen.where(lambda row: seen.start <= row.at < border and row.turn + 1 not in knobs["expanded"])
-    made = {}
+def collapse(context: Context, knobs: Knobs) -> RuleResult:
+    if knobs["turns"] > len(context.opens):
+        return RuleResult()
+    border = context.opens[-knobs["turns"]]
+    folded = context.where(
+        lambda row: context.start <= row.at < border and row.turn + 1 not in knobs["expanded"]
+    )
+    rewritten = {}
     for number in folded:
-        block, shown = seen.rows[number].block, knobs["shown"]
+        block, shown = context.rows[number].block, knobs["shown"]
         if block.kind in ("text", "tool_output") and len(block.text) > shown + 48:
-            made[number] = f"{block.text[:shown].rstrip()} [… folded: {len(block.text):,} characters]"
-    return Said.both(folded, made)
+            rewritten[number] = f"{block.text[:shown].rstrip()} [… folded: {len(block.text):,} characters]"
+    return RuleResult.both(folded, rewritten)
 
 
-def truncate_outputs(seen: Seen, knobs: Knobs) -> Said:
-    made = {}
-    long = seen.where(lambda row: row.kind == "tool_output" and len(row.block.text) > knobs["limit"])
+def truncate_outputs(context: Context, knobs: Knobs) -> RuleResult:
+    rewritten = {}
+    long = context.where(lambda row: row.kind == "tool_output" and len(row.block.text) > knobs["limit"])
     for number in long:
-        text, limit = seen.rows[number].block.text, knobs["limit"]
+        text, limit = context.rows[number].block.text, knobs["limit"]
         if len(text) <= max(limit, 48):
             continue
         mark = "\n[… {:,} characters left out …]\n"
         room = max(limit - len(mark.format(len(text))), 0)
         tail = room // 2 if knobs["form"] == "head+tail" else 0
         head = room - tail
-        made[number] = text[:head] + mark.format(len(text) - room) + text[len(text) - tail :]
-    return Said.both(long, made)
+        rewritten[number] = text[:head] + mark.format(len(text) - room) + text[len(text) - tail :]
+    return RuleResult.both(long, rewritten)
 
 
-def keep_recent_messages(seen: Seen, knobs: Knobs) -> Said:
-    everything, kept = {*range(len(seen.rows))}, max(knobs["messages"], 0)
+def keep_recent_messages(context: Context, knobs: Knobs) -> RuleResult:
+    everything, count = {*range(len(context.rows))}, max(knobs["messages"], 0)
     if knobs["form"] == "compat":
-        return Said(seen.n - kept) if seen.n > kept else Said(None, everything)
+        return RuleResult(context.n - count) if context.n > count else RuleResult(None, everything)
     places = [
         place
-        for place in range(max(seen.n - kept, 0) + 1)
-        if place in seen.legal or (knobs["loops"] and seen.reasons[place] == "open-loop")
+        for place in range(max(context.n - count, 0) + 1)
+        if place in context.legal or (knobs["loops"] and context.reasons[place] == "open-loop")
     ]
-    return Said(places[-1] if places else None, set(), everything)
+    return RuleResult(places[-1] if places else None, set(), everything)
 
 
-def keep_root(seen: Seen, knobs: Knobs) -> Said:
-    return Said.both(seen.where(lambda row: row.at < max(knobs["messages"], seen.start)))
+def keep_root(context: Context, knobs: Knobs) -> RuleResult:
+    return RuleResult.both(context.where(lambda row: row.at < max(knobs["messages"], context.start)))
 
 
-def summarise_all(seen: Seen, knobs: Knobs) -> Said:
-    size = seen.plan.before
-    small = knobs["above"] is not None and seen.plan.reason == "auto" and size <= knobs["above"]
-    if small or not seen.legal:
-        return Said()
-    return Said(seen.legal[-1], {*range(len(seen.rows))})
+def summarise_all(context: Context, knobs: Knobs) -> RuleResult:
+    size = context.plan.before
+    small = knobs["above"] is not None and context.plan.reason == "auto" and size <= knobs["above"]
+    if small or not context.legal:
+        return RuleResult()
+    return RuleResult(context.legal[-1], {*range(len(context.rows))})
 
 
 STUB = "[tool output left out]"
 
 
-def clear_outputs(seen: Seen, knobs: Knobs) -> Said:
-    size = seen.plan.before
+def clear_outputs(context: Context, knobs: Knobs) -> RuleResult:
+    size = context.plan.before
     if knobs["trigger_tokens"] is not None and size <= knobs["trigger_tokens"]:
-        return Said()
-    if knobs["trigger_uses"] is not None and len(seen.pairs) <= knobs["trigger_uses"]:
-        return Said()
+        return RuleResult()
+    if knobs["trigger_uses"] is not None and len(context.pairs) <= knobs["trigger_uses"]:
+        return RuleResult()
     keep = knobs["keep"] or 0
-    newest = {output for _, output in seen.pairs[max(len(seen.pairs) - keep, 0) :]}
+    newest = {output for _, output in context.pairs[max(len(context.pairs) - keep, 0) :]}
     outputs = {
         number
-        for number in seen.where(lambda row: row.kind == "tool_output" and not row.cleared)
+        for number in context.where(lambda row: row.kind == "tool_output" and not row.cleared)
         if number not in newest
-        and seen.rows[number].tokens > len(STUB)
-        and seen.tool(number) not in knobs["exclude_tools"]
+        and context.rows[number].tokens > len(STUB)
+        and context.tool(number) not in knobs["exclude_tools"]
     }
-    inputs = {call for call, output in seen.pairs if output in outputs} if knobs["clear_inputs"] else set()
+    inputs = {call for call, output in context.pairs if output in outputs} if knobs["clear_inputs"] else set()
     if isinstance(knobs["clear_inputs"], tuple):
-        inputs = {call for call in inputs if seen.tool(call) in knobs["clear_inputs"]}
+        inputs = {call for call in inputs if context.tool(call) in knobs["clear_inputs"]}
     rows = outputs | inputs
     least = knobs["clear_at_least"]
     if least is not None:
-        left = [
+        stubs = [
             ToolOutput(call_id="", parts=(Text(text=STUB),))
             if number in outputs
-            else seen.rows[number].block.model_copy(update={"input": {}})
+            else context.rows[number].block.model_copy(update={"input": {}})
             for number in rows
         ]
-        gain = sum(seen.rows[number].tokens for number in rows) - sum(
-            seen.plan.ledger.count_blocks(left).tolist()
+        gain = sum(context.rows[number].tokens for number in rows) - sum(
+            context.plan.ledger.count_blocks(stubs).tolist()
         )
         if gain < least:
-            return Said()
-    both = Said.both(rows, dict.fromkeys(outputs, STUB))
-    return both if knobs["keep"] is not None else Said(None, rows, set(), both.made)
+            return RuleResult()
+    both = RuleResult.both(rows, dict.fromkeys(outputs, STUB))
+    return both if knobs["keep"] is not None else RuleResult(None, rows, set(), both.rewritten)
 
 
 def draw_tools(chance: random.Random) -> tuple[str, ...]:
@@ -293,21 +297,21 @@ def draw_clearing(chance: random.Random) -> Knobs:
     }
 
 
-def one(name: str, *values: Any) -> Callable[[random.Random], Knobs]:
+def draw_setting(name: str, *values: Any) -> Callable[[random.Random], Knobs]:
     return lambda chance: {name: chance.choice(values or SIZES)}
 
 
 RULES: dict[str, tuple[Reference, Callable[[random.Random], Knobs]]] = {
-    "keep-recent-turns": (keep_recent_turns, one("turns")),
-    "drop-oldest-turns": (drop_oldest_turns, one("turns", 1, 2, 3, 5)),
-    "drop-last-replies": (drop_last_replies, one("most", None, *SIZES)),
-    "clear-thinking": (clear_thinking, one("keep", 1, 2, 3)),
+    "keep-recent-turns": (keep_recent_turns, draw_setting("turns")),
+    "drop-oldest-turns": (drop_oldest_turns, draw_setting("turns", 1, 2, 3, 5)),
+    "drop-last-replies": (drop_last_replies, draw_setting("most", None, *SIZES)),
+    "clear-thinking": (clear_thinking, draw_setting("keep", 1, 2, 3)),
     "keep-newest-reasoning": (
         keep_newest_reasoning,
         lambda chance: {"replies": chance.choice(SIZES), "loop": chance.choice((False, True))},
     ),
     "drop-reasoning": (drop_reasoning, lambda chance: {"tools": draw_tools(chance)}),
-    "keep-user-words": (keep_user_words, one("tokens", 0, 1, 2, 7, 15, 180, 400)),
+    "keep-user-words": (keep_user_words, draw_setting("tokens", 0, 1, 2, 7, 15, 180, 400)),
     "collapse": (
         collapse,
         lambda chance: {
@@ -331,8 +335,8 @@ RULES: dict[str, tuple[Reference, Callable[[random.Random], Knobs]]] = {
             "form": chance.choice(("fixed", "compat")),
         },
     ),
-    "keep-root": (keep_root, one("messages", -3, *SIZES)),
-    "summarise-all": (summarise_all, one("above", None, 0, 100, 800, 5_000)),
+    "keep-root": (keep_root, draw_setting("messages", -3, *SIZES)),
+    "summarise-all": (summarise_all, draw_setting("above", None, 0, 100, 800, 5_000)),
     "clear-tool-outputs": (clear_outputs, draw_clearing),
     "drop-old-outputs": (
         clear_outputs,
@@ -343,18 +347,18 @@ RULES: dict[str, tuple[Reference, Callable[[random.Random], Knobs]]] = {
 
 def rows_of(claims: Claim | tuple[Claim, ...] | None) -> set[int]:
     several = claims if isinstance(claims, tuple) else () if claims is None else (claims,)
-    return {row for claim in several for row, taken in enumerate(claim.rows.tolist()) if taken}
+    return {row for claim in several for row, is_claimed in enumerate(claim.rows.tolist()) if is_claimed}
 
 
-def made_of(seen: Seen, decision: Decision) -> dict[int, str]:
-    """Texts that a rule puts in the place of others, wherever it does."""
+def list_rewritten(context: Context, decision: Decision) -> dict[int, str]:
+    """Texts that a rule puts in place of others, by row."""
     several = decision.older if isinstance(decision.older, tuple) else (decision.older,)
     out = {}
     for claim in several:
         if claim is not None and claim.rewrite is not None:
             for row in rows_of(claim):
-                now = claim.rewrite.make(seen.rows[row].block, row)
-                if now is not None and now is not seen.rows[row].block and now.kind != "tool_call":
+                now = claim.rewrite.make(context.rows[row].block, row)
+                if now is not None and now is not context.rows[row].block and now.kind != "tool_call":
                     out[row] = now.text
     return out
 
@@ -374,12 +378,14 @@ def test_a_rule_claims_what_its_description_counts_out(kind: str) -> None:
                 window=0,
                 reason=chance.choice(("auto", "manual")),
             )
-            seen, (decision,) = Seen(plan), plan.tiers[0].decisions
-            wanted = reference(seen, knobs)
-            told = Said(decision.cut, rows_of(decision.older), rows_of(decision.kept))
-            assert (told.cut, told.older, told.kept) == (wanted.cut, wanted.older, wanted.kept), (seed, knobs)
-            assert made_of(seen, decision) == wanted.made, (seed, knobs)
-            acted += bool(wanted.older or wanted.kept or wanted.cut)
+            context, (decision,) = Context(plan), plan.tiers[0].decisions
+            expected = reference(context, knobs)
+            decided = RuleResult(decision.cut, rows_of(decision.older), rows_of(decision.kept))
+            assert (decided.cut, decided.older, decided.kept) == (
+                *(expected.cut, expected.older, expected.kept),
+            ), (seed, knobs)
+            assert list_rewritten(context, decision) == expected.rewritten, (seed, knobs)
+            acted += bool(expected.older or expected.kept or expected.cut)
     assert acted > 15, "enough sessions in which the rule does anything"
 
 

@@ -20,7 +20,7 @@ from ....session.session import Session
 from ....text import plural
 from ...json_document import load
 from ...json_lines import Data, Reader, escape_name, read_lines, take_all
-from ...set_apart import set_apart
+from ...other_sessions import set_apart
 from .read import NAME, ClaudeCodeLines, read, sniff
 from .subagents import RecordedReplies
 

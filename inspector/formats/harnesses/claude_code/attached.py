@@ -21,6 +21,7 @@ from typing import Any
 from ....session.blocks import Block, Document, Text, build
 from ....session.entries import Provided
 from ....session.json_text import stringify
+from ...json_document import list_objects
 
 WAY = "attached"
 """How these words came, as `session.speakers` has it."""
@@ -55,7 +56,7 @@ class Announced:
         """Take an attachment; whether it is an announcement."""
         kind = attachment.get("type")
         if kind == "instructions":
-            for file in _objects(attachment.get("files")):
+            for file in list_objects(attachment.get("files")):
                 if content := _string(file.get("content")):
                     self._lines["instructions", _string(file.get("path"))] = {content: None}
             return True
@@ -133,13 +134,13 @@ def _read_nested(fields: Fields) -> Iterator[str]:
 
 
 def _read_skills(fields: Fields) -> Iterator[str]:
-    for skill in _objects(fields.get("skills")):
+    for skill in list_objects(fields.get("skills")):
         if content := _string(skill.get("content")):
             yield f"{_string(skill.get('name'))}\n\n{content}"
 
 
 def _read_tasks(fields: Fields) -> Iterator[str]:
-    for task in _objects(fields.get("content")):
+    for task in list_objects(fields.get("content")):
         words = _string(task.get("subject")) or _string(task.get("content"))
         yield f"[{_string(task.get('status')) or 'pending'}] {words}" if words else ""
 
@@ -150,13 +151,17 @@ def _read_blocked(fields: Fields) -> Iterator[str]:
 
 
 def _read_diagnostics(fields: Fields) -> Iterator[str]:
-    for file in _objects(fields.get("files")):
+    for file in list_objects(fields.get("files")):
         yield _string(file.get("uri"))
-        yield from (_string(diagnostic.get("message")) for diagnostic in _objects(file.get("diagnostics")))
+        yield from (
+            _string(diagnostic.get("message")) for diagnostic in list_objects(file.get("diagnostics"))
+        )
 
 
 def _read_memories(fields: Fields) -> Iterator[str]:
-    return (_read_memory(file.get("path"), file.get("content")) for file in _objects(fields.get("memories")))
+    return (
+        _read_memory(file.get("path"), file.get("content")) for file in list_objects(fields.get("memories"))
+    )
 
 
 def _read_values(name: str) -> Callable[[Fields], Iterator[str]]:
@@ -168,10 +173,6 @@ def _read_values(name: str) -> Callable[[Fields], Iterator[str]]:
             yield f"{key}: {value}" if isinstance(value, str) and value else ""
 
     return read
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _take(*names: str) -> Callable[[Fields], Iterator[str]]:

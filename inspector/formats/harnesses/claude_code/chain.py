@@ -22,16 +22,11 @@ from .rows import Row
 
 
 class Linked(NamedTuple):
-    """The linked drafts of a file.
+    """The linked drafts of a file, in file order.
 
-    Attributes:
-        drafts: All drafts, in file order.
-        boundaries: The boundary of each compaction, by its index.
-        agents: The sub-agent of each draft outside the main conversation, by its index.
-        times: All timestamps.
-        leaf: The last entry of the conversation.
-        agent: The sub-agent of the last draft.
-        bridged: The number of links to rows that are not in the file.
+    `boundaries` are those of compactions, `agents` the sub-agents of drafts outside the main conversation, by
+    the draft's index. `agent` is the sub-agent of the last draft, `bridged` the number of links to rows that
+    are not in the file.
     """
 
     drafts: list[Draft]

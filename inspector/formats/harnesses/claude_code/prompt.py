@@ -54,9 +54,9 @@ class PromptSnapshot:
         return False
 
     def take_request(self, name: str | None, shape: Any, asker: str | None) -> None:
-        """Take the system prompt and the tools of a recorded request: those of the conversation's last one.
+        """Take the system prompt and the tools of a recorded request; the conversation's last request counts.
 
-        A row holds them under a hash, the rows of requests name it.
+        A row holds them under a hash, and the rows of requests name the hash.
         """
         if name is None:
             return

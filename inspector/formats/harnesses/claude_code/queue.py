@@ -27,10 +27,8 @@ _STARTED = '{"task_id"'
 class PromptQueue:
     """The queue as the file records it.
 
-    Attributes:
-        queued: All messages that were queued, with their lines.
-        waiting: Messages that are still in the queue.
-        inserted: Drafts of messages that were delivered without a row of their own, by their text.
+    `queued` are all messages with their lines, `waiting` those still in the queue, `inserted` the drafts of
+    those that were delivered without a row of their own, by their text.
     """
 
     def __init__(self) -> None:

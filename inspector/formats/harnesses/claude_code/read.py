@@ -24,22 +24,21 @@ from ....session.blocks import Block, ToolOutput, build
 from ....session.entries import Corrupt, Entry, Note, Provided, Source
 from ....session.session import Session
 from ....session.speakers import Speech, judge
-from ...copied_entries import warn_of_copies
 from ...damaged_lines import repair_line
 from ...json_document import is_number, tell_wordless
 from ...json_lines import Data, iter_lines, read_lines
+from ...other_sessions import warn_of_copies
 from ...recording import first_rows
 from ...requests.anthropic_blocks import Names, read_content
 from ..gemini.qwen import is_qwen
 from .attached import WAY, Announced, read_attachment
 from .chain import LineChain, Linked, announces, warn_of_links
-from .draft import CompactionFields, Draft, Kind, Lane, ReplyFields
+from .draft import CompactionFields, Draft, Kind, Lane, ReplyFields, read_replacements, replace_outputs
 from .entries import SYNTHETIC, make_boundaries, make_entry
 from .prompt import PromptSnapshot
 from .queue import QUEUE, PromptQueue, is_command, words_of
 from .recorded_requests import Reminders
 from .repeated_rows import RepeatedRows
-from .replaced import read_replacements, replace_outputs
 from .replies import ReplyIndex, ReplyName, find_output
 from .rows import (
     BOOKKEEPING,

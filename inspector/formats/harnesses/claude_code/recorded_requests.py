@@ -89,7 +89,7 @@ def read_requests(data: Data) -> tuple[RecordedRequest, ...]:
 
 
 class Reminders:
-    """What the program adds to the first request of a context, such as the rules of CLAUDE.md.
+    """Texts that the program adds to the first request of a context, such as the rules of CLAUDE.md.
 
     The rows of the conversation do not hold these texts; the recorded requests do.
     """
@@ -118,16 +118,16 @@ class Reminders:
         A text is elsewhere if it contains an attachment, if half of its lines are in `announced`, or if it is
         a part of a message of `entries`.
         """
-        first, seen = self._last, set[str]()
-        while first in self._requests and (base := self._requests[first][0]) and first not in seen:
-            seen.add(first)
+        first, visited = self._last, set[str]()
+        while first in self._requests and (base := self._requests[first][0]) and first not in visited:
+            visited.add(first)
             first = base
         names = self._requests[first][1] if first in self._requests else []
         texts = [text for name in names for text in self._texts.get(str(name), ())]
         if not texts:
             return ()
-        parts = [(one.extra.get("way") == WAY, block.text) for one in entries for block in one.blocks]
-        lines = {line for one in announced for line in one.text.splitlines() if line.strip()}
+        parts = [(entry.extra.get("way") == WAY, block.text) for entry in entries for block in entry.blocks]
+        lines = {line for provided in announced for line in provided.text.splitlines() if line.strip()}
         return tuple(
             build(Provided, name="reminder", text=text, origin=RECORDED)
             for text in dict.fromkeys(texts)

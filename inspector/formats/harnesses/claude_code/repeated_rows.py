@@ -24,13 +24,7 @@ class RepeatedRows:
         self._parents: dict[str, str] = {}
 
     def add(self, row: Row, draft: Draft | None, end: Draft | None) -> None:
-        """Add a row whose uuid is already in the file.
-
-        Args:
-            row: The repeated row.
-            draft: The draft that its uuid belongs to; None if it is not a message.
-            end: The last draft of its lane.
-        """
+        """Add a row whose uuid is in the file: in `draft`, if it is a message. `end` ends its lane."""
         if row.uuid is None or end is None:
             return
         if draft is not None and draft.lines[0].row == row.uuid:

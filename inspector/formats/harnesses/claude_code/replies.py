@@ -32,10 +32,7 @@ class ReplyIndex:
     def find(self, row: Row, message: Message, above: Draft | None) -> Draft | None:
         """Find the draft of the reply that a row continues; None if a new reply begins.
 
-        Args:
-            row: A row of the assistant.
-            message: Its message.
-            above: The draft of its parent row.
+        `above` is the draft of its parent row.
         """
         draft = None if message.id is None else self._latest.get((message.id, row.lane))
         if draft is None or draft.order < self._ends.get(row.lane, -1):

@@ -16,9 +16,9 @@ from typing import Any
 from ....session.blocks import Number
 from ....session.entries import Corrupt, Cost, Source, StatedTotal, Usage, is_tokens
 from ....session.session import Session
-from ...json_document import Fields, ParsedBlock, find_blocks, is_number, load, peek_once, place
+from ...json_document import Fields, ParsedBlock, find_blocks, is_number, join_texts, load, peek_once, place
 from ...json_lines import Data, Reader, decode, iter_lines, read_lines
-from ...recording import Json, JsonRows, Recording, first_rows
+from ...recording import Json, Reading, ReplayedRows, first_rows
 from ...requests.anthropic_blocks import Names, read_usage, read_with_rest
 
 NAME = "claude-stream-json"
@@ -93,8 +93,11 @@ def _is_whole(data: Data) -> bool:
     return True
 
 
-class Stream(JsonRows):
+class Stream(ReplayedRows):
     """The rows of a run, and the session they make. An array of rows on one line is taken apart."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda: _StreamReading(self._find_void()))
 
     def take(self, source: Source, line: memoryview) -> None:
         """The next line: a row, or an array of rows."""
@@ -110,30 +113,22 @@ class Stream(JsonRows):
                 return
         super().take(source, line)
 
-    def make_session(self) -> Session:
-        """Build the session from all rows. Raises `EmptySession` if none of them is a message."""
-        void = {
+    def _find_void(self) -> set[str]:
+        """Return the rows of replies that a later row supersedes, or that were withdrawn by a refusal."""
+        return {
             name
             for _, row in self.rows
             for names in (row.get("supersedes"), row.get("retracted_message_uuids"))
             for name in (names if isinstance(names, list) else ())
             if isinstance(name, str)
         }
-        reading = _StreamReading(void)
-        reading.recording.corrupt = list(self.corrupt)
-        for source, row in self.rows:
-            reading.take(source, row)
-        return reading.make_session()
 
 
-class _StreamReading:
-    """Reads the rows of a run.
-
-    `void` are rows of replies that a later row supersedes, or that were withdrawn because of a refusal.
-    """
+class _StreamReading(Reading):
+    """Reads the rows of a run."""
 
     def __init__(self, void: set[str]) -> None:
-        self.recording = Recording(NAME)
+        super().__init__(NAME)
         self.void = void
         self.about: Json = {}
         self.result: Json = {}
@@ -148,7 +143,6 @@ class _StreamReading:
         self.stated: Json = {}  # the last result with a cost
 
     def take(self, source: Source, row: Json) -> None:
-        """Read one row."""
         kind, subtype = row.get("type"), row.get("subtype")
         if kind in ("assistant", "user") and isinstance(row.get("message"), dict):
             self._say(source, row, str(kind))
@@ -163,9 +157,7 @@ class _StreamReading:
             self.lost = self.lost or (kind == "system" and subtype == "session_writes_lost")
             kind_name = f"{kind}/{subtype}" if isinstance(subtype, str) else str(kind)
             is_known = isinstance(kind, str) and kind in BOOKKEEPING
-            self.recording.note(
-                kind_name if isinstance(kind, str) else "row without a type", source, is_known=is_known
-            )
+            self.note(kind_name if isinstance(kind, str) else "row without a type", source, is_known=is_known)
 
     def _say(self, source: Source, row: Json, kind: str) -> None:
         fields = Fields(row, "type", "session_id")
@@ -178,7 +170,11 @@ class _StreamReading:
         key = (agent, number or "")
         void = name in self.void and kind == "assistant"
         if kind == "assistant" and not void and self._continues(key, usage, row):
-            self._go_on(self.replies[key], blocks, source, name, usage)
+            entry = self[self.replies[key]]
+            self.aliases[name] = entry.id
+            # The usage of its last row is the usage of the reply.
+            aliases, usage = (*entry.aliases, name), usage or entry.usage
+            self.extend(entry.id, blocks, source, usage=usage, aliases=aliases)
             return
         more: Json = {
             "usage": usage,
@@ -187,13 +183,13 @@ class _StreamReading:
         }
         if kind == "user":
             more = {"meta": True} if fields.flag("isSynthetic") else {}
-            text = "\n".join(block.text for block, _ in blocks if block.kind == "text")
+            text = join_texts(blocks)
             if self.wordless is not None and agent is None:
                 wordless, self.wordless = self.wordless, None
                 if text.startswith(SUMMARY):
                     self._fill(wordless, blocks, source, text)
                     return
-        entry = self.recording.add(
+        entry = self.add(
             name,
             kind,
             blocks,
@@ -221,7 +217,7 @@ class _StreamReading:
         reply = self.replies.get(key)
         if reply is None or self.ends.get(key[0]) == reply:
             return reply is not None
-        entry = self.recording.entries[self.recording.where[reply]]
+        entry = self[reply]
         old, new = entry.extra.get("request_id"), row.get("request_id")
         if old is not None and new is not None:
             return bool(old == new)
@@ -230,23 +226,6 @@ class _StreamReading:
     def _forget(self, agent: str | None) -> None:
         """End all replies, at a prompt or a compaction."""
         self.replies = {key: reply for key, reply in self.replies.items() if key[0] != agent}
-
-    def _go_on(
-        self, reply: str, new_blocks: list[ParsedBlock], source: Source, name: str, usage: Any
-    ) -> None:
-        """Add the next blocks of a reply. The usage of its last row is the usage of the reply."""
-        entry = self.recording.entries[self.recording.where[reply]]
-        new = {str(len(entry.blocks) + at): rest for at, (_, rest) in enumerate(new_blocks) if rest}
-        extra = entry.extra | ({"blocks": entry.extra.get("blocks", {}) | new} if new else {})
-        self.aliases[name] = reply
-        self.recording.change(
-            reply,
-            blocks=(*entry.blocks, *(block for block, _ in new_blocks)),
-            sources=(*entry.sources, source),
-            usage=usage or entry.usage,
-            aliases=(*entry.aliases, name),
-            extra=extra,
-        )
 
     def _add_cost(self, row: Json) -> None:
         """Add the cost that a result states. It increases until a new process starts."""
@@ -258,7 +237,7 @@ class _StreamReading:
             self.totals.pop()
         after = self.totals[-1].until if self.totals else None
         usage = Usage(cost=Cost(total=money))
-        self.totals.append(StatedTotal(usage=usage, after=after, until=self.recording.last or ""))
+        self.totals.append(StatedTotal(usage=usage, after=after, until=self.last or ""))
         self.stated = row
 
     def _compact(self, source: Source, row: Json) -> None:
@@ -278,7 +257,7 @@ class _StreamReading:
         if (tokens_after := metadata.number("post_tokens")) is not None:
             boundary["extra"]["postTokens"] = tokens_after
         name = row.get("uuid")
-        entry = self.recording.compact(
+        entry = self.compact(
             name if isinstance(name, str) else f"line-{source.line}",
             None,
             source,
@@ -290,36 +269,30 @@ class _StreamReading:
 
     def _fill(self, name: str, parsed: list[ParsedBlock], source: Source, text: str) -> None:
         """Set the text of a compaction from the next message."""
-        entry = self.recording.entries[self.recording.where[name]]
+        entry = self[name]
         boundary = entry.boundary
         if boundary is not None:
             extra = {key: value for key, value in boundary.extra.items() if key != "unreadable"}
             boundary = boundary.model_copy(update={"summary": text, "extra": extra})
         blocks = tuple(block for block, _ in parsed)
-        self.recording.change(name, blocks=blocks, boundary=boundary, sources=(*entry.sources, source))
+        self.change(name, blocks=blocks, boundary=boundary, sources=(*entry.sources, source))
 
-    def make_session(self) -> Session:
-        """Return the session.
-
-        Raises:
-            EmptySession: If there is no message.
-        """
+    def finish(self) -> Session:
         number = Fields(self.about).text("session_id") or ""
-        recording = self.recording
-        if any(entry.boundary and "unreadable" in entry.boundary.extra for entry in recording.entries):
+        if any(entry.boundary and "unreadable" in entry.boundary.extra for entry in self.entries):
             where = f"{number or '<session_id>'}.jsonl"
-            recording.warnings.append(
+            self.warnings.append(
                 f"summaries are not in the stream; the session's own file, {where:.60}, has them"
             )
         if self.lost:
-            recording.warnings.append("the stream reports that a part of the session was not written")
+            self.warnings.append("the stream reports that a part of the session was not written")
         version = Fields(self.about).text("claude_code_version")
         sums = {
             key: self.result[key]
             for key in ("modelUsage", "total_cost_usd", "num_turns")
             if key in self.result
         }
-        return recording.make_session(
+        return self.make_session(
             id=number,
             model=Fields(self.about).text("model"),
             cwd=Fields(self.about).text("cwd"),

@@ -28,12 +28,9 @@ class ReplySummary(NamedTuple):
 
 
 class RecordedReplies(NamedTuple):
-    """Replies that are entries.
+    """Replies that are entries: their names, and those of each sub-agent; None for rows that name none.
 
-    Attributes:
-        messages: The names of all replies.
-        by_agent: The replies of each sub-agent; the key None is for rows that name no sub-agent.
-        whole: Sub-agents with complete replies.
+    `whole` are sub-agents with complete replies.
     """
 
     messages: frozenset[ReplyName]

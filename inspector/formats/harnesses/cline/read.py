@@ -20,9 +20,19 @@ from ....session.garbage import paused_gc
 from ....session.json_text import stringify
 from ....session.session import Session
 from ....text import plural
-from ...json_document import FILE, Fields, ParsedBlock, find_blocks, iso_time, load, place, sniff_document
+from ...json_document import (
+    FILE,
+    Fields,
+    ParsedBlock,
+    find_blocks,
+    iso_time,
+    load,
+    load_other,
+    place,
+    sniff_document,
+)
 from ...json_lines import Data, Reader, escape_name
-from ...recording import Json, Recording, make_cost, read_inclusive
+from ...recording import Json, Recording, read_inclusive
 from ...requests.anthropic_blocks import Names, read_with_rest
 from .tasks import NAME, is_task, is_wrapped, read_task
 
@@ -82,11 +92,11 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     if isinstance(document, dict) and is_wrapped(document) and not is_cline(document):
         document = document["messages"]
     if isinstance(document, list):
-        screens = (_load_any(content) for name, content in other_files.items() if name.endswith(SCREEN))
+        screens = (load_other(content) for name, content in other_files.items() if name.endswith(SCREEN))
         return read_task(document, next(screens, None))
     if not isinstance(document, dict):
         raise ReadError(FILE, detail="it is not a JSON object")
-    others = [_load_other(content) for content in other_files.values()]
+    others = [Fields(load_other(content)).rest for content in other_files.values()]
     manifest = next((candidate for candidate in (document, *others) if _is_manifest(candidate)), {})
     if _is_manifest(document):
         messages = _find_same(document.get("session_id"), others, sidecar=False)
@@ -104,18 +114,6 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
         whole = _find_same(number, others, sidecar=False)
         return _read(whole or document, document, manifest)
     return _read(document, _find_same(number, others, sidecar=True), manifest)
-
-
-def _load_any(data: Data) -> Any:
-    try:
-        return load(data)
-    except ReadError:
-        return None
-
-
-def _load_other(data: Data) -> Json:
-    value = _load_any(data)
-    return value if isinstance(value, dict) else {}
 
 
 def _is_sidecar(value: Json) -> bool:
@@ -141,28 +139,27 @@ def _find_same(number: Any, others: list[Json], *, sidecar: bool) -> Json | None
 
 def _read(whole: Json, sidecar: Json | None, manifest: Json) -> Session:
     """Read the messages, and the compaction if the sidecar is another file."""
-    recording = Recording(NAME)
     fields = Fields(whole, "messages")
     rows = whole["messages"]
-    separate_sidecar = sidecar if sidecar is not None and sidecar is not whole else None
-    writer = _Messages(recording, [] if separate_sidecar is None else separate_sidecar["messages"])
-    end = len(rows) if separate_sidecar is None else _find_end(rows, separate_sidecar)
-    if separate_sidecar is not None and end > len(rows):
+    other = None if sidecar is whole else sidecar
+    recording = _Messages(other["messages"] if other else [])
+    end = _find_end(rows, other) if other else len(rows)
+    if end > len(rows):
         recording.warnings.append(
             f"its compaction replaces {plural(end, 'message')}, but there are {len(rows):,}; some are missing"
         )
     for line, raw in enumerate(rows[:end], 1):
-        writer.add(raw, line, split=separate_sidecar is not None)
-    if separate_sidecar is not None:
-        writer.add_sidecar(separate_sidecar, len(rows))
+        recording.take(raw, line, split=other is not None)
+    if other is not None:
+        recording.add_sidecar(other, len(rows))
     for line, raw in enumerate(rows[end:], end + 1):
-        writer.add(raw, line)
+        recording.take(raw, line)
     about = Fields(manifest, "version", "session_id")
     prompt = fields.text("system_prompt")
     fields.any("version")
     extra = fields.rest | ({"manifest": about.rest} if about.rest else {})
-    if separate_sidecar is not None:
-        extra["compaction"] = Fields(separate_sidecar, "messages", "system_prompt").rest
+    if other is not None:
+        extra["compaction"] = Fields(other, "messages", "system_prompt").rest
     details = Fields(about.object("metadata"))
     return recording.make_session(
         id=fields.text("sessionId") or "",
@@ -190,25 +187,25 @@ def _find_end(rows: list[Any], sidecar: Json) -> int:
     return places[-1] if places else len(rows)
 
 
-class _Messages:
+class _Messages(Recording):
     """Add messages as entries. Blocks that the sidecar `after` repeats word by word are kept."""
 
-    def __init__(self, recording: Recording, after: list[Any]) -> None:
-        self.recording = recording
+    def __init__(self, after: list[Any]) -> None:
+        super().__init__(NAME)
         self.names: Names = {}
         self.after = {print_ for message in after for print_ in _print_all(message)}
         self.kept_ids: dict[str, list[str]] = {}
 
-    def add(self, raw: Any, line: int, *, split: bool = False) -> None:
+    def take(self, raw: Any, line: int, *, split: bool = False) -> None:
         """Add a message. With `split`, kept and other blocks become separate entries."""
         source = place(line)
         if not isinstance(raw, dict):
-            self.recording.spoil(source, "a message that is not an object")
+            self.spoil(source, "a message that is not an object")
             return
         fields = Fields(raw)
         role = fields.text("role")
         if role is None:
-            self.recording.note("message without a role", source, is_known=False)
+            self.note("message without a role", source, is_known=False)
             return
         blocks, prints = self._take_blocks(fields), list(_print_all(raw))
         runs: list[tuple[bool, list[int]]] = []
@@ -229,7 +226,7 @@ class _Messages:
                 texts = [block.text for block, _ in parsed_blocks if block.kind == "text"]
                 summary = about.text("summary")
                 boundary = {"summary": texts[-1] if summary is None and texts else summary}
-                self.recording.compact(
+                self.compact(
                     name,
                     None,
                     source,
@@ -241,7 +238,7 @@ class _Messages:
             attached = bool(parsed_blocks) and all(isinstance(block, Document) for block, _ in parsed_blocks)
             if role == "user" and attached and number:
                 more["meta"] = True
-            entry = self.recording.add(
+            entry = self.add(
                 name, role, parsed_blocks, None if number else source, {} if number else fields.rest, **more
             )
             if is_kept:
@@ -287,10 +284,10 @@ class _Messages:
         details["extra"] = {"messages": count}
         if changed:
             blocks = plural(changed, "block of its compaction is", "blocks of its compaction are")
-            self.recording.warnings.append(f"{blocks} neither text nor of the session")
+            self.warnings.append(f"{blocks} neither text nor of the session")
         name = f"compaction-{sidecar.get('updated_at') or 1}"
         updated_at = sidecar.get("updated_at")
-        self.recording.compact(
+        self.compact(
             name,
             None,
             None,
@@ -337,10 +334,9 @@ def _read_details(about: Fields) -> Json:
 def read_metrics(raw: Any) -> Usage | None:
     """Return the usage and cost that Cline writes with a reply; the input includes cached tokens."""
     keys = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
-    usage = read_inclusive(raw, *keys)
-    if usage is None or any(Fields(raw).number(key) is None for key in keys[:2]):
+    if any(Fields(raw).number(key) is None for key in keys[:2]):
         return None
-    return usage.model_copy(update={"cost": make_cost(raw.get("cost"))})
+    return read_inclusive(raw, *keys, cost=raw.get("cost"))
 
 
 READER = Reader(

@@ -24,15 +24,7 @@ _USED = ("tokensIn", "tokensOut", "cacheReads", "cacheWrites")
 
 
 class ScreenRequest(NamedTuple):
-    """A request on the screen.
-
-    Attributes:
-        before: The number of messages before it; -1 if unknown.
-        counts: Its figures.
-        model: The model.
-        provider: The provider.
-        time: The time of the row.
-    """
+    """A request on the screen, and the number of messages before it; -1 if unknown."""
 
     before: int
     counts: Json
@@ -57,29 +49,22 @@ def _find_requests(rows: list[Any]) -> Iterator[ScreenRequest]:
             continue
         if not any(figures.rest.get(name) for name in _USED[:2]):
             continue
-        about, index, time = (
-            Fields(fields.rest.get("modelInfo")),
-            fields.number("conversationHistoryIndex"),
-            fields.number("ts"),
-        )
+        about, index = Fields(fields.rest.get("modelInfo")), fields.number("conversationHistoryIndex")
         yield ScreenRequest(
             -1 if index is None else int(index) + 1,
             figures.rest,
             about.text("modelId"),
             about.text("providerId"),
-            None if time is None else iso_time(time),
+            iso_time(fields.number("ts")),
         )
 
 
 def place_requests(
     requests: Sequence[ScreenRequest], replies: Sequence[int], times: Sequence[str | None]
 ) -> dict[int, ScreenRequest]:
-    """Assign requests to replies. Returns them by the reply's index; {} if that is not possible.
+    """Assign requests, in the order of the screen, to replies, whose indices ascend.
 
-    Args:
-        requests: The requests, in the order of the screen.
-        replies: The indices of the replies among the messages, ascending.
-        times: The times of the replies; None if unknown.
+    Returns them by the reply's index; {} if that is not possible.
     """
     if requests and all(request.before >= 0 for request in requests):
         placed: dict[int, ScreenRequest] = {}

@@ -21,8 +21,8 @@ from ....session.blocks import Reasoning, ToolOutput
 from ....session.entries import Entry, Source, Usage
 from ....session.session import Session
 from ....text import plural
-from ...json_document import Fields, ParsedBlock, find_blocks, iso_time, place
-from ...recording import Json, Recording, make_cost, read_inclusive
+from ...json_document import Fields, ParsedBlock, find_blocks, iso_time, join_texts
+from ...recording import Json, Reading, Recording, read_inclusive
 from ...requests.anthropic_blocks import Names, read_with_rest
 from ...requests.chat_messages import read_part
 from .screen import Condensed, place_requests, read_ranges, read_requests, read_screen_usage
@@ -121,16 +121,15 @@ def is_typed(texts: Sequence[str]) -> bool:
 def read_task(messages: list[Any], screen: Any = None) -> Session:
     """Read a whole task with the rows of its `screen`. Raises `EmptySession` if there are no messages."""
     task = _TaskReading(screen)
-    for line, raw in enumerate(messages, 1):
-        task.take(line, raw)
-    return task.make_session()
+    task.take_all(messages)
+    return task.finish()
 
 
-class _TaskReading:
+class _TaskReading(Reading):
     """The state of a task while its messages are read."""
 
     def __init__(self, screen: Any) -> None:
-        self.recording = Recording(NAME)
+        super().__init__(NAME)
         self.screen = screen
         self.condensed, self.cuts = Condensed(screen), read_ranges(screen)
         self.names: Names = {}
@@ -142,18 +141,16 @@ class _TaskReading:
         self.hidden: dict[str, list[str]] = {}  # entries by what replaces them: a summary or a marker
         self.context: list[str] = []  # ids of entries
 
-    def take(self, line: int, raw: Any) -> None:
-        """Read one message."""
-        source, fields = place(line), Fields(raw)
+    def take(self, source: Source, raw: Any) -> None:
+        fields, line = Fields(raw), source.line
         if isinstance(raw, dict) and _is_thought(raw):
             self.thoughts.append((source, self._read_block(raw)))
             return
         role = fields.text("role")
         if role is None:
-            self.recording.spoil(source, "a message without a role")
+            self.spoil(source, "a message without a role")
             return
-        time = fields.number("ts")
-        stamp = None if time is None else iso_time(time)
+        stamp = iso_time(fields.number("ts"))
         blocks = find_blocks(fields.any("content"), self._read_block)
         self.is_roo = self.is_roo or bool(ROO & set(fields.rest))
         if raw.get("isSummary") is True:
@@ -178,7 +175,7 @@ class _TaskReading:
         number = fields.rest.get("condenseId")
         rest = self.context[1:] if role == "assistant" else self.context
         kept_ids = self._without(self.hidden.get(str(number), rest))
-        words = "\n".join(block.text for block, _ in blocks if block.kind == "text")
+        words = join_texts(blocks)
         more: Json = {"timestamp": stamp}
         boundary: Json = {"summary": words, "kept": tuple(kept_ids)}
         boundary |= self.condensed.find("condenseId", number, words, more)
@@ -194,7 +191,7 @@ class _TaskReading:
         boundary: Json = {"trigger": "truncation", "kept": tuple(kept_ids)}
         boundary |= self.condensed.find("truncationId", number, None, more)
         # A summary that is kept is part of the context after the truncation.
-        before = [self.recording.entries[self.recording.where[name]] for name in kept_ids]
+        before = [self[name] for name in kept_ids]
         summaries: list[ParsedBlock] = [
             (b, {}) for kept_entry in before if kept_entry.boundary for b in kept_entry.blocks
         ]
@@ -205,7 +202,7 @@ class _TaskReading:
         removed = {f"m{number + 1}" for number in range(first, last + 1)}
         kept_ids = [name for name in self._without(removed) if not name.startswith("cut")]
         boundary: Json = {"trigger": "truncation", "kept": tuple(kept_ids)}
-        self.context = [self.recording.compact(f"cut{line}", None, None, boundary).id, *kept_ids]
+        self.context = [self.compact(f"cut{line}", None, None, boundary).id, *kept_ids]
 
     def _without(self, names: Iterable[str]) -> list[str]:
         removed = set(names)
@@ -215,9 +212,7 @@ class _TaskReading:
         self, source: Source, boundary: Json, blocks: list[ParsedBlock], extra: Json, more: Json
     ) -> Entry:
         name = f"m{source.line}"
-        entry = self.recording.compact(
-            name, None, source, boundary, parsed_blocks=blocks, extra=extra, **more
-        )
+        entry = self.compact(name, None, source, boundary, parsed_blocks=blocks, extra=extra, **more)
         self.context = [entry.id, *boundary["kept"]]
         return entry
 
@@ -233,12 +228,12 @@ class _TaskReading:
             more["usage"] = _read_metrics(fields.rest.get("metrics"))
         elif role != "tool":
             more["meta"] = self._is_meta(blocks)
-        entry = self.recording.add(f"m{source.line}", role, blocks, source, fields.rest, **more)
+        entry = self.add(f"m{source.line}", role, blocks, source, fields.rest, **more)
         self.context.append(entry.id)
         if role == "assistant":
             self.models[entry.id] = self.asked_model
             for thought_source, _ in self.thoughts:
-                self.recording.also(entry.id, thought_source)
+                self.also(entry.id, thought_source)
             self.thoughts = []
         return entry
 
@@ -253,17 +248,15 @@ class _TaskReading:
         other = any(block.kind in ("image", "document") for block, _ in blocks)
         return not is_typed(texts) and not (other and not texts)
 
-    def make_session(self) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
-        recording = self.recording
+    def finish(self) -> Session:
         for thought_source, _ in self.thoughts:
-            recording.note("reasoning", thought_source)
-        _add_figures(recording, self.screen)
+            self.note("reasoning", thought_source)
+        _add_figures(self, self.screen)
         for name, model in self.models.items():
-            if model is not None and recording.entries[recording.where[name]].model is None:
-                recording.change(name, model=model)
-        recording.times = [entry.timestamp for entry in recording.entries if entry.timestamp]
-        return recording.make_session(cwd=self.cwd, extra={"harness": "Roo Code"} if self.is_roo else {})
+            if model is not None and self[name].model is None:
+                self.change(name, model=model)
+        self.times = [entry.timestamp for entry in self.entries if entry.timestamp]
+        return self.make_session(cwd=self.cwd, extra={"harness": "Roo Code"} if self.is_roo else {})
 
 
 def _add_figures(recording: Recording, screen: Any) -> None:
@@ -304,7 +297,5 @@ def _read_block(raw: Any, names: Names) -> ParsedBlock:
 
 def _read_metrics(raw: Any) -> Usage | None:
     """Return the usage and cost of a reply (since 2026); the input includes cached tokens."""
-    usage = read_inclusive(Fields(raw).rest.get("tokens"), "prompt", "completion", "cached")
-    return (
-        None if usage is None else usage.model_copy(update={"cost": make_cost(Fields(raw).rest.get("cost"))})
-    )
+    fields = Fields(raw).rest
+    return read_inclusive(fields.get("tokens"), "prompt", "completion", "cached", cost=fields.get("cost"))

@@ -17,8 +17,8 @@ from ....session.session import Session
 from ....text import plural
 from ...json_document import Fields
 from ...json_lines import Data
+from ...other_sessions import set_apart
 from ...recording import Json
-from ...set_apart import set_apart
 
 _PARENT = re.compile(rb'"parent_thread_id"\s*:\s*"([0-9A-Za-z_-]{4,64})"')
 _STARTED = re.compile(rb'"(?:new_thread_id|agent_thread_id)"\s*:\s*"([0-9A-Za-z_-]{4,64})"')

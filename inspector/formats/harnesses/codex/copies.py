@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ....text import plural
-from ...copied_entries import read_time
 from ...json_document import Fields
+from ...other_sessions import read_time
 from ...recording import Json
 from .agents import find_parent
 from .parts import read_id

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
 from ....session.blocks import Block, Image, Reasoning, Text, ToolOutput
 from ....session.entries import Tool, Usage
+from ....session.json_text import stringify
 from ...json_document import Fields, ParsedBlock, unknown
 from ...recording import Json, parse_arguments, read_inclusive
 
@@ -23,6 +25,41 @@ TRAE = "history_mutation"
 MESSAGE_EVENTS = ("user_message", "agent_message")
 ITEMS = {"UserMessage": "user_message", "AgentMessage": "agent_message"}
 """Type of a completed item -> the event that repeated the same message until September 2026."""
+EVENTS = frozenset(
+    [
+        *("task_started", "task_complete", "turn_started", "turn_complete", "turn_aborted", "user_message"),
+        *("agent_message", "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break"),
+        *("token_count", "context_compacted", "thread_rolled_back", "thread_name_updated"),
+        *("thread_settings_applied", "entered_review_mode", "exited_review_mode", "patch_apply_begin"),
+        *("patch_apply_end", "exec_command_begin", "exec_command_end", "mcp_tool_call_begin"),
+        *("mcp_tool_call_end", "web_search_begin", "web_search_end", "image_generation_end"),
+        *("view_image_tool_call", "item_completed", "error", "warning", "stream_error", "background_event"),
+        *("plan_update", "turn_diff", "thread_goal_updated", "collab_agent_spawn_begin"),
+        *("collab_agent_spawn_end", "collab_agent_interaction_begin", "collab_agent_interaction_end"),
+        *("collab_waiting_begin", "collab_waiting_end", "collab_close_begin", "collab_close_end"),
+        *("dynamic_tool_call_request", "dynamic_tool_call_response", "collab_resume_begin"),
+        *("collab_resume_end", "sub_agent_activity", "item_started", "hook_started", "hook_completed"),
+        *("undo_started", "undo_completed", "guardian_assessment", "guardian_warning", "deprecation_notice"),
+        *("model_reroute", "model_verification", "terminal_interaction", "patch_apply_updated"),
+        *("image_generation_begin", "exec_approval_request", "apply_patch_approval_request"),
+        *("request_user_input", "request_permissions", "elicitation_request", "plan_delta"),
+        *("session_configured", "mcp_startup_update", "mcp_startup_complete", "shutdown_complete"),
+        *("agent_message_content_delta", "environment_connected", "environment_disconnected"),
+        *("exec_command_output_delta", "raw_response_completed", "raw_response_item"),
+        *("realtime_conversation_closed", "realtime_conversation_list_voices_response"),
+        *("realtime_conversation_realtime", "realtime_conversation_sdp", "realtime_conversation_started"),
+        *("reasoning_content_delta", "reasoning_raw_content_delta", "safety_buffering"),
+        *("thread_queue_changed", "turn_moderation_metadata"),
+    ]
+)
+BOOKKEEPING = frozenset(
+    [
+        *("session_meta", "session_state", "turn_context", "world_state", "inter_agent_communication"),
+        *("inter_agent_communication_metadata", "token_usage_record", "retained_context"),
+        *("security_risk_score", "realtime_item"),
+    ]
+)
+"""Types of rows that are not items: events and bookkeeping."""
 
 
 def find_usage(info: Json, before: Any, *, forked: bool) -> Usage | None:
@@ -166,3 +203,42 @@ def is_shown(before: tuple[Block, ...], parsed_blocks: list[ParsedBlock], text: 
     is_viewed = any(isinstance(block, ToolOutput) and block.name == "view_image" for block in before)
     pictures = any(block.kind == "image" for block, _ in parsed_blocks)
     return is_viewed and pictures and (not text.strip() or text.startswith("<image"))
+
+
+class Reference(NamedTuple):
+    """The id of an earlier item."""
+
+    item: str
+
+
+def take_history(fields: Fields) -> list[Any] | None:
+    """Return the items that a compaction leaves in order, in full or as a `Reference`; None if it lists none.
+
+    `replacement_history` lists items in full. Builds of September 2026 and later may write
+    `replacement_history_entries` instead: each element is an item (`inline`) or the id of an earlier item
+    (`reference`, `reference_v2`).
+
+    >>> entries = [{"type": "reference", "item_id": "m1"}, {"type": "inline", "item": {"type": "message"}}]
+    >>> take_history(Fields({"replacement_history_entries": entries}))
+    [Reference(item='m1'), {'type': 'message'}]
+    """
+    whole = fields.items("replacement_history")
+    if whole is not None:
+        return whole
+    listed = fields.items("replacement_history_entries")
+    if listed is None:
+        return None
+    items: list[Any] = []
+    for raw in listed:
+        entry = Fields(raw)
+        name = entry.text("item_id")
+        items.append(entry.any("item") if name is None else Reference(name))
+    return items
+
+
+def print_entry(blocks: Any) -> bytes:
+    """Return a digest of a message's blocks; empty if there are no blocks."""
+    if not blocks:
+        return b""
+    text = stringify([block.model_dump() for block in blocks])
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -25,30 +25,32 @@ from contextlib import suppress
 from typing import Any
 
 from ....errors import EmptySession, ReadError
-from ....session.blocks import Reasoning, Text, ToolCall
+from ....session.blocks import Reasoning, Text
 from ....session.entries import Source, SubAgent, Usage
 from ....session.json_text import stringify
 from ....session.session import Session
 from ....session.speakers import judge
 from ....text import plural
 from ...containers import unpack
-from ...json_document import Fields, ParsedBlock, find_blocks, unknown
-from ...json_lines import Data, Reader, read_lines, take_all
-from ...recording import Json, JsonRows, Recording, first_rows, make_output, parse_arguments, read_inclusive
+from ...json_document import Fields, ParsedBlock, find_blocks, join_texts, unknown
+from ...json_lines import Data, lines_reader, read_lines, take_all
+from ...recording import Json, Reading, ReplayedRows, first_rows, make_call, make_output, read_inclusive
 from .agents import CopiedRows, find_beside, find_parent, join_agents, name_holders, started_agent
 from .copies import CopiedHistory
-from .history import Reference, print_entry, take_history
-from .kinds import BOOKKEEPING, EVENTS
 from .parts import (
+    BOOKKEEPING,
+    EVENTS,
     MESSAGE_EVENTS,
     TRAE,
     USAGE,
+    Reference,
     find_kinds,
     find_usage,
     has_failed,
     is_bare,
     is_bare_header,
     is_shown,
+    print_entry,
     read_agent_message,
     read_id,
     read_part,
@@ -56,6 +58,7 @@ from .parts import (
     read_repeated_message,
     read_tools,
     squeeze,
+    take_history,
 )
 
 NAME = "codex"
@@ -83,13 +86,8 @@ def sniff(data: Data) -> str | None:
     return "none of its first lines is a `session_meta` with an id, or an item"
 
 
-def read(data: Data) -> Session:
-    """Read the whole rollout. Raises `EmptySession` if it contains no messages."""
-    return read_lines(Rollout(), data)
-
-
 def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
-    """Read the rollout and those of its sub-agents, each on a sidechain. Raises the same errors as `read`."""
+    """Read the rollout and those of its sub-agents, each on a sidechain. Raises `EmptySession`."""
     rollout = Rollout()
     main = read_lines(rollout, data)
     main_rows = CopiedRows(row for _, row in rollout.rows)
@@ -115,21 +113,13 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     return join_agents(main, agents)
 
 
-class Rollout(JsonRows):
+class Rollout(ReplayedRows):
     """The rows of a rollout, from which a session is built."""
 
-    def make_session(self) -> Session:
-        """Build the session from all rows. Raises `EmptySession` if none of them is a message."""
-        history = CopiedHistory([row for _, row in self.rows])
-        reading = _RolloutReading(
-            history, self._find_typed_texts(), self._find_item_texts(), self._find_summaries()
-        )
-        reading.recording.corrupt = list(self.corrupt)
-        for source, row in self.rows:
-            reading.take(source, row)
-        return reading.make_session()
+    def __init__(self) -> None:
+        super().__init__(lambda: _RolloutReading(self))
 
-    def _find_item_texts(self) -> dict[str, tuple[str, ...]]:
+    def find_item_texts(self) -> dict[str, tuple[str, ...]]:
         """Return the texts of all items, by the name of the event that repeats them."""
         texts: dict[str, list[str]] = {event: [] for event in MESSAGE_EVENTS}
         for _, row in self.rows:
@@ -143,7 +133,7 @@ class Rollout(JsonRows):
                 texts[event].append(Fields(part).text("text") or "")
         return {event: tuple(words) for event, words in texts.items()}
 
-    def _find_summaries(self) -> dict[str, Usage | None]:
+    def find_summaries(self) -> dict[str, Usage | None]:
         """Return the usage of the responses that wrote summaries, by response id, as far as compactions name
         them; None if the file has no usage of a response."""
         rows = [(row.get("type"), Fields(row.get("payload"))) for _, row in self.rows]
@@ -154,7 +144,7 @@ class Rollout(JsonRows):
                 usages[name] = read_inclusive(fields.object("usage"), *USAGE)
         return usages
 
-    def _find_typed_texts(self) -> set[str] | None:
+    def find_typed_texts(self) -> set[str] | None:
         """Return the texts that people typed, according to the events; None if there are no such events."""
         events = (
             read_repeated_message(payload)
@@ -165,24 +155,18 @@ class Rollout(JsonRows):
         return typed or None
 
 
-class _RolloutReading:
+class _RolloutReading(Reading):
     """State while a rollout is read row by row."""
 
-    def __init__(
-        self,
-        history: CopiedHistory,
-        typed: set[str] | None,
-        texts: dict[str, tuple[str, ...]],
-        summaries: dict[str, Usage | None],
-    ) -> None:
-        self.recording = Recording(NAME)
-        self.history = history
+    def __init__(self, rollout: Rollout) -> None:
+        super().__init__(NAME)
+        self.history = CopiedHistory([row for _, row in rollout.rows])
         self.row_count = 0  # rows read
-        self.texts = texts
-        self.summaries = summaries
+        self.texts = rollout.find_item_texts()
+        self.summaries = rollout.find_summaries()
+        self.typed = rollout.find_typed_texts()
         self.agents: dict[str, None] = {}  # threads of sub-agents that it started
         self.repeated: dict[str, tuple[frozenset[str], str]] = {}
-        self.typed = typed
         self.meta: Json = {}
         self.model: str | None = None
         self.window: int | None = None
@@ -201,7 +185,6 @@ class _RolloutReading:
         self.last_event = ("", "", "")
 
     def take(self, source: Source, row: Json) -> None:
-        """Read one row: an item, an event, a compaction or bookkeeping."""
         kind, payload = row.get("type"), row.get("payload")
         if self.row_count and self.row_count == self.history.end:
             self.reply = self.unpaid = None
@@ -210,15 +193,15 @@ class _RolloutReading:
         self.updated = time or self.updated
         if payload is None and not self.meta and is_bare_header(row):
             self._take_meta(row)
-            self.recording.note("session_meta", source)
+            self.note("session_meta", source)
         elif payload is None and row.get("record_type") == "state":
-            self.recording.note("state", source)
+            self.note("state", source)
         elif not isinstance(kind, str):
-            self.recording.note("row without a type", source, is_known=False)
+            self.note("row without a type", source, is_known=False)
         elif payload is None and (kind in ("message", "reasoning") or kind.endswith(("_call", "_output"))):
             self._take_item(source, row, time)
         elif not isinstance(payload, dict):
-            self.recording.note(kind, source, is_known=False)
+            self.note(kind, source, is_known=False)
         elif kind == "response_item":
             self._take_item(source, payload, time)
             self._name_item(payload)
@@ -235,7 +218,7 @@ class _RolloutReading:
                 self.model = Fields(payload).text("model") or self.model
             elif kind == "token_usage_record":
                 self._take_record(payload)
-            self.recording.note(kind, source, is_known=kind in BOOKKEEPING)
+            self.note(kind, source, is_known=kind in BOOKKEEPING)
 
     def _take_meta(self, payload: Json) -> None:
         """Read a header. The first is the header of this rollout; later ones are copies or repeat it."""
@@ -250,7 +233,7 @@ class _RolloutReading:
         self, name: str, role: str, parsed_blocks: list[ParsedBlock], source: Source | None, **more: Any
     ) -> str:
         more.setdefault("parent", self.line[-1] if self.line else None)
-        entry = self.recording.add(name, role, parsed_blocks, source, **more)
+        entry = self.add(name, role, parsed_blocks, source, **more)
         self.line.append(entry.id)
         return entry.id
 
@@ -265,7 +248,7 @@ class _RolloutReading:
         kind = payload.get("type", "message")
         fields, name = Fields(payload, "type"), f"line-{source.line}"
         if str(kind) in UNSHOWN:
-            self.recording.note(str(kind), source)
+            self.note(str(kind), source)
             return
         if isinstance(kind, str) and kind.endswith("_output"):
             call = fields.text("call_id") or ""
@@ -286,12 +269,7 @@ class _RolloutReading:
             self.reply = self._add(name, "assistant", parsed_blocks, source, timestamp=time, **more)
             self.unpaid = self.reply
             return
-        entry = self.recording.entries[self.recording.where[self.reply]]
-        old_extra = entry.extra.get("blocks", {})
-        new = {str(len(entry.blocks) + index): rest for index, (_, rest) in enumerate(parsed_blocks) if rest}
-        extra = entry.extra | ({"blocks": old_extra | new} if old_extra or new else {})
-        blocks = (*entry.blocks, *(block for block, _ in parsed_blocks))
-        self.recording.change(self.reply, blocks=blocks, extra=extra, sources=(*entry.sources, source))
+        self.extend(self.reply, parsed_blocks, source)
 
     def _take_agent_message(self, source: Source, fields: Fields, time: str | None) -> None:
         """Add a message from another agent: text, or encrypted content."""
@@ -301,9 +279,7 @@ class _RolloutReading:
         parsed_blocks = [read_part(part) for part in parts if part not in sealed]
         before, self.agent_text = self.agent_text, "\n".join(block.text for block, _ in parsed_blocks)
         if self.agent_text and before == self.agent_text:
-            self.recording.note(
-                "agent_message", source
-            )  # the file holds this message in the old and the new form
+            self.note("agent_message", source)  # the file holds this message in the old and the new form
             return
         extra = fields.rest | {"speaker": "agent", "way": "notification"}
         extra |= {"sealed": sealed} if sealed else {}
@@ -315,7 +291,7 @@ class _RolloutReading:
         """Add a message that is not a reply: the user's, or instructions of the harness."""
         label = fields.text("role")
         parsed_blocks = find_blocks(fields.any("content"), read_part)
-        joined_text = "\n".join(block.text for block, _ in parsed_blocks if block.kind == "text")
+        joined_text = join_texts(parsed_blocks)
         kinds = find_kinds(fields.rest)
         foreign = bool(kinds) and not any(kind.startswith("user.") for kind in kinds)
         if label != "user" or foreign:
@@ -323,9 +299,7 @@ class _RolloutReading:
             fields.rest |= judge(joined_text).extra if foreign else {}
         elif "user.text" in kinds:
             more |= {"meta": False}
-        elif self.line and is_shown(
-            self.recording.entries[self.recording.where[self.line[-1]]].blocks, parsed_blocks, joined_text
-        ):
+        elif self.line and is_shown(self[self.line[-1]].blocks, parsed_blocks, joined_text):
             more |= {"meta": True}
         elif parsed_blocks and all(block.kind == "text" for block, _ in parsed_blocks):
             texts = [block.text.strip() for block, _ in parsed_blocks]
@@ -355,8 +329,7 @@ class _RolloutReading:
             call = fields.text("call_id") or fields.text("id") or ""
             name = fields.text("name") or kind.removesuffix("_call")
             key = next((k for k in ("arguments", "input", "action") if k in fields.rest), "")
-            self.names[call] = name
-            return [(ToolCall(id=call, name=name, input=parse_arguments(fields.any(key))), fields.rest)]
+            return [(make_call(self.names, call, name, fields.any(key)), fields.rest)]
         return [unknown(payload)]
 
     def _read_output(self, fields: Fields, call: str) -> ParsedBlock:
@@ -405,7 +378,7 @@ class _RolloutReading:
             self._roll_back(payload.get("num_turns"))
         elif (agent := started_agent(payload)) is not None and agent != read_id(self.meta):
             self.agents[agent] = None
-        self.recording.note(str(kind), source, is_known=str(kind) in EVENTS)
+        self.note(str(kind), source, is_known=str(kind) in EVENTS)
 
     def _take_usage(self, info: Json | None) -> None:
         if info is None:
@@ -420,12 +393,12 @@ class _RolloutReading:
             return
         if not usage.tokens:
             last_id = self.line[-1] if self.line else None
-            entry = self.recording.entries[self.recording.where[last_id]] if last_id else None
+            entry = self[last_id] if last_id else None
             tokens_after = Fields(last).number("total_tokens")
             if entry is not None and entry.boundary is not None and tokens_after:
                 extra = {**entry.boundary.extra, "tokens_after": ESTIMATE}
                 boundary = entry.boundary.model_copy(update={"tokens_after": tokens_after, "extra": extra})
-                self.recording.change(entry.id, boundary=boundary)
+                self.change(entry.id, boundary=boundary)
             return
         if (total is not None and total == self.total) or self.responses:
             return
@@ -457,12 +430,12 @@ class _RolloutReading:
         """Set the usage of the last reply that has none."""
         self.reply = None
         if self.unpaid is not None:
-            self.recording.change(self.unpaid, usage=usage, **self._copied)
+            self.change(self.unpaid, usage=usage, **self._copied)
             self.unpaid = None
-        elif self.line and self.recording.entries[self.recording.where[self.line[-1]]].role != "assistant":
+        elif self.line and self[self.line[-1]].role != "assistant":
             # A request whose reply is not in the file, for example because it was interrupted.
             more: Json = {"usage": usage, "kind": "note", **self._copied}
-            self._add(f"request-{len(self.recording.entries)}", "assistant", [], None, **more)
+            self._add(f"request-{len(self.entries)}", "assistant", [], None, **more)
 
     def _roll_back(self, count: Any) -> None:
         """Remove the newest turns: the next entry follows the one before them."""
@@ -470,7 +443,7 @@ class _RolloutReading:
         index = len(self.line)
         while turns_left > 0 and index:
             index -= 1
-            turns_left -= self.recording.entries[self.recording.where[self.line[index]]].opens_turn
+            turns_left -= self[self.line[index]].opens_turn
         del self.line[index:]
         self.reply = self.unpaid = None
 
@@ -479,7 +452,7 @@ class _RolloutReading:
     def _recall_print(self, name: str) -> bytes:
         """Return the digest of an entry's content. It is computed again only if the blocks changed, because
         each compaction of a long session needs the digests of all earlier entries."""
-        blocks = self.recording.entries[self.recording.where[name]].blocks
+        blocks = self[name].blocks
         before = self.prints.get(name)
         if before is None or before[0] is not blocks:
             before = self.prints[name] = blocks, print_entry(blocks)
@@ -520,11 +493,11 @@ class _RolloutReading:
                 fresh.append(raw)
         if after is None and self.line:
             # Old versions kept all messages of the user.
-            entries = (self.recording.entries[self.recording.where[name]] for name in self.line)
+            entries = (self[name] for name in self.line)
             kept_ids = [e.id for e in entries if e.role == "user" and e.kind == "message"]
         prompt = self.last_usage.tokens if self.last_usage is not None else None
         sealed_by = {} if summary else {"unreadable": True}
-        entry = self.recording.compact(
+        entry = self.compact(
             f"line-{source.line}",
             shown,
             source,
@@ -556,17 +529,14 @@ class _RolloutReading:
 
     def _find_cwd(self) -> str | None:
         """Return the working directory from the environment's text: a bare header does not contain it."""
-        words = (
-            CWD.search(entry.text) for entry in self.recording.entries if entry.role == "user" and entry.meta
-        )
+        words = (CWD.search(entry.text) for entry in self.entries if entry.role == "user" and entry.meta)
         return next((match[1].strip() for match in words if match), None)
 
-    def make_session(self) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
+    def finish(self) -> Session:
         fields = Fields(self.meta, "id", "cwd", "cli_version", "timestamp")
         base = Fields(fields.object("base_instructions"))
         words = base.text("text")
-        warnings = self.recording.warnings
+        warnings = self.warnings
         if not self.meta:
             warnings.append("its header is not in the file: session id, model and folder may be unknown")
         warnings += self.history.warnings()
@@ -579,7 +549,7 @@ class _RolloutReading:
         tools, rest = read_tools(fields.any("dynamic_tools"))
         extra = {"version": version} if isinstance(version, str) else {}
         extra |= fields.rest | ({"dynamic_tools": rest} if rest else {})
-        return self.recording.make_session(
+        return self.make_session(
             id=read_id(self.meta),
             model=self.model,
             window=self.window,
@@ -594,4 +564,12 @@ class _RolloutReading:
         )
 
 
-READER = Reader(NAME, "Codex rollout", sniff, read, Rollout, find_beside, read_all, name_holders=name_holders)
+READER = lines_reader(
+    NAME,
+    "Codex rollout",
+    sniff,
+    Rollout,
+    find_beside=find_beside,
+    read_all=read_all,
+    name_holders=name_holders,
+)

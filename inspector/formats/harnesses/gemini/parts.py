@@ -14,10 +14,7 @@ from ...json_document import Fields, ParsedBlock, make_parts, unknown
 def read_parts(content: Any, names: dict[str, str], name: str) -> list[ParsedBlock]:
     """Convert a message's content to blocks: a string, one part or a list of parts.
 
-    Args:
-        content: The content.
-        names: Tool names by call id; calls of this message are added.
-        name: The message's id, from which calls without an id get theirs.
+    The calls of the message are added to `names`. Calls without an id get one from the message's, `name`.
     """
     if content is None:
         return []

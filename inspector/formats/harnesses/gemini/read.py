@@ -20,9 +20,9 @@ from ....session.entries import Source
 from ....session.garbage import paused_gc
 from ....session.json_text import stringify
 from ....session.session import Session
-from ...json_document import FILE, Fields, ParsedBlock, load, place, sniff_document
+from ...json_document import FILE, Fields, ParsedBlock, join_texts, load, sniff_document
 from ...json_lines import Data, Reader, iter_values
-from ...recording import Json, Recording, first_rows
+from ...recording import Json, Reading, first_rows
 from .parts import make_google_usage, read_parts, read_response
 
 NAME = "gemini-cli"
@@ -86,21 +86,20 @@ def read(data: Data) -> Session:
             raise ReadError(FILE, detail="it is not a JSON object")
         chat.about = Fields(document, "messages").rest
         messages = document.get("messages")
-        for line, raw in enumerate(messages if isinstance(messages, list) else (), 1):
-            chat.take(place(line), raw)
-        return chat.make_session()
-    for source, row in iter_values(data, chat.recording.corrupt):
+        chat.take_all(messages if isinstance(messages, list) else ())
+        return chat.finish()
+    for source, row in iter_values(data, chat.corrupt):
         chat.take(source, row)
     if not chat.about and not chat.line:
         raise ReadError(FILE, detail="it has no `sessionId` and no messages")
-    return chat.make_session()
+    return chat.finish()
 
 
-class _Chat:
+class _Chat(Reading):
     """State while a chat is read row by row: all messages, and the ones in the current history."""
 
     def __init__(self) -> None:
-        self.recording = Recording(NAME)
+        super().__init__(NAME)
         self.about: Json = {}
         self.messages: list[_Message] = []
         self.line: list[_Message] = []
@@ -111,31 +110,30 @@ class _Chat:
         self.names: dict[str, str] = {}
 
     def take(self, source: Source, row: Any) -> None:
-        """Read one row: a message, a change, or metadata of the chat."""
         if not isinstance(row, dict):
-            self.recording.spoil(source, "not a JSON object")
+            self.spoil(source, "not a JSON object")
         elif "$rewindTo" in row:
             self._rewind(row["$rewindTo"])
-            self.recording.note("$rewindTo", source)
+            self.note("$rewindTo", source)
         elif gone := Fields(row.get("$patch")).strings("removeIds"):
             self._remove(set(gone))
-            self.recording.note("$patch", source)
+            self.note("$patch", source)
         elif isinstance(change := row.get("$set"), dict):
             self.about |= {key: value for key, value in change.items() if key != "messages"}
             if not isinstance(change.get("messages"), list) or not self._replace(source, change["messages"]):
-                self.recording.note("$set", source)
+                self.note("$set", source)
         elif row.get("type") in TYPES:
             if row["type"] in UNSEEN:
-                self.recording.note(str(row["type"]), source)
+                self.note(str(row["type"]), source)
             else:
                 self._add_message(row, [source])
         elif _is_about(row):
             self.about |= row
-            self.recording.note("metadata", source)
+            self.note("metadata", source)
         else:
             kind = row.get("type")
             label = kind if isinstance(kind, str) else "row without a type"
-            self.recording.note(label, source, is_known=False)
+            self.note(label, source, is_known=False)
 
     def _add_message(self, row: Json, sources: list[Source]) -> None:
         name = row.get("id")
@@ -286,15 +284,14 @@ class _Chat:
         again = isinstance(row.get("id"), str) and row["id"] in self._counted
         return self._add(f"{row.get('id')}", Fields(row, "tokens").rest if again else row, [])
 
-    def make_session(self) -> Session:
-        """Build the session from all messages. Raises `EmptySession` if there are none."""
+    def finish(self) -> Session:
         ends: dict[int, str | None] = {}
         for message in self.messages:
             parent = ends[id(message.before)] if message.before is not None else None
             ends[id(message)] = self._write(message, parent)
         about = Fields(self.about, "messages")
         leaf = ends[id(self.line[-1])] if self.line else None
-        return self.recording.make_session(
+        return self.make_session(
             id=about.text("sessionId") or "",
             title=about.text("summary"),
             created=about.text("startTime"),
@@ -309,15 +306,12 @@ class _Chat:
         kind, time = fields.text("type"), fields.text("timestamp")
         source = message.sources[0] if message.sources else None
         if message.kind == "micro":
-            boundary = {"kind": "micro", "cleared": message.cleared}
-            entry = self.recording.compact(message.name, None, source, boundary, parent=parent)
-            return self.recording.change(entry.id, kind="micro").id
+            return self.clear(message.name, message.cleared, source, parent=parent).id
         parsed_blocks = read_parts(fields.any("content"), self.names, message.name)
         if message.kind == "compaction":
-            texts = [block.text for block, _ in parsed_blocks if block.kind == "text"]
             kept_ids = tuple(name for other in message.kept_messages for name in self._names_of(other))
-            boundary = {"summary": "\n".join(texts), "kept": kept_ids}
-            entry = self.recording.compact(
+            boundary = {"summary": join_texts(parsed_blocks), "kept": kept_ids}
+            entry = self.compact(
                 message.name,
                 None,
                 source,
@@ -329,7 +323,7 @@ class _Chat:
             )
             return entry.id
         if kind == "user":
-            entry = self.recording.add(
+            entry = self.add(
                 message.name, "user", parsed_blocks, source, fields.rest, parent=parent, timestamp=time
             )
         else:
@@ -337,7 +331,7 @@ class _Chat:
             usage = make_google_usage(fields.rest.get("tokens"), *TOKENS)
             if usage is not None:
                 fields.any("tokens")
-            entry = self.recording.add(
+            entry = self.add(
                 message.name,
                 "assistant",
                 [*_read_thoughts(fields), *parsed_blocks],
@@ -349,15 +343,13 @@ class _Chat:
                 model=fields.text("model"),
             )
             if outputs:
-                self.recording.add(
-                    f"{entry.id}/results", "tool", outputs, None, parent=entry.id, timestamp=time
-                )
+                self.add(f"{entry.id}/results", "tool", outputs, None, parent=entry.id, timestamp=time)
         for other in message.sources[1:]:
-            self.recording.also(entry.id, other)
-        return self.recording.last or entry.id
+            self.also(entry.id, other)
+        return self.last or entry.id
 
     def _names_of(self, message: _Message) -> list[str]:
-        return [name for name in (message.name, f"{message.name}/results") if name in self.recording.where]
+        return [name for name in (message.name, f"{message.name}/results") if name in self.where]
 
     def _take_calls(self, fields: Fields, parsed_blocks: list[ParsedBlock], name: str) -> list[ParsedBlock]:
         """Add the calls of a reply to its blocks, without duplicates, and return their outputs."""

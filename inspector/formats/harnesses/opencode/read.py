@@ -27,12 +27,11 @@ from ...json_document import (
     is_number,
     iso_time,
     load,
-    place,
     sniff_document,
     unknown,
 )
 from ...json_lines import BOM, Data, Reader
-from ...recording import Json, Recording, make_cost, make_output
+from ...recording import Json, Reading, make_cost, make_output
 from .next_form import SWITCHES, find_type, is_echo, translate
 
 NAME = "opencode"
@@ -96,19 +95,15 @@ def read(data: Data) -> Session:
     if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
         raise ReadError(FILE, detail="it has no list `messages`")
     reading = _ExportReading(document["messages"])
-    for line, raw in enumerate(document["messages"], 1):
-        if (kind := find_type(raw)) is not None:
-            reading.take_next(place(line), raw, kind)
-        else:
-            reading.take(place(line), raw)
-    return reading.make_session(Fields(document, "messages"))
+    reading.take_all(document["messages"])
+    return reading.read(Fields(document, "messages"))
 
 
-class _ExportReading:
+class _ExportReading(Reading):
     """State while an export is read message by message."""
 
     def __init__(self, messages: list[Any]) -> None:
-        self.recording = Recording(NAME)
+        super().__init__(NAME)
         self.marks: dict[str, Json] = {}
         self.summaries = {
             info["parentID"]
@@ -120,25 +115,31 @@ class _ExportReading:
         self.begins: dict[str, str | None] = {}
         self.echoes = any(map(is_echo, messages))
 
-    def take_next(self, source: Source, raw: Json, kind: str) -> None:
+    def take(self, source: Source, raw: Any) -> None:
+        if (kind := find_type(raw)) is not None:
+            self._take_next(source, raw, kind)
+        else:
+            self._take(source, raw)
+
+    def _take_next(self, source: Source, raw: Json, kind: str) -> None:
         """Read one message of opencode's newer form."""
         if kind == "shell" and self.echoes:
-            self.recording.note(kind, source)  # the next message repeats the shell's output for the model
+            self.note(kind, source)  # the next message repeats the shell's output for the model
             return
         message = translate(raw)
         if message is None:
             name = kind if kind in SWITCHES else f"message of type {kind}"
-            self.recording.note(name, source, is_known=kind in SWITCHES)
+            self.note(name, source, is_known=kind in SWITCHES)
             return
         mark = message["info"].pop("mark", None)
         if mark is not None and message["info"]["finish"]:
             self.marks[message["info"]["id"]] = mark
-        self.take(source, message)
+        self._take(source, message)
 
-    def take(self, source: Source, raw: Any) -> None:
+    def _take(self, source: Source, raw: Any) -> None:
         """Read one message with its parts."""
         if not isinstance(raw, dict) or not isinstance(raw.get("info"), dict):
-            self.recording.spoil(source, "a message without `info`")
+            self.spoil(source, "a message without `info`")
             return
         info, outer = Fields(raw["info"]), Fields(raw, "info", "parts")
         name = info.text("id") or f"m{source.line}"
@@ -150,14 +151,14 @@ class _ExportReading:
         times = Fields(info.object("time"))
         created = times.number("created")
         self._clear(created)
-        self.begins[name] = self.recording.last
+        self.begins[name] = self.last
         extra = info.rest | outer.rest | ({"time": times.rest} if times.rest else {})
         mark = next((part for part in parts if part.get("type") == "compaction"), None)
         stamp = iso_time(created)
         if role == "user" and mark is not None:
             if name in self.summaries:
                 self.marks[name] = mark
-            self.recording.note("compaction", source)
+            self.note("compaction", source)
         elif role == "user":
             self._add_prompt(name, source, parts, extra, stamp)
         elif role == "assistant" and raw["info"].get("summary") is True:
@@ -165,7 +166,7 @@ class _ExportReading:
         elif role == "assistant":
             self._add_reply(name, source, info, parts, extra, stamp)
         else:
-            self.recording.note(f"message of role {role}", source, is_known=False)
+            self.note(f"message of role {role}", source, is_known=False)
 
     def _add_prompt(
         self, name: str, source: Source, parts: list[Json], extra: Json, time: str | None
@@ -178,10 +179,10 @@ class _ExportReading:
         if unseen:
             extra = {**extra, "parts": unseen}
         if parsed_blocks or not added:
-            self.recording.add(name, "user", parsed_blocks, source, extra, timestamp=time)
+            self.add(name, "user", parsed_blocks, source, extra, timestamp=time)
         if added:
             first = None if parsed_blocks else source
-            self.recording.add(
+            self.add(
                 f"{name}/added" if parsed_blocks else name,
                 "user",
                 [_read_part(part) for part in added],
@@ -218,7 +219,7 @@ class _ExportReading:
                 else:
                     parsed_blocks.append(_read_part(part))
             more: Json = {"parts": unseen} if unseen else {}
-            entry = self.recording.add(
+            entry = self.add(
                 name if number == 1 else f"{name}/{number}",
                 "assistant",
                 parsed_blocks,
@@ -232,7 +233,7 @@ class _ExportReading:
                 error=_describe(error) if number == len(steps) else None,
             )
             if outputs:
-                self.recording.add(f"{entry.id}/results", "tool", outputs, None, timestamp=time)
+                self.add(f"{entry.id}/results", "tool", outputs, None, timestamp=time)
 
     def _add_tool(self, part: Json, parsed_blocks: list[ParsedBlock], outputs: list[ParsedBlock]) -> None:
         """Add a call and its result, which are in the same part."""
@@ -254,16 +255,14 @@ class _ExportReading:
         due = [cleared_at for cleared_at in sorted(self.cleared) if not is_number(now) or cleared_at <= now]
         calls = [call for cleared_at in due for call in self.cleared.pop(cleared_at)]
         if calls:
-            boundary = {"kind": "micro", "cleared": tuple(calls)}
-            entry = self.recording.compact(f"cleared-{len(self.recording.entries) + 1}", None, None, boundary)
-            self.recording.change(entry.id, kind="micro", timestamp=iso_time(due[-1]))
+            self.clear(f"cleared-{len(self.entries) + 1}", calls, timestamp=iso_time(due[-1]))
 
     def _add_summary(
         self, name: str, source: Source, info: Json, parts: list[Json], extra: Json, time: str | None
     ) -> None:
         mark = self.marks.get(str(info.get("parentID")))
         if mark is None:
-            self.recording.note("unfinished summary", source)
+            self.note("unfinished summary", source)
             return
         words = "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
         fields = Fields(mark, "type", "id", "messageID", "sessionID")
@@ -275,7 +274,7 @@ class _ExportReading:
             "extra": fields.rest,
         }
         usage = read_tokens(info.get("tokens"), info.get("cost"))
-        self.recording.compact(
+        self.compact(
             name,
             words,
             source,
@@ -286,7 +285,7 @@ class _ExportReading:
             model=_text(extra, "modelID"),
         )
 
-    def make_session(self, document: Fields) -> Session:
+    def read(self, document: Fields) -> Session:
         """Build the session. Raises `EmptySession` if there are no messages."""
         self._clear(None)
         info = Fields(document.object("info"))
@@ -298,7 +297,7 @@ class _ExportReading:
         model_fields = Fields(info.rest.get("model"))
         model = model_fields.text("id") or model_fields.text("modelID")
         version = info.rest.get("version")
-        return self.recording.make_session(
+        return self.make_session(
             id=info.text("id") or "",
             title=info.text("title"),
             model=model,

@@ -11,18 +11,26 @@ has only totals, the increase of the totals is the usage of the next reply.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from ....errors import RECOGNISED, EmptySession
-from ....session.blocks import Reasoning, Text, ToolCall
-from ....session.entries import Corrupt, Source, Tool
+from ....session.blocks import Reasoning, Text
+from ....session.entries import Source, Tool
 from ....session.garbage import paused_gc
 from ....session.session import Session
 from ....text import plural
 from ...json_document import FILE, Fields, ParsedBlock, find_blocks, load, place, sniff_document
 from ...json_lines import Data, Reader, read_lines
-from ...recording import Json, JsonRows, Recording, first_rows, make_output, parse_arguments, read_inclusive
-from ...requests.chat_messages import read_chat_tools, read_message, read_part
+from ...recording import (
+    Json,
+    Reading,
+    ReplayedRows,
+    first_rows,
+    make_call,
+    read_inclusive,
+)
+from ...requests.chat_messages import read_answer, read_chat_tools, read_message, read_part
 from .folder import MOST, STATE, State, find_beside, is_state, list_events, name_holders
 from .output import add_exit_status
 
@@ -75,18 +83,14 @@ def _find_events(value: Any) -> list[Any]:
 def read(data: Data) -> Session:
     """Read all events. Raises `EmptySession` if there are no messages."""
     if any(map(_is_event, first_rows(data))):
-        return read_lines(OpenHandsEvents(), data)
+        return read_lines(ReplayedRows(_EventReading), data)
     document = load(data)
     if is_state(document):
         why = "it is the state of a conversation; its events belong into the folder events/ next to it"
         raise EmptySession(FILE, [(NAME, RECOGNISED)], why)
-    listed = OpenHandsEvents()
-    for line, row in enumerate(_find_events(document), 1):
-        if isinstance(row, dict):
-            listed.rows.append((place(line), row))
-        else:
-            listed.corrupt.append(Corrupt(line=line, offset=-1, reason="not a JSON object"))
-    return listed.make_session()
+    listed = _EventReading()
+    listed.take_all(_find_events(document))
+    return listed.finish()
 
 
 @paused_gc()
@@ -97,43 +101,29 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
         return read(data)
     state, reading = State(document), _EventReading()
     reading.model = state.model
-    reading.recording.note("state", place(1))
+    reading.note("state", place(1))
     numbers: list[int] = []
     for number, event in list_events(other_files):
         numbers.append(number)
-        if event is None:
-            reading.recording.corrupt.append(Corrupt(line=number + 2, offset=-1, reason="not a JSON object"))
-        else:
-            reading.take(place(number + 2), event)
+        reading.take(place(number + 2), event)
     if not numbers:
         return read(data)  # raises an error with the reason
     for response, used in state.used.items():
         reading.used.setdefault(response, used)
     if missing := max(numbers) + 1 - len(set(numbers)):
         were = plural(missing, "event is", "events are")
-        reading.recording.warnings.append(f"{were} missing in its folder")
+        reading.warnings.append(f"{were} missing in its folder")
     if len(numbers) >= MOST:
-        reading.recording.warnings.append(f"only {MOST:,} events are read of its folder")
-    return reading.make_session(id=state.id, cwd=state.cwd)
+        reading.warnings.append(f"only {MOST:,} events are read of its folder")
+    reading.about = {"id": state.id, "cwd": state.cwd}
+    return reading.finish()
 
 
-class OpenHandsEvents(JsonRows):
-    """The events of a conversation, from which a session is built."""
-
-    def make_session(self) -> Session:
-        """Build the session from all events. Raises `EmptySession` if none of them is a message."""
-        reading = _EventReading()
-        reading.recording.corrupt = list(self.corrupt)
-        for source, row in self.rows:
-            reading.take(source, row)
-        return reading.make_session()
-
-
-class _EventReading:
+class _EventReading(Reading):
     """State while a conversation is read event by event."""
 
     def __init__(self) -> None:
-        self.recording = Recording(NAME)
+        super().__init__(NAME)
         self.system = ""
         self.tools: tuple[Tool, ...] = ()
         self.model: str | None = None
@@ -146,13 +136,16 @@ class _EventReading:
         self.tip: str | None = None
         self.sums: dict[str, float] = {}
         self.grown: dict[str, float] | None = None
+        self.about: Json = {}  # fields of the session from the conversation's state
 
-    def take(self, source: Source, row: Json) -> None:
-        """Read one event."""
+    def take(self, source: Source, row: Any) -> None:
+        if not isinstance(row, dict):
+            self.spoil(source, "not a JSON object")
+            return
         fields = Fields(row)
         kind, name = fields.text("kind"), fields.text("id") or f"line-{source.line}"
         time = fields.text("timestamp")
-        self.recording.times += [time] if time else []
+        self.times += [time] if time else []
         self._go_to(fields)
         if kind == "MessageEvent" and isinstance(row.get("llm_message"), dict):
             message, _ = read_message(fields.any("llm_message"), self.names)
@@ -177,7 +170,7 @@ class _EventReading:
                 self._take_system(fields)
             elif kind == "ConversationStateUpdateEvent" and fields.text("key") == "stats":
                 self._take_stats(Fields(fields.rest.get("value")))
-            self.recording.note(kind or "event without a kind", source, is_known=kind in KINDS)
+            self.note(kind or "event without a kind", source, is_known=kind in KINDS)
         self.ends[name] = self.tip
 
     def _go_to(self, fields: Fields) -> None:
@@ -191,7 +184,7 @@ class _EventReading:
         # Another branch: restore the context at that point.
         self.tip, self.live = above, []
         while above is not None:
-            entry = self.recording.entries[self.recording.where[above]]
+            entry = self[above]
             if entry.boundary is not None:
                 self.live += reversed(entry.boundary.kept)
                 break
@@ -211,7 +204,7 @@ class _EventReading:
         **more: Any,
     ) -> None:
         """Add an entry for an event. It gets the event's id, unless it is a further entry `of` the event."""
-        entry = self.recording.add(name, role, parsed_blocks, source, extra, parent=self.tip, **more)
+        entry = self.add(name, role, parsed_blocks, source, extra, parent=self.tip, **more)
         self.events.setdefault(entry.id, []).append(of or name)
         self.live.append(entry.id)
         self.tip = entry.id
@@ -235,18 +228,12 @@ class _EventReading:
         arguments = tool_call.any("arguments") if "arguments" in tool_call.rest else function.any("arguments")
         if arguments is None:
             arguments = Fields(fields.rest.get("action"), "kind").rest
-        self.names[call] = tool
         thought_blocks = find_blocks(fields.any("thought"), lambda raw: read_part(raw, self.names))
-        call_block: ParsedBlock = (
-            ToolCall(id=call, name=tool, input=parse_arguments(arguments)),
-            tool_call.rest,
-        )
+        call_block = make_call(self.names, call, tool, arguments), tool_call.rest
         reply = self.replies.get(number) if isinstance(number, str) else None
         if reply is not None and self.live and self.live[-1] == reply == self.tip:
-            entry = self.recording.entries[self.recording.where[reply]]
-            self.recording.change(
-                reply, blocks=(*entry.blocks, call_block[0]), sources=(*entry.sources, source)
-            )
+            entry = self[reply]
+            self.change(reply, blocks=(*entry.blocks, call_block[0]), sources=(*entry.sources, source))
             self.events[reply].append(name)
             return
         if thought or signed:
@@ -263,9 +250,7 @@ class _EventReading:
             key = next((key for key in ("error", "rejection_reason") if key in fields.rest), "")
             content = fields.any(key)
         failed = kind != "ObservationEvent" or observation.flag("is_error") is True
-        block, rest = make_output(
-            call, content, lambda raw: read_part(raw, self.names), tool or self.names.get(call), failed=failed
-        )
+        block, rest = read_answer(call, content, self.names, tool or None, failed=failed)
         return block, rest | ({"observation": observation.rest} if observation.rest else {})
 
     def _condense(self, name: str, source: Source, fields: Fields, time: str | None) -> None:
@@ -278,7 +263,7 @@ class _EventReading:
         boundary: Json = {"kept": tuple(kept_ids), "summary": summary}
         offset = fields.number("summary_offset")
         boundary["extra"] = {} if offset is None else {"summary_offset": offset}
-        entry = self.recording.compact(
+        entry = self.compact(
             name, summary, source, boundary, parent=self.tip, timestamp=time, extra=fields.rest
         )
         # A later condensation may also forget this summary.
@@ -310,17 +295,16 @@ class _EventReading:
             self.grown = grown if min(grown.values()) >= 0 else now
         self.sums = now
 
-    def make_session(self, **fields: Any) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
+    def finish(self) -> Session:
         for number, name in self.replies.items():
             if (usage := read_inclusive(self.used.get(number), *USAGE)) is not None:
-                self.recording.change(name, usage=usage)
-        return self.recording.make_session(
+                self.change(name, usage=usage)
+        return self.make_session(
             model=self.model,
             system=(Text(text=self.system),) if self.system else (),
             tools=self.tools,
-            leaf=self.tip or self.recording.last,
-            **fields,
+            leaf=self.tip or self.last,
+            **self.about,
         )
 
 
@@ -329,7 +313,7 @@ READER = Reader(
     "OpenHands events",
     sniff,
     read,
-    OpenHandsEvents,
+    partial(ReplayedRows, _EventReading),
     find_beside=find_beside,
     read_all=read_all,
     name_holders=name_holders,

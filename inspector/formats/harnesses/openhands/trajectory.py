@@ -21,10 +21,10 @@ from ....session.garbage import paused_gc
 from ....session.json_text import stringify
 from ....session.session import Session
 from ....text import plural
-from ...json_document import FILE, Fields, ParsedBlock, find_blocks, load, place, sniff_document
+from ...json_document import FILE, Fields, ParsedBlock, find_blocks, load, sniff_document
 from ...json_lines import Data, Reader, iter_values
-from ...recording import Json, Recording, first_rows, make_cost, make_output, read_inclusive
-from ...requests.chat_messages import read_chat_tools, read_chat_usage, read_message, read_part
+from ...recording import Json, Reading, first_rows, make_cost, read_inclusive
+from ...requests.chat_messages import read_answer, read_chat_tools, read_chat_usage, read_message, read_part
 from .output import add_exit_status
 
 NAME = "openhands-trajectory"
@@ -89,30 +89,28 @@ def read(data: Data) -> Session:
         events = _find_events(document)
         if not events:
             raise ReadError(FILE, detail="it holds no list of events")
-        for line, event in enumerate(events, 1):
-            reading.take(place(line), event)
-        return reading.make_session(Fields(document, *HOLDERS).rest)
-    rows = list(iter_values(data, reading.recording.corrupt))
-    about: Json = {}
+        reading.take_all(events)
+        reading.about = Fields(document, *HOLDERS).rest
+        return reading.finish()
+    rows = list(iter_values(data, reading.corrupt))
     for source, row in rows:
         if (events := _find_events(row)) and isinstance(row, dict):
-            if not about:
-                about = Fields(row, *HOLDERS).rest
-                for number, event in enumerate(events, 1):
-                    reading.take(place(number), event)
+            if not reading.about:
+                reading.about = Fields(row, *HOLDERS).rest
+                reading.take_all(events)
                 if len(rows) > 1:
                     others = plural(len(rows) - 1, "other run is", "other runs are")
-                    reading.recording.warnings.append(f"{others} in the file and not read")
+                    reading.warnings.append(f"{others} in the file and not read")
         else:
             reading.take(source, row)
-    return reading.make_session(about)
+    return reading.finish()
 
 
-class _OldEvents:
+class _OldEvents(Reading):
     """State while a run is read event by event."""
 
     def __init__(self) -> None:
-        self.recording = Recording(NAME)
+        super().__init__(NAME)
         self.names: dict[str, str] = {}
         self.system = ""
         self.tools: tuple[Tool, ...] = ()
@@ -122,15 +120,15 @@ class _OldEvents:
         self.live: list[str] = []
         self.sums: dict[str, Number] = {}
         self.open_call: str | None = None
+        self.about: Json = {}  # the fields around the events
 
     def take(self, source: Source, raw: Any) -> None:
-        """Read one event."""
         if not isinstance(raw, dict):
-            self.recording.spoil(source, "not a JSON object")
+            self.spoil(source, "not a JSON object")
             return
         fields = Fields(raw)
         if (time := fields.text("timestamp")) is not None:
-            self.recording.times.append(time)
+            self.times.append(time)
         action, observation = fields.text("action"), fields.text("observation")
         if action is not None:
             self.open_call = None
@@ -138,13 +136,13 @@ class _OldEvents:
         elif observation is not None:
             self._observe(observation, source, fields, time)
         else:
-            self.recording.note("event without an action or an observation", source, is_known=False)
+            self.note("event without an action or an observation", source, is_known=False)
 
     def _add(
         self, role: str, parsed_blocks: list[ParsedBlock], source: Source, fields: Fields, **more: Any
     ) -> str:
         number = fields.rest.get("id")
-        entry = self.recording.add(f"e{number}", role, parsed_blocks, source, fields.rest, **more)
+        entry = self.add(f"e{number}", role, parsed_blocks, source, fields.rest, **more)
         self._know(entry.id, number)
         self.live.append(entry.id)
         return entry.id
@@ -162,19 +160,20 @@ class _OldEvents:
             text = args.text("content")
             self.system += f"\n\n{text}" if text and self.system else text or ""
             self.tools = read_chat_tools(args.rest.get("tools")) or self.tools
-            self.recording.note(kind, source)
+            self.note(kind, source)
         elif kind == "message" and (speaker != "agent" or "tool_call_metadata" not in fields.rest):
             words = args.text("content") or ""
             urls = args.any("image_urls")
             parts = (
                 [{"type": "image_url", "image_url": url} for url in urls] if isinstance(urls, list) else []
             )
-            parsed_blocks = find_blocks([{"type": "text", "text": words}, *parts], self._read_part)
+            content = [{"type": "text", "text": words}, *parts]
+            parsed_blocks = find_blocks(content, lambda raw: read_part(raw, self.names))
             role = "assistant" if speaker == "agent" else "user"
             own = self._take_metrics(fields) if role == "assistant" else {}
             self._add(role, parsed_blocks, source, fields, timestamp=time, **own)
         elif kind in ASIDE or speaker == "environment":
-            self.recording.note(kind, source)
+            self.note(kind, source)
         elif isinstance(fields.rest.get("tool_call_metadata"), dict):
             self._reply(source, fields, time)
         else:
@@ -186,7 +185,7 @@ class _OldEvents:
         answer = Fields(called.object("model_response"))
         number = answer.text("id")
         if number is not None and (entry_id := self.replies.get(number)) is not None:
-            self.recording.also(entry_id, source)
+            self.also(entry_id, source)
             self._know(entry_id, fields.rest.get("id"))
             return
         choices = answer.items("choices") or [None]
@@ -250,7 +249,7 @@ class _OldEvents:
         if kind == "recall" and (words := _find_recalled(extras)):
             self._add("user", [(Text(text=words), {})], source, fields, timestamp=time, meta=True)
         elif kind in SILENT:
-            self.recording.note(kind, source)
+            self.note(kind, source)
         elif call is None:
             # An observation without a call is sent to the model as a user message.
             words = content if isinstance(content, str) else stringify(content)
@@ -259,11 +258,8 @@ class _OldEvents:
             failed = kind == "error" or fields.rest.get("success") is False or _find_exit(extras) > 0
             name = metadata.text("function_name") or self.names.get(call)
             content = add_exit_status(content, extras.rest.get("metadata"))
-            output = make_output(call, content, self._read_part, name, failed=failed)
+            output = read_answer(call, content, self.names, name, failed=failed)
             self._add("tool", [output], source, fields, timestamp=time)
-
-    def _read_part(self, raw: Any) -> ParsedBlock:
-        return read_part(raw, self.names)
 
     def _condense(self, source: Source, fields: Fields, args: Fields, time: str | None) -> None:
         listed = args.any("forgotten_event_ids")
@@ -279,21 +275,20 @@ class _OldEvents:
         boundary["extra"] = {} if offset is None else {"summary_offset": offset}
         number = fields.rest.get("id")
         own = self._take_metrics(fields) if "llm_metrics" in fields.rest else {}
-        entry = self.recording.compact(
+        entry = self.compact(
             f"e{number}", summary, source, boundary, timestamp=time, extra=fields.rest | args.rest, **own
         )
         self._know(entry.id, number)
         self.live = kept_ids  # only the newest summary is shown
 
-    def make_session(self, about: Json) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
-        number = about.get("instance_id", about.get("id"))
-        return self.recording.make_session(
+    def finish(self) -> Session:
+        number = self.about.get("instance_id", self.about.get("id"))
+        return self.make_session(
             id=number if isinstance(number, str) else "",
             model=self.model,
             system=(Text(text=self.system),) if self.system else (),
             tools=self.tools,
-            extra=about,
+            extra=self.about,
         )
 
 

@@ -20,12 +20,11 @@ from ...exports.linearize import NEVER, BranchEntry, Json
 from ...json_document import FILE, Fields, load, place, sniff_document, tell_wordless
 from ...json_lines import Data, Reader
 from ...parents import warn_of_repeated
-from ...summary_wording import CONTEXT_MARKER
-from .messages import SummaryWording, read_boundary, read_message, read_usage, write_records
+from ...summary_wording import FLUE_BRANCH, FLUE_SUMMARY
+from .messages import read_boundary, read_message, read_usage, write_records
 
 NAME = "flue"
 VERSION = 3
-MARKER = "[Context Summary]"
 TYPES = ("message", "compaction", "branch_summary")
 
 
@@ -120,10 +119,9 @@ def _read_entry(item: Any, line: int) -> Entry | Corrupt:
     if kind == "compaction":
         boundary = read_boundary(fields, fields.text("firstKeptEntryId"), {})
         usage = read_usage(fields)
-        summary = boundary.summary or ""
-        words = summary if summary.startswith(MARKER) else f"{MARKER}\n\n{summary}"
+        words = FLUE_SUMMARY.shows(boundary.summary or "")
     else:
-        words = f"[Branch Summary]\n\n{fields.text('summary') or ''}"
+        words = FLUE_BRANCH.shows(fields.text("summary") or "")
     return Entry(
         id=name,
         parent=parent,
@@ -140,13 +138,9 @@ def _read_entry(item: Any, line: int) -> Entry | Corrupt:
 READER = Reader(NAME, "Flue session", partial(sniff_document, judge=_judge), read)
 
 
-SUMMARY = SummaryWording(f"{CONTEXT_MARKER}\n\n", marks=CONTEXT_MARKER)
-BRANCH = SummaryWording("[Branch Summary]\n\n")
-
-
 def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
     """Return the document, and the number of losses by kind."""
-    entries, losses = write_records(session, twigs, SUMMARY, BRANCH)
+    entries, losses = write_records(session, twigs, FLUE_SUMMARY, FLUE_BRANCH)
     document: Json = {
         "version": VERSION,
         "entries": entries,

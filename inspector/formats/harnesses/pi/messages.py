@@ -22,6 +22,7 @@ from ...json_document import (
     only_outputs,
     unknown,
 )
+from ...summary_wording import SummaryWording
 
 USAGE = ("input", "output", "cacheRead", "cacheWrite", "totalTokens")
 ROLES = {"user": "user", "assistant": "assistant", "toolResult": "tool"}
@@ -59,14 +60,8 @@ def read_message(
 ) -> Entry:
     """Convert a message to an entry.
 
-    Args:
-        message: The message's JSON. If its role is not user, assistant or toolResult, the role is retained,
-            and fields in place of content become an unknown block.
-        rest: The unread fields of the message's entry.
-        id: The entry's id.
-        parent: The entry's parent.
-        source: The record.
-        entry_fields: Further fields of the entry.
+    If its role is not user, assistant or toolResult, the role is retained, and fields in place of content
+    become an unknown block. `rest` are the unread fields of the message's entry.
     """
     fields = Fields(message)
     label = fields.text("role") or ""
@@ -209,31 +204,6 @@ def write_compaction(entry: Entry, summary: str, first_kept: str | None) -> Json
         }
     usage = write_usage(entry.usage)
     return written if usage is None else {**written, "usage": usage}
-
-
-class SummaryWording:
-    """The text around a summary: `shows` adds it, `bare` removes it.
-
-    A summary that begins with `marks` is shown unchanged.
-    """
-
-    def __init__(self, before: str, after: str = "", *, marks: str | None = None) -> None:
-        self.before, self.after, self.marks = before, after, marks
-
-    def shows(self, text: str) -> str:
-        """Return a summary as the model is shown it."""
-        return text if self.marks and text.startswith(self.marks) else f"{self.before}{text}{self.after}"
-
-    def bare(self, shown: str) -> str | None:
-        """Return the summary without the text around it; None if that is missing."""
-        if self.marks and shown.startswith(self.marks):
-            stripped = shown.removeprefix(self.before)
-            return stripped if self.shows(stripped) == shown else shown
-        long = len(shown) >= len(self.before) + len(self.after)
-        if not long or not (shown.startswith(self.before) and shown.endswith(self.after)):
-            return None
-        text = shown[len(self.before) : len(shown) - len(self.after)]
-        return text if self.shows(text) == shown else None
 
 
 def write_records(

@@ -17,14 +17,14 @@ from ....session.blocks import Text
 from ....session.entries import Entry, Note, Source
 from ....session.json_text import dump_lossless
 from ....session.session import Session
-from ...copied_entries import mark_until, warn_of_copies
 from ...exports.linearize import NEVER, BranchEntry, Json
 from ...json_document import FILE, Fields, find_blocks, gather, merge, tell_wordless
-from ...json_lines import Data, Reader, read_lines
+from ...json_lines import Data, lines_reader
+from ...other_sessions import mark_until, warn_of_copies
 from ...parents import Chain
 from ...recording import JsonRows, first_rows
-from ...summary_wording import PI_INTRODUCTION, shown_summary
-from .messages import SummaryWording, read_block, read_boundary, read_message, read_usage, write_records
+from ...summary_wording import PI_BRANCH, PI_SUMMARY, shown_summary
+from .messages import read_block, read_boundary, read_message, read_usage, write_records
 from .side_records import SideRecords
 
 NAME = "pi"
@@ -55,20 +55,12 @@ def _is_pi(record: Any) -> bool:
     return isinstance(message, dict) and isinstance(message.get("role"), str)
 
 
-def read(data: Data) -> Session:
-    """Read the session; its leaf is the last entry. Raises `EmptySession` if it contains no messages."""
-    return read_lines(Records(), data)
-
-
 class Records(JsonRows):
-    """The records of a file, from which a session is built.
-
-    Attributes:
-        cache: The entries built last, by index, with the parents and aliases they were built for.
-    """
+    """The records of a file, from which a session is built."""
 
     def __init__(self) -> None:
         super().__init__()
+        # The entries built last, by index, with the parents and aliases they were built for.
         self.cache: dict[int, tuple[str | None, tuple[str, ...], Entry]] = {}
 
     def find_fault(self, row: Any) -> str | None:
@@ -267,8 +259,7 @@ def _format_command(fields: Fields) -> str:
 
 
 def _format_branch(fields: Fields) -> str:
-    summary = fields.text("summary") or ""
-    return f"A branch of this conversation was left; what happened there:\n\n<summary>\n{summary}\n</summary>"
+    return PI_BRANCH.shows(fields.text("summary") or "")
 
 
 def _format_summary(fields: Fields) -> str:
@@ -290,19 +281,15 @@ _CONVERTERS: dict[str, tuple[Callable[[Fields], Any], bool]] = {
 }
 """Functions that convert an entry type or a message role to a user message; True if the harness wrote it."""
 
-READER = Reader(NAME, "pi session", sniff, read, Records)
+READER = lines_reader(NAME, "pi session", sniff, Records)
 
 
-SUMMARY = SummaryWording(f"{PI_INTRODUCTION}\n\n<summary>\n", "\n</summary>")
-BRANCH = SummaryWording(
-    "A branch of this conversation was left; what happened there:\n\n<summary>\n", "\n</summary>"
-)
 VERSION = 3
 
 
 def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
     """Return the lines, and the number of losses by kind."""
-    records, losses = write_records(session, twigs, SUMMARY, BRANCH)
+    records, losses = write_records(session, twigs, PI_SUMMARY, PI_BRANCH)
     header: Json = {
         "type": "session",
         "version": VERSION,

@@ -141,9 +141,9 @@ const tellReply = (reply: BlockReplies["reply"]): HTMLElement[] =>
       ];
 
 const sayLength = (body: Body): string => {
-  const left = leftOut(body);
+  const hidden = leftOut(body);
   const whole = plural(body.total, "character");
-  return left === 0 ? whole : `${whole}, of which the last ${exact(left)} are left out here`;
+  return hidden === 0 ? whole : `${whole}, of which the last ${exact(hidden)} are left out here`;
 };
 
 /** Facts from Python that the panel replaces by its own, for the current cut rather than the last planned one. */

@@ -37,7 +37,7 @@ const underline = (text: string, marks: GroundingReply["marks"]): (Node | string
 
 /** Sentences about what the list of marks does not show. */
 const describeRest = (reply: GroundingReply | Error): string[] => {
-  if (reply instanceof Error) return [`What it names was not checked: ${reply.message}`];
+  if (reply instanceof Error) return [`Its names were not checked: ${reply.message}`];
   const { marks, hidden, read, whole } = reply;
   if (!read) return ["It has no text that could be checked."];
   if (!whole) return ["Not checked: this file does not hold all that it summarises."];

@@ -236,9 +236,9 @@ export const makeBlockList = (actions: Actions): BlockList => {
       else if (hasAny(parts, "place", "selection")) {
         // The list follows a moving hand ten times a second, within a frame: after it, it would be laid out twice.
         clearTimeout(timer);
-        const left = drawnAt + PAUSE - performance.now();
-        if (left <= 0) fold();
-        else timer = setTimeout(fold, left);
+        const wait = drawnAt + PAUSE - performance.now();
+        if (wait <= 0) fold();
+        else timer = setTimeout(fold, wait);
       } else if (parts.has("row")) refresh();
       if (parts.has("selection")) {
         delete node.dataset.story;

@@ -15,7 +15,7 @@ type Reply = BodyReply | SummaryReply | GroundingReply;
 type Answer<T> = T | Error | "asked";
 
 /** A block's text after a plan: the replacement, if any, and the pieces in which the two differ. */
-interface LeftInPlace {
+interface PlanResult {
   name: string;
   fate: string;
   tokens: number;
@@ -61,17 +61,17 @@ export const makeBodies = (requests: Requests, arrived: () => void) => {
     if (answer === "asked") return [showWaiting("the text")];
     if (answer instanceof Error) return [showProblem(answer.message)];
     const { before, after, diff } = answer;
-    const left: LeftInPlace[] = [
+    const results: PlanResult[] = [
       { name: other === null ? "after" : "plan A", fate: id, tokens, after, diff },
     ];
     if (other !== null) {
       const otherFate = fateAt(scene, other, row, other.cut.place);
-      left.push({
+      results.push({
         ...{ name: "plan B", fate: scene.fates[otherFate.fate]?.id ?? "", tokens: otherFate.tokens },
         ...{ after: answer.other?.after ?? null, diff: answer.other?.diff ?? null },
       });
     }
-    const texts = drawLeft(before, left);
+    const texts = drawResults(before, results);
     // A comparison shows another text than the one that was checked.
     const whole = texts[0] !== undefined && !texts[0].classList.contains("ci-diff");
     if (whole && isSummary(viewState, row)) {
@@ -104,16 +104,16 @@ const isSummary = ({ scene, needsKernel }: ViewState, row: number): boolean =>
   needsKernel === "" && scene.sections[scene.blockSection[row] as number]?.id === "compacted";
 
 /** The original block, unless a comparison shows it too, and its text after each plan. */
-const drawLeft = (before: Body, left: LeftInPlace[]): HTMLElement[] => {
-  const compared = left.filter(({ diff, fate }) => diff !== null && fate !== "verbatim");
-  const keptNames = left.filter(({ fate }) => fate === "verbatim").map(({ name }) => name);
+const drawResults = (before: Body, results: PlanResult[]): HTMLElement[] => {
+  const compared = results.filter(({ diff, fate }) => diff !== null && fate !== "verbatim");
+  const keptNames = results.filter(({ fate }) => fate === "verbatim").map(({ name }) => name);
   const whole = compared.length === 0 ? [showBody(["before", ...keptNames].join(" and "), before, "")] : [];
   return [
     ...whole,
-    ...left.flatMap(entry => {
+    ...results.flatMap(entry => {
       if (entry.fate !== "verbatim")
         return entry.diff === null
-          ? [showBody(entry.name, entry.after, sayLeft(entry.fate, entry.tokens))]
+          ? [showBody(entry.name, entry.after, sayResult(entry.fate, entry.tokens))]
           : [showDiff(`before → ${entry.name}`, entry.diff)];
       return compared.length === 0 ? [] : [showBody(entry.name, null, "Unchanged.")];
     }),
@@ -121,7 +121,7 @@ const drawLeft = (before: Body, left: LeftInPlace[]): HTMLElement[] => {
 };
 
 /** Shown if the block's text after the plan is not available. */
-const sayLeft = (fate: string, tokens: number): string => {
+const sayResult = (fate: string, tokens: number): string => {
   if (fate === "summarised") return "The summary replaces it.";
   return tokens === 0 ? "Removed; nothing replaces it." : `Replaced by ${plural(tokens, "token")}.`;
 };

@@ -14,7 +14,7 @@ import { Findings } from "./findings";
 const FILTERS = { all: "All", auto: "Only auto", losses: "Only with losses" } as const;
 type Filter = keyof typeof FILTERS;
 
-/** What may be missing, as the table names it. */
+/** The kinds of facts that may be missing, as named in the table. */
 const KINDS = [
   ["files", "files"],
   ["rules", "rules"],

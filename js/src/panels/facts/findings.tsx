@@ -52,24 +52,26 @@ export const Findings = ({ viewState, actions, tab = "findings", head }: Finding
     if (reply !== null && rows === null)
       actions.countTab("findings", reply.total > 0 ? exact(reply.total) : "");
   }, [reply]);
-  const found = reply?.groups.flatMap(group => group.rows) ?? [];
+  const findings = reply?.groups.flatMap(group => group.rows) ?? [];
   const row =
-    found.find(finding => chosen !== null && isSame(finding, chosen)) ??
+    findings.find(finding => chosen !== null && isSame(finding, chosen)) ??
     // A judgement moves it to another group.
-    found.find(finding => chosen !== null && finding.kind === chosen.kind && finding.form === chosen.form) ??
+    findings.find(
+      finding => chosen !== null && finding.kind === chosen.kind && finding.form === chosen.form,
+    ) ??
     fixed ??
-    found[0] ??
+    findings[0] ??
     null;
-  const at = row === null ? -1 : found.indexOf(row);
-  const asked = pick || (at < 0 ? shown : row!.pick);
+  const at = row === null ? -1 : findings.indexOf(row);
+  const shownPick = pick || (at < 0 ? shown : row!.pick);
   const story = useReply<StoryReply>(
     isOpen && row !== null && !list.isStale
-      ? `${judged} ${shown} ${asked} ${row.kind} ${row.form} ${plan}`
+      ? `${judged} ${shown} ${shownPick} ${row.kind} ${row.form} ${plan}`
       : null,
     () =>
       actions.requests.ask("story", {
         ...{ place, number: row!.number, kind: row!.kind, form: row!.form },
-        pick: asked,
+        pick: shownPick,
       }),
   );
   // The lanes show the mentions of the fact, no matter which tab opened it.
@@ -98,7 +100,7 @@ export const Findings = ({ viewState, actions, tab = "findings", head }: Finding
         {reply.sentence && <p data-testid="findings-none">{reply.sentence}</p>}
         <List
           {...{ reply, row }}
-          rows={found}
+          rows={findings}
           isOpen={viewState.tab === tab}
           choose={choose}
           open={() => setIsList(false)}
@@ -111,7 +113,7 @@ export const Findings = ({ viewState, actions, tab = "findings", head }: Finding
         )}
       </div>
       {report === null && row !== null && (
-        <p class="ci-quiet">{story.problem || "Looking for what became of it …"}</p>
+        <p class="ci-quiet">{story.problem || "Looking for its outcome …"}</p>
       )}
       {viewState.tab === tab && report !== null && row !== null && (
         <div class="ci-fd-story">
@@ -120,9 +122,9 @@ export const Findings = ({ viewState, actions, tab = "findings", head }: Finding
               ‹ Findings
             </button>
             <span>
-              {list.isStale ? "…" : at < 0 ? `${found.length} left` : `${at + 1} of ${found.length}`}
+              {list.isStale ? "…" : at < 0 ? `${findings.length} left` : `${at + 1} of ${findings.length}`}
             </span>
-            <button class="ci-link" onClick={() => choose(found[at + 1])}>
+            <button class="ci-link" onClick={() => choose(findings[at + 1])}>
               next ›
             </button>
           </nav>
@@ -178,7 +180,7 @@ const List = ({ reply, rows, row, isOpen, choose, open }: ListProps) => {
     <fieldset class="ci-fd-plain" ref={node} onKeyDown={move} aria-label="Findings">
       {reply.groups.map(group => {
         const some = whole.includes(group.id) ? group.rows : group.rows.slice(0, FEW);
-        const left = group.rows.length - some.length;
+        const hidden = group.rows.length - some.length;
         return (
           <section key={group.id} aria-label={group.title}>
             <h3>
@@ -212,9 +214,9 @@ const List = ({ reply, rows, row, isOpen, choose, open }: ListProps) => {
                 </span>
               </button>
             ))}
-            {left > 0 && (
+            {hidden > 0 && (
               <button class="ci-link" onClick={() => setWhole([...whole, group.id])}>
-                Show {left} more
+                Show {hidden} more
               </button>
             )}
           </section>

@@ -95,7 +95,10 @@ const Panel = ({ viewState, actions }: PanelProps) => {
             {storyNote || "Choose a fact to see what happened to it, why, and how to keep it."}
           </p>
         ) : (
-          <Story {...{ story, actions }} isPage={false} onPick={pick => actions.facts.open(story, pick)} />
+          <Story
+            {...{ story, actions, isPage: viewState.needsKernel !== "" }}
+            onPick={pick => actions.facts.open(story, pick)}
+          />
         )}
       </div>
     </>
@@ -157,7 +160,7 @@ const Filter = ({ tracing, actions, open }: FilterProps) => {
             )}
           />
           <Choice
-            name="What became of it"
+            name="Outcome"
             chosen={filter.outcome}
             choose={outcome => ask({ outcome })}
             options={["" as const, ...WORST_FIRST].map(id => [

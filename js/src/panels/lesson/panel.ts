@@ -91,7 +91,11 @@ const drawGuess = (viewState: ViewState, actions: Actions): HTMLElement[] => {
   if (lesson.guess === null) {
     return [
       head,
-      h("p", {}, `Where would ${nameDecider(viewState)} cut? Hide its cut, place your own, then look.`),
+      h(
+        "p",
+        {},
+        `Where does the cut of “${nameDecider(viewState)}” lie? Hide it, place your own, then look.`,
+      ),
       hide,
     ];
   }
@@ -118,11 +122,11 @@ const sayOff = (places: number, turns: number, tokens: number): string => {
   if (places === 0) return "The same place as the policy’s cut.";
   const where =
     turns === 0 ? "The same turn" : `${plural(Math.abs(turns), "turn")} too ${turns < 0 ? "early" : "late"}`;
-  const left =
+  const difference =
     tokens === 0
       ? "as many tokens left"
       : `${short(Math.abs(tokens))} tokens ${tokens > 0 ? "more" : "fewer"} left`;
-  return `${where}, ${left}.`;
+  return `${where}, ${difference}.`;
 };
 
 const drawPlay = (viewState: ViewState, actions: Actions): HTMLElement[] => {
@@ -165,17 +169,17 @@ const sayStep = ({ steps }: LessonReply, step: number, before: number): string =
   return `${step} of ${steps.length}: ${now.title}, ${plural(now.blocks, "block")}, ${short(now.after)} left.`;
 };
 
-const drawStep = (step: LessonStep, i: number, taken: number): HTMLElement => {
+const drawStep = (step: LessonStep, i: number, played: number): HTMLElement => {
   const { title, sentence, blocks, before, after } = step;
   const change = before === after ? "" : signed(after - before);
   const node = h(
     "li",
-    { class: i < taken ? undefined : "ci-off", title, "data-number": numberOf(step) },
+    { class: i < played ? undefined : "ci-off", title, "data-number": numberOf(step) },
     h("span", {}, sentence),
     h("small", {}, blocks === 0 ? "" : plural(blocks, "block")),
     h("small", { title: `${exact(before)} → ${exact(after)} tokens` }, change),
   );
-  setAttributes(node, { "aria-current": i === taken - 1 ? "step" : undefined });
+  setAttributes(node, { "aria-current": i === played - 1 ? "step" : undefined });
   return node;
 };
 

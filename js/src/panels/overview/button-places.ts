@@ -11,7 +11,7 @@ export interface Laid {
   /** The index of the width that is used; -1 if not even the last fits. */
   size: number;
   /** The left edge of each. */
-  left: number[];
+  edges: number[];
 }
 
 /** Space between two buttons, and how far a small one moves aside. */
@@ -21,33 +21,33 @@ const GAP = 4;
 export const layOut = (buttons: readonly ButtonPlace[], width: number): Laid => {
   const sizes = buttons[0]?.widths.length ?? 0;
   for (let size = 0; size < sizes; size++) {
-    const left = spread(
+    const edges = spread(
       buttons.map(({ x, widths }) => [x, widths[size] as number] as const),
       width,
     );
-    if (left !== null) return { size, left };
+    if (edges !== null) return { size, edges };
   }
-  return { size: -1, left: [] };
+  return { size: -1, edges: [] };
 };
 
 /** From the right, then from the left: each at its preferred position unless a neighbour is there. */
 const spread = (items: readonly (readonly [x: number, wide: number])[], width: number): number[] | null => {
   const all = items.reduce((sum, [, wide]) => sum + wide + GAP, -GAP);
   if (all > width) return null;
-  const left: number[] = [];
+  const edges: number[] = [];
   let free = 0;
   for (const [x, wide] of items) {
     const at = Math.max(free, x - wide / 2);
-    left.push(at);
+    edges.push(at);
     free = at + wide + GAP;
   }
   let end = width;
   for (let i = items.length - 1; i >= 0; i--) {
     const [, wide] = items[i] as readonly [number, number];
-    left[i] = Math.min(left[i] as number, end - wide);
-    end = (left[i] as number) - GAP;
+    edges[i] = Math.min(edges[i] as number, end - wide);
+    end = (edges[i] as number) - GAP;
   }
-  return left;
+  return edges;
 };
 
 /** Places small buttons of one width next to the existing ones; null for a button that does not fit. */

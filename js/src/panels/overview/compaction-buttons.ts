@@ -79,11 +79,11 @@ export const makeCompactions = (actions: Actions) => {
         items.push(stepper);
         occupied.push([width - 150, width]);
       }
-      laid.left.forEach((left, i) => {
+      laid.edges.forEach((left, i) => {
         const mark = wholes[i] as BoundaryPayload;
         const text = (words[i] as readonly string[])[laid.size] as string;
         const follows = scene.segments.find(({ firstStep }) => firstStep === mark.step);
-        const button = make(viewState, mark, text, follows?.note && `what comes after is ${follows.note}`);
+        const button = make(viewState, mark, text, follows?.note && `the part after it is ${follows.note}`);
         const wide = measure(text, palette.font);
         setAttributes(button, { style: `left: ${left}px; width: ${wide}px` });
         occupied.push([left, left + wide]);

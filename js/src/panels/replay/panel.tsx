@@ -100,7 +100,7 @@ const Replay = ({ viewState, actions }: PanelProps) => {
       </div>
       {isShown && run && spot && (
         <>
-          <dl class="ci-rp-numbers" aria-label="What it took">
+          <dl class="ci-rp-numbers" aria-label="Cost">
             {run.summary.map(([name, value]) => (
               <div key={name}>
                 <dt>{name}</dt>

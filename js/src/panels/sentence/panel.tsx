@@ -247,7 +247,7 @@ const sayPart = ({ text, tone, slot }: SentencePart, i: number) => {
 interface LossesProps {
   losses: LossesReply;
   actions: Actions;
-  /** They are of an older plan; their place stays, so that nothing moves under the hand. */
+  /** They belong to an older plan; they keep their place, so that nothing moves under the pointer. */
   isStale: boolean;
 }
 

@@ -1,10 +1,12 @@
-// The recorded summary and the planned one side by side, and the way to have one written.
+// The recorded summary and the planned one side by side, the way to have one written, and what the hook would give back.
 import { render } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { exact } from "../../model/format";
 import type { SummariesReply, SummarySide } from "../../payloads/types";
 import type { PanelProps } from "../../store/component";
 import { useReply } from "../../store/use-reply";
 import { type Actions, hasAny, type Part, type View, type ViewState } from "../../store/view";
+import { makeCopy } from "../../ui/copy";
 import { h, setAttributes, setShown, setText } from "../../ui/dom";
 import type { Summarise } from "./panel";
 
@@ -65,25 +67,58 @@ const SummarySides = ({ viewState, actions, isWriting }: Props) => {
   );
   if (data === null) return <p class="ci-quiet">{problem || "Reading the summaries …"}</p>;
   return (
-    <div class="ci-sides" data-testid="sides" data-writing={isWriting}>
-      {!isWriting &&
-        (data.recorded === null ? (
-          <section aria-label="Recorded summary">
-            <p class="ci-quiet">{data.sentence}</p>
-          </section>
-        ) : (
-          <Side side={data.recorded} />
-        ))}
-      <Side side={data.planned} />
-    </div>
+    <>
+      <div class="ci-sides" data-testid="sides" data-writing={isWriting}>
+        {!isWriting &&
+          (data.recorded === null ? (
+            <section aria-label="Recorded summary">
+              <p class="ci-quiet">{data.sentence}</p>
+            </section>
+          ) : (
+            <Side side={data.recorded} />
+          ))}
+        <Side side={data.planned} />
+      </div>
+      {!isWriting && <GivenBack key={data.givenBack.text} side={data.givenBack} />}
+    </>
   );
 };
 
-const Side = ({ side, children }: { side: SummarySide; children?: preact.ComponentChildren }) => (
+/** The words in a field of their own: edits stay until the words are others. */
+const GivenBack = ({ side: { title, size, text, note, sentence } }: { side: SummarySide }) => {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const button = useRef<HTMLSpanElement>(null);
+  const [isEdited, setEdited] = useState(false);
+  useEffect(() => {
+    const copy = makeCopy("Copy", () => [field.current?.value ?? "", "Copied"], "ci-button");
+    button.current?.replaceChildren(copy);
+  }, []);
+  return (
+    <section class="ci-given-back" aria-label={title} data-testid="given-back">
+      <h3>
+        {title} <span class="ci-quiet">{isEdited ? `edited, ${size} before` : size}</span>
+        {text && <span ref={button} />}
+      </h3>
+      <p class={text && "ci-quiet"}>{text ? note : sentence}</p>
+      {text && (
+        <textarea
+          ref={field}
+          class="ci-field"
+          rows={Math.min(text.split("\n").length + 2, 8)}
+          aria-label={title}
+          spellcheck={false}
+          defaultValue={text}
+          onInput={event => setEdited(event.currentTarget.value !== text)}
+        />
+      )}
+    </section>
+  );
+};
+
+const Side = ({ side }: { side: SummarySide }) => (
   <section aria-label={side.title} data-testid="side">
     <h3>
       {side.title} <span class="ci-quiet">{side.size}</span>
-      {children}
     </h3>
     <p class="ci-side-counts">{side.counts.map(count => count.words).join(" · ")}</p>
     {side.note && <p class="ci-quiet">{side.note}</p>}

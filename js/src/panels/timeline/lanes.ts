@@ -224,14 +224,14 @@ const drawBin = (context: CanvasRenderingContext2D, viewState: ViewState, bin: n
 const drawPiece = (
   context: CanvasRenderingContext2D,
   { scene, palette }: ViewState,
-  { section, fate, tokens, left }: Piece,
+  { section, fate, tokens, after }: Piece,
   x: number,
   y: number,
   width: number,
   height: number,
 ) => {
   const id = scene.fates[fate]?.id ?? "";
-  const stays = id === "verbatim" ? height : tokens === 0 ? 0 : Math.min(1, left / tokens) * height;
+  const stays = id === "verbatim" ? height : tokens === 0 ? 0 : Math.min(1, after / tokens) * height;
   const goes = height - stays;
   context.fillStyle = context.strokeStyle = palette.sections[section] as string;
   context.fillRect(x, y + goes, width, stays);
