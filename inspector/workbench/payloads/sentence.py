@@ -11,10 +11,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ...cuts import PAIRS
 from ...errors import InspectorError
 from ...planning.fates import REMAINS
 from ...planning.plan import Plan
-from ...planning.plan_words import PAIRS, describe_protected
+from ...planning.plan_words import describe_protected
 from ...planning.planner import make_plan
 from ...policies.own_policy import find_own_policy
 from ...policies.rules.keep_recent_tokens import KeepRecentTokens
