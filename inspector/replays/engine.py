@@ -179,20 +179,15 @@ class _Replay:
         self.replayed = np.zeros(len(history.turn), bool)
         # Lists, because they are looked at one by one.
         timeline = self.timeline
-        self.step, self.requests, self.open = (
-            timeline.step.tolist(),
-            timeline.requests.tolist(),
-            timeline.open.tolist(),
-        )
-        self.output = timeline.output.tolist()
+        self.step, self.requests = timeline.step.tolist(), timeline.requests.tolist()
+        self.open, self.output = timeline.open.tolist(), timeline.output.tolist()
         self.looks = find_moments(timeline, policy.trigger.check).tolist()
 
     # -- the timeline -----------------------------------------------------------------------------
 
     def run(self, on_progress: Callable[[float], None] | None = None) -> Run:
         status: Status = "finished"
-        why = ""
-        whole = len(self.timeline)
+        why, whole = "", len(self.timeline)
         every = max(-(-whole // WORDS), 1)
         first = (self.context.size, self.context.value)
         try:
@@ -245,7 +240,7 @@ class _Replay:
 
     def _happens(self, number: int) -> None:
         """Apply recorded refusals and the scenario's events before the entry `number` of the timeline."""
-        refusals = self.timeline.refusals.get(number, ())
+        refusals = self.timeline.refusals.get(number, [])
         for refusal in refusals:
             self.log.stand_at(refusal)
             # A context that compactions made smaller than the refused one is not refused.

@@ -119,7 +119,7 @@ class HarnessState:
             data = move.data
             if own and not self.context.window:  # without a window no level is known
                 levels = {key: STATE_NAMES[UNKNOWN] for key in ("from", "to") if data[key] in LEVELS}
-                data = data | levels
+                data = {**data, **levels}
             self.log.record(kind, self.context.size, None, **data, **limit)
 
     def may_send(self, override: bool) -> Permission:
