@@ -266,8 +266,13 @@ def _show(args: Namespace) -> list[str]:
     table = text_table(rows, (1, 2))
     head = [title] if (title := plan.session.title or plan.session.id) else []
     cost = ["", repr(bill)] if (bill := price_session(model.session)).lines else []
-    lines = [*head, repr(model.session), "", repr(plan), plan.verdict.describe(), *plan.notes]
-    return [*lines, "", *table, "", model.ledger.source, *cost]
+    return [*head, repr(model.session), "", *_tell_plan(plan), "", *table, "", model.ledger.source, *cost]
+
+
+def _tell_plan(plan: Plan) -> list[str]:
+    """Describe a plan, and whether its policy fires; a recorded compaction did."""
+    verdict = [] if plan.policy.name == "recorded" else [plan.verdict.describe()]
+    return [repr(plan), *verdict, *plan.notes]
 
 
 def _show_sizes(args: Namespace) -> list[str]:
@@ -308,9 +313,7 @@ def _configure(args: Namespace, suffix: str = "") -> Any:
 
 def _plan(args: Namespace) -> list[str]:
     plan = _open(args).plan
-    if not args.json:
-        return [repr(plan), plan.verdict.describe(), *plan.notes]
-    return [json.dumps(describe_plan(plan), indent=2)]
+    return [json.dumps(describe_plan(plan), indent=2)] if args.json else _tell_plan(plan)
 
 
 def describe_plan(plan: Plan) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def list_beside(place: Path) -> list[Path]:
     """List the other files that belong to the session in a file. Raises the errors of `open_session`."""
     data = unpack_named(_read_whole(find_place(place))[1], str(place))
     reader = find_reader(data, str(place))
-    return _find_beside(reader.name_beside(data, place.name), place, reader.most_beside)
+    return _find_beside(reader.find_beside(data, place.name), place, reader.most_beside)
 
 
 def _is_small(place: Path, home: Path, most: int = MOST_BESIDE) -> bool:
@@ -148,7 +148,7 @@ def _is_small(place: Path, home: Path, most: int = MOST_BESIDE) -> bool:
 
 def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:
     """Read the session's other files, by their paths relative to its folder."""
-    patterns, read = reader.name_beside(data, place.name), dict[str, Data]()
+    patterns, read = reader.find_beside(data, place.name), dict[str, Data]()
     for path in _find_beside(patterns, place, reader.most_beside):
         with suppress(OSError, ReadError), open_regular(path) as file:
             head = file.read(MARK)
@@ -524,7 +524,7 @@ class FollowedFile:
             mark, data = file.read(len(self._mark)), file.read()
         if (head, mark) != (self._head, self._mark) or not growth.continues(data):
             return None
-        if set(growth.reader.name_beside(data, self.path.name)) - set(self._search):
+        if set(growth.reader.find_beside(data, self.path.name)) - set(self._search):
             return None  # new lines name another file of it
         start = growth.offset
         # If it fails half-way, the next call reads the whole file again.
@@ -544,7 +544,7 @@ class FollowedFile:
         status, packed = _read_whole(self.path)
         data, name = unpack_part(packed, str(self.path), None, self.format)
         reader = find_reader(data, name, self.format)
-        self._search, self._most = reader.name_beside(data, self.path.name), reader.most_beside
+        self._search, self._most = reader.find_beside(data, self.path.name), reader.most_beside
         beside = self._look_beside()
         with named(reader, name), paused_gc():
             self.session, growth = self._read(reader, data, several=bool(beside))
@@ -564,7 +564,7 @@ class FollowedFile:
             if (reader := find_lines_reader(head, str(self.path), self.format)) is None:
                 return False
             file.seek(status.st_size - TAIL)
-            search = dict.fromkeys(reader.name_beside(tail := file.read(), self.path.name))
+            search = dict.fromkeys(reader.find_beside(tail := file.read(), self.path.name))
             self._search, self._most = tuple(search), reader.most_beside
             beside = self._look_beside()
             growth = IncrementalReader(reader, _read_beside(reader, tail, self.path) if beside else {})
@@ -572,7 +572,7 @@ class FollowedFile:
             with named(reader, str(self.path)), paused_gc():
                 for piece in read_pieces(file, head):
                     growth.feed_piece(piece)
-                    search |= dict.fromkeys(reader.name_beside(piece, self.path.name))
+                    search |= dict.fromkeys(reader.find_beside(piece, self.path.name))
                 self._search = tuple(search)
                 if reader.start_all is None and self._look_beside():
                     return False  # this reader needs all files at once

@@ -27,6 +27,7 @@ HOOKS = {
     "recipe": "inspector.planning.plan_words:write_recipe",
     "spec": "inspector.planning.plan_words:write_spec",
     "trace": "inspector.facts.trace:trace_plan",
+    "verdict": "inspector.planning.decision:decide",
     "why": "inspector.facts.explain:explain",
 }
 """Methods of values that functions of higher modules implement, by name: they are imported at the first call.

@@ -163,6 +163,18 @@ def test_a_terminal_is_never_acted_on(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "owned" in told and not {"\x1b", "\x07", "\u202e"} & set(told)
 
 
+def test_a_recorded_compaction_is_not_said_not_to_fire(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(dump(Claude().say("Go.").reply("Done.", 9_000).compact().reply("On.", 8_000).rows))
+    assert main(["show", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert "Plan(recorded:" in told and "fire" not in told
+    assert main(["show", str(path), "--policy", "claude-code"]) == 0
+    assert "Does not fire" in capsys.readouterr().out
+
+
 def make_temporary(folder: Path) -> dict[str, str]:
     """An environment with a temporary folder of its own, and a browser that notes what it is to open."""
     browser = folder / "browser"

@@ -17,7 +17,7 @@ from .scan_table import PolicyRow, ScanTable
 HIGH, WIDE = 440, 760
 
 
-def draw_pareto(table: ScanTable, *, title: str = "", dark: bool = False) -> Any:
+def draw_pareto(table: ScanTable, *, dark: bool = False) -> Any:
     """Draw facts kept against tokens left, a mark for each policy; the recorded one is a diamond.
 
     Raises `FigureError` if the table has no facts, or plotly is not installed.
@@ -50,8 +50,8 @@ def draw_pareto(table: ScanTable, *, title: str = "", dark: bool = False) -> Any
         if group:
             figure.add_scatter(**_marks(group, evidence, colour(hue, dark), colour("line", dark), mark))
     many = plural(max(row.sessions for row in rows), "session")
-    named = title or f"Facts kept against tokens left, over {many}"
-    figure.update_layout(template=make_template(dark), height=HIGH, width=WIDE, title={"text": plain(named)})
+    title = {"text": f"Facts kept against tokens left, over {many}"}
+    figure.update_layout(template=make_template(dark), height=HIGH, width=WIDE, title=title)
     figure.update_xaxes(title={"text": "tokens left, share of those before"}, tickformat=".0%")
     figure.update_yaxes(title={"text": "facts kept in full"}, tickformat=".0%", rangemode="tozero")
     return figure

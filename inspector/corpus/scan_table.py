@@ -131,20 +131,15 @@ class ScanTable(Framed):
             for moments, by_name in sums.items()
         }
 
-    def advise(self, budget: float | None = None, moments: Moments | None = None) -> Advice | None:
+    def advise(self, budget: float | None = None) -> Advice | None:
         """Return the planned policy that keeps most facts within a budget of tokens, and its uncertainty.
 
-        Args:
-            budget: The share of the tokens. By default, the share that recorded compactions left, or that of
-                the briefest policy if it is larger; half of the tokens if there are no recorded compactions.
-            moments: As in `by_policy`.
-
-        Returns:
-            None if no policy fits the budget, or none was measured.
+        The budget is a share of the tokens. By default, it is the share that recorded compactions left, or
+        that of the briefest policy if it is larger; half of the tokens if there are no recorded compactions.
+        Returns None if no policy fits the budget, or none was measured.
         """
-        rows = self.by_policy(moments)
-        chosen: Moments = moments or ("recorded" if self._by_policy["recorded"] else "fullest")
-        shares = self._shares[chosen]
+        rows = self.by_policy()
+        shares = self._shares["recorded" if self._by_policy["recorded"] else "fullest"]
         candidates = [
             (row.policy, row.left.share, row.kept.share, shares[row.policy])
             for row in rows

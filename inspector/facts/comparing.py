@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from .indexed_text import NOTHING_SAID, WORDS, IndexedText, SaidBefore, find_held, is_subject
 from .outcomes import IN_FULL
 from .questions import combine, compare_question, compare_share, find_name, split_sentences
-from .statements import ABSENT, TOPIC, FactComparison, compare_statement
-from .terms import read_terms
+from .statements import ABSENT, TOPIC, FactComparison, compare_statement, quote_statement
+from .terms import LETTER, read_terms
 from .things import compare_thing
 from .vocabulary import MEMBERS, SMALL, find_groups, is_general, stem
 
@@ -26,7 +26,11 @@ _LEAST = 0.25
 
 _JOINTS = re.compile(r"[;,]\s+(?:(?:and|but|then)\s+)?|\s+(?:and|but|then|&)\s+")
 """The joints of a list, between its parts."""
+_NOT = re.compile(r"\b[a-z]{1,6}n['’]t\b")
 _CORRECTS = re.compile(r"\bnot\b.*\bbut\b|n't\b.*\bbut\b|\bnever\b.*\bbut\b")
+_ERROR_CODE = re.compile(r"\b[A-Z]{1,8}\d{2,6}\b")
+_FEWEST = 12
+"""Characters that a part of an error has at least."""
 _MOST_PARTS, _LONGEST = 8, 600
 """Parts of a list at most, and the characters in which all of them are shown."""
 
@@ -67,6 +71,8 @@ def compare_fact(
         # That a text has a name of a rule or a choice says nothing of what is wanted of it.
         if result.outcome != "absent" or kind in ("constraint", "choice"):
             return result
+        if kind == "error" and (told := _find_told(form, text, is_near)) is not None:
+            return told
         return find_name(form, text, paths=kind != "error")
     return compare_thing(kind, form, text, is_said, latest)
 
@@ -90,6 +96,11 @@ def _compare_parts(form: str, text: IndexedText, is_said: SaidBefore) -> FactCom
     >>> _compare_parts("Run make gen-log and make gen-docs", text, NOTHING_SAID)[:2]
     ('unclear', 'Executed make gen-log. To do: make gen-docs')
     """
+    for part in _JOINTS.split(form):  # "never commit, I do that myself": what binds comes close
+        if any(term.sort in ("strict", "negation") for term in read_terms(part)):
+            bound = compare_statement(part, text, is_said)
+            if bound.outcome != "absent":
+                return bound._replace(outcome="unclear", reason="words missing")
     parts = [part for part in _JOINTS.split(form) if any(map(is_subject, read_terms(part)))]
     if len(parts) < 2 or len(parts) > _MOST_PARTS:
         return ABSENT
@@ -103,6 +114,30 @@ def _compare_parts(form: str, text: IndexedText, is_said: SaidBefore) -> FactCom
     if last - first > _LONGEST:
         return compared[0]._replace(outcome="unclear", reason="parts")
     return FactComparison("unclear", text.text[first:last], first, reason="parts")
+
+
+def find_codes(error: str) -> list[str]:
+    """Return the codes by which an error is known.
+
+    >>> find_codes("a.ts(4,2): error TS2322: Type 'number' is not assignable")
+    ['TS2322']
+    """
+    return _ERROR_CODE.findall(error)
+
+
+def _find_told(error: str, text: IndexedText, is_near: bool) -> FactComparison | None:
+    """Find an error by its code, or by one of the parts between its colons: `partial` if it is there.
+
+    >>> _find_told("a.go:4:2: G115: integer overflow (gosec)", IndexedText("The linter has G115."), False)[:2]
+    ('partial', 'G115')
+    """
+    parts = [part.strip() for part in error.split(": ")] if is_near else []
+    parts = [part for part in parts if sum(map(is_subject, read_terms(part))) > 1 and len(part) >= _FEWEST]
+    for part in (*find_codes(error), *parts):
+        result = quote_statement(part, text)
+        if result.outcome == "quoted":
+            return result._replace(outcome="partial", reason="part")
+    return None
 
 
 def _find_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:
@@ -141,7 +176,8 @@ def _expand_stems(text: IndexedText) -> frozenset[str]:
 
 def find_stems(text: str) -> set[str]:
     """Return the stems of the words of a text, without small words."""
-    return {stem(word) for word in WORDS.findall(text.casefold()) if word not in SMALL}
+    words = WORDS.findall(_NOT.sub("not", text.casefold()))
+    return {stem(word) for word in words if word not in SMALL}.union(LETTER.findall(text))
 
 
 class StatementIndex:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..session.blocks import BlockRef, ToolCall, ToolOutput
 from ..session.queries import pair_calls
 from ..session.session import Session
+from ..session.speakers import is_refusal
 from ..session.toolcalls.call_paths import rooted
 from ..session.toolcalls.core_command import core_command, name_command, split_core
 from ..session.toolcalls.todo_list import find_open_todos
@@ -24,9 +25,6 @@ from ..session.toolcalls.tool_names import bare_name, is_shell
 from .extract.collect import BY, KIND, OPERATIONS, OccurrenceColumns
 from .results import is_check, is_part_of
 from .settled import CallsOfPath, is_answered
-
-if TYPE_CHECKING:
-    from .facts import Facts
 
 REASONS = ("", "file changed and still there", "rule", "choice", "open to-do", "last error", "failing test")
 _FILE, _RULE, _CHOICE, _TODO, _ERROR, _TEST = range(1, len(REASONS))
@@ -122,9 +120,7 @@ def _is_shell_call(session: Session, columns: OccurrenceColumns, row: int) -> bo
     return isinstance(block, ToolCall) and is_shell(block.name)
 
 
-def find_failures(
-    session: Session, columns: OccurrenceColumns | Facts, errors: NDArray[np.bool_]
-) -> list[Failure]:
+def find_failures(session: Session, columns: OccurrenceColumns, errors: NDArray[np.bool_]) -> list[Failure]:
     """Return the failing outputs on the path whose calls did not succeed after them, in order.
 
     Args:
@@ -144,6 +140,8 @@ def find_failures(
                 calls[block.id] = _name_call(block)
             elif isinstance(block, ToolOutput) and block.call_id in calls:
                 name, command = calls.pop(block.call_id)
+                if block.is_error and is_refusal(block.text):
+                    continue  # it never ran
                 errors_here = tuple(dict.fromkeys(reported.get((position, number), ())))
                 failed = bool(errors_here) or block.is_error
                 failures = [
@@ -165,8 +163,9 @@ def _differ(command: str, other: str) -> bool:
 
 
 def _covers(command: str, failed: str) -> bool:
-    """Whether a command runs what failed: all of its clauses, a check of the same path, or of more."""
-    clauses, target = set(split_core(failed)), _find_target(failed)
+    """Whether a command runs what failed: all of its checks, a check of the same path, or of more."""
+    every = set(split_core(failed))  # "build && test" is repaired once "test" passes
+    clauses, target = set(filter(is_check, every)) or every, _find_target(failed)
     return bool(clauses) and (
         clauses <= set(split_core(command))
         or (target != "" and target == _find_target(command) and is_check(command))

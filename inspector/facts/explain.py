@@ -15,14 +15,13 @@ import numpy as np
 from ..cuts import END
 from ..planning.plan import Plan
 from ..policies.table import DROPPED, FATES, SUMMARISED
-from ..redaction.cut import cut_line, cut_text, redact_long
-from ..session.blocks import BlockRef, ToolCall
-from ..session.queries import find_end, number_compactions, telling_argument
-from ..session.session import Session
+from ..redaction.cut import cut_line, cut_text
+from ..session.blocks import BlockRef
+from ..session.queries import find_end, number_compactions
 from ..session.speakers import find_speech, who_speaks
-from ..session.toolcalls.call_paths import canonical_path
 from ..session.tree import COMPACTION
-from ..text import brief, join_words, plural, printable
+from ..text import brief, join_words, plural
+from .block_names import name_block
 from .comparing import STATEMENTS
 from .evidence import find_evidence
 from .explanation import Cause, CauseCode, Evidence, Explanation, Passage
@@ -216,7 +215,7 @@ def _subject(traced: TracedFact) -> str:
 
 
 def _first(traced: TracedFact) -> str:
-    subject, whole = _subject(traced), " ".join(traced.fact.form.split())
+    subject = _subject(traced)
     if traced.nearest or (not traced.stood and not traced.named):
         return _tell_nearest(traced)
     many = traced.fact.kind == "text"
@@ -226,13 +225,13 @@ def _first(traced: TracedFact) -> str:
     done = dict.fromkeys(
         mention.operation for mention in traced.sayings if mention.operation and mention.ref in refs
     )
-    who, place = _speaker(traced, first), _at(traced.scene, first, whole)
+    who, place = _speaker(traced, first), _at(traced, first)
     more = f"; it was {_join_operations(done)}" if done else ""
     if traced.fact.kind == "command":
         ran = next((ref for ref in traced.named if _ran(traced, ref)), None)
         if ran == first:
             return write("first", "run", subject=subject, who=who, place=place).sentence
-        more = "" if ran is None else f" and run in {_at(traced.scene, ran, whole)}"
+        more = "" if ran is None else f" and run in {_at(traced, ran)}"
     was = "were" if many else "was"
     clause = write("first", "said", subject=subject, was=was, who=who, place=place, more=more)
     return clause.sentence + _tell_longer(traced)
@@ -240,10 +239,7 @@ def _first(traced: TracedFact) -> str:
 
 def _tell_nearest(traced: TracedFact) -> str:
     """Return a sentence with the closest lines to words that no block says exactly."""
-    lines = [
-        f'"{cut_text(line.text, _FORM)}" in {_at(traced.scene, line.ref, line.text)}'
-        for line in traced.nearest
-    ]
+    lines = [f'"{cut_text(line.text, _FORM)}" in {_at(traced, line.ref)}' for line in traced.nearest]
     verb = "are" if traced.fact.kind == "text" else "is"
     if traced.said:
         return f"{_subject(traced)} {verb} said in other words: {lines[0]}."
@@ -303,10 +299,10 @@ def _is_instruction_file(traced: TracedFact, text: str) -> bool:
 
 
 def _last(traced: TracedFact) -> str:
-    number, form = len(traced.named), " ".join(traced.fact.form.split())
+    number = len(traced.named)
     if not number or traced.nearest:
         return ""
-    place = _at(traced.scene, traced.named[-1], form)
+    place = _at(traced, traced.named[-1])
     if not traced.stood:
         return write("last", "gone", number=number, place=place).sentence if number > 1 else ""
     standing = _standing(traced)
@@ -315,7 +311,7 @@ def _last(traced: TracedFact) -> str:
         return write("last", "carried", number=blocks, place=place, carrier=_carried(traced)).sentence
     if len(standing) < number:
         still = plural(len(standing), "was", "were")
-        place = _at(traced.scene, standing[-1], form)
+        place = _at(traced, standing[-1])
         return write("last", "standing", number=number, still=still, place=place).sentence
     if number == 1:
         return "" if traced.fact.kind in _PROSE else write("last", "none").sentence
@@ -340,7 +336,7 @@ def _carried(traced: TracedFact) -> str:
     for stand in carriers:
         earlier = f"the summary of an earlier compaction ({brief(stand.ref)})"
         words.append(earlier if stand.how == "summary" else _place(traced.scene, stand.ref))
-    return join_words(list(dict.fromkeys([*words, *(_at(traced.scene, ref) for ref in refs)]))[:3])
+    return join_words(list(dict.fromkeys([*words, *(_at(traced, ref) for ref in refs)]))[:3])
 
 
 def _gone(traced: TracedFact) -> WrittenSentence:
@@ -392,43 +388,13 @@ def _place(scene: TraceScope, ref: BlockRef) -> str:
     return f"turn {turn} ({brief(ref)})" if turn else brief(ref)
 
 
-def _at(scene: TraceScope, ref: BlockRef, form: str = "") -> str:
-    """Describe a block by its turn and kind, without repeating the form of the fact."""
-    turn = scene.session.turn_of.get(ref.entry)
-    named = f"turn {turn}" if turn else "a place before"
-    what = _describe(scene.session, ref)
-    if form and (form[:24] in what or form[-24:] in what):
-        what = what.partition("(")[0]
-    return f"{named} ({what}, {brief(ref)})"
-
-
-def _describe(session: Session, ref: BlockRef) -> str:
-    if ref.entry not in session.index:
-        return "the head"
-    entry, block = session[ref.entry], session.block(ref)
-    if block.kind == "tool_call":
-        return f"the call {_name_call(block, session.cwd)}"
-    if block.kind == "tool_output":
-        return f"the output of {cut_text(block.name, 40)}" if block.name else "a tool's output"
-    if block.kind == "reasoning":
-        return "the model's thinking"
-    if block.kind == "document":
-        return "a document"
-    speech = who_speaks(entry)
-    if speech.way == "plan":
-        return "the plan that the user approved"
-    return "a message" if speech.speaker in ("tool", "summary") else f"{WHO[speech.speaker]}'s words"
-
-
-def _name_call(call: ToolCall, cwd: str | None) -> str:
-    """Format a call with its most telling argument: a long path by its end, other text by its beginning."""
-    name, value = cut_text(call.name, 40), " ".join(telling_argument(call).split())
-    room = _NAME - len(name)
-    if "/" in value and " " not in value and "://" not in value:
-        value = redact_long(canonical_path(value, cwd), room)
-        value = value if len(value) <= room else "…/" + value[2 - room :].partition("/")[2]
-    value = cut_line(value, max(room, 1))
-    return f"{name}({printable(value)})" if value else name
+def _at(traced: TracedFact, ref: BlockRef) -> str:
+    """Describe a block by its turn and kind."""
+    session = traced.scene.session
+    turn = session.turn_of.get(ref.entry)
+    done = {mention.operation for mention in traced.sayings if mention.ref == ref}
+    place = f"turn {turn}" if turn else "a place before"
+    return f"{place} ({name_block(session, ref, done)}, {brief(ref)})"
 
 
 def _cause(code: CauseCode, variant: str = "", ref: BlockRef | None = None, **params: str | int) -> Cause:
@@ -450,7 +416,7 @@ def _recorded_causes(traced: TracedFact) -> Iterator[Cause]:
     if entry is None:
         return
     ref = BlockRef(entry.id, 0)
-    text = sum(len(stand.text) for stand in scene.after.others if stand.ref.entry == entry.id)
+    text = sum(len(stand.text.strip()) for stand in scene.after.others if stand.ref.entry == entry.id)
     if traced.tier != "inferred" and traced.outcome == "absent":
         exception = ", nor do the blocks that it kept" if scene.after.rows.any() else ""
         yield _cause("summary is silent", ref=ref, number=text, by="", kept=exception)

@@ -10,14 +10,14 @@ import numpy as np
 
 from ..session.session import Session
 from .commits import is_commit
-from .comparing import STATEMENTS, StatementIndex, index_text
+from .comparing import STATEMENTS, StatementIndex, find_codes, index_text
 from .extract.collect import KIND, KINDS
 from .indexed_text import SaidBefore, fold, similar_keys
 from .mentions import longest_word
 from .occurrences import Occurrences
 from .questions import read_names
 from .remaining import Remaining, TextIndex
-from .things import find_near_keys, find_part_keys
+from .things import find_near_keys, find_part_keys, read_figure
 
 Table = dict[str, list[int]]
 """Numbers of facts by a word or another key."""
@@ -89,10 +89,11 @@ class FactKeys:
 
     @cached_property
     def _names(self) -> Table:
-        """The statements by the names in them, in a form that other spellings share."""
+        """The statements by the names and the codes in them, in a form that other spellings share."""
 
         def find_keys(form: str) -> Iterator[str]:
-            return (key for name in read_names(form) for key in similar_keys(name))
+            found = (*read_names(form), *(f"w:{code}" for code in find_codes(form)))
+            return (key for name in found for key in similar_keys(name))
 
         return self._table(STATEMENTS, find_keys)
 
@@ -105,6 +106,13 @@ class FactKeys:
             return [fold(name.replace(" ", ""))] if equals else []
 
         return self._table(("number",), find_keys)
+
+    @cached_property
+    def _figures(self) -> Table:
+        """The numbers that have a name, by the values that tell by themselves."""
+        return self._table(
+            ("number",), lambda form: similar_keys(figure) if (figure := read_figure(form)) else ()
+        )
 
     def held_by(self, index: TextIndex) -> set[int]:
         """Return the facts with a word in these texts without which none names them.
@@ -151,6 +159,7 @@ class FactKeys:
         for value in index_text(text).values:
             for key in similar_keys(value):
                 yield from self._names.get(key, ())
+                yield from self._figures.get(key, ())
 
     def _find_near(self, values: Iterable[str]) -> Iterator[int]:
         keys = {key for value in values for key in find_near_keys(value[2:])}

@@ -31,7 +31,7 @@ from ..session.toolcalls.core_command import core_command
 from ..text import plural, printable, printed
 from ..tokens.memo import Memory
 from .essential import REASONS, find_essential
-from .extract.collect import BY, KIND, KINDS, OPERATIONS, FactOccurrences, OccurrenceColumns
+from .extract.collect import BY, KIND, KINDS, OPERATIONS, FactOccurrences
 from .extract.errors import tidy_error
 from .extract.paths import PathFinder
 from .extract.segments import SUMMARY, read_path
@@ -43,7 +43,7 @@ class Occurrence(NamedTuple):
     Attributes:
         ref: The block.
         start, end: The span in the block's text.
-        by: The speaker: user, model, tool, summary, harness, agent, or file (an instruction file).
+        by: The speaker: user, model, tool, summary, harness or agent.
         operation: What was done to a file or a command; None if it is only named.
     """
 
@@ -134,10 +134,10 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
         self.faults = tuple(faults)
         self.memory = Memory()
         self.cwd = session.cwd
-        keys, self.rank, columns = occurrences.finish()
+        keys, self.rank, self.columns = occurrences.finish()
         self._keys: tuple[tuple[str, str], ...] = tuple(keys)
         self._numbers = {key: number for number, key in enumerate(self._keys)}
-        self.fact, self.start, self.end, self.entry, self.block, self.by, self.operation = columns
+        self.fact, self.start, self.end, self.entry, self.block, self.by, self.operation = self.columns
         self.kind = np.array([KIND[kind] for kind, _ in self._keys], np.uint8)
         self.offset = np.searchsorted(self.fact, np.arange(len(self._keys) + 1)).astype(np.int32)
 
@@ -202,10 +202,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     @cached_property
     def reasons(self) -> NDArray[np.uint8]:
         """uint8[f]: why each fact is essential at the end of the path, as an index into REASONS."""
-        columns = OccurrenceColumns(
-            self.fact, self.start, self.end, self.entry, self.block, self.by, self.operation
-        )
-        return find_essential(self.session, self._keys, columns)
+        return find_essential(self.session, self._keys, self.columns)
 
     @property
     def essential(self) -> NDArray[np.bool_]:

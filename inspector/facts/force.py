@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 
 from .indexed_text import is_subject
 from .terms import Term
@@ -19,6 +20,9 @@ CONDITIONS = _UNTIL | _AFTER | {"without"}
 ENDED = frozenset(map(stem, ["removed", "dropped", "lifted", "gone", "voided"]))
 _CLOSE = 30
 """Terms of a clause in which a word that belongs to another is looked for."""
+_NOUN_NEGATIONS = frozenset(("without", "rather than", "instead of", "in place of"))
+"""Negations of the nouns after them, up to the next verb."""
+_MODALS = frozenset(("will", "would", "shall", "should", "could"))
 _REFUSED = frozenset(("banned", "forbidden", "prohibited", "off limits", "off-limits"))
 """Forms that refuse the words before them."""
 _ASIDE = re.compile(
@@ -48,11 +52,18 @@ class Force:
                 self._read_clause(clause)
 
     def _read_clause(self, clause: Sequence[int]) -> None:
-        negated = bound = False
+        negated = bound = aside = False
         for place, at in enumerate(clause):
             term = self.terms[at]
+            joined = place > 0 and self.terms[clause[place - 1]].form in ("and", "or")
+            if (aside or joined) and (term.sort in ("permission", "strict") or term.form in _MODALS):
+                negated = aside = False  # "stored without salt and may be printed"
             ahead = [self.terms[other] for other in clause[place + 1 : place + 3]]
-            if term.form in _REFUSED and place and not negated:  # "emojis are banned from messages"
+            # "Emojis are banned from messages", "… are never allowed".
+            refuses = term.form in _REFUSED or (
+                is_negation(term) and len(ahead) == 1 and ahead[0].sort == "permission"
+            )
+            if refuses and place and not negated:
                 self.refused.update(clause[:place])
                 self.sorts.add("negation")
                 continue
@@ -65,13 +76,14 @@ class Force:
                 ):
                     self.sorts.add("cancel")  # "no weekly limit", "not needed"
                     continue
-                if term.form not in ("without", "nor", "rather than", "instead of", "in place of"):
+                if term.form not in _NOUN_NEGATIONS | {"nor"}:
                     self.mentioned.update(clause[:place])
                 if term.form == "without" and not negated:
                     self.without.update(clause[place + 1 :])
                 if negated:
                     self.sorts.add("condition")  # "never push without a review"
                 negated = not negated
+                aside = negated and term.form in _NOUN_NEGATIONS
                 self.sorts.add("negation")
             if term.form == "from" and self._follows(clause[place:], {"to"}):  # "changed from 3 to 5"
                 self.mentioned.update(clause[place : place + 4])
@@ -160,6 +172,24 @@ def find_opposed(
     without = any(item not in here.refused and other in there.without for item, other in against)
     strict = terms_to_pair and "strict" in here.sorts and "strict" not in there.sorts
     return [item for item, _ in against], crossed or without or strict
+
+
+def find_lost_negation(
+    own: Sequence[Term], pairs: Sequence[tuple[int, int]], here: Force, there: Force
+) -> int:
+    """Find a negation of which a text has nothing that it refuses, or does not refuse a part; -1 without any.
+
+    What only a limit or a condition says in the text counts as refused: "only after a review".
+    """
+    met = dict(pairs)
+    for clause in find_clauses(own):
+        starts = [at for at in clause if is_negation(own[at])]
+        for first, last in pairwise([*starts, clause[-1] + 1]):
+            subject = [at for at in range(first, last) if is_subject(own[at]) and at in here.refused]
+            held = [met[at] for at in subject if at in met]
+            if subject and not (held and there.refused | there.mentioned >= set(held)):
+                return subject[0]
+    return -1
 
 
 def adds_comparison(terms: Sequence[Term], others: Sequence[Term]) -> bool:

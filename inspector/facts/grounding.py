@@ -2,7 +2,7 @@
 
 Takes a summary and the texts it was written from, and returns the lines with words that none of them holds.
 It checks string presence, not truth: a computed sum is listed too, and a false sentence made of known names
-is not. Messages that a user queues while the model works (Claude Code's `queue-operation` rows) count.
+is not.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import groupby
 from typing import Literal, NamedTuple
 
+from ..formats.summary_wording import blank_frame
 from ..redaction.cut import cut_text
 from ..session.queries import find_parent, readable_text
 from ..session.session import Session
@@ -144,7 +146,8 @@ def _flat(texts: Iterable[str]) -> str:
 
 
 def _words(texts: Iterable[str]) -> str:
-    return f" {' '.join(_WORD.findall(_flat(texts).casefold()))} "
+    words = _WORD.findall(_flat(texts).casefold())
+    return f" {' '.join(word for word, _ in groupby(words))} "  # who quotes leaves out the second "the"
 
 
 def _forms(number: str) -> set[str]:
@@ -274,7 +277,7 @@ def ground_recorded(session: Session) -> tuple[Grounding, ...]:
         text = entry.text
         before = session.at(find_parent(session, entry))
         whole = is_whole(before)
-        unfounded = check_grounding(text, gather_sources(before)) if whole else ()
+        unfounded = check_grounding(blank_frame(text), gather_sources(before)) if whole else ()
         out.append(Grounding(entry.id, bool(text), unfounded, whole))
     return tuple(out)
 
@@ -311,7 +314,7 @@ def gather_sources(session: Session) -> Sources:
     The user's arguments of the compaction command are included, which Claude Code records after it.
     """
     texts = [stand.text for stand in stand_live(session).others]
-    texts += [session.cwd or "", session.title or "", *_list_requested(session), *_queued(session)]
+    texts += [session.cwd or "", session.title or "", *_list_requested(session)]
     model: list[str] = []
     for i in session.live.entries.tolist():
         entry = session.entries[i]
@@ -321,37 +324,13 @@ def gather_sources(session: Session) -> Sources:
     return Sources(texts, model, session.id)
 
 
-def _following(session: Session) -> Iterator[int]:
-    """Yield the positions of the recorded compactions that directly follow a session's leaf."""
-    leaf = None if session.leaf is None else session.index.get(session.leaf)
-    for i, parent in enumerate(session.tree.parent):
-        if session.tree.sort[i] == COMPACTION and parent == leaf:
-            yield i
-
-
 def _list_requested(session: Session) -> Iterator[str]:
     """Yield the commands that requested the compaction after a session's leaf."""
-    for i in _following(session):
-        for entry in session.entries[i + 1 :]:
+    leaf = None if session.leaf is None else session.index.get(session.leaf)
+    for i, parent in enumerate(session.tree.parent):
+        following = session.tree.sort[i] == COMPACTION and parent == leaf
+        for entry in session.entries[i + 1 :] if following else ():
             if entry.role == "assistant" or session.tree.sort[session.index[entry.id]] == COMPACTION:
                 break
             if entry.kind == "message" and _COMPACT in entry.text:
                 yield entry.text
-
-
-def _queued(session: Session) -> Iterator[str]:
-    """What was queued between the compaction before a session's leaf and the next."""
-    queued = session.extra.get("queued")
-    for item in queued if isinstance(queued, list) else ():
-        if isinstance(item, dict) and isinstance(text := item.get("text"), str):
-            line = item.get("line")
-            if not isinstance(line, int) or _is_there(session, line):
-                yield text
-
-
-def _is_there(session: Session, line: int) -> bool:
-    """Whether a line of the file lies between the compaction before a session's leaf and the next."""
-    compactions = [i for i in session.path if session.tree.sort[i] == COMPACTION][-1:]
-    first = max((source.line for i in compactions for source in session.entries[i].sources), default=0)
-    ends = (source.line for i in _following(session) for source in session.entries[i].sources)
-    return first < line < min(ends, default=line + 1)

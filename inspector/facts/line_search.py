@@ -12,7 +12,7 @@ from .indexed_text import SENTENCE, WORDS, is_same, is_subject
 from .occurrences import refer
 from .remaining import Remaining
 from .terms import Term, read_terms
-from .vocabulary import is_alike, stem
+from .vocabulary import NUMERALS, is_alike, stem
 
 _MOST_BLOCKS, _MOST_CHARACTERS, _LONGEST = 8, 200_000, 400
 """How many blocks are read for a question, how much of each, and how much of a line is shown."""
@@ -133,7 +133,16 @@ def _pieces(term: Term) -> list[str]:
 
 
 def _may_hold(term: Term, form: str) -> bool:
-    return any(is_alike(piece, form) for piece in _pieces(term))
+    return _is_figure(term, form) or any(is_alike(piece, form) for piece in _pieces(term))
+
+
+def _is_figure(term: Term, word: str) -> bool:
+    """Whether a word of a text may begin a value, however it is spelled: "2h" or "two" of "2 hours"."""
+    figure = term.form[2:].partition(" ")[0] if term.form[:2] == "n:" else ""
+    rest = word.removeprefix(figure)
+    return figure != "" and (
+        str(NUMERALS.get(word)) == figure or (rest != word and (not rest or rest.isalpha()))
+    )
 
 
 def _find_holders(remaining: Remaining, term: Term) -> list[int]:
@@ -145,5 +154,7 @@ def _find_holders(remaining: Remaining, term: Term) -> list[int]:
                 stems.setdefault(stem(piece), []).extend(rows)
         _STEMS[remaining] = stems
     by_piece = _STEMS[remaining]
+    if term.form[:2] == "n:":
+        return sorted({row for word, rows in by_piece.items() if _is_figure(term, word) for row in rows})
     holding = [set(by_piece.get(piece, ())) for piece in _pieces(term)]
     return sorted(set.intersection(*holding))

@@ -11,7 +11,16 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from .force import find_clauses
-from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, Sentence, find_held, is_subject
+from .indexed_text import (
+    NOTHING_SAID,
+    IndexedText,
+    SaidBefore,
+    Sentence,
+    find_held,
+    find_whole,
+    is_same,
+    is_subject,
+)
 from .outcomes import Outcome
 from .results import find_result
 from .statements import ABSENT, ORDER, FactComparison, compare_statement, quote_statement
@@ -120,7 +129,12 @@ def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactComp
     terms = read_terms(part)
     values = [term for term in terms if term.sort == "value"]
     if len(values) == 1 and values[0].form[0] in _KINDS and values[0].end - values[0].start >= len(part) - 2:
-        return compare_thing(_KINDS[values[0].form[0]], part, text, is_said)
+        result = compare_thing(_KINDS[values[0].form[0]], part, text, is_said)
+        if result.outcome != "absent" or find_whole(part.casefold(), text.folded) < 0:
+            return result
+        hit = re.search(re.escape(part), text.text, re.IGNORECASE)
+        # Another case of a name may be another name.
+        return result if hit is None else FactComparison("unclear", hit[0], hit.start())
     if len(terms) == 1 and values and (same := text.find_value(values[0].form)) is not None:
         return FactComparison("quoted", text.text[slice(*same)], same[0])
     result = compare_statement(part, text, is_said)
@@ -134,11 +148,31 @@ def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactComp
         result = result._replace(outcome="unclear")  # the other value belongs to another fact
     if result.outcome in _QUOTED and _CODE.search(part) and not quote_statement(part, text).words:
         return result._replace(outcome="unclear")
-    if result.outcome == "paraphrased" and sum(map(is_subject, terms)) < _FEW:
-        return result._replace(outcome="unclear")  # "tide view", "tide viewer"
+    if result.outcome in _QUOTED and sum(map(is_subject, terms)) < _FEW and not _has_run(terms, text):
+        # "tide view", "tide viewer"; "user Mary" where a user maps the town of Mary
+        return result._replace(outcome="unclear", reason="")
     if result.outcome not in ("absent", "unclear") or result.reason == "said of another":
         return result
     return _compare_share(terms, text, result)
+
+
+def _has_run(terms: Sequence[Term], text: IndexedText) -> bool:
+    """Whether a text has the words of a question next to each other."""
+    own = [term for term in terms if is_subject(term)]
+    for sentence in text.sentences:
+        others = [term for term in sentence.terms if is_subject(term)]
+        for first in range(len(others) - len(own) + 1):
+            run = others[first : first + len(own)]
+            if all(
+                term.form == other.form or _is_same_value(term, other)
+                for term, other in zip(own, run, strict=True)
+            ):
+                return True
+    return False
+
+
+def _is_same_value(term: Term, other: Term) -> bool:
+    return term.sort == other.sort == "value" and is_same(term, other)
 
 
 def find_name(words: str, text: IndexedText, paths: bool = True) -> FactComparison:
@@ -231,8 +265,12 @@ def _compare_share(
         return result
     whole = sum(map(text.weigh, subject))
     weight, place = text.find_closest(subject, terms)
-    if place is None or len(subject) == 1:
+    if place is None:
         return ABSENT
+    if len(subject) == 1:
+        # "renumber": the text has the word in another form, or beside other words.
+        words = text.text[place.start : place.end].strip()
+        return ABSENT if least else FactComparison("unclear", words, place.start)
     share, matched = weight / whole, find_held(subject, place)
     all_values = all(term in matched for term in subject if term.sort == "value")
     words = text.text[place.start : place.end].strip()

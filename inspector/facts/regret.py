@@ -283,9 +283,16 @@ class _Search:
             shown.add(answer)
             if lines:
                 text = self.session.block(answer).text
-                same = len(lines) == len(text.splitlines())
-                part = self._price(answer) if same else self._price_text(answer, "\n".join(lines))
+                whole = len(lines) == len(text.splitlines())
+                part = self._price(answer) if whole else self._price_text(answer, "\n".join(lines))
+                same = whole and any(self._answers_alike(first, answer) for first in before)
                 yield _PaidTime(before[-1], ref, (self._price(ref), part), same)
+
+    def _answers_alike(self, call: BlockRef, answer: BlockRef) -> bool:
+        """Whether the answer to a call shows the same lines as another answer."""
+        texts = (self.session.block(ref).text for ref in (self.answers[call], answer))
+        first, second = map(_list_bare, texts)
+        return first == second
 
     def _list_calls(self, fact: Fact) -> Iterator[BlockRef]:
         """Yield the model's calls that run a command, or that show a file: one that failed showed nothing."""

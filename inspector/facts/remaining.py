@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ..formats.summary_wording import blank_frame
 from ..planning.assemble import find_remaining
 from ..planning.plan import Plan
 from ..session.blocks import Block, BlockRef
@@ -437,7 +438,7 @@ def _written(plan: Plan, text: str, of: tuple[BlockRef, ...]) -> Iterator[Remain
 
 
 def _recorded(ref: BlockRef, block: Block) -> RemainingText:
-    return RemainingText(ref, block.text, "summary", (), True)
+    return RemainingText(ref, blank_frame(block.text), "summary", (), True)
 
 
 def _head(session: Session) -> Iterator[RemainingText]:

@@ -3,13 +3,13 @@
 Takes a session's facts and the blocks on a path, and returns the facts that no longer hold, each
 with the sentence that says so. Two sentences that a person typed are about the same thing when both say of
 the same words what they are ("the cap is $481", "actually, the cap is now $710", "raise the cap to $900"), or
-when they are one sentence with another limit ("never spend more than $481"). In other words a value is
-replaced if the later sentence names both ("make it $710 instead of $481", "use `b`, not `a`"), and only
-one thing has the old one. A fact is replaced if only such earlier sentences of the user say it, and no tool
-output does: output shows the actual state, regardless of later sentences.
+when they are one sentence with another limit ("never spend more than $481"), or when a sentence takes a value
+and the one before it names the old one ("12 MB is too small. Make it 20 MB"). A fact is replaced if only such
+earlier sentences of the user say it, and no tool output does: output shows the actual state, regardless of
+later sentences.
 
-Not found are replacements in words that name the new value alone, and values that only the model gave: a
-model counts again often, and its "12 tests" does not replace its "10 tests".
+Not found are replacements in other words, and values that only the model gave: a model
+counts again often, and its "12 tests" does not replace its "10 tests".
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..session.toolcalls.call_paths import names
 from ..session.tree import Bools, Ints
 from ..tokens.memo import Memo
 from .extract.collect import BY, KIND
-from .extract.typed import blank_pasted, holds_any, typed_sentences
+from .extract.typed import blank_pasted, typed_sentences
 from .facts import Facts
 
 _UNIT = (
@@ -47,25 +47,9 @@ _CHANGES = re.compile(
     r"(?i)\b(?:set|change|raise|lower|increase|decrease|reduce|extend|bump|update|move|switch|make|put)\s+"
     rf"(?P<subject>[^.?!:=\n]{{2,60}}?)\s+(?:from \S+ )?(?:to|=)\s+{_FILLED}{_VALUE}{_REST}$"
 )
-_OLD, _NEW = (_VALUE.replace("<value>", f"<{name}>") for name in ("old", "new"))
-_TAKE = r"(?:use|take|go with|(?:make|set|keep) (?:it|that|this|them)(?: to| at)?)"
-_FROM_TO = (
-    r"\b(?:change|switch|move|bump|raise|lower|increase|decrease|reduce|update|extend|go)"
-    rf"(?: (?:it|that|this|them))?\s+from\s+{_OLD}\s+to\s+{_NEW}"
+_TAKES = re.compile(
+    rf"(?i)\b(?:use|take|go with|(?:make|set|keep) (?:it|that|this|them)(?: to| at)?)\s+{_VALUE}\W*$"
 )
-_INSTEAD = rf"{_NEW}(?: for (?:it|that|this|now))?,? (?:instead of|rather than|and not|not)\s+{_OLD}"
-_SWAPS = tuple(
-    re.compile("(?i)" + pattern)
-    for pattern in (
-        rf"\b{_TAKE}\s+{_INSTEAD}",
-        rf"\b(?:instead of|rather than)\s+{_OLD},?\s+(?:please |let['’]s |we |i )?{_TAKE}\s+{_NEW}",
-        _FROM_TO,
-        rf"\b(?:it|that|this)(?:['’]s| is| should be| must be)\s+(?:now\s+)?{_NEW},? (?:and )?not\s+{_OLD}",
-        rf"\bnot\s+{_OLD},?\s+but\s+{_NEW}",
-        rf"\breplace\s+{_OLD}\s+(?:by|with)\s+{_NEW}",
-    )
-)
-_SWAP_CUES = ("instead", "rather than", "from", "not", "replace")
 _LEAD = re.compile(r"(?i)^(?:correction|update|actually|note|sorry|no|ok(?:ay)?|wait|ps)\b[:,.!\s]*")
 _FIGURE = re.compile(r"\s+(?P<value>[$€£]?\d[\d.,:]*\d?\s?%?)")
 _LIMITS = re.compile(
@@ -98,8 +82,7 @@ _MARGIN = 2  # characters: a fact's sentence may hold the mark around it
 
 
 class Statement(NamedTuple):
-    """A sentence that states a value: its span, its subject (`key`) and the value; `swaps` is whether it also
-    names the old value."""
+    """A sentence that states a value: its span, its subject (`key`) and the value."""
 
     entry: int
     block: int
@@ -108,7 +91,6 @@ class Statement(NamedTuple):
     words: str
     key: tuple[str, ...]
     value: str
-    swaps: bool = False
 
 
 class Replacement(NamedTuple):
@@ -161,22 +143,20 @@ def _before(figure: re.Match[str]) -> tuple[int, int]:
     return max(0, figure.start() - _LONGEST_LIMIT), figure.start()
 
 
-def read_swap(words: str) -> tuple[str, str] | None:
-    """Return the old value and the new one if a sentence names both; else None.
+def read_taken(words: str, before: str) -> tuple[str, str] | None:
+    """Return the old figure and the new value if a sentence takes a value and the one before it names another
+    of the same unit; else None.
 
-    >>> read_swap("Make it $710 instead of $481."), read_swap("Use 8 workers instead of threads.")
-    (('$481', '$710'), None)
+    >>> read_taken("Make it 12 MB.", "8 MB is too small."), read_taken("Make it 12 MB.", "8 files is enough.")
+    (('8', '12 mb'), None)
     """
-    low = words.lower()
-    if len(words) > _MOST or words.endswith("?") or not holds_any(low, _SWAP_CUES):
+    match = None if before.endswith("?") else _TAKES.search(words)
+    unit = _DIGITS.sub("", _tidy(match["value"])).strip() if match else ""
+    values = [_tidy(value[0]) for value in re.finditer(rf"(?i){_VALUE}", before if unit else "")]
+    old = [value for value in values if _DIGITS.sub("", value).strip() == unit]
+    if match is None or len(old) != 1 or old[0] == _tidy(match["value"]):
         return None
-    match = next(filter(None, (pattern.search(words) for pattern in _SWAPS)), None)
-    if match is None or not all(
-        any(c.isdigit() or c in "/`" for c in match[name]) for name in ("old", "new")
-    ):
-        return None
-    old, new = _tidy(match["old"]), _tidy(match["new"])
-    return (old, new) if old != new else None
+    return _DIGITS.findall(old[0])[0], _tidy(match["value"])
 
 
 def _tell_words(text: str) -> tuple[str, ...]:
@@ -215,22 +195,18 @@ _STATEMENTS: Memo[tuple[tuple[Statement, ...], ...]] = Memo(1)
 def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
     """Return the groups of statements about one subject with more than one value; cached with the facts."""
     groups: dict[tuple[str, ...], list[Statement]] = {}
-    holders: dict[str, dict[tuple[str, ...], None]] = {}  # value -> subjects that have it now
+    last, before = (-1, -1), ""
     for entry, block, start, end, words in find_typed(facts.session):
+        previous = before if last == (entry, block) else ""
+        last, before = (entry, block), words
         if _MAY_TELL.search(words) is None:
             continue
-        place = (entry, block, start, end, words)
-        if (parts := read_statement(words)) is not None:
-            statement = Statement(*place, *parts)
-        elif (swap := read_swap(words)) is not None and len(holders.get(swap[0], ())) == 1:
-            statement = Statement(*place, next(iter(holders[swap[0]])), swap[1], swaps=True)
-        else:
-            continue
-        group = groups.setdefault(statement.key, [])
-        if group:
-            del holders[group[-1].value][statement.key]
-        group.append(statement)
-        holders.setdefault(statement.value, {})[statement.key] = None
+        parts = read_statement(words)
+        if parts is None and (taken := read_taken(words, previous)) is not None:
+            keys = [key for key, group in groups.items() if _DIGITS.findall(group[-1].value) == [taken[0]]]
+            parts = (keys[0], taken[1]) if len(keys) == 1 else None
+        if parts is not None:
+            groups.setdefault(parts[0], []).append(Statement(entry, block, start, end, words, *parts))
     return tuple(
         tuple(members) for members in groups.values() if len({member.value for member in members}) > 1
     )
@@ -250,20 +226,15 @@ def find_replacements(facts: Facts, is_counted: Bools | None = None) -> dict[int
     session, start = facts.session, facts.session.tree.start
     is_counted = np.ones(int(start[-1]) + 1, bool) if is_counted is None else is_counted
     old: list[tuple[Statement, Statement]] = []
-    swaps: list[Statement] = []
     for group in _STATEMENTS.of(facts, lambda: _gather(facts)):
         statements = [current for current in group if is_counted[start[current.entry] + current.block]]
         old += [(current, statements[-1]) for current in statements if current.value != statements[-1].value]
-        swaps += [current for current in statements if current.swaps]
     if not old:
         return {}
-    find_inside = _sort_by_entry(
-        facts, [current.entry for current in (*(current for current, _ in old), *swaps)]
-    )
+    find_inside = _sort_by_entry(facts, [current.entry for current, _ in old])
     inside = [find_inside(statement) for statement, _ in old]
     elsewhere: Bools = is_counted[start[facts.entry] + facts.block]
-    # That a later sentence names the old value to replace it is no word for it.
-    for rows in (*inside, *map(find_inside, swaps)):
+    for rows in inside:
         elsewhere[rows] = False
     out: dict[int, Replacement] = {}
     for rows, (earlier, later) in zip(inside, old, strict=True):

@@ -21,6 +21,7 @@ _SORTS = (
 )
 """The programs of each sort of check, and the words that a text has for it."""
 _PROGRAMS = frozenset().union(*(programs for programs, _ in _SORTS))
+_NAMES = _PROGRAMS.union(*(words for _, words in _SORTS))
 _CHECK = re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, _PROGRAMS), key=len, reverse=True))}|test:\w+)\b")
 _NO_CHECKS = names("git gh grep rg cat ls sed awk find rm cp mv mkdir head tail cd echo diff wc curl open")
 _FAILURE = re.compile(
@@ -35,6 +36,8 @@ _ENDED = re.compile(
 )
 """Words for the result of a check, passed or failed."""
 _WORD = re.compile(r"[A-Za-z][\w-]*")
+_PART = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
+_FAILING = names("error errors fail fails failed failing failure failures")
 _TEST_NAME = re.compile(r"\b(?:[Tt]est\w{4,}|\w+_test\b|\w+\.(?:test|spec)\b)")
 
 
@@ -79,6 +82,18 @@ def says_failure(command: str, texts: Iterable[str]) -> bool:
     return any(_find_about(command, text, _FAILURE) for text in texts)
 
 
+def tells_error(command: str, error: str, texts: Iterable[str]) -> bool:
+    """Return whether a sentence that a check failed has a word of its error, or the beginning of one.
+
+    >>> tells_error("make e2e", "net::ERR_CERT_INVALID", ["E2E fails: the certificate is not known."])
+    True
+    """
+    parts = {part.casefold() for part in _PART.findall(error)} - _NAMES - _FAILING
+    told = (_find_about(command, text, _FAILURE) for text in texts)
+    words = {word.casefold() for sentence in told for word in _WORD.findall(sentence)}
+    return any(word.startswith(part) for part in parts for word in words)
+
+
 def find_result(words: str, text: str) -> str:
     """Return the sentence of a text that states the result of a check, or "".
 
@@ -93,15 +108,21 @@ def find_result(words: str, text: str) -> str:
 
 
 def _find_about(command: str, text: str, telling: re.Pattern[str]) -> str:
-    """Return the first sentence that matches a pattern and is about a sort of check that a command runs."""
+    """Return the first sentence that matches a pattern and is about a sort of check that a command runs.
+
+    A sentence that names no check is about the one that its line named last: "The lint runs. It fails."
+    """
     ran = _read_programs(command)
     if len(ran) > 1:  # "make lint" builds nothing
         ran.discard("make")
     about = ran.union(*(words for programs, words in _SORTS if ran & programs))
     tests = set(_TEST_NAME.findall(command))
-    for line in re.split(r"\n|(?<=[.!?])\s", text) if about or tests else ():
-        if telling.search(line) is not None:
-            words = {word.casefold() for word in _WORD.findall(line)}
-            if about & words or any(name in line for name in tests):
-                return line.strip()
+    for line in text.split("\n") if (about or tests) and telling.search(text) is not None else ():
+        is_about = False
+        for sentence in re.split(r"(?<=[.!?])\s", line):
+            words = {word.casefold() for word in _WORD.findall(sentence)}
+            named = bool(about & words) or any(name in sentence for name in tests)
+            is_about = named or (is_about and not _NAMES & words)
+            if is_about and telling.search(sentence) is not None:
+                return sentence.strip()
     return ""

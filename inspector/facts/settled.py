@@ -1,7 +1,7 @@
 """Find settled work: requests that were answered, and changed files that a summary may leave out.
 
 A rule binds all later work. A request asks for something once, and is answered when the user continues with
-something else. A changed file is settled if it is deleted, if its changes are taken back, or if they were
+something else. A changed file is settled if it is deleted, if Git restores it, or if its changes were
 committed and pushed in an earlier turn. Only the calls and their outputs prove that.
 """
 
@@ -185,14 +185,12 @@ class CallsOfPath:
         return int(self.session.path_index[self.session.index[ref.entry]]), ref.block
 
     def settle(self, form: str, changes: Sequence[BlockRef]) -> bool:
-        """Return whether a file is deleted, has its changes taken back, or pushed in an earlier turn.
+        """Return whether a file is deleted or restored, or its changes were pushed in an earlier turn.
 
         Args:
             form: The file.
             changes: The blocks that changed it, in the order of the path.
         """
-        if self._cancel(changes):
-            return True
         last, staged, committed = self._place(changes[-1]), False, False
         turns = self.session.turn_of
         end = turns.get(self.session.leaf or "", 0)
@@ -211,22 +209,6 @@ class CallsOfPath:
             if what == "pushes" and committed and turn < end:
                 return True
         return False
-
-    def _cancel(self, changes: Sequence[BlockRef]) -> bool:
-        """Whether the edits of a file take each other back."""
-        open_edits: list[tuple[str, str]] = []
-        for ref in dict.fromkeys(changes):
-            block = self.session.block(ref)
-            edit = read_edit(block) if isinstance(block, ToolCall) else None
-            if edit is None:
-                return False
-            if not self.has_worked(ref):
-                continue
-            if (edit[2], edit[1]) in open_edits:
-                open_edits.remove((edit[2], edit[1]))
-            else:
-                open_edits.append((edit[1], edit[2]))
-        return not open_edits
 
 
 def _read_step(words: Sequence[str]) -> tuple[str, list[str]]:

@@ -24,9 +24,11 @@ from .force import (
     adds_comparison,
     find_asides,
     find_clauses,
+    find_lost_negation,
     find_opposed,
     has_negation,
 )
+from .function_words import find_limit, find_opposite, find_other_state
 from .indexed_text import (
     NOTHING_SAID,
     WORDS,
@@ -42,6 +44,7 @@ from .terms import Term, read_terms
 from .vocabulary import LIGHT, LIMITS, LOWER_LIMITS, stem
 from .word_order import (
     RELATIONS,
+    find_bare_number,
     find_exchange,
     find_replaced_word,
     find_reversed,
@@ -244,13 +247,17 @@ class _Place:
 
     def _check(self, result: FactComparison) -> FactComparison:
         """Return what two texts with the same words still do not share: limits, order, exceptions."""
-        for item, other in ((LIMITS, LOWER_LIMITS), (LOWER_LIMITS, LIMITS)):
-            here = next((at for at, term in enumerate(self.own) if term.form in item), None)
-            there = next((at for at, term in enumerate(self.other) if term.form in other), None)
-            if here is not None and there is not None:
-                forms = {term.form for term in self.own} & other, {term.form for term in self.other} & item
-                if not any(forms):
-                    return self._differ("changed", here, there, "limit")
+        if limit := find_limit(self.own, self.other, self.pairs):
+            return self._differ("changed" if limit[0] else "unclear", *limit[1], "limit")
+        if opposite := find_opposite(self.own, self.other):
+            return self._differ("unclear", *opposite, "another word")
+        if state := find_other_state(self.own, self.other, self.pairs):
+            return self._differ("changed", *state, "value")
+        if bare := find_bare_number(self.pairs, self.own, self.other):
+            return self._differ("unclear", *bare, "value")
+        lost = find_lost_negation(self.own, self.pairs, self.here, self.there)
+        if lost >= 0 and lost not in self.aside and not {"limit", "condition"} & self.there.sorts:
+            return self._differ("unclear", lost, None, "negation")
         if operators := self._find_operators():
             return self._make("changed" if operators[1] else "unclear", "operator", *operators)
         for find in (find_value_exchange, find_reversed, find_exchange):
@@ -337,7 +344,9 @@ class _Place:
         if self.asks and not is_question and self.share < TOPIC and self._has_main_clause():
             return self._compare_force(here & {"strict", "negation"}, []) or self._make("unclear", "subject")
         if self.weight < ENOUGH or self.topic < 0.4 or self.share < TOPIC or not self.near or is_question:
-            return self._make("unclear", "subject") if self.share == 1 and self.weight >= 2 else ABSENT
+            refused = any(at in self.here.refused and to in self.there.refused for at, to in self.pairs)
+            is_close = self.share == 1 and (self.weight >= 2 or refused) and self.near
+            return self._make("unclear", "subject") if is_close else ABSENT
         bound = here & {"strict", "negation"}
         against, sure = find_opposed(self.pairs, self.here, self.there, own)
         if self.asks and (result := self._compare_force(bound, against if sure else [])):

@@ -12,6 +12,7 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from .measures import normalise_clock, normalise_measure
 from .vocabulary import (
     CURRENCIES,
     DAYS,
@@ -58,6 +59,9 @@ _CAPITAL_MONTH = "|".join(name.title() for name in MONTHS)
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
 _BETWEEN = r"[*_`]{0,2}\s?"  # "**20** minutes"
 _FORCE = "|".join(f"(?P<{sort}>{words})" for sort, words in FORCE.items()).replace(" ", "[ ]")
+_LETTERS = "぀-ヿ㐀-鿿豈-﫿가-힣"
+LETTER = re.compile(f"[{_LETTERS}]")
+"""A letter of a script without blanks between words: each is a term."""
 _DOMAINS = "com|org|net|io|dev|ai|app"
 _TERM = re.compile(
     rf"""(?P<url>(?i:https?)://[^\s<>"'`)\]]+|(?<![\w/@.-])(?:[\w-]{{1,64}}\.){{1,8}}(?:{_DOMAINS})/[^\s<>"'`)\]]+)
@@ -69,24 +73,26 @@ _TERM = re.compile(
       |\b(?i:{_MONTH})\.?\s{_ORDINAL}\b(?:,?\s\d{{4}})?)
     |(?P<day>\b(?i:(?:{DAYS})s?)\b|(?<!^)\b(?:{_CAPITAL_MONTH})\b|(?:(?<=until\s)|(?<=since\s)|(?<=till\s)
       |(?<=\bby\s)|(?<=\bin\s))(?i:{_MONTH})\b)
-    |(?P<time>\b\d{{1,2}}:\d\d\b(?!:))
+    |(?P<time>\b\d{{1,2}}(?::\d\d(?!:|\d))?\s?(?i:[ap]\.?m)\b\.?|\b\d{{1,2}}:\d\d\b(?!:))
     |(?P<id>\#\d+|\b[A-Za-z]{{2,10}}-\d{{1,6}}\b(?![.-]\w)
       |\b(?=[0-9a-f-]{{0,60}}\d)(?=[0-9a-f-]{{0,60}}[a-f])[0-9a-f]{{7,40}}(?:-[0-9a-f]{{4}}){{0,3}}(?:-[0-9a-f]{{12}})?\b)
-    |(?P<number>(?<![\w.])v?\d+(?:,\d{{3}})*(?:\.\d+)*(?:{_BETWEEN}(?P<unit>(?i:{_UNIT}))(?!\w))?)
+    |(?P<number>(?<![\w.])v?\d+(?:,\d{{3}})*(?:\.\d+)*(?:{_BETWEEN}(?P<unit>(?i:{_UNIT}))(?!\w)|(?!\d*[A-Za-z]{{4}})))
     |(?P<option>(?:(?<=\bdo\s)|(?<=\boption\s)|(?<=\bplan\s)|(?<=\bchoose\s)|(?<=\bpick\s)|(?<=\bapproach\s))
       [A-H]\b|\b[A-H](?=\)))
     |(?P<spelled>\b(?i:{_SPELLED})\b(?:[*_`]{{0,2}}[\s-](?P<spelled_unit>(?i:{_LONG_UNIT}))\b)?)
     |(?P<flag>(?<!\S)--?[A-Za-z][\w-]*)
-    |(?P<name>@?[A-Za-z_]\w*(?:(?:\.|::|-)\w+)+|[A-Za-z_]*[a-z0-9_][A-Z]\w*|[A-Za-z]\w*[_\d]\w*
+    |(?P<name>@?[A-Za-z_]\w*(?:(?:\.|::|-)\w+)+|[A-Za-z_]*[a-z0-9_][A-Z]\w*|[A-Za-z]\w*[_\d]\w*|\d+[A-Za-z]{{4}}\w*
       |[A-Z]{{2,}}[a-z]\w*)(?:\(\))?
     |(?P<caps>\b[A-Z]{{2,6}}\b(?!\s+[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{3}})
       (?<![A-Z]{{2}}\s[A-Z]{{4}}))
     |(?i:\b(?:{_FORCE}|{_NOT})\b)
-    |(?P<letter>[぀-ヿ㐀-鿿豈-﫿가-힣])
-    |(?P<word>[^\W\d_぀-ヿ㐀-鿿豈-﫿가-힣]+(?:['’][a-z]+)?)
+    |(?P<letter>[{_LETTERS}])
+    |(?P<word>[^\W\d_{_LETTERS}]+(?:['’][a-z]+)?)
     |(?P<mark>&&|\|\||[.;:!?,()\n—–|&。、，；：！？]|->|→)""".replace(r"[ ]", r"\s+"),
     re.VERBOSE,
 )
+_PARTICLES = frozenset(split_words("""on off up down in out"""))
+_JOINS = frozenset(split_words("""and or but then when if while"""))
 _VALUES = frozenset(
     split_words("""url mail path money date day time id number spelled flag name option caps""")
 )
@@ -123,12 +129,23 @@ def read_terms(text: str) -> tuple[Term, ...]:
         else:
             force: Sort = "strict" if sort == "limit" else sort  # type: ignore[assignment]
             terms.append(Term(" ".join(whole.lower().split()), force, start, end))
-    return tuple(terms)
+    return tuple(map(_read_particle, terms, [*terms[1:], None]))
+
+
+def _read_particle(term: Term, follower: Term | None) -> Term:
+    """Return "on" or "off" as a word if it tells a state, as at the end of a clause: "fan on, heater off"."""
+    if term.form not in _PARTICLES or (term.form != "off" and not _ends_clause(follower)):
+        return term
+    return term._replace(sort="word")
+
+
+def _ends_clause(follower: Term | None) -> bool:
+    return follower is None or follower.sort == "mark" or follower.form in _JOINS
 
 
 def _word(text: str, start: int) -> Term:
     low = text.lower()
-    small = low in SMALL or len(text) < 2
+    small = low in SMALL
     return Term(low if low in SMALL else stem(text), "small" if small else "word", start, start + len(text))
 
 
@@ -138,20 +155,20 @@ def _normalise(sort: str, match: re.Match[str]) -> str:
     if sort == "number":
         unit = match["unit"]
         figure = re.sub(r"[^\d.]", "", text[: match.start("unit") - match.start()] if unit else text)
-        return f"n:{figure} {UNITS[unit.lower()]}" if unit else f"n:{figure}"
+        return f"n:{normalise_measure(figure, UNITS[unit.lower()])}" if unit else f"n:{figure}"
     if sort == "spelled":
         unit = match["spelled_unit"]
         words = re.findall(r"[a-z]+", text.lower())[: -1 if unit else None]
         total = sum(NUMERALS.get(word, 1 if word in ("one", "a") else 0) for word in words)
         total *= SCALES.get(words[-1], 1)
-        return f"n:{total} {UNITS[unit.lower()]}" if unit else f"n:{total}"
+        return f"n:{normalise_measure(str(total), UNITS[unit.lower()])}" if unit else f"n:{total}"
     if sort == "money":
         unit = CURRENCIES.get(text[0]) or text[:3].lower()
         return f"n:{_read_amount(text.lstrip('$€£USDERGBP '))} {unit}"
     if sort == "day":
         return f"d:{text.lower()[:3]}"
     if sort == "time":
-        return f"d:{text.rjust(5, '0')}"
+        return f"d:{normalise_clock(text)}"
     if sort == "date":
         return f"d:{_read_date(text)}"
     if sort == "path":

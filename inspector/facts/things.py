@@ -11,7 +11,7 @@ import re
 from difflib import SequenceMatcher
 from weakref import WeakKeyDictionary
 
-from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, find_whole, is_hex
+from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, find_held, find_whole, is_hex
 from .statements import ABSENT, FactComparison
 from .terms import read_terms
 from .vocabulary import NUMERALS, stem
@@ -75,7 +75,7 @@ def compare_thing(
     if kind == "command":
         return _compare_command(form, text, is_said)
     if kind == "number" and (result := _compare_number(form, text, is_said, latest)):
-        return result
+        return result if result.outcome != "absent" else _find_figure(form, text)
     # A lower-case word alone is a word, and no folder; "." is the working directory only by its whole name.
     is_word = kind == "file" and (_LOWER.fullmatch(form) is not None or form == ".")
     if not is_word and (at := find_whole(form, text.text)) >= 0:
@@ -100,7 +100,7 @@ def compare_thing(
         return _make("changed", best, text)._replace(said=form, instead=best[2:], reason="value")
     if short:
         return _make("partial", short[0], text)
-    return _find_part(value, text) or ABSENT
+    return _find_part(value, text) or (_find_figure(form, text) if kind == "number" else ABSENT)
 
 
 def _normalise(kind: str, form: str) -> str:
@@ -142,6 +142,9 @@ def _find_part(value: str, text: IndexedText) -> FactComparison | None:
         return None
     similar = text.find_similar(value)
     tails = [item for item in similar if value.endswith("/" + item[2:])]
+    base = value.rpartition("/")[2]  # a file's own name tells what ending it has
+    if "/" in value and "." in base and find_whole(base, text.text) >= 0:
+        tails.append("p:" + base)
     # A bare name belongs to the longer path with that name, if the text has one.
     if tails and not any("/" in item for item in similar if item not in tails):
         return _make("partial", max(tails, key=len), text)._replace(reason="end of the path")
@@ -294,7 +297,7 @@ def _compare_command(form: str, text: IndexedText, is_said: SaidBefore) -> FactC
     ):
         return FactComparison("quoted", form, text.text.find(form))
     for span, command in zip(spans, commands, strict=True):
-        if command[:1] == own_words[:1] and _is_one_word_off(own_words, command) and not is_said(span):
+        if command[:1] == own_words[:1] and _is_changed(own_words, command, is_said) and not is_said(span):
             return FactComparison("changed", span, text.text.find(span), form, span, "value")
     starts = [
         span
@@ -320,11 +323,16 @@ def _holds(words: list[str], command: list[str], *, prose: bool = False) -> bool
     return False
 
 
-def _is_one_word_off(own_words: list[str], command: list[str]) -> bool:
-    if len(own_words) == len(command):
-        return sum(item != other for item, other in zip(own_words, command, strict=True)) == 1
-    short, long = sorted((own_words, command), key=len)
-    return len(short) > 1 and _is_one_more(short, long, 1)
+def _is_changed(own_words: list[str], command: list[str], is_said: SaidBefore) -> bool:
+    """Whether two commands differ in one word, and it is no subcommand that the session says as well."""
+    if len(own_words) != len(command):
+        short, long = sorted((own_words, command), key=len)
+        return len(short) > 1 and _is_one_more(short, long, 1)
+    differing = [at for at, word in enumerate(command) if word != own_words[at]]
+    if len(differing) != 1:
+        return False
+    word = command[differing[0]]
+    return not (differing == [1] and _LOWER.fullmatch(word) and word[0] != "-" and is_said(word))
 
 
 # Numbers
@@ -334,7 +342,7 @@ def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: b
     """Compare a number with its name or unit; None if the form has neither."""
     longest = max(re.findall(r"[A-Za-z][a-z]+|[A-Z]{2,}", form), key=len, default="").casefold()
     if longest and longest not in text.folded:
-        return ABSENT
+        return _find_measure(form, text) or ABSENT
     rest = ""
     if named := _NAMED.fullmatch(form):
         parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", named["name"])
@@ -345,18 +353,21 @@ def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: b
         words = r"[^\w\n]{1,3}".join(map(re.escape, rest.split()))
         pattern = re.compile(rf"(?i)(?<![\w.,:])(?P<value>{_FIGURE})\+?\s?{words}(?!\w)")
     else:
-        return None
+        return _find_measure(form, text)
     hits = list(pattern.finditer(text.text))
     figure = _read_figure(value)
     for hit in hits:
         if _read_figure(hit["value"]) == figure:
             return FactComparison("quoted", hit[0], hit.start())
+    if measure := _find_measure(form, text):
+        return measure
     # "lines 364" is no value of "lines".
     hits = [hit for hit in hits if not named or hit["joint"].strip(" `\"'*_")]
     near = [
         hit
         for hit in hits
         if not is_said(hit[0])
+        and (named or len(hit["value"]) < 2 or not is_said(hit["value"]))  # "208 passed", "208 tests"
         and (
             latest
             or (
@@ -380,6 +391,38 @@ def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: b
         if place is not None:
             return FactComparison("unclear", place[0], place.start(), reason="another value")
     return ABSENT
+
+
+def read_figure(form: str) -> str:
+    """Return the normal form of the value of a named number; "" for a value that does not tell by itself.
+
+    >>> read_figure("timeout = 20 seconds"), read_figure("n = 5")
+    ('n:20 s', '')
+    """
+    terms = [term for term in read_terms(form.partition(" = ")[2]) if term.sort == "value"]
+    return terms[0].form if terms and len(terms[0].form) > 3 else ""
+
+
+def _find_figure(form: str, text: IndexedText) -> FactComparison:
+    """Find the value of a named number without its name: `unclear` if it is there."""
+    figure = read_figure(form)
+    span = text.find_value(figure) if figure else None
+    if span is None:
+        return ABSENT
+    return FactComparison("unclear", text.text[slice(*span)], span[0], reason="name missing")
+
+
+def _find_measure(form: str, text: IndexedText) -> FactComparison | None:
+    """Find an amount with a unit, in another unit too, in a sentence with all words of its name."""
+    terms = read_terms(form)
+    value = next((term.form for term in terms if term.form[:2] == "n:" and " " in term.form), "")
+    words = [term for term in terms if term.sort == "word"]
+    for sentence in text.sentences if value in text.values else ():
+        held = next((term for term in sentence.terms if term.form == value), None)
+        if held and len(find_held(words, sentence)) == len(words):
+            start = sentence.start + held.start
+            return FactComparison("quoted", text.text[start : sentence.start + held.end], start)
+    return None
 
 
 def find_slot(form: str) -> str:

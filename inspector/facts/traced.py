@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +41,6 @@ from .outcomes import MISSING, OUTCOMES, UNDECIDED, Outcome, read_outcome
 from .remaining import Remaining
 from .replaced import Replacement
 from .statements import ABSENT, FactComparison
-
-if TYPE_CHECKING:
-    from .outcome_finder import OutcomeFinder
 
 Evidence = Literal["recorded", "planned", "inferred"]
 TIERS: tuple[Evidence, ...] = ("recorded", "planned", "inferred")
@@ -75,6 +72,37 @@ class FactOutcome(NamedTuple):
     comparison: FactComparison = ABSENT
 
 
+class Look(Protocol):
+    """Looks up the details of a fact by its number in a trace's columns."""
+
+    @property
+    def scene(self) -> TraceScope: ...
+
+    @property
+    def replaced(self) -> Mapping[int, Replacement]: ...
+
+    @property
+    def outdated(self) -> Mapping[int, Replacement]: ...
+
+    def fact(self, number: int) -> Fact: ...
+
+    def said(self, number: int) -> tuple[BlockRef, ...]: ...
+
+    def named(self, number: int) -> tuple[BlockRef, ...]: ...
+
+    def sayings(self, number: int) -> tuple[Occurrence, ...]: ...
+
+    def longer(self, number: int) -> tuple[Fact, ...]: ...
+
+    def share_tail(self, number: int, tail: str) -> tuple[str, ...]: ...
+
+    def find(self, number: int) -> FactOutcome: ...
+
+    def look_up(self, form: str | tuple[str, str]) -> TracedFact | None: ...
+
+    def ask(self, text: str, kind: str = "text") -> TracedFact: ...
+
+
 class TracedFact(Printable):
     """A fact and its outcome.
 
@@ -93,7 +121,7 @@ class TracedFact(Printable):
 
     def __init__(
         self,
-        look: OutcomeFinder,
+        look: Look,
         number: int,
         stood: bool,
         outcome: int = -1,
@@ -406,7 +434,7 @@ class Trace(Framed):
     def __init__(
         self,
         scene: TraceScope,
-        look: OutcomeFinder,
+        look: Look,
         number: Codes,
         kind: Codes,
         stood: Bools,

@@ -38,6 +38,7 @@ UNITS = {
         "month months",
         "year yr yrs years",
         "pct % percent",
+        "byte bytes",
         "kb kib",
         "mb mib",
         "gb gib",

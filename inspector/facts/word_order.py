@@ -69,6 +69,26 @@ def _next_subject(terms: Sequence[Term], at: int, step: int) -> int | None:
     return None
 
 
+def find_bare_number(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
+    """Find a number with the thing that it counts, of which a text has only the bare number in a list: "75
+    km", "for km in (25, 50, 75)". What the last number of a list counts, all of them count."""
+    for at, to in pairs:
+        counted = at + 1 if own[at].form[:2] == "n:" and at + 1 < len(own) else -1
+        if counted < 0 or own[counted].sort != "word" or own[counted].start > own[at].end + 1:
+            continue
+        listed = range(max(0, to - 2), min(len(other), to + 3))
+        if not any(place != to and _is_number(other[place]) for place in listed):
+            continue
+        rest = (term for term in other[to + 1 :] if not (_is_number(term) or term.form in (",", "and", "or")))
+        if not is_same(own[counted], next(rest, other[to])):
+            return at, to
+    return None
+
+
+def _is_number(term: Term) -> bool:
+    return term.form[:2] == "n:"
+
+
 def find_value_exchange(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
     """Find two values that changed places: each follows the word before the other."""
     slots = [

@@ -37,6 +37,7 @@ SENTENCES: dict[str, str] = {
     "unclear: another word": "{where} says “{instead}” instead of “{value}”: “{found}”.",
     "unclear: negation": "{where} says “{found}”. The negation may belong to other words.",
     "unclear: words missing": "{where} says “{found}”. Some of the words are missing there.",
+    "unclear: name missing": "{where} says “{found}”, without its name.",
     "unclear: parts": "{where} has each part of it, in several places: “{found}”.",
     "absent": "{where} does not mention this.",
     "absent: no summary": "No block that says it stays.",
@@ -84,7 +85,7 @@ SENTENCES: dict[str, str] = {
     "needed again": "{did} in turn {turn}{same}: {tokens} tokens{price}.",
     # Lint.
     "CI001": "The file {form}, {did} {when}, is absent.",
-    "CI002": "The constraint {form}, said by {who} {when}, is absent.",
+    "CI002": "The constraint {form}, said by the user {when}, is absent.",
     "CI003": "The todo {form}, open {when}, is absent.",
     "CI004": "The error {form}, last met {when}, is absent.",
     "CI005": "The command {form}, which failed last {when}, is absent, and so is its result.",

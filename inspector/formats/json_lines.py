@@ -89,17 +89,13 @@ class Reader:
     sniff: Callable[[Data], str | None]
     read: Callable[[Data], Session]
     start: Callable[[], Lines] | None = None
-    find_beside: Callable[[Data, str], tuple[str, ...]] | None = None
+    find_beside: Callable[[Data, str], tuple[str, ...]] = lambda data, name: ()
     read_all: Callable[[Data, Mapping[str, Data]], Session] | None = None
     is_foreign: Callable[[Data, bytes], bool] | None = None
     start_all: Callable[[Mapping[str, Data]], Lines] | None = None
     name_holders: Callable[[str, bytes], tuple[str, ...]] | None = None
     most_beside: int = 64
     folder_file: str = ""
-
-    def name_beside(self, data: Data, name: str) -> tuple[str, ...]:
-        """Return names and patterns of the other files of the session; often none."""
-        return () if self.find_beside is None else self.find_beside(data, name)
 
 
 def escape_name(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Entries that belong to two sessions: copies from another one, and those of a sub-agent's own file.
+"""Entries that belong to two sessions: copies from another one, and entries of a sub-agent's own file.
 
 A copied entry, for instance of a fork, keeps its usage, which is the size of a request, and names the session
 that it was copied from. The request is in the bill of that session.

@@ -171,10 +171,10 @@ NOT_READ = "not looked at"
 TOO_MANY = f"{NOT_READ}: together they are larger than {LARGEST >> 20:,} MiB"
 
 
-def name_some(sessions: Sequence[StoredSession], most: int = 3) -> str:
+def name_some(sessions: Sequence[StoredSession]) -> str:
     """Format the first names as the user has to write them."""
-    names = [repr(printable(session.name, WORDS)) for session in sessions[:most]]
-    return ", ".join([*names, "…"] if len(sessions) > most else names) or "none"
+    names = [repr(printable(session.name, WORDS)) for session in sessions[:3]]
+    return ", ".join([*names, "…"] if len(sessions) > 3 else names) or "none"
 
 
 def list_sessions(

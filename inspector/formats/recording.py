@@ -288,12 +288,16 @@ class JsonRows:
 class ReplayedRows(JsonRows):
     """Rows that are read from the first on each time a session is built: more may follow."""
 
-    def __init__(self, begin: Callable[[], Reading]) -> None:
+    def __init__(self, reading: Callable[..., Reading]) -> None:
         super().__init__()
-        self._begin = begin
+        self.reading = reading
+
+    def begin(self) -> Reading:
+        """Return the state before the first row. A bound function in its place would keep all rows alive."""
+        return self.reading()
 
     def make_session(self) -> Session:
-        reading = self._begin()
+        reading = self.begin()
         reading.corrupt = list(self.corrupt)
         for source, row in self.rows:
             reading.take(source, row)

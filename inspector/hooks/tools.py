@@ -98,10 +98,10 @@ def _trace_last(path: Path) -> Iterator[dict[str, str]]:
     session = open_session(path)
     for trace in trace_recorded(session)[-1:]:
         for finding in check_trace(trace, session):
-            if (one := finding.traced) is not None and finding.code in chain(*LOSSES.values()):
-                kind = "rule" if one.fact.kind == "constraint" else one.fact.kind
-                text, words = clean_line(one.fact.form), clean_line(one.words)
-                yield {"kind": kind, "text": text, "outcome": one.outcome, "words": words}
+            if (traced := finding.traced) is not None and finding.code in chain(*LOSSES.values()):
+                kind = "rule" if traced.fact.kind == "constraint" else traced.fact.kind
+                text, words = clean_line(traced.fact.form), clean_line(traced.words)
+                yield {"kind": kind, "text": text, "outcome": traced.outcome, "words": words}
 
 
 def _cut_excerpt(text: str, question: str, words: list[str]) -> str:

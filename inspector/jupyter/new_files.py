@@ -52,16 +52,9 @@ def offer_file(
 ) -> NewFile:
     """Build a new file and its preview.
 
-    Args:
-        model: The workbench's model.
-        query: The request: `kind` "compacted" for the session after the plan, or "reopened" for a copy up to
-            the entry `at`.
-        read: Returns the unpacked bytes of the session's file, or None.
-        file: Name of the session's file.
-        folder: The folder of the new file, for the preview.
-
-    Returns:
-        The file. If it cannot be built, the preview's `problem` says why.
+    The query's `kind` is "compacted" for the session after the plan, or "reopened" for a copy up to the entry
+    `at`. `read` returns the unpacked bytes of the session's file, or None; `folder` is the folder of the new
+    file, for the preview. If it cannot be built, the preview's `problem` says why.
     """
     kind = str(query.get("kind"))
     if kind not in ("compacted", "reopened"):

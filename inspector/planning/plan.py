@@ -512,9 +512,8 @@ class Plan(Framed, Drawable):
     def verdict(self) -> Verdict:
         """Whether the harness compacts the present context: by itself, or after a refusal if that is the
         reason. A /compact needs no trigger."""
-        reason: Reason = "overflow" if self.reason == "overflow" else "auto"
-        off = self.policy.why_off(reason)
-        return self.table.trigger.decide(self.size_sent, self.table.window, reason, off)
+        verdict: Verdict = ask("verdict", self)
+        return verdict
 
     @cached_property
     def _sent(self) -> Plan | None:

@@ -151,6 +151,8 @@ def describe_plan(plan: Plan) -> list[str]:
     cut = plan.cut
     if cut is None and plan.why:
         notes.append(plan.why)
+    if plan.verdict.reached and plan.verdict.off not in ("", plan.policy.why_off("auto")):
+        notes.append(plan.verdict.sentence)
     if plan.policy.source.startswith(NO_CONTRACT):
         notes.append(f"{plan.policy.name} is {plan.policy.source}.")
     # If pairs are kept whole, a cut through one does not make the result invalid.

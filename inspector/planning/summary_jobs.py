@@ -14,7 +14,7 @@ import numpy as np
 
 from ..formats.sealed import Sealed
 from ..policies.table import Summary, Table, find_start
-from ..session.blocks import Chars, Value
+from ..session.blocks import REASONING, Chars, Reasoning, Value
 from ..session.entries import Entry, Usage
 from ..session.queries import NO_HISTORY
 from ..session.queries import TURN_CONTEXT as TURN_CONTEXT
@@ -120,6 +120,15 @@ class Checkpoint(Value):
 Kind = Literal["initial", "update", "turn_prefix"]
 
 
+def find_mute(table: Table) -> Bools:
+    """bool[m]: reasoning without words, such as the provider's sealed one."""
+    mute: Bools = table.kind == REASONING
+    rows = np.flatnonzero(mute)
+    blocks = (table.block(row) for row in rows.tolist())
+    mute[rows] = [isinstance(block, Reasoning) and not block.text.strip() for block in blocks]
+    return mute
+
+
 def list_jobs(
     table: Table, spec: Summary, place: int, split: int, summarised: Bools
 ) -> tuple[SummaryJob, ...]:
@@ -135,7 +144,9 @@ def list_jobs(
     start = find_start(table)
     split = split if split >= start else -1
     names = session.live_names
-    left_out = np.flatnonzero((live.position < place) & ~summarised)
+    # Of sealed or empty reasoning there are no words to send; Flue and pi send an empty line (FLUE §10.1).
+    mute = np.zeros(len(summarised), bool) if spec.split_turns else find_mute(table)
+    left_out = np.flatnonzero((live.position < place) & (~summarised | mute))
     by_entry: dict[int, list[str]] = {}
     for ref, position in zip(session.live_refs(left_out), live.position[left_out].tolist(), strict=True):
         by_entry.setdefault(position, []).append(str(ref))

@@ -47,16 +47,19 @@ class FailureCounts(NamedTuple):
         """The compaction failed. Only automatic ones count towards the breaker."""
         return self._replace(failures=self.failures + (reason == "auto"))
 
-    def succeed(self, *, idle: bool = False, grew: bool = False, growth: int = 0) -> FailureCounts:
+    def succeed(
+        self, *, idle: bool = False, grew: bool = False, growth: int = 0, acts: bool = False
+    ) -> FailureCounts:
         """The compaction succeeded; `idle` if it came to nothing, `grew` if its summary is larger than the
-        last. `growth` is how often in a row that stops automatic ones (`Harness.growth`).
+        last. `growth` is how often in a row that stops automatic ones (`Harness.growth`): not if this one is
+        an act of the user.
 
         >>> [FailureCounts(idle=passes).succeed(idle=True).stalled for passes in range(3)]
         [False, True, True]
         """
         grown, passes = self.grown + 1 if grew else 0, self.idle + 1 if idle else 0
         counts = self._replace(failures=0, grown=grown, idle=passes)
-        return counts._replace(stalled=passes >= IDLE or 0 < growth <= grown)
+        return counts._replace(stalled=not acts and (passes >= IDLE or 0 < growth <= grown))
 
     def rearm(self) -> FailureCounts:
         """More can be freed since: passes that came to nothing no longer count."""
@@ -72,7 +75,7 @@ class FailureCounts(NamedTuple):
 
     def act(self) -> FailureCounts:
         """The user, or a state machine, intervenes: automatic compaction may be tried again."""
-        return self._replace(failures=0, stalled=False, grown=0, idle=0)
+        return self._replace(failures=0, stalled=False)
 
     def recover(self) -> FailureCounts:
         """A recovery from a refused request is tried."""

@@ -304,6 +304,30 @@ def say_condition(harness: Harness, state: State) -> str:
     return {"auto": "by itself", "ask": "if you agree", "manual": ""}[harness.mode]
 
 
+def describe_level(harness: Harness, ratio: float | None) -> str:
+    """Describe how full the window is to a harness with thresholds, and what it does there; else "".
+
+    >>> describe_level(Harness(mode="manual", warn=0.8, require=0.95), 0.974)
+    '97.4 % of the context window is used, and requests are refused from 95 %'
+    """
+    if not has_thresholds(harness):
+        return ""
+    if ratio is None:
+        return "the model's window is not known, so nothing is warned of"
+    level, used = level_of(harness, ratio), f"{_percent(harness, ratio):g} % of the context window is used"
+    if level == LEVELS[0]:
+        return used
+    does = "it warns" if may_send(harness, level).allowed else "requests are refused"
+    return f"{used}, and {does} {say_condition(harness, level)}"
+
+
+def _percent(harness: Harness, ratio: float) -> float:
+    """A share of the window in percent, so rounded that it is at its own level."""
+    shown = round(100 * ratio, 1)
+    level = level_of(harness, ratio)
+    return shown if level_of(harness, shown / 100) == level else int(1000 * ratio + 1e-9) / 10
+
+
 def step(harness: Harness, state: State, ratio: float | None) -> tuple[State, Transitions]:
     """Return the state after a measurement, and all thresholds crossed upwards, lowest first.
 
@@ -529,9 +553,10 @@ def suggest(harness: Harness) -> str:
         return "Run /compact to get below the threshold."
     if harness.reset:
         return "There is no compaction tool. Run /reset to get below the threshold."
+    otherwise = ", or override lets one turn through" if harness.require and harness.refuses else ""
     return (
         "There is no compaction tool and no /reset: if a compaction is required, the session is paused until "
-        "the context is reduced by other means. It is not ended."
+        f"the context is reduced by other means{otherwise}. It is not ended."
     )
 
 
@@ -546,6 +571,5 @@ def write_banner(harness: Harness, ratio: float | None, fires: bool = False) -> 
     """
     if ratio is None or level_of(harness, ratio) == LEVELS[0]:
         return None
-    # Rounded down, so that no threshold is reported before it is reached.
     advice = "The harness compacts by itself." if fires and harness.mode == "auto" else suggest(harness)
-    return f"{int(ratio * 1000 + 1e-9) / 10:g} % of the context window is used. {advice}"
+    return f"{_percent(harness, ratio):g} % of the context window is used. {advice}"

@@ -250,8 +250,9 @@ def configure_policy(policy: str | Policy | dict[str, Any], settings: dict[str, 
 def find_tool(engine: str) -> Policy:
     """Return the policy with the rules of the compaction tool that an engine names (S1-35, S1-36).
 
-    "tool:context-compaction" is the bundled tool; every other tool has the name of a policy. Raises
-    `PolicyError` if the engine is not a tool, or if the tool is unknown.
+    "tool:context-compaction" is the bundled tool; every other tool has the name of a policy. How a summary
+    is written, by a model or by extraction, is no tool: it is the summariser of `compact`. Raises
+    `PolicyError`, which lists the tools, if the engine is not a tool, or if the tool is unknown.
 
     >>> find_tool("tool:context-compaction").name, find_tool("tool:flue").name
     ('stud-warning', 'flue')
@@ -264,14 +265,18 @@ def find_tool(engine: str) -> Policy:
     return tools[engine]
 
 
-def swap_tool(policy: Policy, engine: str) -> Policy:
+def swap_tool(policy: str | Policy | dict[str, Any], engine: str) -> Policy:
     """The policy with another compaction tool in its own tool's place: how it compacts, not when (S1-36).
+
+    `engine` is "tool:" and the name of a policy, or that name.
 
     Raises `PolicyError` where core compacts, which nothing replaces (S0-4, S0-68), and as `find_tool` does.
 
-    >>> swap_tool(find_policy("stud-warning"), "tool:claude-code").trigger.enabled
-    False
+    >>> swap_tool("stud-warning", "claude-code").harness.engine
+    'tool:claude-code'
     """
+    policy = policy if isinstance(policy, Policy) else find_policy(policy)
+    engine = engine if engine.startswith(TOOL) else f"{TOOL}{engine}"
     if policy.harness.engine == "core":
         raise PolicyError(policy.name, "core compaction cannot be replaced; its modes can be set", SWITCHES)
     tool = find_tool(engine)

@@ -451,7 +451,8 @@ class Verdict(NamedTuple):
 
     `reached` says whether the conditions of the trigger are met, None while no window is known; `decided` are
     the conditions that decided: those that are met, or those that are not. `off` says why the harness still
-    does not compact. After a refusal (`reason` "overflow") no condition has to be met.
+    does not compact. After a refusal (`reason` "overflow") no condition has to be met. `level` says how full
+    the window is, where the harness warns of it.
 
     >>> verdict: Verdict = judge_trigger(Trigger(ratio=0.8), Measured(170_000, 170_000, 0, 5), 200_000)
     >>> verdict.fires, verdict.sentence
@@ -463,6 +464,7 @@ class Verdict(NamedTuple):
     decided: tuple[SizedCondition, ...]
     reason: Reason = "auto"
     off: str = ""
+    level: str = ""
 
     @property
     def fires(self) -> bool | None:
@@ -509,7 +511,7 @@ class Verdict(NamedTuple):
         if self.reason == "overflow":
             return f"{self.off or 'Compacts'}: the provider refused the request."
         if self.off:
-            return f"{self.off}: {self.lead.description}."
+            return f"{self.off}: {self.level or self.lead.description}."
         if not self.trigger.enabled:
             return "The trigger is switched off."
         if self.reached is None:

@@ -177,51 +177,31 @@ def _entry(entry: Entry, redactor: Redactor) -> Entry:
 
 
 def _block(block: Any, redactor: Redactor) -> Any:
-    if isinstance(block, ToolCall):
-        tidy = redactor.clean
-        own = redactor.clean_tree(block.provider_fields)
-        return build(
-            ToolCall,
-            id=tidy(block.id),
-            name=tidy(block.name),
-            input=redactor.clean_tree(block.input),
-            provider_fields=own,
-        )
-    if isinstance(block, Unknown):
-        return build(Unknown, type=redactor.clean(block.type), raw=redactor.clean_tree(block.raw))
+    """Return a block without secrets, and without unreadable bytes: data of files and encrypted content."""
+    fields: dict[str, Any] = {}
+    for name in type(block).model_fields.keys() - {"data", "url", "parts"}:
+        value = getattr(block, name)
+        if name in ("input", "raw", "provider_fields"):
+            fields[name] = redactor.clean_tree(value)
+        elif name in ("signature", "encrypted"):
+            fields[name] = SEALED if value else value
+        else:
+            fields[name] = _tidy(name, value, redactor.clean)
     if isinstance(block, ToolOutput):
-        parts = tuple(_block(part, redactor) for part in block.parts)
+        fields["parts"] = tuple(_block(part, redactor) for part in block.parts)
         words = _words(block)
         if len(words) > 1:
             # They are shown as one text, so they are redacted as one; the first part contains it.
             cleaned = iter([redactor.clean("".join(words)), *[""] * len(words)])
-            parts = tuple(build(Text, text=next(cleaned)) if isinstance(p, Text) else p for p in parts)
-        rest = {
-            name: _tidy(name, getattr(block, name), redactor.clean)
-            for name in ("call_id", "name", "is_error", "status", "artifact")
-        }
-        own = redactor.clean_tree(block.provider_fields)
-        return build(ToolOutput, parts=parts, provider_fields=own, **rest)
-    return _unsealed(block, redactor.clean)
+            fields["parts"] = tuple(
+                build(Text, text=next(cleaned)) if isinstance(part, Text) else part
+                for part in fields["parts"]
+            )
+    return build(type(block), **fields)
 
 
 def _words(output: ToolOutput) -> list[str]:
     return [part.text for part in output.parts if isinstance(part, Text)]
-
-
-def _unsealed(block: Any, tidy: Callable[[str], str]) -> Any:
-    """Return a block without unreadable bytes: data of pictures, files and encrypted content."""
-    fields = {
-        name: _tidy(name, getattr(block, name), tidy)
-        for name in type(block).model_fields
-        if name not in ("data", "url", "signature", "encrypted")
-    }
-    if isinstance(block, Reasoning):
-        fields |= {
-            name: SEALED if getattr(block, name) else getattr(block, name)
-            for name in ("signature", "encrypted")
-        }
-    return build(type(block), **fields)
 
 
 def _blank(entry: Entry, redactor: Redactor) -> Entry:

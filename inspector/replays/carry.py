@@ -17,11 +17,12 @@ from ..planning.fates import REMAINS, SideFates
 from ..planning.left_outside import leave_outside, weigh_more
 from ..planning.plan import Plan
 from ..policies.table import DROPPED, VERBATIM
-from ..session.blocks import Text, build
+from ..session.blocks import REASONING, Text, build
 from ..session.entries import Boundary, Entry
 from ..session.session import Session
 from ..session.tree import Ints
 from ..summaries.record import file_fields
+from ..tokens.counter import Longs
 from ..tokens.ledger import Ledger
 from ..tokens.rows import Bytes, gather_rows
 
@@ -193,6 +194,13 @@ class Columns:
     kind: Bytes
     section: Bytes
     tokens: Ints
+
+    @property
+    def reasoning(self) -> Longs:
+        """int64, one per entry: tokens of its reasoning."""
+        ends = np.cumsum(self.sizes)
+        sums = np.concatenate(([0], np.cumsum(np.where(self.kind == REASONING, self.tokens, 0))))
+        return np.asarray(sums[ends] - sums[ends - self.sizes], np.int64)
 
     def __add__(self, other: Columns) -> Columns:
         pairs = ((getattr(self, name), getattr(other, name)) for name in Columns.__annotations__)

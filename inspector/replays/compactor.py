@@ -24,6 +24,7 @@ from ..summaries.audit import (
     list_oversize,
     list_retries,
     list_stages,
+    size_by_harness,
     start_compaction,
 )
 from ..summaries.record import changes_stored, without_summary
@@ -56,6 +57,7 @@ class Compactor:
     ) -> None:
         self.policy, self.context, self.harness_state, self.log = policy, context, harness_state, log
         self.wire_edits = wire_edits
+        harness_state.summarises = lambda: context.plan(policy, "auto", fires=True).summarises
         self.writer = writer
         self.fails = ALWAYS if writer.fails == "always" else writer.fails
         self.written = 0
@@ -115,13 +117,12 @@ class Compactor:
                 "How long summaries come out has no effect here: this policy gives them no budget of tokens.",
             )
         prefix = plan.prefix
-        size = plan.after
-        if plan.summarises:
-            longer = tries.written - plan.summary_tokens
-            size += longer + weigh_more(plan.outside, longer)
+        longer = tries.written - plan.summary_tokens if plan.summarises else 0
+        size = plan.after + longer + weigh_more(plan.outside, longer)
         if not tries.succeeded:
             return self._fail(plan, before, size, tries, refused)
-        if self.harness_state.harness.adopt == "smaller" and size >= before:
+        was, left = size_by_harness(plan, before, size, longer)
+        if self.harness_state.harness.adopt == "smaller" and left >= was:
             self._keep(plan, reason, before, size, prefix, tries, adopted=False)
             self.why = "The result would not be smaller and is discarded."
             self._record(plan, [CompactionEvent("discarded", before, size, describe_reason(plan))])
@@ -170,6 +171,9 @@ class Compactor:
         self.context.carry(plan, carry_entries(plan, name, tries.written if plan.summarises else None))
         after = self.context.size
         self._keep(plan, plan.reason, before, after, prefix, tries, adopted=True)
+        if after >= before:
+            freed = f"was adopted and freed nothing: {before:,} tokens before, {after:,} after"
+            self.log.note_once("freed_nothing", f"The compaction of turn {self.log.turn + 1} {freed}.")
         # A simulated summariser reports as usage what it took.
         work = Work(tries.calls, tries.input_tokens, tries.written, tries.input_tokens, tries.written)
         own = OwnFigures(
@@ -183,7 +187,8 @@ class Compactor:
         # A placeholder's length says nothing of how long a model's summaries come out.
         simulated = self.writer.grows > 0 or self.writer.oversize > 0
         if closes:
-            self.harness_state.succeed(tries.written if plan.summarises else 0, before, after, simulated)
+            written, acts = tries.written if plan.summarises else 0, plan.reason == "manual" or bool(self._by)
+            self.harness_state.succeed(written, before, after, simulated, acts)
         if self.harness_state.look():
             self._look_for_floor(plan)
 

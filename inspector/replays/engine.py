@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import expect
+from ..planning.decision import MOMENTS
 from ..policies.events import write_word
 from ..policies.harness import LEVELS, STATES, UNKNOWN, State, has_thresholds, lint
 from ..policies.own_policy import find_own_policy
@@ -41,7 +42,7 @@ from .requests import RequestGate
 from .run import Run, Status, Stop
 from .scenario import Scenario, ScenarioEvent, read_scenario
 from .timeline import find_life, take_out
-from .versus_recorded import compare_recorded, find_moments, name_check
+from .versus_recorded import compare_recorded, find_moments
 from .wire_edits import WireEdits, split_off_edits
 
 
@@ -436,7 +437,7 @@ class _Replay:
         self.log.note(
             "never_looked",
             f"The context reached {reached}, and the policy fires {lead.limit}; "
-            f"it looks only at {name_check(self.policy.trigger.check)}, and never did so then.",
+            f"it looks only at {MOMENTS[self.policy.trigger.check]}, and never did so then.",
         )
 
     def _tell_disallowed(self) -> None:

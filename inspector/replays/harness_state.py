@@ -5,9 +5,10 @@ The pure functions of `policies/harness.py` are applied to a session, and change
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ..policies.event_names import NAMES
+from ..policies.events import BY_RULES
 from ..policies.failures import FailureCounts, frees_little
 from ..policies.harness import (
     LEVELS,
@@ -39,10 +40,11 @@ LIMITS = {"warned": "warn", "required": "require", "blocked": "block"}
 
 class HarnessState:
     """`deferred` is what a state machine has asked for; `crossed` says whether the policy looked while its
-    trigger was met."""
+    trigger was met. `summarises` tells whether a compaction would have a summary written now."""
 
     def __init__(self, harness: Harness, trigger: Trigger, context: ReplayedContext, log: EventLog) -> None:
         self.harness, self.trigger, self.context, self.log = harness, trigger, context, log
+        self.summarises: Callable[[], bool] = bool
         self.state: State = "normal"
         self.latch, self.counts = Latch(), FailureCounts()
         self.deferred = self.crossed = False
@@ -152,7 +154,8 @@ class HarnessState:
     def _record_hit(self) -> None:
         self._hit = (self.log.step, self.log.entry)
         hit = hit_threshold(self.decide(), self.context.size, self.context.window)
-        self.log.record(hit.kind, hit.before, **hit.data)
+        data = {**hit.data} if self.summarises() else {**hit.data, "provider": BY_RULES}
+        self.log.record(hit.kind, hit.before, **data)
 
     def may_compact(self, consents: bool) -> bool:
         """Whether an automatic compaction starts now that the policy fires; asks and defers if it has to."""
@@ -170,7 +173,7 @@ class HarnessState:
 
     # -- how it went ------------------------------------------------------------------------------
 
-    def succeed(self, summary: int, before: int, after: int, simulated: bool) -> None:
+    def succeed(self, summary: int, before: int, after: int, simulated: bool, acts: bool) -> None:
         """Count an adopted compaction.
 
         Args:
@@ -178,11 +181,15 @@ class HarnessState:
             before: Tokens of the context before it.
             after: Tokens of the context after it.
             simulated: Whether the scenario says how long summaries come out. Only then can they grow.
+            acts: Whether the user, or a state machine, asked for it.
         """
         last, self._written = self._written, summary
         grew = simulated and 0 < last < summary
         self.counts = counts = self.counts.succeed(
-            idle=summary > 0 and frees_little(before, after), grew=grew, growth=self.harness.growth
+            idle=summary > 0 and frees_little(before, after),
+            grew=grew,
+            growth=self.harness.growth,
+            acts=acts,
         )
         for event in stop_growing(counts, self.harness, before, after, summary, last):
             self.log.record(event.kind, event.before, event.after, **event.data)
@@ -194,7 +201,8 @@ class HarnessState:
                 why = f"{counts.idle} compactions in a row freed next to nothing"
                 why += f", last from {before:,} to {after:,} tokens"
                 until = "until more can be freed or the user acts"
-            self.log.note_once("no_progress", f"{why}; automatic ones stop {until}.")
+            stops = f"; automatic ones stop {until}" if counts.stalled else ""
+            self.log.note_once("no_progress", f"{why}{stops}.")
 
     @property
     def waits_for_more(self) -> bool:
@@ -227,5 +235,6 @@ class HarnessState:
 
     def forget(self) -> None:
         """The history was cleared: everything starts over."""
-        self.latch, self.state, self.counts, self._written = Latch(), "normal", self.counts.act(), 0
+        counts = self.counts.act()._replace(grown=0, idle=0)
+        self.latch, self.state, self.counts, self._written = Latch(), "normal", counts, 0
         self._has_asked = False

@@ -22,6 +22,7 @@ from ..session.session import Session
 from ..tokens.counter import Longs
 from ..tokens.counters import chars4_utf16
 from ..tokens.ledger import Ledger
+from ..tokens.models import strips_thinking
 from ..tokens.moment import Moment, find_moment
 from ..tokens.not_in_file import NotInFile, Part, share_tokens, spread_entries
 from .carry import CarriedEntry, Columns, chain, change, count_carried, join_ledger, take_columns
@@ -54,9 +55,12 @@ class ReplayedContext:
             (rule for rule in policy.rules if isinstance(rule, KeepRecentTokens) and rule.enabled), PIN
         )
         self._estimate, entries = walk.estimate, (timeline.entry(number) for number in range(len(timeline)))
+        self._opens, self._reasoning = timeline.opens.tolist(), timeline.reasoning.tolist()
+        self._strips = timeline.strips.tolist()
         self._reported = [read_usage(entry, empty=not walk.fresh_usage) for entry in entries]
         self._foreign = {timeline.entry(number).id for number in np.flatnonzero(~timeline.same).tolist()}
-        self._counted = ledger.head_tokens
+        # All tokens of the present entries, and the reasoning before and since the last turn began.
+        self._every, self._earlier_reasoning, self._newer_reasoning = ledger.head_tokens, 0, 0
         # By measure: the cumulative size of the timeline, and the size of the carried entries.
         self._sums: dict[Measure, list[int]] = {}
         self._carried: dict[Measure, int] = {}
@@ -89,7 +93,8 @@ class ReplayedContext:
     def arrive(self) -> None:
         """Add the timeline's next entry."""
         number = self.position
-        self._counted += self._tokens[number]
+        self._every += self._tokens[number]
+        self._reason(self._opens[number], self._reasoning[number])
         self._stays += self._hidden_reasoning[number]
         self.position += 1
         reported = self._reported[number]
@@ -97,6 +102,21 @@ class ReplayedContext:
             # The provider would report the present size of a context that is not the recorded one.
             self._last = self.size if self.differs and reported else reported
             self._reported_at = self.position
+
+    def _reason(self, opens: bool, tokens: int) -> None:
+        """Add an entry's reasoning; where a turn opens, all before it is of earlier turns."""
+        if opens:
+            self._earlier_reasoning, self._newer_reasoning = (
+                self._earlier_reasoning + self._newer_reasoning,
+                0,
+            )
+        self._newer_reasoning += tokens
+
+    @property
+    def _counted(self) -> int:
+        """Tokens of the context by the ledger, without reasoning that the model is not shown again."""
+        strips = self._strips[self.position] if self._model is None else strips_thinking(self._model)
+        return self._every - (self._earlier_reasoning if strips else 0)
 
     @property
     def differs(self) -> bool:
@@ -236,7 +256,7 @@ class ReplayedContext:
         arrived = self.timeline.hidden_reasoning[self.first : self.position]
         hidden = np.concatenate([np.array([*unsent, *self._carried_hidden], np.int64), arrived])
         whole = max(self.hidden + sum(unsent), 0)
-        counted = int(ledger.tokens.sum()) if unsent else self._counted
+        counted = ledger.head_tokens + int(ledger.live_tokens(session).sum()) if unsent else self._counted
         if (sums := int(hidden.sum())) > whole:
             hidden, sums = share_tokens(hidden, whole), whole
         live = session.live
@@ -344,7 +364,10 @@ class ReplayedContext:
         self.carried, self._columns, self.first = entries, columns, self.position
         self._carried = {}
         self._moment, self._last, self.changed = None, None, True
-        self._counted = self._file.head_tokens + int(columns.tokens.sum())
+        self._every = self._file.head_tokens + int(columns.tokens.sum())
+        self._earlier_reasoning = self._newer_reasoning = 0
+        for entry, tokens in zip(entries, columns.reasoning.tolist(), strict=True):
+            self._reason(entry.opens_turn, tokens)
 
     def switch(self, model: str | None, window: int | None) -> None:
         """Another model reads the context from now on, or another window."""

@@ -17,7 +17,7 @@ from ..session.overflow import classify_refusal, find_status, read_error
 from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Bools, Ints
 from ..tokens.counter import Longs
-from ..tokens.history import History, count_along
+from ..tokens.history import History, count_along, find_strips
 from ..tokens.ledger import Ledger
 from ..tokens.prediction import find_before_file
 from ..tokens.reported import context_tokens, is_snapshot, request_tokens, whole_tokens
@@ -56,6 +56,9 @@ class Timeline:
     open      bool[n+1] a call is unanswered before this entry, and is answered later
     requests  bool[n]   a request was answered by this entry
     answers   bool[n]   the entry holds a tool's output
+    opens     bool[n]   a turn opens
+    reasoning int64[n]  tokens of the entry's reasoning
+    strips    bool[n+1] the model that reads the first n entries is not shown reasoning of earlier turns
     same      bool[n]   no compaction or clearing is recorded before it, so what it reports is this context
 
     `recorded` (int64[k], by step) is the context at the end of the step: the provider's last report and the
@@ -79,6 +82,9 @@ class Timeline:
     open: Bools
     requests: Bools
     answers: Bools
+    opens: Bools
+    reasoning: Longs
+    strips: Bools
     same: Bools
     recorded: Longs
     peak: Longs
@@ -159,6 +165,9 @@ def find_life(session: Session, ledger: Ledger, history: History) -> Timeline:
         open=still,
         requests=replies & ~still[:-1],
         answers=answers,
+        opens=tree.opens[at],
+        reasoning=ledger.reasoning_tokens[at],
+        strips=find_strips(session, path)[np.append(0, visible + 1)],
         same=same[visible],
         recorded=recorded,
         peak=peak,
@@ -188,6 +197,7 @@ def take_out(timeline: Timeline, bare: Session, ledger: Ledger) -> Timeline:
         timeline,
         session=bare,
         tokens=tokens,
+        reasoning=ledger.reasoning_tokens[timeline.at],
         hidden_reasoning=np.where(less, still, timeline.hidden_reasoning),
         prompt=np.full_like(timeline.prompt, -1),
     )

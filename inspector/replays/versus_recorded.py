@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from ..planning.decision import MOMENTS
 from ..policies.policy import Policy
 from ..policies.table import COUNTED
 from ..policies.trigger import Check, Trigger, Verdict, whole_size
@@ -118,7 +119,7 @@ def _beside(
         first = int(history.turn[begin + at])
         return say(
             f"the policy fires {fires(verdicts[at])}, which was passed in turn {first + 1}, but it does not "
-            f"look before {name_check(trigger.check)}."
+            f"look before {MOMENTS[trigger.check]}."
         )
     lead = _decide(trigger, most, window).lead
     more = max(int(np.ceil(lead.threshold or 0)) + (1 if lead.condition.above else 0) - most, 1)
@@ -155,8 +156,3 @@ def _when(early: int) -> str:
     if early <= 0:
         return "in the same turn"
     return f"{plural(early, 'turn')} earlier"
-
-
-def name_check(check: Check) -> str:
-    """Return when a policy looks, in words."""
-    return {"reply": "the end of a turn", "outputs": "a tool's outputs", "request": "the next request"}[check]

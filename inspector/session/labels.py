@@ -53,7 +53,7 @@ class FindingJudgement(Value):
 
     A fact judged "not lost" is no finding and is counted nowhere. One of which the summary has a part, or
     which is unclear, counts as absent if it is judged "lost". "withdrawn" takes a judgement back. `entry` is
-    that of the recorded compaction; "" for every plan.
+    the entry of the recorded compaction; "" for every plan.
     """
 
     kind: Chars

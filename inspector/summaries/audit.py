@@ -13,18 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..planning.plan import Plan
-from ..planning.summary_jobs import Oversize
+from ..planning.summary_jobs import Oversize, find_mute
 from ..policies.event_names import NAMES
 from ..policies.events import count_retention, write_word
-from ..policies.failures import IDLE, FailureCounts, frees_little
+from ..policies.failures import IDLE, FailureCounts
 from ..policies.harness import Harness
-from ..policies.table import DROPPED, FATES, SUMMARISED, Bytes
+from ..policies.table import COUNTED, DROPPED, FATES, SUMMARISED, Bytes
 from ..policies.trigger import Verdict
 from ..session.blocks import KINDS
 from ..session.entries import Entry
 from ..session.overflow import STATUS, classify_refusal, find_status, read_error, read_stop
-from ..session.session import Session
-from ..tokens.ledger import Ledger
 
 REASONING = KINDS.index("reasoning")
 
@@ -125,34 +123,27 @@ def stop_growing(
     counts: FailureCounts, harness: Harness, before: int, after: int, summary: int, last: int
 ) -> Iterator[CompactionEvent]:
     """Yield the event of compactions that make no progress, after one of `before` to `after` tokens whose
-    summary has `summary` tokens, the one before it `last` (S0-106)."""
-    if counts.stalled:
-        growing = counts.is_growing(harness)
+    summary has `summary` tokens, the one before it `last` (S0-106). The user's own are no exception."""
+    growing = counts.is_growing(harness)
+    if growing or counts.idle >= IDLE:
         passes, limit = (counts.grown, harness.growth) if growing else (counts.idle, IDLE)
         data = {"summary": summary, "last": last, "passes": passes, "limit": limit}
         yield CompactionEvent("no_progress", before, after, data)
-
-
-def count_passes(session: Session, ledger: Ledger, harness: Harness) -> tuple[FailureCounts, int, int]:
-    """The counts of the compactions recorded on the path, as a replay counts them, and the tokens of the last
-    two summaries. Freed tokens are compared only if both sizes were counted."""
-    counts, last, summary = FailureCounts(), 0, 0
-    for boundary in (session.entries[at].boundary for at in session.path):
-        if boundary is None or boundary.kind != "compact":
-            continue
-        counts = counts.act() if boundary.trigger == "manual" else counts
-        last, summary = summary, int(ledger.count_texts([boundary.summary or ""])[0])
-        before, after = boundary.tokens_before, boundary.tokens_after
-        counted = summary > 0 and boundary.extra.get("measure") == "assembled"
-        idle = counted and before is not None and after is not None and frees_little(int(before), int(after))
-        counts = counts.succeed(idle=idle, grew=0 < last < summary, growth=harness.growth)
-    return counts, last, summary
 
 
 def run_twice(before: int, core: int, wire: int) -> CompactionEvent:
     """The event of a turn in which the harness removed `core` tokens from the history of `before`, and the
     provider leaves another `wire` out of the request (S0-110)."""
     return CompactionEvent("double_ran", before, before - core - wire, {"core": core, "wire": wire})
+
+
+def size_by_harness(plan: Plan, before: int, after: int, longer: int = 0) -> tuple[int, int]:
+    """The sizes that a harness compares which adopts only a smaller context: by its own estimate, if it
+    makes one, else `before` and `after`. The summary is `longer` than that of the plan."""
+    measure = plan.policy.trigger.measure
+    if measure in (*COUNTED, "messages"):
+        return before, after
+    return plan.table.weigh(measure, before), plan.left + longer
 
 
 def list_stages(plan: Plan) -> Iterator[CompactionEvent]:
@@ -225,9 +216,11 @@ def finish_compaction(
 
 
 def _find_reasoning_fates(plan: Plan, rows: NDArray[np.intp]) -> Bytes:
-    """The fates of reasoning blocks. A block that the summary was not written from is dropped: a
-    checkpoint lists the blocks that it covers; without a list, only a model is assumed to have read it."""
+    """The fates of reasoning blocks. One that the summary was not written from is dropped: it is sealed or
+    empty, or not among those that a checkpoint covers; without a list, only a model is assumed to have read
+    it."""
     fates, written = plan.fate[rows], plan.checkpoint
+    fates = np.where((fates == SUMMARISED) & find_mute(plan.table)[rows], np.uint8(DROPPED), fates)
     if written is not None:
         read = [str(ref) in written.covers for ref in plan.session.live_refs(rows)]
         unread = ~np.array(read, bool) if written.covers else np.full(len(rows), written.deterministic)

@@ -19,6 +19,7 @@ from ..errors import EditError, expect
 from ..mixins import Drawable
 from ..planning.assemble import live_context
 from ..planning.context import Context
+from ..planning.decision import count_passes
 from ..planning.plan import Plan
 from ..planning.planner import make_plan
 from ..planning.summary_jobs import Checkpoint, Oversize, find_turns
@@ -40,7 +41,6 @@ from .audit import (
     CompactionEvent,
     OwnFigures,
     Work,
-    count_passes,
     describe_reason,
     ends_turn,
     fail_compaction,
@@ -50,6 +50,7 @@ from .audit import (
     list_retries,
     list_stages,
     run_twice,
+    size_by_harness,
     start_compaction,
     stop_growing,
     take_off,
@@ -317,11 +318,12 @@ def carry_out(
     if checkpoint is not None:
         report.name(checkpoint)
         report.retry(calls.repeated, checkpoint.oversize)
-        why = checkpoint.error or find_unusable(core, checkpoint)
-        if why and checkpoint.error is None and not _is_empty(checkpoint):
-            report.discard(checkpoint)
-            report.surface()
-            return replace(start, checkpoint=checkpoint, why=why)
+        why = checkpoint.error or ""
+    why = why or find_unusable(core, checkpoint)
+    if why and (checkpoint is None or (checkpoint.error is None and not _is_empty(checkpoint))):
+        report.discard(checkpoint)
+        report.surface()
+        return replace(start, checkpoint=checkpoint, why=why)
     if why:
         start = replace(start, checkpoint=checkpoint, why=why)
         plan = without_summary(plan)
@@ -351,24 +353,24 @@ def carry_out(
     return done
 
 
-def find_unusable(plan: Plan, checkpoint: Checkpoint) -> str:
-    """Return why this summary is rejected; "" if it is accepted.
+def find_unusable(plan: Plan, checkpoint: Checkpoint | None) -> str:
+    """Return why this summary, or a result without one, is rejected; "" if it is accepted.
 
     An empty one always is, although Flue and pi would append it: a provider refuses the resulting context. A
     harness that only adopts smaller contexts, such as Gemini CLI, discards any other result.
     """
-    harness = plan.policy.harness
     if _is_empty(checkpoint):
         return "The summary is empty."
-    if harness.adopt == "smaller":
-        after = promise_context(plan, checkpoint).tokens
-        if after >= plan.before:
-            return f"The context would not become smaller: {after:,} tokens, {plan.before:,} before."
-    return ""
+    if plan.policy.running.adopt == "always":
+        return ""
+    after = promise_context(plan, checkpoint).tokens
+    written = plan if checkpoint is None else plan.with_summary(checkpoint)
+    was, left = size_by_harness(written, plan.before, after)
+    return f"The context would not become smaller: {left:,} tokens, {was:,} before." if left >= was else ""
 
 
-def _is_empty(checkpoint: Checkpoint) -> bool:
-    return checkpoint.sealed is None and not checkpoint.text.strip()
+def _is_empty(checkpoint: Checkpoint | None) -> bool:
+    return checkpoint is not None and checkpoint.sealed is None and not checkpoint.text.strip()
 
 
 class _EventReporter:
@@ -463,7 +465,7 @@ class _EventReporter:
             data = {"recoveries": times + 1, "limit": self.plan.policy.running.recoveries}
         self.report([CompactionEvent("surfaced", self.before, None, {"error": "ContextOverflow"} | data)])
 
-    def discard(self, checkpoint: Checkpoint) -> None:
+    def discard(self, checkpoint: Checkpoint | None) -> None:
         """The result is not smaller and is discarded."""
         if self.on_event is not None:
             after = promise_context(self.core, checkpoint).tokens
@@ -505,7 +507,7 @@ class _EventReporter:
         )
         if wire > 0 and self.before > after and not by_provider:
             self.report([run_twice(self.before, self.before - after, wire)])
-        counts, last, summary = count_passes(done.after, done.ledger, harness)
+        counts, last, summary = count_passes(done.after, done.ledger, self.plan.policy)
         self.report(stop_growing(counts, harness, self.before, after, summary, last))
 
     def _count_cleared(self) -> Counter[str]:

@@ -15,10 +15,10 @@ import numpy as np
 from ..session.entries import is_tokens
 from ..session.live import index_path, list_kept
 from ..session.session import Session
-from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Ints
+from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Bools, Ints
 from .counter import Longs
 from .ledger import CLEARED_TEXT, Ledger
-from .models import find_class, model_of
+from .models import SYNTHETIC, strips_thinking
 from .reported import context_tokens, is_snapshot
 
 
@@ -137,15 +137,30 @@ def _measure(reply_tokens: Longs, full: Longs) -> int:
     return max(int(reply_tokens[last] + full[-1] - full[last]), 0)
 
 
-def count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int]) -> Longs:
+def find_strips(session: Session, path: Ints) -> Bools:
+    """bool[p+1]: the model that reads the first n entries of the path is not shown earlier reasoning."""
+    out = np.zeros(len(path) + 1, bool)
+    where = index_path(path, len(session.entries))
+    out[:] = strips_thinking(session.model)
+    last = session.model
+    for index in session.named[where[session.named] >= 0].tolist():
+        model = session.entries[index].model
+        if model not in (last, SYNTHETIC):
+            last = model
+            out[int(where[index]) + 1 :] = strips_thinking(model)
+    return out
+
+
+def count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int], ahead: bool = False) -> Longs:
     """int64[p]: tokens in the context after each entry of the path; `cuts` are path positions of compactions.
 
     It grows entry by entry. A compaction starts it again from what was kept; from where outputs were cleared,
-    they count as what stands for them.
+    they count as what stands for them. With `ahead` each context is as the model of the next entry reads it.
     """
     sort = session.tree.sort[path]
     weight = np.where(np.isin(sort, (MICRO, NOTE)), 0, ledger.entry_tokens[path])
-    strips = find_class(model_of(session)) == "strip"
+    strips = find_strips(session, path)
+    strips = np.append(strips[2:], strips[-1:]) if ahead else strips[1:]
     grown, where = _add_up(weight), index_path(path, len(session.entries))
     compacted = set(cuts)
     position, since, less = find_emptied(session, ledger, path)
@@ -160,8 +175,8 @@ def count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int]) -
         here = here[(since[here] >= at) & (since[here] < end)]
         np.add.at(saved, since[here], less[here])
         base[at:end] = remaining - grown[at] - np.cumsum(saved[at:end])
-        if strips:
-            base[at:end] -= _strip(session, ledger, path, spans, at, end)
+        if strips[at:end].any():
+            base[at:end] -= np.where(strips[at:end], _strip(session, ledger, path, spans, at, end), 0)
     return np.asarray(ledger.head_tokens + base + grown[1:], np.int64)
 
 

@@ -27,7 +27,7 @@ from .counter import Calibration, Counter, Longs
 from .counters import find_counter
 from .counters.measures import FRACTIONS
 from .memo import Memo, Memory
-from .models import find_class, model_of
+from .models import model_of, strips_thinking
 from .not_in_file import NotInFile, Part
 from .rows import HEAD, SECTIONS, Bytes, Counted, count_rows, gather_rows, say_uncounted
 
@@ -159,7 +159,7 @@ class Ledger(Framed, Drawable):
         live = session.live
         out = np.zeros(len(live.position), bool)
         opens = np.flatnonzero(live.opens)
-        if len(opens) and find_class(model_of(session)) == "strip":
+        if len(opens) and strips_thinking(model_of(session)):
             rows = self.live_rows(session)
             out[:] = (self.kind[rows] == REASONING) & (live.position < opens[-1])
         return out

@@ -113,6 +113,11 @@ def find_class(model: str | None) -> ModelClass | None:
     return "strip" if version <= (4, 5) else None
 
 
+def strips_thinking(model: str | None) -> bool:
+    """Whether a model is not shown, and not charged for, the thinking of earlier turns."""
+    return find_class(model) == "strip"
+
+
 def published_window(model: str | None) -> int | None:
     """The context window published for a model, in tokens: the default where several are offered.
 

@@ -78,8 +78,9 @@ class RequestSizes:
         sort = session.tree.sort[path]
         self.cuts: list[int] = np.flatnonzero(sort == COMPACTION).tolist()
         self.segment = np.searchsorted(np.array(self.cuts, np.int64), self.at, side="right")
-        self.full = full = count_along(session, ledger, path, self.cuts)
-        self.counted = np.where(self.at > 0, full[np.maximum(self.at - 1, 0)], ledger.head_tokens)
+        self.full = count_along(session, ledger, path, self.cuts)
+        asked = count_along(session, ledger, path, self.cuts, ahead=True)
+        self.counted = np.where(self.at > 0, asked[np.maximum(self.at - 1, 0)], ledger.head_tokens)
         self.residual: Longs = self.prompt - self.counted
         counts = np.isin(sort, (MESSAGE, COMPACTION, BRANCH_SUMMARY))
         self.tokens = np.where(counts, ledger.entry_tokens[path], 0).astype(np.int64)

@@ -47,6 +47,7 @@ from .opening import (
     acts,
     choose,
     find_start,
+    find_worst,
     list_marks,
     plan_recorded,
 )
@@ -187,10 +188,21 @@ class WorkbenchModel:
 
     def take_start(self) -> bool:
         """Return whether the point in time is still the one that the workbench opened on; True once."""
-        if not self._start:
-            return False
-        chosen = tuple(self.inputs[name] for name in ("at", "policy", "cut", "since", "pins"))
-        return chosen == (self._start.pop(), AUTO, "", "", []) and self.looked_at is not None
+        untouched = self._is_untouched
+        self._start.clear()
+        return untouched
+
+    @property
+    def _is_untouched(self) -> bool:
+        chosen = [[self.inputs[name] for name in ("at", "policy", "cut", "since", "pins")]]
+        return chosen == [[at, AUTO, "", "", []] for at in self._start] and self.looked_at is not None
+
+    def show_worst(self) -> None:
+        """Show the recorded compaction with the most harm, unless something was chosen or changed before."""
+        if self._is_untouched:
+            worst = find_worst(self.session, list_marks(self.session, self.history))
+            if worst is not None and worst.look != self.inputs["look"]:
+                self.answer({"look": worst.look})
 
     @property
     def run(self) -> Run | None:

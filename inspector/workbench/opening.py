@@ -7,7 +7,7 @@ is the first plan that does, or a plan with a note that none does yet. Nothing i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -120,6 +120,15 @@ def find_start(session: Session, history: History, ledger: Ledger) -> str:
             return mark.at
     fullest = history.fullest
     return fullest.at if fullest is not None else ""
+
+
+def find_worst(session: Session, marks: Iterable[RecordedMark]) -> RecordedMark | None:
+    """The recorded compaction to show first, which is `session.compactions.worst`; None if none does harm."""
+    by_entry = {mark.entry: mark for mark in marks}
+    table = session.compactions
+    if not table or table.worst.harm == (0, 0):
+        return None
+    return by_entry.get(table.worst.entry)
 
 
 def plan_recorded(

@@ -450,7 +450,7 @@ test("a block stays chosen when the same point in time is drawn again", async ()
   host.receive({ _scene: { ...wire, unit: { short: "exact", long: "Counted." } } });
   await frames();
   expect(find("block").textContent).toContain("turn 2 · user");
-  expect(find("gauge-before").title).toContain("counted by Counted");
+  expect(find("gauge-before").title).toContain("Counter: Counted");
 });
 
 test("the keys zoom around the cut as the buttons do", async () => {

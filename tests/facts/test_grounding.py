@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from hashlib import sha512
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inspector.facts.grounding import ground_recorded
-from inspector.formats.readers import read_session
+from inspector.facts.trace import trace_recorded
 from inspector.session.blocks import Text
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
@@ -68,18 +69,6 @@ def test_what_the_compaction_was_asked_for_with_is_a_source() -> None:
     assert marks(summarised(text, user("go on"), say(), user(COMMAND), say())) != []
 
 
-QUEUED = (Path(__file__).parents[1] / "cases" / "facts" / "queued.jsonl").read_bytes()
-
-
-def test_what_a_user_queued_before_the_compaction_is_a_source_and_what_came_later_is_none() -> None:
-    """The summary quotes two queued messages; the second was queued when it had been written."""
-    session = read_session(QUEUED, "queued.jsonl")
-    assert [item["line"] for item in session.extra["queued"]] == [2, 7]
-    assert session.extra["queued"][0]["text"] == "are there any tests for it yet, by the way?"
-    (found,) = ground_recorded(session)
-    assert [mark.words for mark in found.unfounded] == ["ship it today without any of them"]
-
-
 @needs_shared
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.8])
 def test_a_session_whose_first_lines_are_cut_off_has_no_line_without_ground(
@@ -119,3 +108,37 @@ def test_the_number_of_a_heading_and_encoded_data_are_no_facts() -> None:
     data = b64encode(sha512(b"one").digest() + sha512(b"two").digest()).decode()
     assert marks(summarised(f"## Stage 41:\nIt went on.\nPART 17. Tests\n{data}")) == []
     assert marks(summarised("It ran 41 tests.")) == ["41"]
+
+
+_CLAUDE = "This session is being continued from a previous conversation that ran out of context.\n\n"
+_DETAILS = "\n\nIf you need specific details from before compaction, read the transcript at: /home/u/s.jsonl"
+_GO_ON = (
+    '\nContinue the conversation from where it left off. Never preface with "I\'ll continue" or such words.'
+)
+FRAMES = {
+    "Claude Code": (_CLAUDE, _DETAILS + _GO_ON),
+    "Codex": ("Another language model started to solve this problem and produced a summary of it.\n", ""),
+    "Flue": ("[Context Summary]\n\n", ""),
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_words_that_the_harness_put_around_a_summary_are_no_evidence(frame: str) -> None:
+    """Neither a quotation that nobody said, nor a word of a fact; the model's own words count as before."""
+    opening, closing = FRAMES[frame]
+    summary = 'He said "keep the blue door shut". See lib/x.py.'
+    session = summarised(opening + summary + closing, user("on"), said="Is there `full` or `previous`?")
+    assert marks(session) == ["keep the blue door shut", "lib/x.py"]
+    words = re.findall(r"[a-z]{4,}", opening + closing)
+    for word in words:
+        (trace,) = trace_recorded(summarised(opening + summary + closing, said=f"mend `{word}()` and x"))
+        assert trace["symbol", word].outcome == "absent", word
+    assert (
+        trace_recorded(session)[0].traced[0].explanation.evidence.searched.startswith("Searched 2 sentences")
+    )
+
+
+def test_a_quote_may_have_other_quotation_marks_inside_and_leave_out_a_word_that_was_typed_twice() -> None:
+    said = 'no more of the "the easy way" with our own stubs'
+    for quote, wrong in (("no more of 'the easy way' with", False), ("no more of the 'easy day' with", True)):
+        assert bool(marks(summarised(f'Ann: "{quote} our own stubs"', said=said))) == wrong

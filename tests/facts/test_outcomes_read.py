@@ -299,3 +299,39 @@ def test_no_summary_takes_a_time_that_grows_with_its_square(unit: str) -> None:
         found = trace(f"Run `git status` first. {rule}", "git " + unit * (100_000 // len(unit)))
         outcomes = [found[asked].outcome for asked in (rule, "git status")]
     assert set(outcomes) <= set(OUTCOMES)
+
+
+def test_what_is_told_absent_is_not_told_kept_when_its_value_is_asked_for() -> None:
+    said = "We measured: max = 6.1 ms, timeout = 20 ms, obs = -0.4, width = 5"
+    found = trace(said, "The loop took up to 6.1 ms and waits 20 ms, with a bias of -0.4; there are 5 pins.")
+    numbers = {traced.fact.form: traced.outcome for traced in found.select(kind="number")}
+    assert {form for form, outcome in numbers.items() if outcome == "absent"} <= {"width = 5"}
+    assert len(numbers) == 4
+    for form in numbers:
+        value = form.partition(" = ")[2]
+        if found[value].outcome in KEPT and len(value) > 1:
+            assert numbers[form] == "unclear"
+    assert {traced.outcome for traced in trace(said, "Nothing was measured.").select(kind="number")} == {
+        "absent"
+    }
+
+
+@pytest.mark.parametrize(
+    ("asked", "summary", "right"),
+    [
+        ("user tidelog", "The user (Mira) extends `tidelog`.", "unclear"),
+        ("user tidelog", "It runs as the user `tidelog`.", "quoted"),
+        ("renumber", "Receipts may be renumbered.", "unclear"),
+        ("renumber", "Receipts have numbers.", "absent"),
+        ("1password", "1. Receipts\n2. Passwords", "absent"),
+        ("1password", "The key is in 1Password.", "unclear"),
+        ("2 hours", "The cap is 2 h.", "quoted"),
+    ],
+)
+def test_a_question_of_a_word_or_two(asked: str, summary: str, right: str) -> None:
+    said = "Never renumber one, run as user tidelog, keys are in 1password, the cap is 2h."
+    answer = trace(said, summary)[asked]
+    assert (answer.outcome, bool(answer.said)) == (right, True)
+    evidence = answer.explanation.evidence
+    if right == "absent":
+        assert evidence.found is None, "no closest sentence that has all of one word"

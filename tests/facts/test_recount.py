@@ -79,7 +79,8 @@ def recount(session: Session, trace: Trace) -> tuple[int, list[tuple[str, str, s
     """How many facts were counted, and those told otherwise: kind, form, what is counted, what is told."""
     entry = trace.scene.entry
     assert entry is not None
-    summary = " ".join(" ".join(block.text for block in entry.blocks).split())
+    whole = " ".join(" ".join(block.text for block in entry.blocks).split())
+    summary = whole.partition("If you need specific details from before compaction")[0]  # the harness's words
     kept = live_texts(session.at(find_end(session, entry.id)), entry.id)
     kept += [" ".join(block.text.split()) for block in (*session.system, *session.provided)]
     counted, wrong = 0, []

@@ -113,6 +113,17 @@ def test_a_file_read_in_several_parts_is_paid_for_each_part_once() -> None:
     assert "3 times from turn 2 on" in regret.sentence
 
 
+def test_a_part_of_an_answer_is_not_the_same_answer() -> None:
+    """The first answer has sixty lines; the second has all of them or the first forty."""
+    lines = [f"value_{number} = {number * 7}" for number in range(60)]
+    first = [user("read"), *ask(1, "\n".join(lines), file_path="src/auth.py"), say(), compacted_away()]
+    for shown, same in ((60, True), (40, False)):
+        again = ask(2, "\n".join(lines[:shown]), file_path="src/auth.py")
+        session = build(*first, user("again"), *again, say())
+        (regret,) = find_regret(session, find_facts(session), count_tokens(session, LENGTH))
+        assert (regret.same, regret.parts[1].tokens) == (same, len("\n".join(lines[:shown])))
+
+
 def run(number: int, command: str, text: str) -> tuple[Entry, Entry]:
     name = f"r{number}"
     asked = ToolCall(id=name, name="Bash", input={"command": command})

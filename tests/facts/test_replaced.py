@@ -39,11 +39,6 @@ OLD, NEW = "The monthly cap is $481.", "Actually, the monthly cap is now $710."
         ("Never spend more than $481 a month.", "Never spend more than $710 a month.", "$481"),
         ("The staging host is db-7.", "Correction: the staging host is db-9.", "db-7"),
         ("The deadline is 2026-03-01.", "Move the deadline to 2026-04-01.", "2026-03-01"),
-        (OLD, "Make it $710 instead of $481.", "$481"),
-        (OLD, "It should be $710, not $481.", "$481"),
-        ("Set requestTimeout = 30 for all of them.", "Go from 30 to 45.", "requestTimeout = 30"),
-        ("The staging host is db-7.", "Instead of db-7, use db-9.", "db-7"),
-        ("The deadline is 2026-03-01.", "Replace 2026-03-01 with 2026-04-01.", "2026-03-01"),
     ],
 )
 def test_a_value_that_was_replaced_is_stale(old: str, new: str, value: str) -> None:
@@ -76,11 +71,6 @@ def test_a_rule_that_was_replaced_is_no_loss_and_the_new_one_is() -> None:
         ("We have 12 tests.", "We have 14 tests."),
         (OLD, "> the monthly cap is $710."),
         (OLD, 'He wrote: "the monthly cap is $710."'),
-        (OLD, "Make it $710 instead of $480."),
-        (OLD, "Should we make it $710 instead of $481?"),
-        (OLD, "Don't make it rather than $481."),
-        (OLD, "Use a script instead of $481."),
-        ("The API port is 8080. The admin port is 8080.", "Use 9000 instead of 8080."),
     ],
 )
 def test_what_was_not_replaced_is_not_stale(said: tuple[str, ...]) -> None:
@@ -106,20 +96,37 @@ def test_only_the_last_value_said_is_not_stale(values: list[int]) -> None:
         assert trace[f"The retry limit is {value}0."].outcome == expected
 
 
-def test_many_values_and_rules_take_no_time_squared() -> None:
-    """Each word has its own value. Only the last swap names one of these values. Swaps read like rules."""
+def test_many_values_take_no_time_squared() -> None:
+    """Each word has its own value, and only the last sentence replaces one."""
     words = ["".join(letters) for letters in product("abcdefghij", repeat=4)]
     values = [f"The w{word} is {10_000 + number}." for number, word in enumerate(words)]
-    swaps = [f"Use {50_000 + number}, not {30_000 + number}." for number in range(len(words))]
 
     def find(count: int) -> None:
-        session = talk(
-            OLD, "\n".join(values[:count]), "\n".join(swaps[:count]), "Make it $710 instead of $481."
-        )
+        session = talk(OLD, "\n".join(values[:count]), NEW)
         replaced = find_replacements(session.facts)
         forms = [fact.form for fact in session.facts.values()]
         assert {forms[number]: later.value for number, later in replaced.items()} == {OLD: "$710"}
-        assert sum(form.startswith("Use ") for form in forms) == count
 
     with limit_work():
         assert count_calls(lambda: find(10_000)) < 6 * count_calls(lambda: find(2_500))
+
+
+@given(
+    st.sampled_from(
+        ["Uploads have a limit of {} {}.", "max {} {} per icon, svg only", "Never take more than {} {} a day"]
+    ),
+    st.sampled_from(["Ops say that {} {} is too little. {} {} {}.", "hm, {} {} looks poor\n{} {} {}"]),
+    st.sampled_from(["Make it", "use", "go with"]),
+    st.integers(2, 400),
+    st.integers(2, 400),
+    st.sampled_from(["MB", "px", "tokens", "seconds"]),
+)
+def test_law_a_value_taken_after_the_old_one_replaces_it(
+    rule: str, later: str, take: str, old: int, new: int, unit: str
+) -> None:
+    said = rule.format(old, unit)
+    session = talk("hello there", said, later.format(old, unit, take, new, unit))
+    traced = trace_recorded(session, session.facts)[0][said]
+    assert (traced.outcome == "superseded") == (old != new)
+    apart = talk("hello there", said, later.format(old, "sheep", take, new, unit))
+    assert trace_recorded(apart, apart.facts)[0][said].outcome == "absent"

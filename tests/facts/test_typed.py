@@ -555,3 +555,25 @@ def test_choices_and_rules_over_and_over_take_no_time_squared(piece: str) -> Non
 
     with limit_work():
         assert count_calls(lambda: find(20_000)) < 6 * count_calls(lambda: find(5_000))
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        # A description of what is, a report, and an order about what was just spoken of bind nothing.
+        ("That list is always complete and we're just now ending step 8.", "statement"),
+        ("All reviewers of this module have read the older plans.", "statement"),
+        ("leave that one.", "statement"),
+        ("under budget, lovely.", "statement"),
+        ("Das hat keiner gesagt.", "statement"),
+        # What forbids may stand behind a description, and "always" may come last.
+        ("ACM0 is the board of the other lab, don't erase it!", "constraint"),
+        ("the example host is web-03, never restart web-01 at night.", "constraint"),
+        ("it failed twice, never worked again.", "statement"),
+        ("All of them are in metres, always.", "constraint"),
+        ("We try to change foreign sources as little as possible.", "constraint"),
+        ("it will be there as soon as possible", "statement"),
+    ],
+)
+def test_a_description_is_no_rule_and_a_rule_may_stand_behind_one(said: str, kind: str) -> None:
+    assert marks(said, *STATED) == marks(said, kind) != []

@@ -386,7 +386,7 @@ def test_flue_the_real_session_loses_nothing() -> None:
 
 
 def read_pi(*rows: Any) -> Session:
-    return pi.read(lines(*rows))
+    return pi.READER.read(lines(*rows))
 
 
 def pi_row(kind: str, name: str = "", parent: str | None = None, /, **more: Any) -> dict[str, Any]:
@@ -435,7 +435,7 @@ def test_pi_corrupt_lines_are_counted_with_place_and_reason() -> None:
     data = lines(
         HEADER, good, dump(good) + dump(good), b"{oops", b"", b"[1]", {"no": "type"}, pi_row("message"), good
     )
-    session = pi.read(data)
+    session = pi.READER.read(data)
     assert [one.line for one in session.corrupt] == [3, 4, 6, 7, 8]
     glued = "several JSON values on one line; 2 whole records in it were read"
     assert session.corrupt[0].reason == glued

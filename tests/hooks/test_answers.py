@@ -169,6 +169,9 @@ def test_history_is_searched_before_the_compaction_alone_and_redacted(tmp_path: 
         *said_in_rows("Let me look.", "The beacon of Langvik.", "Done."),
         boundary(trigger="auto"),
         {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": "A lighthouse."}},
+        typed("Go on."),
+        boundary(trigger="auto"),
+        {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": "Work goes on."}},
         typed("The lighthouse is at Eldvik now."),
     ]
     harness = FakeHarness(tmp_path, lines(chain(rows)))

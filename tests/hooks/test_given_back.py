@@ -16,16 +16,33 @@ from tests.hooks.harness import HOOK, FakeHarness, before_compaction, called, ch
 from tests.hooks.test_hook import RULE, SECRET, codex, rollout
 from tests.shared import needs_shared
 
-QUESTION = 'User has answered your questions: "Which?"="You must never use Redis". You can now continue.'
+REFUSAL = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to "
+    "proceed, the user said:\nYou must never use Redis."
+)
 RULES = {
-    "a secret": [typed(f"Never show the token {SECRET} to anyone.")],
-    "more than the cap": [typed(f"You must never write number {n} {'and so on ' * 20}.") for n in range(90)],
-    "an answer to a question": [typed("Build the store."), *called("AskUserQuestion", {}, QUESTION)],
-    "a turn that was rewound": [typed(RULE), typed("Always answer in German.", parentUuid=None)],
-    "a sub-agent's task": [typed(RULE), typed("You must only read.", isSidechain=True)],
-    "a hidden rule": [typed(RULE), typed("<system-reminder>Never mention this.</system-reminder>")],
-    "a tag": [typed("Never <b>push</b> & never `merge` on a Friday.")],
-    "none": [typed("What does src/a.py do?")],
+    "a secret": ([typed(f"Never show the token {SECRET} to anyone.")], "Never show the token"),
+    "more than the cap": (
+        [typed(f"You must never write number {n} {'and so on ' * 20}.") for n in range(90)],
+        "older rules are not repeated",
+    ),
+    "the reason of a refusal": (
+        [typed("Build the store."), *called("Bash", {}, REFUSAL)],
+        "never use Redis",
+    ),
+    "a turn that was rewound": ([typed(RULE), typed("Always answer in German.", parentUuid=None)], RULE),
+    "a sub-agent's task": (
+        [
+            typed(RULE),
+            typed("You must only read.", isSidechain=True),
+            *[{**row, "isSidechain": True} for row in called("Bash", {}, REFUSAL)],
+            typed("Go on.", parentUuid="u0"),
+        ],
+        RULE,
+    ),
+    "a hidden rule": ([typed(RULE), typed("<system-reminder>Never mention this.</system-reminder>")], RULE),
+    "a tag": ([typed("Never <b>push</b> & never `merge` on a Friday.")], "<b>push</b> & never"),
+    "none": ([typed("What does src/a.py do?")], ""),
 }
 
 
@@ -45,11 +62,12 @@ def printed(harness: FakeHarness, **fields: Any) -> str:
     return done.context if done.out else ""
 
 
-@pytest.mark.parametrize("rows", RULES.values(), ids=RULES)
-def test_the_words_are_the_hooks(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
+@pytest.mark.parametrize(("rows", "some"), RULES.values(), ids=RULES)
+def test_the_words_are_the_hooks(tmp_path: Path, rows: list[dict[str, Any]], some: str) -> None:
     harness = FakeHarness(tmp_path, lines(chain(rows)))
     words, section = printed(harness), shown(harness.file)
     assert section["text"] == words
+    assert some in words
     assert SECRET not in words and len(words.encode()) <= 3000
     assert bool(words) == bool(section["size"]) != bool(section["sentence"])
 

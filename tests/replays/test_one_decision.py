@@ -210,7 +210,9 @@ def test_automatic_compaction_that_is_off_is_off_at_every_door(name: str, settin
         settings["trigger.unknown_window"] = None
     policy = find_policy(name).configured(settings)
     session = talk(
-        *(entry for number in range(9) for entry in (say("user", 5 + 9 * number), say("assistant", 7)))
+        *(entry for number in range(9) for entry in (say("user", 5 + 9 * number), say("assistant", 7))),
+        *tool_use(9, 5),
+        say("assistant", 7),
     )
     plan = make_plan(session, policy, {}, window=window)
     assert not plan.verdict.fires and "would compact here" not in word_gauge(plan).words
@@ -222,6 +224,21 @@ def test_automatic_compaction_that_is_off_is_off_at_every_door(name: str, settin
     assert not [item for item in run.compactions if item.reason == "auto"]
     on = find_policy(name).configured({"trigger.reserve_tokens": 0})
     assert make_plan(session, on, {}, window=100).verdict.fires is True
+
+
+@pytest.mark.parametrize("name", ["mini-claude-code", "mini-claude-code-compat", "pi", "opencode"])
+def test_a_policy_that_looks_after_outputs_fires_at_no_door_in_a_chat_without_tools(name: str) -> None:
+    talked = [entry for number in range(9) for entry in (say("user", 90 + number), say("assistant", 70))]
+    policy = find_policy(name).configured({"trigger.reserve_tokens": 0} if name in ("pi", "opencode") else {})
+    policy = policy.configured({"trigger.budget": 100} if "mini" in name else {})
+    for session, works in ((talk(*talked), False), (talk(*talked[:2], *tool_use(9, 5), *talked[2:]), True)):
+        plan = make_plan(session, policy, {}, window=100)
+        assert (plan.verdict.reached, plan.verdict.fires) == (True, works)
+        assert (plan.verdict.sentence in plan.notes) is not works
+        done = compact(session, policy, Checkpoint(text="So far."), reason="auto", window=100)
+        assert done.done or (done.why == plan.verdict.sentence) is not works
+    run = replay(talk(*talked), policy, {"provider": "accepts"}, window=100)
+    assert not run.compactions and "never_looked" in [finding.kind for finding in run.findings]
 
 
 # -- after a refusal ---------------------------------------------------------------------------------------

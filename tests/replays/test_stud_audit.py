@@ -153,26 +153,32 @@ def grow(sizes: list[int], reasons: list[Any], policy: Any = "stud-wiki-1.1") ->
             window=1_800,
             on_event=events.append,
         )
-        assert done.done, done.why
-        session = done.after
+        # One that is refused tells nothing, and the session goes on as it is.
+        assert done.done is bool(events) and done.done is not ("until the user acts" in done.why)
+        session = session if not done.done else done.after
         out.append(events)
     return out
 
 
 @pytest.mark.parametrize(
-    ("sizes", "reasons", "stuck"),
+    ("sizes", "reasons", "stuck", "refused"),
     [
-        ([20, 60, 120, 240], ["auto"] * 4, [2, 3]),
-        ([20, 60, 60, 90, 120, 150], ["auto"] * 6, [4, 5]),
-        ([90, 60, 40, 20], ["auto"] * 4, []),
-        ([20, 60, 120, 240], ["auto", "auto", "manual", "auto"], [3]),
-        ([20, 60, 120, 100], ["auto", "auto", "overflow", "overflow"], [2]),
+        ([20, 60, 120, 240], ["auto"] * 4, [2], [3]),
+        ([20, 60, 60, 90, 120, 150], ["auto"] * 6, [4], [5]),
+        ([90, 60, 40, 20], ["auto"] * 4, [], []),
+        ([20, 60, 120, 100], ["auto", "auto", "overflow", "overflow"], [2], []),
+        ([20, 60, 120, 100, 90], ["auto", "auto", "overflow", "overflow", "auto"], [2], []),
+        # The user's own are counted, and refused never; the one after them is automatic again.
+        ([20, 60, 120, 240], ["manual"] * 4, [2, 3], []),
+        ([20, 60, 120, 240, 300], ["auto", "auto", "manual", "auto", "auto"], [2, 3], [4]),
+        ([20, 60, 120, 240, 100, 90], ["auto"] * 3 + ["auto", "manual", "auto"], [2], [3]),
     ],
 )
 def test_S0_106_compact_reports_summaries_that_grow(
-    sizes: list[int], reasons: list[Any], stuck: list[int]
+    sizes: list[int], reasons: list[Any], stuck: list[int], refused: list[int]
 ) -> None:
     told = grow(sizes, reasons)
+    assert [at for at, events in enumerate(told) if not events] == refused
     assert [at for at, events in enumerate(told) if records(events, "no_progress")] == stuck
     for at in stuck:
         (event,) = [event for event in told[at] if event.kind == "no_progress"]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from inspector import compact
 from inspector.planning.assemble import build_context
 from inspector.replays.engine import replay
 from inspector.replays.run import Run
@@ -100,6 +101,21 @@ def test_S3_19_after_it_fired_no_more_than_the_targets_share_of_the_budget_is_le
         assert item.plan.tiers.limit == int(12_000 * share)
         assert item.plan.left <= item.plan.tiers.limit
     assert run_of(reads(30), policy, 24_000).policy.target is not None
+
+
+@pytest.mark.parametrize(("size", "adopts"), [(2_001, False), (2_010, False), (2_400, True), (4_000, True)])
+def test_S3_T16_a_compaction_is_adopted_only_if_the_loops_estimate_becomes_smaller(
+    size: int, adopts: bool
+) -> None:
+    """The mark of a snip has 27 characters: a text slightly over the limit grows (TIERED §3.2, §5)."""
+    run = run_of(one_read(size), COMPAT, 400)
+    told = [record for record in records(run) if record["type"] == "compaction"]
+    assert [record["afterTokens"] < record["beforeTokens"] for record in told] == [True] * adopts
+    assert [event.kind for event in run.events].count("prefix_reset") == adopts
+    session = parse(one_read(size))
+    ledger, settings = count_tokens(session, "tiered"), {"settings": {"trigger.budget": 400}}
+    asked = session.at(session.entries[2].id)
+    assert compact(asked, COMPAT, ledger=ledger, edits=settings, reason="auto").done is adopts
 
 
 def talk() -> Messages:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from inspector import Session
 from inspector.session.entries import Entry
 from inspector.workbench.model import WorkbenchModel
+from inspector.workbench.page.html import make
 from inspector.workbench.queries import answer_query
+from tests.exported import unpack_page
 from tests.workbench.test_recorded import chain, compaction, user
 from tests.workbench.test_recorded import model as said
 
@@ -77,3 +80,19 @@ def test_counts_of_a_summary_that_is_not_written_are_not_known() -> None:
     row = ask(model)["plan"]
     assert row["taken"] > 0
     assert not row["known"]
+
+
+def test_an_exported_page_shows_what_the_screen_opens_on() -> None:
+    """A page of a session opens on its worst compaction; one of a chosen view shows that view."""
+    session = make_session()
+    untouched = WorkbenchModel(session, "auto", window=20_000)
+    make(untouched)
+    assert untouched.inputs["look"] == "recorded:1", "a page does not move the workbench"
+    untouched.show_worst()
+    assert untouched.inputs["look"] == f"recorded:{session.compactions.worst.number}" == "recorded:2"
+    chosen = WorkbenchModel(session, "auto", window=20_000)
+    chosen.answer({"look": "plan"})
+    chosen.show_worst()
+    assert chosen.inputs["look"] == "plan"
+    for page in (make(WorkbenchModel(session, "auto", window=20_000)), make(untouched)):
+        assert "recorded:2" in json.dumps(unpack_page(page.html)[0]["wanted"])

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from inspector import checkpoint_from_text, open_demo, open_session
+from inspector import checkpoint_from_text, export_html, open_demo, open_session
 from inspector.session.session import Session
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page.html import make
 from inspector.workbench.queries import answer_query
-from tests.claude_rows import Claude
+from tests.claude_rows import Claude, dump
 from tests.exported import all_texts, unpack_page
 from tests.formats.test_claude_rewind import talk
 from tests.shared import SHARED, needs_shared
@@ -72,6 +73,21 @@ def test_marked_words_are_those_that_were_meant_though_a_secret_stands_before_th
         assert "data/almanac.json" in {
             cut(one["text"], mark["start"], mark["end"]).rstrip(".") for mark in one["marks"]
         }
+
+
+def test_a_page_of_a_file_opens_at_the_compaction_that_did_the_most_harm(tmp_path: Path) -> None:
+    """The first one lost a file that was changed; the last one, where the file ends, lost nothing."""
+    rows = Claude().say("Mend the clock.")
+    change = {"file_path": "/w/src/clock.py", "old_string": "a", "new_string": "b"}
+    rows.use("e1", "Done.", 9_000, "Edit", change).say("And now?").reply("Good. " * 400, 9_500)
+    rows.compact("Nothing else was done.").say("Go on with the bells.").reply("So I do. " * 300, 30_000)
+    rows.compact("The bells are rung.").say("Thanks.").reply("Welcome.", 3_000)
+    source = tmp_path / "two.jsonl"
+    source.write_bytes(dump(rows.rows))
+    export_html(source, tmp_path / "page.html", policies=[])
+    held, _ = unpack_page((tmp_path / "page.html").read_text("utf-8"))
+    assert held["wanted"]["look"] == "recorded:1"
+    assert any("src/clock.py" in text for text in all_texts(held["told"]["findings recorded:1"]))
 
 
 REAL = [

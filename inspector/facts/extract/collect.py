@@ -47,7 +47,7 @@ KINDS = (
     *("file", "command", "error", "symbol", "url", "id", "number"),
     *("constraint", "choice", "decision", "todo", "statement"),
 )
-BY = ("user", "model", "tool", "summary", "harness", "agent", "file")
+BY = ("user", "model", "tool", "summary", "harness", "agent")
 OPERATIONS = ("read", "created", "edited", "deleted", "listed", "ran")
 KIND = {kind: code for code, kind in enumerate(KINDS)}
 _OPERATION: dict[str | None, int] = {None: -1, **{name: code for code, name in enumerate(OPERATIONS)}}
@@ -57,14 +57,14 @@ _BREAK = "\n\x1f\n"  # between two joined texts: no match spans it
 Ints = NDArray[np.int32]
 Isolate = Callable[[str], AbstractContextManager[None, bool | None]]
 """Return the context manager for a search of one kind of fact, such as `Faults.isolate`."""
-_SPEAKER = (0, 1, 1, 2, 2, 2, 2, 4, 3, 5, 6, 6, 2)
+_SPEAKER = (0, 1, 1, 2, 2, 2, 2, 4, 3, 5, 2)
 _NEVER = np.iinfo(np.int64).max
 
 
 _PROSE = ("constraint", "decision", "todo")
 _LEAD = re.compile(r"^[\s,;:.)\]|>~]+(?=[\w\"'`*(\[])")
 _CLOSES = re.compile(r"(?<=[^\s*`])(?:\*\*|`)(?=[\s.,;:)!?]|$)")
-_WORDS = (sorts.TYPED, sorts.ANSWERED, sorts.HARNESS, sorts.ATTACHED, sorts.SUMMARY, sorts.AGENT)
+_WORDS = (sorts.TYPED, sorts.ANSWERED, sorts.HARNESS, sorts.SUMMARY, sorts.AGENT)
 _REPORTS = (sorts.REPORT, sorts.FAILED)
 
 
@@ -202,12 +202,8 @@ class FactOccurrences:
         begins = np.zeros(len(texts), np.int64)
         np.cumsum([len(item) + len(_BREAK) for item in texts[:-1]], out=begins[1:])
         rows = array("q")
-        if sort == sorts.READ_RULES:
-            with isolate(CONSTRAINT):
-                self._note(rows, CONSTRAINT, find_rules(text))
-        else:
-            with isolate("facts"):
-                self._look(rows, text, sort, base, finder, isolate)
+        with isolate("facts"):
+            self._look(rows, text, sort, base, finder, isolate)
         table = np.frombuffer(rows, np.int64).reshape(-1, 4)
         which = np.searchsorted(begins, table[:, 1], "right") - 1
         whole = table[:, 2] <= begins[which] + np.array([len(item) for item in texts])[which]
@@ -342,7 +338,7 @@ def _searches(
     if sort in _WORDS or sort == sorts.CALLED:
         named = _restored(whole, find_commands(whole, finder.programs), sort)
         yield "command", ((start, end, core_command(form)) for start, end, form in named)
-    if sort in (sorts.HARNESS, sorts.ATTACHED, sorts.SUMMARY):
+    if sort in (sorts.HARNESS, sorts.SUMMARY):
         yield CONSTRAINT, find_rules(text)
     if sort in (sorts.ANSWERED, sorts.SUMMARY):
         yield "decision", find_decisions(text, places)

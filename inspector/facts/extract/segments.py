@@ -16,7 +16,6 @@ from ...session.toolcalls.positions import unescape
 from ...session.toolcalls.shell import directory_after, output_of
 from ...session.toolcalls.tool_names import TOOLS, bare_name, is_shell, operation_of
 from ...session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MICRO, NOTE, USER
-from .instructions import blank_numbers, find_attached, reads_instructions
 from .paths import PathFinder
 
 _WEB = re.compile(
@@ -25,12 +24,8 @@ _WEB = re.compile(
 """The bare names of tools that get a page of the web or search it."""
 _STARTS = re.compile(r"(?:^|[|&;] )([a-z][\w.-]+) ")  # the programs of a command
 
-# The sort of a text, which decides what is searched for in it and who the speaker is. An instruction file
-# that was read is CONTENT, and once more READ_RULES, which is searched for rules only. PAGE is a web page.
-TYPED, ANSWERED, CALLED, REPORT, FAILED, CONTENT, LISTING, HARNESS, SUMMARY, AGENT, READ_RULES, ATTACHED = (
-    range(12)
-)
-PAGE = 12
+# The sort of a text, which decides what is searched for in it and who the speaker is. PAGE is a web page.
+TYPED, ANSWERED, CALLED, REPORT, FAILED, CONTENT, LISTING, HARNESS, SUMMARY, AGENT, PAGE = range(11)
 SORT_OF: dict[Speaker, int] = {
     "user": TYPED,
     "model": ANSWERED,
@@ -119,33 +114,24 @@ class _BlockReader(NamedTuple):
         if block.kind == "tool_call":
             lost = self.undone.get((position, at), frozenset())
             segment, named = _read_tool(session, self.finder, block, (position, at), self.paths, lost)
-            in_force = session.cwd is not None and reads_instructions(named)
-            self.answers[block.id] = _Answered(block.name, *_answer(block, session.cwd, named), in_force)
+            self.answers[block.id] = _Answered(block.name, *_answer(block, session.cwd, named))
             yield segment, named
         elif block.kind == "tool_output":
             unknown = _Answered("", REPORT if block.name else CONTENT, None)
-            tool, sort, base, in_force = self.answers.get(block.call_id, unknown)
+            tool, sort, base = self.answers.get(block.call_id, unknown)
             sort = SUMMARY if words == SUMMARY else FAILED if block.is_error else sort
             for start, end, speaker, way in find_speech(entry, block, tool):
                 own = speaker == "tool" or (sort == FAILED and speaker == "agent")
                 own_sort = sort if own else SORT_OF.get(speaker, sort)
                 text = block.text[start:end]
                 named = _read_words(text, start, way) if own_sort == TYPED else []
-                for piece in _part_attached(
-                    TextSegment(position, at, start, own_sort, text, base if own else None, way), session.cwd
-                ):
-                    yield piece, named
-                if in_force and own_sort == CONTENT:
-                    yield TextSegment(position, at, start, READ_RULES, blank_numbers(text)), []
+                yield TextSegment(position, at, start, own_sort, text, base if own else None, way), named
         elif block.kind == "text" and is_user and words != SUMMARY:
             for start, end, speaker, way in find_speech(entry, block):
                 text = block.text[start:end]
                 named = _read_words(text, start, way) if speaker == "user" else []
                 sort = CONTENT if way == "context" else SORT_OF[speaker]  # files and pages state no rules
-                for piece in _part_attached(
-                    TextSegment(position, at, start, sort, text, None, way), session.cwd
-                ):
-                    yield piece, named
+                yield TextSegment(position, at, start, sort, text, None, way), named
         elif block.kind in ("text", "reasoning", "document") and block.text:
             sort = CONTENT if block.kind == "document" and words in (TYPED, HARNESS) else words
             yield TextSegment(position, at, 0, sort, block.text), []
@@ -160,28 +146,12 @@ def _read_words(text: str, start: int, way: str) -> list[Named]:
     return [Named("choice", " ".join(words.split())[:LONGEST].rstrip(), start, start + len(words), None)]
 
 
-def _part_attached(segment: TextSegment, cwd: str | None) -> Iterator[TextSegment]:
-    """Split a text of the harness into its own words and the instruction files attached to it."""
-    if segment.sort != HARNESS:
-        yield segment
-        return
-    last, text = 0, segment.text
-    for start, end in find_attached(text, cwd):
-        yield segment._replace(at=segment.at + last, text=text[last:start])
-        yield segment._replace(at=segment.at + start, text=text[start:end], sort=ATTACHED)
-        last = end
-    if last < len(text) or not last:
-        yield segment._replace(at=segment.at + last, text=text[last:])
-
-
 class _Answered(NamedTuple):
-    """How to read the output of a call: the tool, the sort of text, the base of its relative paths, and
-    whether it is an instruction file that applies to its folder."""
+    """How to read the output of a call: the tool, the sort of text, and the base of its relative paths."""
 
     tool: str
     sort: int
     base: str | None
-    in_force: bool = False
 
 
 def _read_tool(

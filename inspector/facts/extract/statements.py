@@ -86,6 +86,7 @@ _BINDS = re.compile(
 _LIMITS = re.compile(
     r"""(?x)\b(?:(?<!-)only(?!\ (?:one|two|three|thing|problem|way)\b)|except|ideally|instead\ of
     |rather\ than|but\ not|has\ to
+    |as\ (?!soon|fast|quickly|much)\w+\ as\ possible
     |without\ (?:my|any|\w+ing)|throughout|no\ more(?=\W*$)|per\ (?!second|minute|hour|day)|first(?=,\ then
     |\W*$))\b
     |,\ not\ \S"""
@@ -99,7 +100,8 @@ EACH_TIME = (
 """For each time that work is done, in verbose syntax; "fix each test" names the things of one task."""
 _SCOPE = re.compile(
     rf"(?x)(?<![\w/.-])(?:{EACH_TIME}|nothing|everywhere|whenever|when|if|before|until|after"
-    r"|first|exactly|for\ now|at\ a\ time|small(?:est)?|short|minimal|simplest|separate|single|one"
+    r"|first|exactly|for\ now|at\ a\ time|small(?:est)?|short|minimal|simplest|separate|single"
+    r"|(?<!this\ )(?<!that\ )one"
     r"|as\ \w+\ as|in\ full|alone|unchanged|style|format|below|above|under|less|more|than)(?!\.?[\w/-])"
 )
 """Words that say when and in what manner an order holds."""
@@ -130,6 +132,7 @@ _GENERAL = re.compile(
     r"""(?x)(?!.*(?:\.\.\.|[(="“_→]|--|\b(?:i|it|they|you|now|can|could|will|works?|more|another|again|too
     |as\ well|also|me|him|correct|has|today|tomorrow|tonight|week|morning|last)\b
     |(?<!are\ )(?<!is\ )(?<!be\ )(?<!get\ )(?<!gets\ )\b\w{3,}ed\b))
+    (?=.*(?:\d|\b(?:is|are|do|does|don't|doesn't|gets?|goe?s?|needs?|have|has|can't|cannot)\b))
     \W{0,3}(?!(?:it|we|he|she|this|that|these|those|there|here|the|my|his|her|their|its|our|your|an?|some
     |both|and|but|so|or
     |then|ok|okay|yes|yeah|no|nah|if|when|what|why|how|where|who|which|thanks|sorry|great|nice|good|perfect
@@ -141,6 +144,10 @@ _GENERAL = re.compile(
 """A short sentence that speaks of no one thing: "red builds don't get merged"."""
 _LAST = re.compile(r".*(?:: |; | - | — |\.\.\. ?)")
 """Up to the last clause, which may be a rule by itself."""
+_FORBIDS = re.compile(r".*, (?=(?:please |so |but |and )?(?:don't|do not|never(?! \w+ed\b)) [a-z])")
+"""Up to a last clause that forbids: "that is the other board, don't flash it"."""
+_POINTS_AT = re.compile(r"\W*(?:please )?[a-z]+ (?:this|that|these|those)(?: ones?)?\W*$")
+"""An order about what was just spoken of, and nothing else."""
 _PLEASE = re.compile(r"(?!yes)[\w -]{3,40},? please\W*$")
 _REPORTED = re.compile(
     r"""(?x)^\W*(?:i(?!\ (?:[\w'’]+\ )?(?:want|need|prefer|expect|like|would|hate|dislike|insist|demand|won't
@@ -151,7 +158,8 @@ _REPORTED = re.compile(
     |\b(?!(?:is|are|be|and|but|please|you|we)\b)\w+\ (?:also\ |still\ )?(?:never|always|only)\ (?:\w+(?:ed|s)
     |have)\b
     |\bi\ (?:get|see|tried)\b|\bnot?\ \w+\ (?:\w+\ )?(?:found|visible|shown|seen|failed)\b
-    |\b(?:right\ now|currently|at\ the\ moment|yesterday|so\ far|last\ (?:week|run|year)|already)\b
+    |(?<!must\ )(?<!should\ )(?<!shall\ )\b(?:have|has)\ (?:\w{3,}ed|read|written|been|seen|done|made|had)\b
+    |\b(?:right\ now|just\ now|currently|at\ the\ moment|yesterday|so\ far|last\ (?:week|run|year)|already)\b
     |\bshould\ (?:\w+\ ){1,3}(?:again|now|already)\b
     |\bshould\ (?:be\ (?:able|fine|there|ok|good|it|fixed|enough|easy|possible)|have|work|fix|now|help|do\ it
     |mean|result|look|we|i)\b
@@ -208,7 +216,8 @@ _BARE = re.compile(
     r"\W*(?:ok(?:ay)?|yes|yeah|no|sure|thanks?|thank you|great|good|perfect|continue|go on|push|commit)?\W*$"
 )
 _BREAKS_OFF = re.compile(
-    r"\b(?:must|shall|should|never|always|needs? to|has to|ensure|make sure)(?: (?:not|also|all|that))*\W*$"
+    r"(?<!, )\b(?:must|shall|should|never|always|needs? to|has to|ensure|make sure)"
+    r"(?: (?:not|also|all|that))*\W*$"
 )
 _HEADS = re.compile(r"\b(?:constraints?|conventions?|rules?|requirements?|guidelines?|preferences?)\W*$")
 _COMMAND = re.compile(r"\A\s*/[a-z][\w:-]*(?=\s|\Z)")
@@ -246,11 +255,11 @@ def _fold(form: str) -> str:
 def _count_best(low: str) -> int:
     """The points of a sentence or of its last clause: the larger number."""
     bound = _count_bound(low)
-    clause = _LAST.match(low)
-    if clause is None:
-        return _count_points(low, bound)
-    last = low[clause.end() :]
-    return max(_count_points(low, bound), _count_points(last, _count_bound(last) if bound else 0))
+    points = [_count_points(low, bound)]
+    for clause in filter(None, (_LAST.match(low), _FORBIDS.match(low))):
+        last = low[clause.end() :]
+        points.append(_count_points(last, _count_bound(last) if bound else 0))
+    return max(points)
 
 
 def _count_bound(low: str) -> int:
@@ -265,6 +274,8 @@ def _count_points(low: str, bound: int) -> int:
     case = _WHENEVER.match(low)
     if case is not None and (case[1] != "if" or case[2] in _ORDERS):
         return 3
+    if not bound and _POINTS_AT.match(low):
+        return 0
     points = bound + orders + (verb in _LASTING and low.count(" ") > 1)
     points += points > 0 and _SCOPE.search(low) is not None
     if not orders and (_STATES.match(low) or _PLEASE.match(low) or _GENERAL.match(low)):
@@ -307,7 +318,7 @@ def opens_lasting(low: str) -> bool:
 
 
 def find_rules(text: str) -> Iterator[Hit]:
-    """Yield the clear rules in other texts: of a harness, of an instruction file, of a summary.
+    """Yield the clear rules in other texts: of a harness, of a summary.
 
     >>> [form for _, _, form in find_rules("It never ran. Always run the tests! Should we wait?")]
     ['Always run the tests!']

@@ -36,7 +36,7 @@ from ...wire.checks import check_context
 from ...wire.parsed import Violation
 from ...wire.render import render_request
 from ..essential import SCRATCH, Failure, find_failures
-from ..explain import WHO, describe_outcome
+from ..explain import describe_outcome
 from ..extract.collect import BY, KIND
 from ..extract.errors import find_errors
 from ..facts import SENTENCE_KINDS, Occurrence, quote_form
@@ -44,7 +44,7 @@ from ..grounding import ground_recorded
 from ..needed_again import is_verdict
 from ..outcomes import CODE, UNDECIDED, Outcome
 from ..regret import find_regret
-from ..results import is_check, says_failure
+from ..results import is_check, says_failure, tells_error
 from ..settled import CallsOfPath, is_answered
 from ..trace import trace_moves, trace_recorded
 from ..traced import Trace, TracedFact, find_verdict
@@ -338,22 +338,33 @@ class _Look:
             return []
         errors = (facts.kind[facts.fact] == KIND["error"]) & (facts.by == BY.index("tool"))
         return [
-            failure for failure in find_failures(self.session, facts, errors) if is_check(failure.command)
+            failure
+            for failure in find_failures(self.session, facts.columns, errors)
+            if is_check(failure.command)
         ]
 
     @cached_property
-    def error(self) -> tuple[str, BlockRef] | None:
+    def error(self) -> tuple[str, Failure] | None:
         """The last error of these that says what is wrong, the first of several in one output."""
         for failure in reversed(self._failures):
             for traced in self.trace.select(kind="error", stood=False):
                 if traced.fact.number in failure.errors and _reports(traced.fact.form):
-                    return traced.fact.form, failure.output
+                    return traced.fact.form, failure
         return None
 
     @property
-    def failed(self) -> tuple[str, BlockRef] | None:
-        """The check that failed last, as (command, block)."""
-        return self._failures[-1][1:3] if self._failures else None
+    def failed(self) -> Failure | None:
+        """The check that failed last."""
+        return self._failures[-1] if self._failures else None
+
+    def is_told(self, output: BlockRef) -> bool:
+        """Whether something is left of what an output was the first to say, such as an error."""
+        return any(
+            traced.outcome not in ("absent", "unknown", "superseded")
+            for kind in ("error", "symbol", "id")
+            for traced in self.trace.select(kind=kind)
+            if traced.said[:1] == (output,) or (kind == "error" and output in traced.said)
+        )
 
 
 def _reports(form: str) -> bool:
@@ -368,14 +379,9 @@ def list_mentions(traced: TracedFact) -> list[Occurrence]:
 
 
 def is_rule(traced: TracedFact) -> bool:
-    """Return whether a rule or a choice of the user's, or of an instruction file, still binds.
-
-    A request that was answered does not.
-    """
+    """Return whether a rule or a choice of the user's still binds: a request that was answered does not."""
     typed = [mention.ref for mention in list_mentions(traced) if mention.by == "user"]
-    if typed:
-        return not is_answered(traced.fact.form, typed, traced.scene.session)
-    return any(mention.by == "file" for mention in list_mentions(traced))
+    return bool(typed) and not is_answered(traced.fact.form, typed, traced.scene.session)
 
 
 def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str, str, str]]:
@@ -427,21 +433,23 @@ def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple
         return
     elif kind == "constraint":
         if is_rule(traced):
-            sayings = {mention.by: mention.ref for mention in list_mentions(traced)}
-            by = "user" if "user" in sayings else "file"
-            yield "CI002", {"who": WHO[by], "when": _when(traced, sayings[by])}
+            typed = [mention.ref for mention in list_mentions(traced) if mention.by == "user"]
+            yield "CI002", {"when": _when(traced, typed[-1])}
     elif kind == "todo":
         by_user = any(mention.by == "user" for mention in list_mentions(traced))
         if by_user if look.todos is None else fact.form in look.todos:
             yield "CI003", {"when": _when(traced, traced.said[-1])}
     elif kind == "error":
-        if look.error is not None and look.error[0] == fact.form:
-            yield "CI004", {"when": _when(traced, look.error[1])}
-    elif kind == "command":
-        form, ref = look.failed or ("", None)
         texts = traced.scene.after.written_texts
-        if ref is not None and form == fact.form and not says_failure(form, texts):
-            yield "CI005", {"when": _when(traced, ref)}
+        form, failure = look.error or ("", None)
+        if failure is not None and form == fact.form and not tells_error(failure.command, form, texts):
+            yield "CI004", {"when": _when(traced, failure.output)}
+    elif kind == "command":
+        texts, failure = traced.scene.after.written_texts, look.failed
+        if failure is None or failure.command != fact.form or look.is_told(failure.output):
+            return
+        if not says_failure(failure.command, texts):
+            yield "CI005", {"when": _when(traced, failure.output)}
     elif kind == "choice":
         choices = [mention for mention in list_mentions(traced) if mention.by == "user"]
         if choices and is_rule(traced):

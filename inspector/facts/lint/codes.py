@@ -46,7 +46,7 @@ _CHECKS = (
         "A file that was edited, and not restored, deleted or pushed since, is named nowhere any more.",
         "The file src/auth.py, edited in turn 12, is absent."),
     Check("CI002", "user constraint absent", "error",
-        "A rule of the user or of a folder's instruction file is not stated any more.",
+        "A rule of the user is not stated any more.",
         "The constraint “Never push to main.”, said by the user in turn 1, is absent."),
     Check("CI003", "open todo absent", "warning",
         "An open item of the last todo list, or a todo the user named, is said nowhere any more.",

@@ -42,38 +42,39 @@ class SessionTraces(Reading):
         fields = Fields(row)
         kind = fields.text("type") or "row without a type"
         if kind == "message" and isinstance(row.get("message"), dict):
-            _add_trace(self, self.names, source, Fields(fields.object("message")), fields.rest)
+            self._add_trace(source, Fields(fields.object("message")), fields.rest)
             return
         self.about = fields if kind == "session" else self.about
         self.note(kind, source, is_known=kind == "session")
+
+    def _add_trace(self, source: Source, message: Fields, extra: Json) -> None:
+        role, content = message.text("role") or "user", message.any("content")
+        blocks: list[ParsedBlock] = []
+        call = message.text("toolCallId")
+        if thought := message.text("reasoningContent"):
+            blocks.append((Reasoning(text=thought), {}))
+        if role == "tool":
+            blocks.append(read_answer(call or "", content, self.names))
+        elif content:
+            blocks.append(
+                (Text(text=content), {}) if isinstance(content, str) else read_part(content, self.names)
+            )
+        for raw in message.items("toolCalls") or ():
+            item = Fields(raw)
+            function, number = Fields(item.object("function")), item.text("id") or ""
+            name = function.text("name") or ""
+            self.names[number] = name
+            blocks.append(
+                (ToolCall(id=number, name=name, input=_read_input(function.any("arguments"))), item.rest)
+            )
+        more: Json = {"timestamp": iso_time(message.number("timestamp")), "model": message.text("model")}
+        role = role if role in ("user", "assistant", "tool", "system") else "other"
+        self.add(f"line-{source.line}", role, blocks, source, extra | message.rest, **more)
 
     def finish(self) -> Session:
         self.warnings.append(UPPER)
         name, title = self.about.text("id") or "", self.about.text("name")
         return self.make_session(id=name, title=title, extra=self.about.rest)
-
-
-def _add_trace(recording: Recording, names: Names, source: Source, message: Fields, extra: Json) -> None:
-    role, content = message.text("role") or "user", message.any("content")
-    blocks: list[ParsedBlock] = []
-    call = message.text("toolCallId")
-    if thought := message.text("reasoningContent"):
-        blocks.append((Reasoning(text=thought), {}))
-    if role == "tool":
-        blocks.append(read_answer(call or "", content, names))
-    elif content:
-        blocks.append((Text(text=content), {}) if isinstance(content, str) else read_part(content, names))
-    for raw in message.items("toolCalls") or ():
-        item = Fields(raw)
-        function, number = Fields(item.object("function")), item.text("id") or ""
-        name = function.text("name") or ""
-        names[number] = name
-        blocks.append(
-            (ToolCall(id=number, name=name, input=_read_input(function.any("arguments"))), item.rest)
-        )
-    more: Json = {"timestamp": iso_time(message.number("timestamp")), "model": message.text("model")}
-    role = role if role in ("user", "assistant", "tool", "system") else "other"
-    recording.add(f"line-{source.line}", role, blocks, source, extra | message.rest, **more)
 
 
 def _read_input(arguments: Any) -> Any:

@@ -317,6 +317,14 @@ def take_entry_fields(message: ChatMessage) -> Json:
     return more
 
 
+def read_langchain_usage(raw: Any) -> Usage | None:
+    """Return the usage that LangChain adds to a reply; the input includes cached tokens."""
+    used = Fields(raw).rest
+    details = Fields(used.get("input_token_details")).rest
+    figures = {**used, "read": details.get("cache_read"), "written": details.get("cache_creation")}
+    return read_inclusive(figures, "input_tokens", "output_tokens", "read", "written", "total_tokens")
+
+
 def read_chat_usage(raw: Any) -> Usage | None:
     """Return the usage of OpenAI, whose input includes cached tokens, or of Anthropic or Bedrock.
 

@@ -13,14 +13,13 @@ from functools import partial
 from typing import Any
 
 from ...errors import ReadError
-from ...session.entries import Usage
 from ...session.garbage import paused_gc
 from ...session.session import Session
 from ...text import plural
 from ..json_document import FILE, Fields, load, place, sniff_document
 from ..json_lines import Data, Reader
-from ..recording import Json, Recording, read_inclusive
-from .chat_messages import read_chat
+from ..recording import Json, Recording
+from .chat_messages import read_chat, read_langchain_usage
 from .prefix import join_requests
 from .threads import WholeRequest
 
@@ -140,18 +139,10 @@ def _add_usage(session: Session) -> Session:
             continue
         about = Fields(entry.extra.get("response_metadata"))
         model = about.text("model_name") or about.text("model")
-        usage = _read_usage(entry.extra.get("usage_metadata"))
+        usage = read_langchain_usage(entry.extra.get("usage_metadata"))
         entries[index] = entry.model_copy(update={"usage": usage, "model": model})
     model = next((entry.model for entry in reversed(entries) if entry.model), session.model)
     return session.model_copy(update={"entries": tuple(entries), "model": model})
-
-
-def _read_usage(raw: Any) -> Usage | None:
-    details = Fields(Fields(raw).rest.get("input_token_details"))
-    if not isinstance(raw, dict):
-        return None
-    figures = {**raw, "read": details.rest.get("cache_read"), "written": details.rest.get("cache_creation")}
-    return read_inclusive(figures, "input_tokens", "output_tokens", "read", "written", "total_tokens")
 
 
 READER = Reader(NAME, "LangGraph thread", partial(sniff_document, judge=_judge), read)

@@ -12,8 +12,8 @@ from typing import Any
 from ...session.blocks import Number
 from ...session.entries import Cost, Usage
 from ..json_document import Fields, is_number, iso_time, list_objects
-from ..recording import Json, read_inclusive
-from .chat_messages import ChatMessage, Names, read_chat_tools, read_chat_usage
+from ..recording import Json
+from .chat_messages import ChatMessage, Names, read_chat_tools, read_chat_usage, read_langchain_usage
 from .threads import WholeRequest
 from .trace_parts import (
     find_instructions,
@@ -86,9 +86,7 @@ def _read_reply_usage(reply: list[ChatMessage], sums: Json, run: Json) -> Usage 
         body = Fields(open_value(run.get("outputs")))
         stated = Fields(body.rest.get("llm_output")).rest.get("token_usage", body.rest.get("usage"))
         return read_chat_usage(sums or stated)
-    details = Fields(used.get("input_token_details")).rest
-    figures = {**used, "read": details.get("cache_read"), "written": details.get("cache_creation")}
-    return read_inclusive(figures, "input_tokens", "output_tokens", "read", "written", "total_tokens")
+    return read_langchain_usage(used)
 
 
 def read_observation(item: Json, names: Names) -> WholeRequest | None:

@@ -29,6 +29,7 @@ HARNESS = Harness(
     recoveries=1,
     retries=0,
     reset=False,
+    adopt="smaller",
     dialect="mini-claude-code",
 )
 

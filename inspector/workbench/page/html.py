@@ -12,6 +12,7 @@ import json
 import re
 from base64 import b64encode, b85encode
 from collections.abc import Collection, Sequence
+from copy import copy
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -122,6 +123,8 @@ def make(model: WorkbenchModel, keep: Collection[str] = (), policies: Sequence[s
     """
     if not hasattr(model, "plan"):
         model.answer({})
+    model = copy(model)
+    model.show_worst()
     try:
         return _make(model, keep, policies)
     except RecursionError as error:

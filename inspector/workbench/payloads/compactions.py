@@ -12,7 +12,7 @@ from ...session.queries import find_move
 from ...session.session import Session
 from ...text import join_words, plural
 from ..model import WorkbenchModel
-from ..opening import list_marks
+from ..opening import find_worst, list_marks
 from .base_payload import Payload
 from .fact_list import find_listing
 from .findings import find_again
@@ -91,10 +91,8 @@ def list_compactions(model: WorkbenchModel, query: Mapping[str, Any]) -> Compact
         _describe(model.session, mark.look, rows_by_entry[mark.entry], again.get(mark.entry, []))
         for mark in marks
     ]
-    harm = {mark.look: rows_by_entry[mark.entry].harm for mark in marks}
-    worst = max(harm, key=lambda look: harm[look], default="")
-    if harm.get(worst, (0, 0)) == (0, 0):
-        worst = ""
+    found = find_worst(model.session, marks)
+    worst = "" if found is None else found.look
     untouched = model.take_start()
     go = untouched and worst not in ("", model.inputs["look"])
     return CompactionsReply(rows, _describe_plan(model, query), worst, go)

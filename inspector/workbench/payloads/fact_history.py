@@ -7,17 +7,15 @@ from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
 
+from ...facts.block_names import name_block
 from ...facts.facts import Fact
 from ...facts.regret import Regret
 from ...facts.trace import trace_moves
 from ...facts.traced import TracedFact
-from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
 from ...session.entries import Entry
-from ...session.queries import MarkName, find_move, number_compactions, pair_calls
+from ...session.queries import MarkName, find_move, number_compactions
 from ...session.session import Session
-from ...session.speakers import who_speaks
-from ...session.toolcalls.core_command import core_command, name_command, split_core
 from ...tokens.memo import Memo
 from ..model import WorkbenchModel
 from .fact_list import FactListing
@@ -26,7 +24,6 @@ from .findings import Recorded, find_again, find_next, find_recorded
 MOST_CLEARED = 24
 """Clearings of outputs that a story looks at: of more, the last."""
 _ROUNDS: Memo[tuple[TracedFact, ...]] = Memo()
-_DOING = (("created", "writing"), ("edited", "edit"), ("read", "reading"))
 
 
 class HistoryRow(NamedTuple):
@@ -161,55 +158,10 @@ class FactHistory:
 
     def name(self, ref: BlockRef) -> str:
         """Name a block in words: "the answer", "the edit", "the output of git diff"."""
-        session = self.session
-        if ref.entry not in session.index:
-            return "the head"
-        entry, block = session[ref.entry], session.block(ref)
-        if block.kind == "tool_call":
-            tool = cut_text(block.name, 40)
-            ran = _name_run(block.input)
-            if ran:
-                return f"the call {ran}"
-            done = {mention.operation for mention in self.fact.said if mention.ref == ref}
-            words = (word for way, word in _DOING if way in done)
-            word = next(words, "")
-            if not word:
-                return f"the call {tool}"
-            return f"the {word}" if tool in ("Edit", "Write", "Read") else f"the {word} by {tool}"
-        if block.kind == "tool_output":
-            call = self.calls.get(ref)
-            source = session.block(call) if call is not None else None
-            tool = ""
-            if source is not None and source.kind == "tool_call":
-                tool = _name_run(source.input) or cut_text(source.name, 40)
-            return f"the output of {tool}" if tool else "a tool's output"
-        if block.kind == "reasoning":
-            return "the thinking"
-        speaker = who_speaks(entry).speaker
-        return {"user": "your words", "model": "the answer", "agent": "a sub-agent's words"}.get(
-            speaker, "a message"
-        )
-
-    @cached_property
-    def calls(self) -> dict[BlockRef, BlockRef]:
-        """The call of every output."""
-        return {output: call for call, output in pair_calls(self.session).items()}
+        done = {mention.operation for mention in self.fact.said if mention.ref == ref}
+        return name_block(self.session, ref, done)
 
     def label(self, ref: BlockRef) -> str:
         """ "the answer in turn 2"."""
         turn = self.turn(ref)
         return f"{self.name(ref)} in turn {turn}" if turn else self.name(ref)
-
-
-def _name_run(arguments: object) -> str:
-    """Return the program and subcommand that a call runs; "" if it runs none."""
-    if not isinstance(arguments, dict):
-        return ""
-    command = arguments.get("command", arguments.get("cmd"))
-    if isinstance(command, list) and len(command) == 3:
-        # A shell and its command: ["bash", "-lc", "git diff"].
-        command = command[2]
-    if not isinstance(command, str) or not command.strip():
-        return ""
-    clause = split_core(core_command(command))[0]
-    return cut_text(name_command(clause) or clause.split()[0], 40)

@@ -211,7 +211,14 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
         amount = f"{format_tokens(limit)}{say_scale(trigger.measure)}"
     where = f"{'above' if trigger.above else 'from'} {amount}"
     if verdict.reached:
-        return f"{name} would compact here: it does {where}", limit if counted else None
+        off = verdict.off
+        above = "" if plan.policy.why_off("auto") else f", although {where}"
+        does = (
+            f"does not compact here{above}: {off[0].lower()}{off[1:]}"
+            if off
+            else f"would compact here: it does {where}"
+        )
+        return f"{name} {does}", limit if counted else None
     headroom = find_headroom(plan)
     turns = "" if headroom is None else headroom.some_turns
     to_go = f"{turns} to go, " if turns else ""

@@ -104,7 +104,10 @@ export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTM
       announce(words);
       timer = setTimeout(() => setText(status, ""), undo === undefined ? A_WHILE : 2 * A_WHILE);
       if (undo === undefined) return;
-      status.append(" ", h("button", { class: "ci-link", "data-testid": "said-undo", onclick: undo }, "Undo"));
+      status.append(
+        " ",
+        h("button", { class: "ci-link", "data-testid": "said-undo", onclick: undo }, "Undo"),
+      );
     },
   };
 };

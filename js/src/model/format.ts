@@ -21,6 +21,9 @@ export const exact = (tokens: number): string =>
 /** A change with its sign: "+21.3k", "−38.1k", "0". */
 export const signed = (tokens: number): string => (tokens > 0 ? `+${short(tokens)}` : short(tokens));
 
+/** A change in full: "+21,320", "−38,100", "0". */
+export const exactChange = (tokens: number): string => (tokens > 0 ? "+" : "") + exact(tokens);
+
 export const percent = (part: number, whole: number): string => `${Math.round((100 * part) / whole)}${THIN}%`;
 
 /** The place as the slider says it: "turn 123, valid, 41.7k after". */

@@ -48,6 +48,8 @@ export const watchTheme = (root: HTMLElement, report: () => void): (() => void) 
   const attributeFilter = ["class", "theme", "data-theme", "data-jp-theme-light", "data-jp-theme-name"];
   observer.observe(document.body, { attributes: true, attributeFilter });
   observer.observe(document.documentElement, { attributes: true, attributeFilter });
+  // For a room all type is larger, and what it is measured by.
+  observer.observe(root, { attributes: true, attributeFilter: ["data-presenting"] });
   const system = window.matchMedia?.("(prefers-color-scheme: dark)");
   system?.addEventListener("change", change);
   const forgetRatio = watchRatio(report);

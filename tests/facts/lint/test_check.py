@@ -127,7 +127,6 @@ EDIT = act(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
 @pytest.mark.parametrize(
     "steps",
     [
-        act(2, "Edit", file_path="src/a.py", old_string="y", new_string="x"),
         act(2, "Bash", "", command="git checkout -- src/a.py"),
         act(2, "Bash", "", command="cd app; git restore src"),
         act(2, "Bash", "", command="git -C app rm -q src/a.py"),
@@ -206,6 +205,37 @@ def test_CI005_the_check_that_failed_last_and_did_not_pass_since() -> None:
 def test_CI005_a_failure_is_told_of_the_check_that_failed(command: str, summary: str, lost: bool) -> None:
     failed = act(1, "Bash", "boom", True, command=command)
     assert ("CI005" in codes(user("work"), *failed, summary=summary)) == lost
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "summary"),
+    [
+        ("golangci-lint run", "q.go:4:2: G115: integer overflow (gosec)", "Left: golangci-lint, G115."),
+        (
+            "npx playwright test e2e/pay.spec.ts",
+            "Error: page.goto: net::ERR_CERT_DATE_INVALID at",
+            "The E2E run is against staging. It fails with a certificate error.",
+        ),
+        ("pytest -q", "FAILED tests/test_day.py::test_day_cached - assert 2 == 1", "Mend test_day_cached."),
+        ("make", "ld: error: duplicate symbol: _start", "- **Duplicate symbol** (crt0)"),
+    ],
+)
+def test_a_failure_that_is_told_by_its_code_its_test_or_in_other_words_is_not_absent(
+    command: str, output: str, summary: str
+) -> None:
+    failed = act(1, "Bash", output, True, command=command)
+    assert not {"CI004", "CI005"} & codes(user("work"), *failed, summary=summary).keys()
+    others = ("We are on schedule.", "The E2E run is against staging. The colours fail to please.")
+    for other in others[: 2 - ("E2E" in summary)]:
+        assert {"CI004", "CI005"} <= codes(user("work"), *failed, summary=other).keys()
+
+
+def test_a_failure_of_a_chain_is_repaired_when_its_checks_pass() -> None:
+    failed = act(1, "Bash", "KeyError: no table", True, command="just migrate && just test")
+    for command, repaired in (("just fill && just test", True), ("just migrate", False)):
+        later = act(2, "Bash", "12 passed", command=command)
+        assert repaired != ("CI005" in codes(user("work"), *failed, *later))
+        assert repaired != ("CI004" in codes(user("work"), *failed, *later))
 
 
 def test_CI006_a_created_file_is_lost_whatever_was_done_to_it_later() -> None:

@@ -1,12 +1,12 @@
 """Read the output of `claude -p --output-format stream-json` and logs of Anthropic's agent SDK.
 
-The input is lines or one array of rows. Source: FORMATS §2. A message of the model consists of several rows
-with one block each and the same usage. They are one entry, counted once, even if results of its tools are
-between them (anthropics/claude-code issue 87303). A `result` row states the cost of the process so far (issue
-83239), so it covers all rows before it. Rows with a `parent_tool_use_id` belong to a sub-agent and are
-separate. A row that a later one supersedes or retracts is not on the path. It is undocumented whether the
-stream contains the text of a compaction: if the next message is a summary in Claude Code's form, it is used;
-otherwise the summary is only in the session's own file, `<session_id>.jsonl`.
+The input is lines; `row_lists` converts an array of rows to them. Source: FORMATS §2. A message of the model
+consists of several rows with one block each and the same usage. They are one entry, counted once, even if
+results of its tools are between them (anthropics/claude-code issue 87303). A `result` row states the cost of
+the process so far (issue 83239), so it covers all rows before it. Rows with a `parent_tool_use_id` belong to
+a sub-agent and are separate. A row that a later one supersedes or retracts is not on the path. It is
+undocumented whether the stream contains the text of a compaction: if the next message is a summary in Claude
+Code's form, it is used; otherwise the summary is only in the session's own file, `<session_id>.jsonl`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 from ....session.blocks import Number
-from ....session.entries import Corrupt, Cost, Source, StatedTotal, Usage, is_tokens
+from ....session.entries import Cost, Source, StatedTotal, Usage, is_tokens
 from ....session.session import Session
-from ...json_document import Fields, ParsedBlock, find_blocks, is_number, join_texts, load, peek_once, place
-from ...json_lines import Data, Reader, decode, iter_lines, read_lines
+from ...json_document import Fields, ParsedBlock, find_blocks, is_number, join_texts
+from ...json_lines import Data, lines_reader
 from ...recording import Json, Reading, ReplayedRows, first_rows
 from ...requests.anthropic_blocks import Names, read_usage, read_with_rest
 
@@ -35,9 +35,6 @@ SUMMARY = "This session is being continued"
 def sniff(data: Data) -> str | None:
     """None when one of the first rows begins a run (`system`, `init`), or is a message of one."""
     rows = first_rows(data)
-    if not rows and _is_array(data):
-        value, _ = peek_once(bytes(memoryview(data)[: 1 << 20]), len(memoryview(data)) <= 1 << 20)
-        rows = [row for row in value[:16] if isinstance(row, dict)] if isinstance(value, list) else []
     if any(is_droid_event(row) for row in rows):
         return "its messages are those of another harness's stream"
     if any(_is_init(row) or _is_message(row) for row in rows):
@@ -58,10 +55,6 @@ def _is_message(row: Json) -> bool:
     return is_message and isinstance(row.get("session_id"), str) and "parent_tool_use_id" in row
 
 
-def _is_array(data: Data) -> bool:
-    return bytes(memoryview(data)[:64]).lstrip()[:1] == b"["
-
-
 def is_droid_event(row: Json) -> bool:
     """Whether a row is of Factory's Droid, whose stream begins as Claude Code's does."""
     if row.get("type") == "message":
@@ -69,49 +62,14 @@ def is_droid_event(row: Json) -> bool:
     return row.get("type") in ("tool_call", "tool_result") and "toolName" in row
 
 
-def read(data: Data) -> Session:
-    """All rows, of lines or of an array, on one line or over many. Raises `EmptySession` as others do."""
-    stream = Stream()
-    if not _is_array(data) or _is_whole(data):
-        return read_lines(stream, data)
-    for at, row in enumerate(load(data), 1):
-        if isinstance(row, dict):
-            stream.rows.append((place(at), row))
-        else:
-            stream.corrupt.append(Corrupt(line=at, offset=-1, reason="not a JSON object"))
-    return stream.make_session()
-
-
-def _is_whole(data: Data) -> bool:
-    """Whether the first line is JSON by itself."""
-    for _, line in iter_lines(data):
-        try:
-            decode(line)
-        except ValueError:
-            return False
-        return True
-    return True
-
-
 class Stream(ReplayedRows):
-    """The rows of a run, and the session they make. An array of rows on one line is taken apart."""
+    """The rows of a run, and the session they make."""
 
     def __init__(self) -> None:
-        super().__init__(lambda: _StreamReading(self._find_void()))
+        super().__init__(_StreamReading)
 
-    def take(self, source: Source, line: memoryview) -> None:
-        """The next line: a row, or an array of rows."""
-        if bytes(line[:1]) == b"[":
-            try:
-                rows = decode(line)
-            except ValueError:
-                rows = None
-            if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
-                self.rows += [
-                    (source if not at else source._replace(size=0), row) for at, row in enumerate(rows)
-                ]
-                return
-        super().take(source, line)
+    def begin(self) -> Reading:
+        return self.reading(self._find_void())
 
     def _find_void(self) -> set[str]:
         """Return the rows of replies that a later row supersedes, or that were withdrawn by a refusal."""
@@ -322,4 +280,4 @@ def _prompt_tokens(usage: Usage) -> tuple[Number, Number, Number]:
     return usage.input, usage.cache_read, usage.cache_write
 
 
-READER = Reader(NAME, "Claude Code stream-json", sniff, read, Stream)
+READER = lines_reader(NAME, "Claude Code stream-json", sniff, Stream)

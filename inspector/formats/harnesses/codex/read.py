@@ -117,7 +117,10 @@ class Rollout(ReplayedRows):
     """The rows of a rollout, from which a session is built."""
 
     def __init__(self) -> None:
-        super().__init__(lambda: _RolloutReading(self))
+        super().__init__(_RolloutReading)
+
+    def begin(self) -> Reading:
+        return self.reading(self)
 
     def find_item_texts(self) -> dict[str, tuple[str, ...]]:
         """Return the texts of all items, by the name of the event that repeats them."""

@@ -60,71 +60,64 @@ class Chat(JsonRows):
     """The lines of a chat, from which a session is built."""
 
     def make_session(self) -> Session:
-        """Build the session from all lines. Raises `EmptySession` if none of them is a message."""
-        recording = Recording(NAME)
-        recording.corrupt = list(self.corrupt)
-        chain, names = Chain(), dict[str, str]()
-        rows: list[tuple[str, Source, Json]] = []
-        for source, row in self.rows:
-            fields = Fields(row)
-            name = fields.text("uuid") or f"line-{source.line}"
-            message = _is_message(row)
-            parent = fields.text("parentUuid")
-            chain.add(name, parent, is_entry=message or _find_history(row) is not None)
-            rows.append((name, source, row))
-        ends: dict[str, str] = {}
-        about: Json = {}
+        reading = _ChatReading()
+        reading.corrupt = list(self.corrupt)
+        return reading.read([(_name(source, row), source, row) for source, row in self.rows])
+
+
+class _ChatReading(Recording):
+    """State while a chat is read."""
+
+    def __init__(self) -> None:
+        super().__init__(NAME)
+        self.names: dict[str, str] = {}
+
+    def read(self, rows: list[tuple[str, Source, Json]]) -> Session:
+        """Build the session from named lines. Raises `EmptySession` if none of them is a message."""
+        chain, ends, about = Chain(), dict[str, str](), dict[str, str]()
         title: str | None = None
+        for name, _, row in rows:
+            is_entry = _is_message(row) or _find_history(row) is not None
+            chain.add(name, Fields(row).text("parentUuid"), is_entry=is_entry)
         own = [name for name, _, row in rows if not _find_agent(row)]
         sidechain_names = {name for name, _, row in rows if _find_agent(row)}
         main_messages = {name for name, _, row in rows if _is_message(row) and not _find_agent(row)}
         for name, source, row in rows:
-            about = {
-                **about,
-                **{k: row[k] for k in ("sessionId", "cwd", "version") if isinstance(row.get(k), str)},
-            }
+            about |= {k: row[k] for k in ("sessionId", "cwd", "version") if isinstance(row.get(k), str)}
             history = _find_history(row)
             above = chain.find_entry(Fields(row).text("parentUuid"))
             parent = ends.get(above or "", above)
             if history is not None:
-                ends[name] = self._compress(recording, name, source, row, history, names, parent)
+                ends[name] = self._compress(name, source, row, history, parent)
             elif _is_message(row):
-                entry = self._add_message(recording, name, source, row, names, parent)
+                ends[name] = self._add_message(name, source, row, parent)
                 if main_messages and (agent := _find_agent(row)):
-                    recording.change(entry, sidechain=agent)
-                ends[name] = entry
+                    self.change(ends[name], sidechain=agent)
             else:
                 title = Fields(row.get("systemPayload")).text("customTitle") or title
                 kind = row.get("type")
-                recording.note(str(kind), source, is_known=kind == "system")
+                self.note(str(kind), source, is_known=kind == "system")
         # The last line of the chat may be one that is not a message and follows a sub-agent's line.
         last = [chain.find_entry(name) for name in (own if main_messages else [name for name, _, _ in rows])]
         leaf = next(
             (name for name in reversed(last) if not main_messages or name not in sidechain_names), None
         )
-        return recording.make_session(
+        times = [time for _, _, row in rows if (time := Fields(row).text("timestamp"))]
+        return self.make_session(
             id=about.get("sessionId", ""),
             title=title,
             cwd=about.get("cwd"),
-            created=next((t for _, _, row in rows if (t := Fields(row).text("timestamp"))), None),
-            updated=next((t for _, _, row in reversed(rows) if (t := Fields(row).text("timestamp"))), None),
-            leaf=ends.get(leaf or "", recording.last),
+            created=times[0] if times else None,
+            updated=times[-1] if times else None,
+            leaf=ends.get(leaf or "", self.last),
             extra={"version": about["version"]} if "version" in about else {},
         )
 
-    def _add_message(
-        self,
-        recording: Recording,
-        name: str,
-        source: Source,
-        row: Json,
-        names: dict[str, str],
-        parent: str | None,
-    ) -> str:
+    def _add_message(self, name: str, source: Source, row: Json, parent: str | None) -> str:
         fields = Fields(row, "uuid", "parentUuid", "sessionId", "cwd", "version")
         kind, message = fields.text("type"), Fields(fields.object("message"))
         message.any("role")
-        parsed_blocks = read_parts(message.any("parts"), names, name)
+        parsed_blocks = read_parts(message.any("parts"), self.names, name)
         usage = make_google_usage(fields.rest.get("usageMetadata"), *TOKENS)
         role = {"assistant": "assistant", "tool_result": "tool"}.get(kind or "", "user")
         if role == "tool" and not all(isinstance(block, ToolOutput) for block, _ in parsed_blocks):
@@ -134,7 +127,7 @@ class Chat(JsonRows):
             "real_user",
         )
         more: Json = {"meta": True} if role == "user" and (kind == "tool_result" or is_harness) else {}
-        entry = recording.add(
+        entry = self.add(
             name,
             role,
             parsed_blocks,
@@ -148,27 +141,18 @@ class Chat(JsonRows):
         )
         return entry.id
 
-    def _compress(
-        self,
-        recording: Recording,
-        name: str,
-        source: Source,
-        row: Json,
-        history: list[Any],
-        names: dict[str, str],
-        parent: str | None,
-    ) -> str:
+    def _compress(self, name: str, source: Source, row: Json, history: list[Any], parent: str | None) -> str:
         payload = Fields(row.get("systemPayload"), "compressedHistory")
         info = Fields(payload.object("info"))
         first, *later = history or [{}]
-        parsed_blocks: list[ParsedBlock] = read_parts(Fields(first).any("parts"), names, name)
-        said_before = {_print(entry.role, entry.blocks): entry.id for entry in recording.entries}
+        parsed_blocks: list[ParsedBlock] = read_parts(Fields(first).any("parts"), self.names, name)
+        said_before = {_print(entry.role, entry.blocks): entry.id for entry in self.entries}
         kept_ids: list[str] = []
         new: list[tuple[str, list[ParsedBlock], Json]] = []
         for index, raw in enumerate(later, 1):
             item = Fields(raw)
             role = "assistant" if item.text("role") == "model" else "user"
-            parts = read_parts(item.any("parts"), names, f"{name}.{index}")
+            parts = read_parts(item.any("parts"), self.names, f"{name}.{index}")
             blocks = tuple(block for block, _ in parts)
             print_role = "tool" if blocks and all(isinstance(block, ToolOutput) for block in blocks) else role
             if (same := said_before.get(_print(print_role, blocks))) is not None:
@@ -183,7 +167,7 @@ class Chat(JsonRows):
             "tokens_before": info.number("originalTokenCount"),
             "tokens_after": info.number("newTokenCount"),
         }
-        entry = recording.compact(
+        entry = self.compact(
             name,
             None,
             source,
@@ -196,8 +180,12 @@ class Chat(JsonRows):
         for index, (role, parts, rest) in enumerate(new, 1):
             # A repeated message, possibly reworded. It was typed earlier, so it opens no turn.
             more: Json = {"meta": True} if role == "user" else {}
-            recording.add(f"{name}.{index}", role, parts, None, rest, **more)
-        return recording.last or entry.id
+            self.add(f"{name}.{index}", role, parts, None, rest, **more)
+        return self.last or entry.id
+
+
+def _name(source: Source, row: Json) -> str:
+    return Fields(row).text("uuid") or f"line-{source.line}"
 
 
 def _print(role: str, blocks: Sequence[Block]) -> str:

@@ -212,6 +212,7 @@ const Panel = ({ viewState, actions }: PanelProps) => {
             <Rows
               list={list}
               count={items.length}
+              compared={`${pair} ${data.left.title} ${data.right.title}`}
               keyOf={at => `${pair} ${items[at]?.run.first} ${items[at]?.index}`}
               describe={at =>
                 tellItem(items[at] as Item, rows.current, viewState.row, change, folds, toggled)
@@ -341,6 +342,8 @@ const Side = ({
 interface RowsProps {
   list: { current: Scroller | null };
   count: number;
+  /** What is compared; another comparison begins at its top. */
+  compared: string;
   keyOf(at: number): string;
   describe(at: number): string;
   draw(at: number): preact.ComponentChild;
@@ -380,7 +383,14 @@ const Rows = (props: RowsProps) => {
       props.list.current = null;
     };
   }, []);
-  useLayoutEffect(() => props.list.current?.show(props.count, props.list.current.hold()));
+  // Other requests are read from their beginning.
+  const held = useRef(props.compared);
+  useLayoutEffect(() => {
+    const { list, count, compared } = newest.current;
+    const anchor = held.current === compared ? list.current?.hold() : { index: 0, hidden: 0 };
+    held.current = compared;
+    list.current?.show(count, anchor);
+  });
   return <div class="ci-ctx-list" ref={holder} />;
 };
 

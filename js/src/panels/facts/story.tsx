@@ -1,6 +1,6 @@
 // The history of a fact: the original and what is left of it, possible fixes, and the events in order.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { exact, plural, splitPath } from "../../model/format";
+import { exact, exactChange, plural, splitPath } from "../../model/format";
 import { TRAITS } from "../../model/outcomes";
 import type { StoryFix, StoryPassage, StoryReply } from "../../payloads/types";
 import type { Actions } from "../../store/view";
@@ -96,7 +96,7 @@ export const Story = ({ story, isStale, actions, isPage, onFix, onJudge, onPick 
                   {isPage ? "Copy" : entry.does}
                 </button>
                 <span>{isPage ? `${entry.does} ${entry.words}` : entry.words}</span>
-                <span class="ci-st-number">{`${entry.tokens < 0 ? "−" : "+"}${exact(Math.abs(entry.tokens))}`}</span>
+                <span class="ci-st-number">{exactChange(entry.tokens)}</span>
                 <span class="ci-st-number">{entry.price}</span>
               </p>
             ))}

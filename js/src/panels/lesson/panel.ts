@@ -91,7 +91,11 @@ const drawGuess = (viewState: ViewState, actions: Actions): HTMLElement[] => {
   if (lesson.guess === null) {
     return [
       head,
-      h("p", {}, `Where does the cut of “${nameDecider(viewState)}” lie? Hide it, place your own, then look.`),
+      h(
+        "p",
+        {},
+        `Where does the cut of “${nameDecider(viewState)}” lie? Hide it, place your own, then look.`,
+      ),
       hide,
     ];
   }

@@ -1,7 +1,7 @@
 // Before, recorded and planned as rows on one scale from nothing to the window, and below them the thresholds.
 
 import { lineUp, type Range } from "../../model/axis";
-import { exact, percent, plural, short, signed } from "../../model/format";
+import { exact, exactChange, percent, plural, short, signed } from "../../model/format";
 import { OUTSIDE } from "../../model/outside";
 import { decideSame, isUncut, type Plan, type Scene, sectionAfter, totalAfter } from "../../model/plan";
 import { rowsIn, sayTurns, sectionsIn } from "../../model/range";
@@ -75,7 +75,7 @@ export const makeGauge = (actions: Actions, picker: View): View => {
         before.read(
           short(total),
           text,
-          `${exact(total)} tokens, counted by ${scene.unit.long} Window: ${scene.windowSource}`,
+          `${exact(total)} tokens. Counter: ${scene.unit.long} Window: ${scene.windowSource}`,
         );
         if (happened !== null) {
           recorded.name(happened.label ?? "recorded", happened.policySource, looksBack);
@@ -90,7 +90,7 @@ export const makeGauge = (actions: Actions, picker: View): View => {
             totalAfter(plan, plan.cut.place),
             totalAfter(otherPlan, otherPlan.cut.place),
           ];
-          if (ownTotal >= 0 && its >= 0) other.hint(`${exact(its - ownTotal)} against plan A`);
+          if (ownTotal >= 0 && its >= 0) other.hint(`${exactChange(its - ownTotal)} against plan A`);
           hintFile(other, otherPlan);
         }
         if (viewState.selection !== null) drawSelection(selected, viewState, viewState.selection, width);
@@ -186,14 +186,14 @@ const drawAfter = (
   row.draw(viewState, { shares, words, range, hollow: same }, width);
   if (total < 0) return row.read("–", "no cut here", "");
   const difference = total - plan.before.total;
-  const spread = range === null ? "" : `${short(low)}–${short(high)}`;
+  const spread = range === null || short(low) === short(high) ? "" : `${short(low)}–${short(high)}`;
   // A recorded size has its source next to it, and its difference in the tooltip.
   const label = plan.source ?? (spread || signed(difference));
   const refused = own && plan.sentence.case === "refused";
   row.read(
     short(total),
     same ? "no changes" : refused ? "would be refused" : label,
-    `${exact(total)} tokens, ${exact(difference)}${spread && `, ${spread}`}`,
+    `${exact(total)} tokens, ${exactChange(difference)}${spread && `, ${spread}`}`,
     refused,
   );
 };

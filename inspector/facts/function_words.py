@@ -1,0 +1,139 @@
+"""Function words that decide what a sentence says: what compares, joins or switches.
+
+They carry no subject, so that two texts with the same subject can differ in them alone: "longer than",
+"shorter than"; "all", "some"; "compressor off, fan on".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from .force import find_clauses, has_negation
+from .indexed_text import is_same, is_subject
+from .terms import Term
+from .vocabulary import LIMITS, LOWER_LIMITS, SMALL, stem
+from .word_order import Pairs
+
+Difference = tuple[int, int | None]
+"""The place of a term of a statement, and of the one that a text has instead of it, if any."""
+_FAR = 4
+"""Terms after a word that compares in which its number is."""
+_OPPOSED = {
+    (item if item in SMALL else stem(item), other if other in SMALL else stem(other))
+    for items, others in (
+        ("all every each any both", "some"),
+        ("on", "off"),
+        ("in", "out"),
+        ("up", "down"),
+        ("more", "less fewer"),
+        ("most", "least fewest"),
+    )
+    for item in items.split()
+    for other in others.split()
+}
+_JOINS = frozenset(("and", "or", "but", "then"))
+
+
+def find_comparisons(terms: Sequence[Term]) -> dict[int, tuple[str, bool]]:
+    """Return what compares in a sentence, by place: its form, and whether it is refused.
+
+    Words that all mean "more" have one form.
+
+    >>> from .terms import read_terms
+    >>> find_comparisons(read_terms("shorter than 5 s, never above 9"))
+    {0: ('short than', False), 5: ('over', True)}
+    """
+    result = {}
+    for clause in find_clauses(terms):
+        for place, at in enumerate(clause):
+            ahead = [terms[other] for other in clause[place + 1 : place + _FAR]]
+            refused = has_negation(terms[other] for other in clause[:place])
+            if terms[at].form == "than" and place and terms[at - 1].sort == "word":
+                result[at - 1] = f"{terms[at - 1].form} than", refused
+            elif terms[at].sort == "over" and (
+                terms[at].form.endswith("than") or any(other.form[:2] == "n:" for other in ahead)
+            ):
+                result[at] = "over", refused
+    return result
+
+
+def find_limit(own: Sequence[Term], other: Sequence[Term], pairs: Pairs) -> tuple[bool, Difference] | None:
+    """Find a limit or a comparison that a text does not share, and whether it surely has another."""
+    own_forms, forms = ({term.form for term in terms} for terms in (own, other))
+    for kind, opposed in ((LIMITS, LOWER_LIMITS), (LOWER_LIMITS, LIMITS)):
+        if own_forms & kind and forms & opposed and not own_forms & opposed and not forms & kind:
+            return True, (_find(own, kind), _find(other, opposed))
+    here, there = find_comparisons(own), find_comparisons(other)
+    had, has = {form for form, _ in here.values()}, {form for form, _ in there.values()}
+    new = [(at, refused) for at, (form, refused) in there.items() if form not in had]
+    for at, (form, refused) in here.items():
+        if form in has:
+            continue
+        if new:
+            return refused == new[0][1], (at, new[0][0])
+        # "Never more than 5" is "at most 5", and "5 or less".
+        if not (refused or forms & (LIMITS | LOWER_LIMITS) or has_negation(other)):
+            return False, (at, None)
+    for at, refused in new if not here else ():
+        number = next((place for place in range(at, len(other)) if other[place].form[:2] == "n:"), -1)
+        own_number = next((item for item, place in pairs if place == number), None)
+        if own_number is not None and not refused and not (had or own_forms & LOWER_LIMITS):
+            return bool(own_forms & LIMITS), (own_number, at)
+    return None
+
+
+def _find(terms: Sequence[Term], forms: frozenset[str]) -> int:
+    return next(at for at, term in enumerate(terms) if term.form in forms)
+
+
+def find_opposite(own: Sequence[Term], other: Sequence[Term]) -> Difference | None:
+    """Find a function word that a text has the opposite of: "all", "some"; "and", "or" if nothing negates."""
+    here, there = ([term.form for term in terms] for terms in (own, other))
+    joins = set() if has_negation(own) or has_negation(other) else {("and", "or")}
+    for pair in _OPPOSED | joins:
+        for item, opposed in (pair, pair[::-1]):
+            if here.count(item) > there.count(item) and there.count(opposed) > here.count(opposed):
+                return here.index(item), there.index(opposed)
+    return None
+
+
+def find_other_state(own: Sequence[Term], other: Sequence[Term], pairs: Pairs) -> Difference | None:
+    """Find a thing in a list that a text gives the state of another: "compressor off, fan on", "compressor
+    and fan off"."""
+    met = dict(pairs)
+    states = [(thing, state) for thing, state in _read_states(own) if thing in met]
+    things = dict[str, list[int]]()
+    for thing, state in states:
+        things.setdefault(own[state].form, []).append(met[thing])
+    for thing, state in states if len(things) > 1 else ():
+        beside = [_next_state(other, met[thing], step, things) for step in (1, -1)]
+        found = [place for place in beside if place is not None]
+        if found and not any(is_same(own[state], other[place]) for place in found):
+            return state, found[0]
+    return None
+
+
+def _read_states(terms: Sequence[Term]) -> Iterator[tuple[int, int]]:
+    """Yield the last two subjects of each part of a list, as the places of a thing and of its state."""
+    part: list[int] = []
+    for at in range(len(terms) + 1):
+        if at == len(terms) or terms[at].sort == "mark" or terms[at].form in _JOINS:
+            subject = [place for place in part if is_subject(terms[place])]
+            if len(subject) > 1:
+                yield subject[-2], subject[-1]
+            part = []
+        else:
+            part.append(at)
+
+
+def _next_state(
+    terms: Sequence[Term], thing: int, step: int, things: Mapping[str, Sequence[int]]
+) -> int | None:
+    """Return the next state beside a thing, unless it is nearer to one that it belongs to."""
+    place = thing + step
+    while 0 <= place < len(terms) and terms[place].form not in (".", ";", ":"):
+        if is_subject(terms[place]) and terms[place].form in things:
+            owners = things[terms[place].form]
+            return None if any(abs(at - place) < abs(thing - place) for at in owners) else place
+        place += step
+    return None

@@ -1,0 +1,212 @@
+"""Two sentences that differ in a function word, in the thing a state belongs to, or in what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.facts.test_outcomes_read import AROUND, KEPT, SUBJECTS, outcome, trace
+
+LINES = st.sampled_from(["{}", "- {}", "The user: {}", "**{}**", "1. {}"])
+COMPARATIVES = ["larger", "smaller", "older", "newer", "heavier", "lighter", "quicker", "tighter", "warmer"]
+COMPARING = [
+    "The {one} must be {word} than {number} steps.",
+    "Reject each of the {one} that is {word} than {number} pages.",
+    "We want {word} than {number} rows in the {one}.",
+    "The {one} should always stay {word} than the {two}.",
+]
+
+
+@given(
+    st.sampled_from(COMPARING),
+    st.permutations(SUBJECTS),
+    st.lists(st.sampled_from([*COMPARATIVES, "more", "less", "fewer"]), min_size=2, max_size=2),
+    st.integers(2, 900),
+    AROUND,
+    LINES,
+)
+def test_law_another_comparison_is_never_certified(
+    frame: str, subjects: list[str], words: list[str], number: int, around: str, line: str
+) -> None:
+    said, told = (frame.format(one=subjects[0], two=subjects[1], word=word, number=number) for word in words)
+    kept = outcome(said, f"{around}\n{line.format(told)}") in KEPT
+    assert kept == (words[0] == words[1]) or {"less", "fewer"} >= set(words)
+
+
+THINGS = ["pump", "heater", "lamp", "valve", "gate", "fan", "siren", "camera"]
+STATES = st.sampled_from([("on", "off"), ("open", "closed"), ("armed", "idle"), ("up", "down")])
+LISTS = [
+    "In kiosk mode: {a} {x}, {b} {y}.",
+    "When the alarm rings go to night mode ({a} {x}, {b} {y}).",
+    "At night the {a} must be {x} and the {b} {y}.",
+    "Leave the {a} {x} and the {b} {y} during a test.",
+]
+OTHERS = [
+    "In kiosk mode the {a} and the {b} {x}.",
+    "When the alarm rings: night mode with the {a} and the {b} {y}.",
+    "At night the {a} is {y}, the {b} {x}.",
+    "{a} {x} and {b} {x} during a test.",
+]
+
+
+@given(
+    st.sampled_from(LISTS),
+    st.sampled_from(OTHERS),
+    st.permutations(THINGS),
+    STATES,
+    st.booleans(),
+    AROUND,
+    LINES,
+)
+def test_law_the_state_of_another_thing_is_never_certified(
+    frame: str,
+    other: str,
+    things: list[str],
+    states: tuple[str, str],
+    turned: bool,
+    around: str,
+    line: str,
+) -> None:
+    x, y = states[::-1] if turned else states
+    said = frame.format(a=things[0], b=things[1], x=x, y=y)
+    for wrong in (
+        other.format(a=things[0], b=things[1], x=x, y=y),
+        frame.format(a=things[0], b=things[1], x=x, y=x),
+    ):
+        assert outcome(said, f"{around}\n{line.format(wrong)}") not in KEPT
+    assert outcome(said, f"{around}\n{line.format(said)}") in KEPT
+
+
+ASIDES = ["without gaps", "without locks", "without a delay", "without salt"]
+KEPT_PART = "The {one} are numbered {aside}"
+PERMITTED = [
+    " and may be {verb}d by an admin.",
+    " and can be {verb}d.",
+    "; only the owner may {verb} them.",
+    " and will be {verb}d at night.",
+    ".",
+]
+REFUSALS = [
+    ", you must never {verb} or {more} one.",
+    ", so never {verb} one.",
+    ". Do not {verb} them.",
+    "; nobody may {verb} or {more} them.",
+]
+
+
+@given(
+    st.sampled_from(SUBJECTS),
+    st.permutations(["delete", "rename", "archive", "remove", "replace"]),
+    st.sampled_from(ASIDES),
+    st.sampled_from(REFUSALS),
+    st.sampled_from(PERMITTED),
+    AROUND,
+    LINES,
+)
+def test_law_a_refusal_that_only_its_neighbour_keeps_is_never_certified(
+    one: str, verbs: list[str], aside: str, refusal: str, permitted: str, around: str, line: str
+) -> None:
+    said = (KEPT_PART + refusal).format(one=one, aside=aside, verb=verbs[0], more=verbs[1])
+    told = (KEPT_PART + permitted).format(one=one, aside=aside, verb=verbs[0])
+    assert outcome(said, f"{around}\n{line.format(told)}") not in KEPT
+    assert outcome(said, f"{around}\n{line.format(said)}") in KEPT
+
+
+@given(
+    st.lists(st.integers(11, 99), min_size=3, max_size=5, unique=True),
+    st.sampled_from(["km", "rows", "tiles", "volts", "slots"]),
+    st.sampled_from(
+        ["for {unit} in ({list})", "{unit}s = [{list}]", "scan {unit} ({list}) later", "{unit}: {list}"]
+    ),
+    AROUND,
+)
+def test_law_a_bare_number_of_a_list_is_no_value_with_its_unit(
+    numbers: list[int], unit: str, code: str, around: str
+) -> None:
+    listed = code.format(unit=unit, list=", ".join(map(str, numbers)))
+    value = f"{numbers[1]} {unit}"
+    said = f"Mask all within {value}."
+    assert trace(said, f"{around}\n- `{listed}`")[value].outcome not in KEPT
+    assert trace(said, f"{around}\n- {value} are masked")[value].outcome in KEPT
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("All tests must pass before the merge.", "Some tests must pass before the merge."),
+        (
+            "The tests and the docs must pass before a merge.",
+            "The tests or the docs must pass before a merge.",
+        ),
+        ("Always turn on the tracing.", "Always turn off the tracing."),
+        ("Turn the tracing off in the build.", "Turn the tracing on in the build."),
+        ("Keep at most 5 backups on the disk.", "Keep more than 5 backups on the disk."),
+    ],
+)
+def test_the_opposite_function_word_is_not_certified(said: str, told: str) -> None:
+    assert outcome(said, told) not in KEPT
+    assert outcome(said, said) in KEPT
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Safe mode: pump off, valve open.", "Safe mode with the valve open and the pump off."),
+        ("Safe mode: pump off, valve open.", "In safe mode the pump is off and the valve is open."),
+        ("Files must not be larger than 5 MB.", "Files of at most 5 MB."),
+        ("Never delete rows from the ledger table.", "Deleting rows from the ledger table is never allowed."),
+        ("Distances of 25, 50 and 75 km are masked.", "Masked are distances of 25, 50 and 75 km."),
+    ],
+)
+def test_other_words_for_the_same_are_kept(said: str, told: str) -> None:
+    assert outcome(said, told) in KEPT
+
+
+@pytest.mark.parametrize(
+    ("said", "told", "expected"),
+    [
+        ("The gate must close at 18:15 every day.", "The gate must close at 6:15 pm every day.", True),
+        ("A render must finish within 150 seconds.", "A render must finish within 2.5 minutes.", True),
+        ("Never store more than 2 GB per tenant.", "Never store more than 2048 MB per tenant.", True),
+        ("Keep the drafts for 14 days at most.", "Keep the drafts for 2 weeks at most.", True),
+        ("The gate must close at 18:15 every day.", "The gate must close at 6:15 am every day.", False),
+        ("A render must finish within 150 seconds.", "A render must finish within 2.5 hours.", False),
+        ("Never store more than 2 GB per tenant.", "Never store more than 2048 GB per tenant.", False),
+    ],
+)
+def test_equal_amounts_in_another_unit_are_kept(said: str, told: str, expected: bool) -> None:
+    assert (outcome(said, told) in KEPT) == expected
+
+
+@given(st.text("bcdfgklmnprst", min_size=1, max_size=9).filter(lambda ending: ending != "log"), AROUND)
+def test_law_a_file_is_found_by_its_own_name_whatever_its_ending(ending: str, around: str) -> None:
+    path = f"deploy/stage/network.{ending}"
+    assert (
+        trace(f"Open {path} first.", f"{around}\nFiles changed: network.{ending}, x")[path].outcome
+        == "partial"
+    )
+    assert (
+        trace(f"Open {path} first.", f"{around}\nFiles changed: network2.{ending}")[path].outcome != "partial"
+    )
+
+
+def test_another_subcommand_that_was_said_is_no_changed_command() -> None:
+    said = "Run `stackctl preview` now. Never start a deploy on your own."
+    assert trace(said, "Run `stackctl deploy` later.")["command", "stackctl preview"].outcome == "absent"
+    assert trace(said, "Run `stackctl inspect`.")["command", "stackctl preview"].outcome == "changed"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "Please don't publish on your own, I do that myself after reading it.",
+            "- Do not publish on my own",
+        ),
+        ("必ず英語でコメントを書いてください", "コメントは英語で書く"),
+    ],
+)
+def test_a_rule_in_nearly_the_same_words_is_not_absent(said: str, told: str) -> None:
+    assert outcome(said, f"All is well.\n{told}") == "unclear"
+    assert outcome(said, "All is well.\nThe tiles are blue.") == "absent"
