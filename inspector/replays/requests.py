@@ -182,7 +182,8 @@ class RequestGate:
                 if kind == "byte_overflow" and pictures and self._count_pictures() == pictures:
                     self.log.note_once(
                         "bytes_stay",
-                        "No picture or document left the context: compacting does not make its bytes fewer.",
+                        "No picture or document left the context, and they are most of its bytes: "
+                        "the request may be refused again.",
                     )
                 return
             why = f"the recovery failed. {self.actions.compactor.why}"

@@ -186,7 +186,8 @@ class Run(Framed, Drawable):
 
     @property
     def peak(self) -> int:
-        """The fullest the replayed context became."""
+        """The fullest the replayed context became, as stored: rules that run before a request, such as a tool
+        result budget, may still make what is `sent` smaller."""
         highest = int(self.context.max()) if len(self) else 0
         return max([highest, *(item.before for item in self.adopted)])
 
