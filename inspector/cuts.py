@@ -181,6 +181,8 @@ CUT_RULES: tuple[CutRule, ...] = (
 """Every reason to forbid a cut, in the order they are given (CLAUDE §7.1-2, §8; FLUE §6-7)."""
 
 
+PAIRS = ("orphan-output", "inside-batch", "lone-output")
+"""The rules that are about calls and their outputs: such a cut is valid where pairs are kept whole."""
 _BEFORE_START = [rule.name for rule in CUT_RULES].index("before-start")
 _STARTS = [rule.name in ("nothing-before", "prior-compaction", "unknown-role") for rule in CUT_RULES]
 """Whether a range may begin at an invalid cut, by rule: the blocks before the range do not change."""

@@ -35,9 +35,8 @@ class SummaryWording(NamedTuple):
 FLUE_SUMMARY = SummaryWording("[Context Summary]\n\n", marks="[Context Summary]")
 FLUE_BRANCH = SummaryWording("[Branch Summary]\n\n")
 """Flue's marks, which it omits if the text begins with one (FLUE §1.2)."""
-_PI_OPENING = "What was said before this point was summarised:"
 _SUMMARY = "<summary>\n", "\n</summary>"
-PI_SUMMARY = SummaryWording(f"{_PI_OPENING}\n\n{_SUMMARY[0]}", _SUMMARY[1])
+PI_SUMMARY = SummaryWording(f"What was said before this point was summarised:\n\n{_SUMMARY[0]}", _SUMMARY[1])
 PI_BRANCH = SummaryWording(
     f"A branch of this conversation was left; what happened there:\n\n{_SUMMARY[0]}", _SUMMARY[1]
 )
@@ -53,7 +52,7 @@ _FRAMES = (
         rf"(?:^(?:{_CLAUDE_ENDS})[^\n]*+\s*+)+",
     ),
     (r"Another language model started to solve this problem[^\n]*", ""),  # Codex
-    (rf"{re.escape(_PI_OPENING)}\s*<summary>", r"</summary>\s*"),
+    (re.escape(PI_SUMMARY.before.strip()), r"</summary>\s*"),
     (re.escape(FLUE_SUMMARY.marks), ""),
     # Terminus, in ATIF
     (r"You are picking up work from a previous AI agent[^\n]*", r"^Please begin by asking.*"),

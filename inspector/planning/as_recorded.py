@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-
-from ..cuts import CutPoints
+from ..cuts import PAIRS, CutPoints
 from ..errors import PolicyError
 from ..policies.builtin.recorded import RECORDED
 from ..policies.rules.carry_file_operations import CarryFileOperations, collect
 from ..policies.table import Table
 from ..session.entries import Entry
-from ..session.queries import find_next_compaction, is_sealed
+from ..session.queries import find_kept_place, find_next_compaction, is_sealed
 from ..session.session import Session
 from ..text import brief
 from ..tokens.recorded_sizes import find_sealed_summary
@@ -23,8 +21,9 @@ from .summary_jobs import Checkpoint
 class RecordedCut(NamedTuple):
     """A recorded compaction: its entry, and the place of its cut among the live blocks before it.
 
-    If the file's own cut is invalid for providers, `place` is the nearest valid one. `since` is the place
-    from which on it summarised, if its summary follows the beginning of the context, which it kept.
+    `place` is the file's own, also if providers refuse what it keeps because it parts calls from their
+    outputs; if it is invalid for another reason, it is the nearest valid one. `since` is the place from which
+    on it summarised, if its summary follows the beginning of the context, which it kept.
     """
 
     entry: Entry
@@ -61,10 +60,11 @@ def find_recorded(session: Session, cuts: CutPoints) -> RecordedCut:
     entry = find_next_compaction(session)
     if entry is None:
         raise PolicyError(RECORDED.name, "the file records no compaction right after this moment")
-    place = _find_place(session, entry)
+    place = find_kept_place(session, entry)
     since = _find_since(session, entry)
     since = since if cuts.starts[since] else 0
-    return RecordedCut(entry, place if cuts.legal[place] else cuts.nearest(place), since)
+    stands = cuts.legal[place] or cuts[place].rule in PAIRS
+    return RecordedCut(entry, place if stands else cuts.nearest(place), since)
 
 
 def _find_since(session: Session, entry: Entry) -> int:
@@ -76,18 +76,3 @@ def _find_since(session: Session, entry: Entry) -> int:
     listed = {index[name] for name in boundary.kept if name in index}
     since = next((at for at, kept in enumerate(live) if kept not in listed), len(live))
     return since if listed.isdisjoint(live[since:]) else 0
-
-
-def _find_place(session: Session, entry: Entry) -> int:
-    """Return the beginning of the kept part: the entry that the file names, or its last listed run."""
-    live, index, boundary = session.live, session.tree.index, entry.boundary
-    if boundary is None or boundary.summary_last:
-        return len(live)
-    if boundary.first_kept in index:
-        at = np.flatnonzero(live.entries == index[boundary.first_kept])
-        return int(at[0]) if len(at) else len(live)
-    listed = {index[name] for name in boundary.kept if name in index}
-    place = len(live)
-    while place and int(live.entries[place - 1]) in listed:
-        place -= 1
-    return place

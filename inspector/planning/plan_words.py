@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..cuts import PAIRS
 from ..policies.builtin.recorded import RECORDED
 from ..policies.harness import find_double
 from ..policies.open_loop import REASONING, lacks_first_reasoning
@@ -142,10 +143,6 @@ def last_leaf(session: Session) -> str | None:
         if entry.sidechain is None and entry.kind != "micro":
             return entry.id
     return None
-
-
-PAIRS = ("orphan-output", "inside-batch", "lone-output")
-"""Cut rules that are about a call and its output."""
 
 
 def describe_plan(plan: Plan) -> list[str]:

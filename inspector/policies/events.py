@@ -165,9 +165,10 @@ class AuditEvent:
         return f"{filled} ({outcome})" if filled and outcome else filled
 
     def record_in(self, dialect: Dialect) -> dict[str, Any] | None:
-        """The record a system itself would write, as far as its fields are known; None if it writes none."""
+        """The record a system itself would write, as far as its fields are known; None if it writes none, as
+        of a stage that did not run."""
         name = self.name_in(dialect)
-        if name is None:
+        if name is None or (self.kind == "stage" and self.data.get("ran") is False):
             return None
         fields = FIELDS.get((dialect, self.kind), {})
         return {"type": name, **self._fill(fields, dialect)}

@@ -28,6 +28,7 @@ from ..summaries.audit import (
     start_compaction,
 )
 from ..summaries.record import changes_stored, without_summary
+from ..text import plural
 from .carry import carry_entries
 from .event_log import EventLog
 from .harness_state import HarnessState
@@ -60,6 +61,7 @@ class Compactor:
         self.writer = writer
         self.fails = ALWAYS if writer.fails == "always" else writer.fails
         self.written = 0
+        self.why = ""
         self.compactions: list[Compaction] = []
         late = {kind for stage in policy.late for kind in stage.rules}
         own = (rule for rule in policy.rules if rule.enabled and not rule.locked)
@@ -79,7 +81,7 @@ class Compactor:
             summarises: If False, only stages without a summariser run.
 
         Returns:
-            The unchanged start of the context, or None if nothing was adopted.
+            The unchanged start of the context, or None if nothing was adopted; `why` then says the cause.
         """
         plan = self.context.plan(self.policy, reason, fires=True)
         if summarises and plan.summarises:
@@ -88,8 +90,8 @@ class Compactor:
         if not summarises and not changes_stored(plan := without_summary(plan)):
             return None
         if not changes_stored(plan):
+            self.why = why = plan.why or "The policy finds nothing to compact."
             if reason == "auto":
-                why = plan.why or "The policy finds nothing to compact."
                 if by:
                     why = f"A forced compaction had no effect. {why}"
                 self.log.note_once("forced" if by else "nothing", why)
@@ -122,6 +124,7 @@ class Compactor:
         was, left = size_by_harness(plan, before, size, longer)
         if self.harness_state.harness.adopt == "smaller" and left >= was:
             self._keep(plan, reason, before, size, prefix, tries, adopted=False)
+            self.why = "The result would not be smaller and is discarded."
             self._record(plan, [CompactionEvent("discarded", before, size, describe_reason(plan))])
             self.harness_state.finish("discarded")
             return None
@@ -140,6 +143,7 @@ class Compactor:
         self, plan: Plan, before: int, size: int, tries: SimulatedAnswer, refused: bool
     ) -> KeptPrefix | None:
         """Record that the summariser failed for good; the work of other stages, if any, is adopted."""
+        self.why = f"The summariser failed {plural(tries.calls, 'time')}."
         rest, prefix = without_summary(self.context.plan(self.policy, plan.reason, fires=True)), None
         if changes_stored(rest):
             prefix = rest.prefix

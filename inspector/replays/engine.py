@@ -179,20 +179,15 @@ class _Replay:
         self.replayed = np.zeros(len(history.turn), bool)
         # Lists, because they are looked at one by one.
         timeline = self.timeline
-        self.step, self.requests, self.open = (
-            timeline.step.tolist(),
-            timeline.requests.tolist(),
-            timeline.open.tolist(),
-        )
-        self.output = timeline.output.tolist()
+        self.step, self.requests = timeline.step.tolist(), timeline.requests.tolist()
+        self.open, self.output = timeline.open.tolist(), timeline.output.tolist()
         self.looks = find_moments(timeline, policy.trigger.check).tolist()
 
     # -- the timeline -----------------------------------------------------------------------------
 
     def run(self, on_progress: Callable[[float], None] | None = None) -> Run:
         status: Status = "finished"
-        why = ""
-        whole = len(self.timeline)
+        why, whole = "", len(self.timeline)
         every = max(-(-whole // WORDS), 1)
         first = (self.context.size, self.context.value)
         try:
@@ -205,7 +200,8 @@ class _Replay:
         except Stop as stop:
             status, why = stop.status, stop.why
             # The reason for the stop belongs to the step that was not completed.
-            self._record(self.step[self.context.position], self.context.position - 1)
+            position = self.context.position
+            self._record(self.step[min(position, whole - 1)], position - 1)
         run = self._finish(status, why, first)
         if on_progress is not None:
             on_progress(1.0)
@@ -244,11 +240,13 @@ class _Replay:
 
     def _happens(self, number: int) -> None:
         """Apply recorded refusals and the scenario's events before the entry `number` of the timeline."""
-        for refusal in self.timeline.refusals.get(number, ()):
+        refusals = self.timeline.refusals.get(number, [])
+        for refusal in refusals:
             self.log.stand_at(refusal)
             # A context that compactions made smaller than the refused one is not refused.
             if not self.context.changed or self.context.size >= refusal.tokens:
-                self.gate.refuse(refusal.kind, recorded=True, status=refusal.status)
+                continues = number < len(self.timeline) or refusal is not refusals[-1]
+                self.gate.refuse(refusal.kind, continues=continues, status=refusal.status)
         if number == len(self.timeline):
             return
         self.log.stand(number, arrived=False)

@@ -12,6 +12,8 @@ from ..policies.events import BY_RULES
 from ..policies.failures import FailureCounts, frees_little
 from ..policies.harness import (
     LEVELS,
+    STATE_NAMES,
+    UNKNOWN,
     Harness,
     Latch,
     Outcome,
@@ -114,7 +116,11 @@ class HarnessState:
         for move in moves:
             limit = {"limit": getattr(self.harness, LIMITS[move.kind])} if own and move.kind in LIMITS else {}
             kind = move.kind if own else "state_changed"
-            self.log.record(kind, self.context.size, None, **move.data, **limit)
+            data = move.data
+            if own and not self.context.window:  # without a window no level is known
+                levels = {key: STATE_NAMES[UNKNOWN] for key in ("from", "to") if data[key] in LEVELS}
+                data = {**data, **levels}
+            self.log.record(kind, self.context.size, None, **data, **limit)
 
     def may_send(self, override: bool) -> Permission:
         """Whether the next request is composed."""

@@ -160,19 +160,21 @@ class RequestGate:
         return True
 
     def refuse(
-        self, kind: Overflow | Literal["overran"], *, recorded: bool = False, status: int | None = None
+        self, kind: Overflow | Literal["overran"], *, continues: bool = False, status: int | None = None
     ) -> None:
         """Handle a refusal by the provider, or a reply that the harness takes for an overflow.
 
         In mode auto the harness recovers from it; else the user is asked, or informed of the available
-        actions (S1-30). A second refusal in a row surfaces (S4-59). A recorded refusal never ends the replay,
-        because the file continues after it; any other one raises `Stop`. `status` is the status in the file,
-        by default the documented one.
+        actions (S1-30). A second refusal in a row surfaces (S4-59), and so does one that nothing recovers
+        from: it raises `Stop`, unless the file `continues` after it. `status` is the status in the file, by
+        default the documented one.
         """
         context, harness_state, counts = self.context, self.harness_state, self.harness_state.counts
         data = {} if kind == "overran" else {"status": status or STATUS[kind]}
         self._take_off(kind, **data)
-        why = "the recovery did not help" if counts.recoveries else "nothing recovers from that here"
+        off = self.harness.why_off("overflow") if self.harness.mode == "auto" else ""
+        why = "nothing recovers from that here" + (f": {off[:1].lower()}{off[1:]}" if off else "")
+        why = "the recovery did not help." if counts.recoveries else f"{why}."
         if counts.may_compact(self.harness, "overflow", self._consents_to_recover()):
             harness_state.deferred, harness_state.counts = False, counts.recover()
             pictures = self._count_pictures()
@@ -180,24 +182,27 @@ class RequestGate:
                 if kind == "byte_overflow" and pictures and self._count_pictures() == pictures:
                     self.log.note_once(
                         "bytes_stay",
-                        "No picture or document left the context: compacting does not make its bytes fewer.",
+                        "No picture or document left the context, and they are most of its bytes: "
+                        "the request may be refused again.",
                     )
                 return
-            why = "the recovery failed"
+            why = f"the recovery failed. {self.actions.compactor.why}"
         elif self.harness.mode != "auto" and not counts.recoveries:
             harness_state.counts, before = counts.recover(), context.size
             self.log.record("refused", ratio=context.ratio, actions=self._offer("blocking"))
             acts = self._ask_user()
             if acts and context.size < before:
                 return
-            if not acts and not recorded:
+            if not acts and not continues:
                 raise Stop("paused", "The provider refused the request; the session waits for its user.")
         most = self.harness.recoveries if self.harness.recover else 0
         counted = {"recoveries": harness_state.counts.recoveries, "limit": most}
         self.log.record("surfaced", before=context.size, error="ContextOverflow", **counted)
-        if not recorded:
-            what = "reply took more than the window" if kind == "overran" else "provider refused the request"
-            raise Stop("failed", f"The {what}, and {why}.")
+        what = "reply took more than the window" if kind == "overran" else "provider refused the request"
+        if not continues:
+            raise Stop("failed", f"The {what}, and {why}")
+        turn = f"In turn {self.log.turn + 1} the {what}"
+        self.log.note_once("not_recovered", f"{turn}, as recorded, and {why} The file continues after it.")
 
     def _take_off(self, kind: Trouble, **data: int) -> None:
         """Remove the failed reply from the path; a compaction that failed before it ends here (S2-36)."""

@@ -186,7 +186,8 @@ class Run(Framed, Drawable):
 
     @property
     def peak(self) -> int:
-        """The fullest the replayed context became."""
+        """The fullest the replayed context became, as stored: rules that run before a request, such as a tool
+        result budget, may still make what is `sent` smaller."""
         highest = int(self.context.max()) if len(self) else 0
         return max([highest, *(item.before for item in self.adopted)])
 
@@ -200,15 +201,16 @@ class Run(Framed, Drawable):
         """The warnings as they were shown, one after another (S1-9, S1-10, S1-17)."""
         harness = self.scenario.equip(self.policy.running)
         shown: list[Banner] = []
+        levels = (*LEVELS, STATE_NAMES[UNKNOWN])
         for number, event in enumerate(self.events):
-            if event.data.get("to") not in LEVELS and event.kind != "reset":
+            if event.data.get("to") not in levels and event.kind != "reset":
                 continue
             step = event.step or 0
             if shown and shown[-1].until is None:
                 shown[-1] = shown[-1]._replace(until=step, last=number)
             # Events are in order, so the step's own events follow directly.
             later = islice(self.events, number + 1, None)
-            starts = next((change for change in later if change.data.get("to") not in (None, *LEVELS)), None)
+            starts = next((change for change in later if change.data.get("to") not in (None, *levels)), None)
             fires = starts is not None and (starts.step, starts.data["to"]) == (event.step, "auto")
             sentence = None if event.kind == "reset" else write_banner(harness, event.data["ratio"], fires)
             if sentence is not None:

@@ -267,3 +267,18 @@ def describe_words(entry: Entry, block: Block | None = None) -> str:
             speech = Speech(spans[0].speaker, spans[0].way)
     way = _WAYS.get(speech.way)
     return f"{_VOICES.get(speech.speaker, 'user')} text{f', {way}' if way else ''}"
+
+
+def find_kept_place(session: Session, entry: Entry) -> int:
+    """Return the beginning of the kept part: the entry that the file names, or its last listed run."""
+    live, index, boundary = session.live, session.tree.index, entry.boundary
+    if boundary is None or boundary.summary_last:
+        return len(live)
+    if boundary.first_kept in index:
+        at = np.flatnonzero(live.entries == index[boundary.first_kept])
+        return int(at[0]) if len(at) else len(live)
+    listed = {index[name] for name in boundary.kept if name in index}
+    place = len(live)
+    while place and int(live.entries[place - 1]) in listed:
+        place -= 1
+    return place

@@ -311,13 +311,13 @@ def carry_out(
     try:
         checkpoint = _write(core, summariser, calls) if core.summarises else None
     except Exception as fault:
-        report.retry(max(calls.failed - 1, 0))
+        report.retry(calls.repeated)
         report.fail(type(fault).__name__)
         raise
     why = ""
     if checkpoint is not None:
         report.name(checkpoint)
-        report.retry(calls.failed - (checkpoint.error is not None), checkpoint.oversize)
+        report.retry(calls.repeated, checkpoint.oversize)
         why = checkpoint.error or ""
     why = why or find_unusable(core, checkpoint)
     if why and (checkpoint is None or (checkpoint.error is None and not _is_empty(checkpoint))):
@@ -439,10 +439,10 @@ class _EventReporter:
         if self.on_event is not None:
             self.report([start_compaction(self.core, self.before, self.estimated)])
 
-    def retry(self, failed: int, oversize: Iterable[Oversize] = ()) -> None:
+    def retry(self, repeated: int, oversize: Iterable[Oversize] = ()) -> None:
         """The summariser is called again: it failed, or answered with more than its budget."""
         if self.on_event is not None:
-            self.report(list_retries(failed, self.before, self.plan.policy.running.retries))
+            self.report(list_retries(repeated, self.before, self.plan.policy.running.retries))
             self.report(list_oversize(oversize, self.before))
 
     def fail(self, cause: str = "SummarizeFailed", rest: CompactionResult | None = None) -> None:

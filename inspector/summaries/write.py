@@ -62,7 +62,7 @@ def summarise(plan: Plan, summariser: Summariser | None = None) -> Checkpoint:
 
 
 class Calls:
-    """The calls of a summariser for one plan: their `count`, and how many of them `failed`.
+    """The calls of a summariser for one plan: their `count`, how many `failed`, and how many were `repeated`.
 
     A call fails whose reply cannot stand for what was asked, or that raises anything but an error of this
     package, which knows by itself what is worth another call. It is made again at once, as often as the
@@ -70,7 +70,7 @@ class Calls:
     """
 
     def __init__(self, harness: Harness) -> None:
-        self.harness, self.count, self.failed = harness, 0, 0
+        self.harness, self.count, self.failed, self.repeated = harness, 0, 0, 0
         self._lock = threading.Lock()
 
     def ask(self, summariser: Summariser, job: SummaryJob, session: Session) -> Reply:
@@ -96,7 +96,9 @@ class Calls:
         """Count a call that failed; whether it is made again."""
         with self._lock:
             self.failed += 1
-            return self.harness.may_retry(self.failed)
+            again = self.harness.may_retry(self.failed)
+            self.repeated += again
+            return again
 
 
 def ask_for_summary(plan: Plan, summariser: Summariser | None, calls: Calls) -> Checkpoint:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from inspector.demo import LOST_PATH, open_demo
 from inspector.errors import PolicyError
 from inspector.facts.trace import trace_recorded
+from inspector.formats.readers import read_session
+from inspector.planning.assemble import build_context, live_context
 from inspector.planning.planner import make_plan
 from inspector.policies.registry import list_policies
 from inspector.session.session import Session
@@ -38,6 +42,47 @@ def test_what_would_have_kept_a_fact_is_an_edit_of_what_happened() -> None:
     assert fix.plan.after == plan.after + fix.price
     # Nothing else of what happened is another.
     assert fix.plan.place == plan.place
+
+
+def test_a_recorded_cut_between_a_call_and_its_output_stays_where_it_is_and_says_that_it_is_refused() -> None:
+    call = {"type": "toolCall", "id": "c1", "name": "ls", "arguments": {"path": "src"}}
+    said = [
+        {"role": "user", "content": "What is here?"},
+        {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "I look."}, call],
+            "stopReason": "toolUse",
+        },
+        {
+            "role": "toolResult",
+            "toolCallId": "c1",
+            "toolName": "ls",
+            "content": [{"type": "text", "text": "a.py"}],
+        },
+        {"role": "assistant", "content": [{"type": "text", "text": "One file."}], "stopReason": "stop"},
+    ]
+    named = [{"type": "message", "id": f"m{n}", "message": message} for n, message in enumerate(said)]
+    rows = [*named, {"type": "compaction", "id": "c", "summary": "A folder.", "firstKeptEntryId": "m2"}]
+    before = [None, *(row["id"] for row in rows)]
+    stamped = [
+        {**row, "parentId": parent, "timestamp": "2026-01-01T00:00:00Z"}
+        for row, parent in zip(rows, before, strict=False)
+    ]
+    session = read_session(
+        json.dumps({"version": 3, "entries": stamped, "leafId": "c", "metadata": {}}).encode()
+    )
+    plan = make_plan(session.at("m3"), "recorded")
+    assert plan.cut is not None
+    assert (plan.cut.entry, plan.cut.legal, plan.cut.rule) == ("m2", False, "orphan-output")
+    kept = {row["ref"]: row["retention"] for row in plan.to_dicts()}
+    assert kept == dict.fromkeys(("m0/0", "m1/0", "m1/1"), "summarised") | dict.fromkeys(
+        ("m2/0", "m3/0"), "verbatim"
+    )
+    assert any(plan.cut.sentence in note for note in plan.notes)
+    # The plan is what the file left, and the user's own cut is not parted.
+    planned, left = build_context(plan.session, plan), live_context(session, count_tokens(session))
+    assert [piece.block for piece in planned.pieces] == [piece.block for piece in left.pieces]
+    assert make_plan(session.at("m3"), "recorded", cut="m1").cut.legal
 
 
 def test_a_moment_without_a_compaction_after_it_has_none() -> None:

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
+from inspector.planning.summary_jobs import Checkpoint, Reply, SummaryJob
 from inspector.policies.builtin.pi import VERSIONS
+from inspector.policies.events import AuditEvent
 from inspector.policies.policy import Edits
 from inspector.policies.registry import find_policy
 from inspector.policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context, walk_back
@@ -22,6 +24,7 @@ from inspector.policies.trigger import Measured
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry, Usage
 from inspector.session.session import Session
+from inspector.summaries.compaction import compact
 from inspector.summaries.material import job_text
 from inspector.summaries.recovery import judge_reply
 from inspector.tokens.ledger import count_tokens
@@ -94,6 +97,41 @@ def test_outputs_at_the_very_end_leave_flue_stuck_and_pi_keeps_their_call() -> N
     mended = plan_of(STUCK, "flue", settings={f"{KEEP}.fallback": "last"})
     assert cuts({"flue": mended}) == {"flue": "e3"}
     assert [job.entries for job in mended.jobs] == [("e0", "e1"), ("e2",)]
+
+
+@pytest.mark.parametrize("name", ["flue", "flue-2"])
+def test_the_reason_for_no_cut_is_the_one_that_holds(name: str) -> None:
+    """The budget covers the context only if all of it is within the budget."""
+    held, failed = plan_of(STUCK, name, keep=1_000), plan_of(STUCK, name)
+    assert held.place is failed.place is None
+    assert "budget covers the whole context" in held.why and "no valid cut point" not in held.why
+    assert "no valid cut point follows" in failed.why and "covers" not in failed.why
+    settings = {"settings": {f"{KEEP}.tokens": 10}}
+    for reason in ("manual", "overflow"):
+        done = compact(STUCK, name, Checkpoint(text="So far."), edits=settings, reason=reason)
+        assert not done.done and done.why == failed.why
+
+
+@pytest.mark.parametrize("retries", [0, 1, 2, 5])
+@pytest.mark.parametrize("failing", [{"initial"}, {"turn_prefix"}, {"initial", "turn_prefix"}])
+def test_S0_101_a_split_turn_reports_a_retry_for_each_call_that_was_made_again(
+    retries: int, failing: set[str]
+) -> None:
+    asked: list[str] = []
+    events: list[AuditEvent] = []
+
+    def write(job: SummaryJob, session: Session) -> Reply:
+        asked.append(job.kind)
+        return (
+            Reply(text="", stop_reason="error", error="500") if job.kind in failing else Reply(text="So far.")
+        )
+
+    settings = {f"{KEEP}.tokens": 10, f"{KEEP}.fallback": "last", "harness.retries": retries}
+    done = compact(STUCK, "flue", write, edits={"settings": settings}, on_event=events.append)
+    assert not done.done and set(asked) == {"initial", "turn_prefix"}
+    repeated = [event for event in events if event.kind == "retried"]
+    assert len(repeated) == len(asked) - 2
+    assert all(event.data["attempt"] <= event.data["limit"] == retries for event in repeated)
 
 
 def measured(session: Session, policy: str, **knobs: Any) -> Measured:

@@ -54,6 +54,51 @@ def test_S2_36_a_failed_automatic_compaction_is_told_as_one_and_is_no_recovery(u
     assert "recovered" not in [event.kind for event in run.events if event.data.get("from") == "auto"]
 
 
+TOO_LONG = "prompt is too long: 213462 tokens > 200000 maximum"
+KEEP = "keep-recent-tokens.tokens"
+
+
+@pytest.mark.parametrize("more", [0, 1])
+@pytest.mark.parametrize(
+    ("settings", "writer", "cause"),
+    [
+        ({KEEP: 10}, {}, None),
+        ({KEEP: 10**6}, {}, "budget covers the whole context"),
+        ({KEEP: 10}, {"fails": "always"}, "summariser failed 1 time"),
+        ({KEEP: 10, "trigger.enabled": False}, {}, "recovery is switched off"),
+    ],
+)
+def test_a_recorded_refusal_that_nothing_recovers_from_ends_the_run_or_is_a_finding(
+    settings: dict[str, Any], writer: dict[str, Any], cause: str | None, more: int
+) -> None:
+    """At the end of the file it ends the run; otherwise the file continues, and the run with it."""
+    entries = [say(role, 20) for role in ("user", "assistant") * 4] + [say("user", 5)]
+    refused = say("assistant", 0).model_copy(update={"stop_reason": "error", "error": TOO_LONG})
+    session = talk(*entries, refused, *[say("user", 5), say("assistant", 5)] * more)
+    run = replay(session, "flue", {"writer": writer}, window=100_000, settings=settings)
+    sentences = [note.sentence for note in run.findings if note.kind == "not_recovered"]
+    surfaced = [event.kind for event in run.events].count("surfaced")
+    if cause is None:
+        assert (run.status, run.why, sentences, surfaced) == ("finished", "", [], 0) and len(run.adopted) == 1
+        return
+    assert (surfaced, run.status) == (1, "finished" if more else "failed")
+    (told,) = sentences if more else [run.why]
+    assert cause in told and "provider refused the request" in told
+    assert cause in repr(run)
+
+
+@pytest.mark.parametrize("do", ["compact", "token_overflow"])
+def test_without_a_window_no_level_is_known_and_none_is_named(do: str) -> None:
+    run = replay(growing(9, usage=False), "claude-code-analysis", at("e9", do))
+    moves = [event for event in run.events if event.kind == "state_changed"]
+    state = {"compact": "manual", "token_overflow": "reactive"}[do]
+    assert [(move.data["from"], move.data["to"]) for move in moves] == [
+        ("unknown", state),
+        (state, "unknown"),
+    ]
+    assert not any("NORMAL" in (event.name_in("claude-code") or "") for event in run.events)
+
+
 @pytest.mark.parametrize("usage", [True, False])
 def test_a_recovery_is_told_once(usage: bool) -> None:
     run = replay(growing(20, usage), "claude-code-analysis", {"writer": {}}, window=2_500)

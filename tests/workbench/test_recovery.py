@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector import Checkpoint, compact
+from inspector import Checkpoint, compact, export_session, read_session
 from inspector.session.blocks import Text
 from inspector.session.entries import Entry, Usage
 from inspector.session.session import Session
+from inspector.summaries.recovery import append_retry
 from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.recovery import describe_recovery
 
@@ -39,6 +40,22 @@ def recover(session: Session, usage: Usage | None = None) -> Any:
     done = compact(session, "flue", summary, reason="overflow", failed="f", edits=settings)
     assert done.done, done.why
     return done
+
+
+def test_S4_64_a_retry_is_still_one_in_a_file_that_flue_reads() -> None:
+    done = recover(fail(talk(300, 500, 900)))
+    reply = Entry(
+        id="again", role="assistant", stop_reason="stop", blocks=(Text(text="The market is open."),)
+    )
+    session = read_session(export_session(append_retry(done, [reply]).after, "flue"))
+    marked = [entry.text for entry in session.entries if entry.extra.get("source") == "retry"]
+    assert marked == ["The market is open."]
+    # A word of another harness is none of Flue's.
+    other = reply.model_copy(update={"extra": {"source": "vscode"}})
+    bare = Session(
+        format="copilot", entries=(*talk(3)[:1], other.model_copy(update={"parent": "u0"})), leaf="again"
+    )
+    assert b"vscode" not in export_session(bare, "flue")
 
 
 def test_a_secret_in_a_long_error_is_not_shown() -> None:

@@ -6,7 +6,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...session.queries import find_next_compaction
+from ...cuts import PAIRS
+from ...session.queries import find_kept_place, find_next_compaction
 from ..base_rule import Rule
 from ..table import VERBATIM, Claim, Decision, Table
 
@@ -15,7 +16,8 @@ class KeepListed(Rule):
     """Keep the entries that the compaction right after this point in time lists as kept.
 
     Codex lists the messages of the user and of the harness, and drops the calls and outputs between them. If
-    the file lists no entries, or no compaction follows, the rule claims nothing.
+    the file lists no entries, or no compaction follows, the rule claims nothing. A file whose own cut parts
+    a call from its output has them parted: pairs are then left as they fall.
     """
 
     title: ClassVar[str] = "Keep what the file lists"
@@ -35,4 +37,5 @@ class KeepListed(Rule):
         listed = [index[name] for name in names if name in index]
         rows = np.isin(table.live.entries, listed)[table.live.position]
         claim = Claim(rows, VERBATIM)
-        return Decision(older=claim, kept=claim)
+        parted = entry is not None and table.cuts[find_kept_place(table.session, entry)].rule in PAIRS
+        return Decision(older=claim, kept=claim, unpaired=parted)

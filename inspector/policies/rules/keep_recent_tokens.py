@@ -87,11 +87,8 @@ class KeepRecentTokens(Rule):
 
     def _explain(self, table: Table, start: int) -> str:
         """Why the walk ends at the start."""
-        valid = valid_places(table, start)
-        if not len(valid):
-            return "Nothing can be cut: the context has no valid cut point."
         full = _tail(table, self.estimate).reach(self.tokens)
-        if full is not None and valid[-1] < len(table.live) - full:
+        if full is not None and not (valid_places(table, start) >= len(table.live) - full).any():
             return (
                 "Nothing can be cut: the outputs at the very end fill the budget alone, and no valid cut "
                 "point follows."

@@ -43,6 +43,7 @@ from .base_payload import Labelled, Payload
 from .sections import format_tokens
 
 MOST_CHARS = 120
+MOST_TURNS = 100
 ROOM = 16
 """Maximum characters of a policy's name in the margin next to its bar, at every width."""
 _PACE: Memo[tuple[float, int]] = Memo()
@@ -91,6 +92,14 @@ class TriggerHeadroom(NamedTuple):
     scale: str = ""
 
     @property
+    def some_turns(self) -> str:
+        """The turns left in words, up to `MOST_TURNS`; "" if there is none, or it is not known."""
+        if not self.turns:
+            return ""
+        many = self.turns > MOST_TURNS
+        return f"more than {MOST_TURNS} turns" if many else f"about {plural(self.turns, 'turn')}"
+
+    @property
     def sentence(self) -> str:
         """The headroom in words."""
         singular, several = f"{self.unit}{self.scale} is", f"{self.unit}s{self.scale} are"
@@ -98,8 +107,9 @@ class TriggerHeadroom(NamedTuple):
         sentence = f"{remaining} left before {self.until}"
         if self.turns is None:
             return f"{sentence}."
-        turns = "less than a turn" if not self.turns else f"about {plural(self.turns, 'turn')}"
-        return f"{sentence}: {turns} at {self.pace:,.0f} a turn, as here so far."
+        return (
+            f"{sentence}: {self.some_turns or 'less than a turn'} at {self.pace:,.0f} a turn, as here so far."
+        )
 
 
 def say_scale(measure: Measure) -> str:
@@ -210,8 +220,8 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
         )
         return f"{name} {does}", limit if counted else None
     headroom = find_headroom(plan)
-    turns = 0 if headroom is None else headroom.turns or 0
-    to_go = f"about {plural(turns, 'turn')} to go, " if turns else ""
+    turns = "" if headroom is None else headroom.some_turns
+    to_go = f"{turns} to go, " if turns else ""
     return f"{name} would not compact yet: {to_go}{where}", limit if counted else None
 
 

@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 
 from ...policies.event_names import LOGGED
 from ...policies.events import AuditEvent
-from ...policies.harness import STATES, UNKNOWN, Dialect, find_actions
+from ...policies.harness import STATE_NAMES, STATES, UNKNOWN, Dialect, find_actions
 from ...policies.table import COUNTED
 from ...replays.run import Compaction, Run, Status
 from ...summaries.record import list_archived, stored_part
@@ -274,7 +274,7 @@ def _event(event: AuditEvent, dialect: Dialect, run: Run) -> RunEvent:
         details=_list_details(event, run),
         tone=TONES.get(event.kind, "plain"),
         compaction=_find_compaction(event, run),
-        entered=STATES.index(state) if (state := event.data.get("to")) in STATES else UNSET,
+        entered=STATE_NAMES.index(state) if (state := event.data.get("to")) in STATE_NAMES else UNSET,
     )
 
 

@@ -11,10 +11,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ...cuts import PAIRS
 from ...errors import InspectorError
 from ...planning.fates import REMAINS
 from ...planning.plan import Plan
-from ...planning.plan_words import PAIRS, describe_protected
+from ...planning.plan_words import describe_protected
 from ...planning.planner import make_plan
 from ...policies.own_policy import find_own_policy
 from ...policies.rules.keep_recent_tokens import KeepRecentTokens
@@ -231,10 +232,9 @@ def _describe_room(plan: Plan) -> str:
     """ "85.7k of 200k, about 8 turns to go"."""
     size, window = format_tokens(plan.before), plan.table.window
     headroom = find_headroom(plan)
-    turns = (
-        "" if headroom is None or not headroom.turns else f", about {plural(headroom.turns, 'turn')} to go"
-    )
-    return (f"{size} of {format_tokens(window)}" if window else size) + turns
+    turns = "" if headroom is None else headroom.some_turns
+    room = f"{size} of {format_tokens(window)}" if window else size
+    return f"{room}, {turns} to go" if turns else room
 
 
 def _say_idle(plan: Plan) -> list[SentencePart]:

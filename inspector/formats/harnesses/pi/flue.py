@@ -135,12 +135,19 @@ def _read_entry(item: Any, line: int) -> Entry | Corrupt:
     )
 
 
+ORIGINS = ("prompt", "skill", "shell", "task", "retry")
+"""What a message entry may name as its `source` (FLUE §1)."""
 READER = Reader(NAME, "Flue session", partial(sniff_document, judge=_judge), read)
 
 
 def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
     """Return the document, and the number of losses by kind."""
     entries, losses = write_records(session, twigs, FLUE_SUMMARY, FLUE_BRANCH)
+    for record in entries:
+        at = session.index.get(record["id"])
+        origin = None if at is None else session.entries[at].extra.get("source")
+        if record["type"] == "message" and origin in ORIGINS:
+            record["source"] = origin
     document: Json = {
         "version": VERSION,
         "entries": entries,
