@@ -17,7 +17,7 @@ from .mentions import longest_word
 from .occurrences import Occurrences
 from .questions import read_names
 from .remaining import Remaining, TextIndex
-from .things import find_near_keys, find_part_keys, read_figure
+from .things import find_near_keys, find_part_keys, read_telling_value
 
 Table = dict[str, list[int]]
 """Numbers of facts by a word or another key."""
@@ -111,7 +111,7 @@ class FactKeys:
     def _figures(self) -> Table:
         """The numbers that have a name, by the values that tell by themselves."""
         return self._table(
-            ("number",), lambda form: similar_keys(figure) if (figure := read_figure(form)) else ()
+            ("number",), lambda form: similar_keys(figure) if (figure := read_telling_value(form)) else ()
         )
 
     def held_by(self, index: TextIndex) -> set[int]:

@@ -59,9 +59,12 @@ class Force:
             if (aside or joined) and (term.sort in ("permission", "strict") or term.form in _MODALS):
                 negated = aside = False  # "stored without salt and may be printed"
             ahead = [self.terms[other] for other in clause[place + 1 : place + 3]]
-            # "Emojis are banned from messages", "… are never allowed".
-            refuses = term.form in _REFUSED or (
-                is_negation(term) and len(ahead) == 1 and ahead[0].sort == "permission"
+            # "Emojis are banned from messages", "… are never allowed", "guests may not".
+            last = is_negation(term) and place > 0 and not ahead and self.terms[clause[place - 1]]
+            refuses = (
+                term.form in _REFUSED
+                or (is_negation(term) and len(ahead) == 1 and ahead[0].sort == "permission")
+                or (last and (last.sort in ("permission", "strict") or last.form in _MODALS))
             )
             if refuses and place and not negated:
                 self.refused.update(clause[:place])

@@ -76,7 +76,7 @@ def compare_thing(
     if kind == "command":
         return _compare_command(form, text, is_said)
     if kind == "number" and (result := _compare_number(form, text, is_said, latest)):
-        return result if result.outcome != "absent" else _find_figure(form, text)
+        return result if result.outcome != "absent" else _find_value_alone(form, text)
     # A lower-case word alone is a word, and no folder; "." is the working directory only by its whole name.
     is_word = kind == "file" and (_LOWER.fullmatch(form) is not None or form == ".")
     if not is_word and (at := find_whole(form, text.text)) >= 0:
@@ -101,7 +101,7 @@ def compare_thing(
         return _make("changed", best, text)._replace(said=form, instead=best[2:], reason="value")
     if short:
         return _make("partial", short[0], text)
-    return _find_part(value, text) or (_find_figure(form, text) if kind == "number" else ABSENT)
+    return _find_part(value, text) or (_find_value_alone(form, text) if kind == "number" else ABSENT)
 
 
 def _normalise(kind: str, form: str) -> str:
@@ -394,19 +394,19 @@ def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: b
     return ABSENT
 
 
-def read_figure(form: str) -> str:
+def read_telling_value(form: str) -> str:
     """Return the normal form of the value of a named number; "" for a value that does not tell by itself.
 
-    >>> read_figure("timeout = 20 seconds"), read_figure("n = 5")
+    >>> read_telling_value("timeout = 20 seconds"), read_telling_value("n = 5")
     ('n:20 s', '')
     """
     terms = [term for term in read_terms(form.partition(" = ")[2]) if term.sort == "value"]
     return terms[0].form if terms and len(terms[0].form) > 3 else ""
 
 
-def _find_figure(form: str, text: IndexedText) -> FactComparison:
+def _find_value_alone(form: str, text: IndexedText) -> FactComparison:
     """Find the value of a named number without its name: `unclear` if it is there."""
-    figure = read_figure(form)
+    figure = read_telling_value(form)
     span = text.find_value(figure) if figure else None
     if span is None:
         return ABSENT

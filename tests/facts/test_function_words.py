@@ -239,3 +239,19 @@ def test_an_exact_number_is_no_limit(bound: str, exact: str) -> None:
     assert outcome(said, told) not in KEPT
     assert outcome(told, said) not in KEPT
     assert outcome(said, said) in KEPT
+
+
+@given(
+    st.sampled_from(["may", "must", "should", "can"]),
+    st.permutations(["admins", "guests", "editors", "auditors"]),
+    st.sampled_from(["delete", "publish", "archive"]),
+    AROUND,
+    LINES,
+)
+def test_law_a_refusal_without_its_verb_refuses_what_is_before_it(
+    modal: str, people: list[str], verb: str, around: str, line: str
+) -> None:
+    frame = "{} {modal} {verb} rows, {} {modal} not."
+    said, told = (frame.format(*some, modal=modal, verb=verb) for some in (people[:2], people[1::-1]))
+    assert outcome(said, f"{around}\n{line.format(told)}") not in KEPT
+    assert outcome(said, f"{around}\n{line.format(said)}") in KEPT
