@@ -245,8 +245,7 @@ class _Replay:
 
     def _happens(self, number: int) -> None:
         """Apply recorded refusals and the scenario's events before the entry `number` of the timeline."""
-        refusals = self.timeline.refusals.get(number, ())
-        for refusal in refusals:
+        for refusal in (refusals := self.timeline.refusals.get(number, [])):
             self.log.stand_at(refusal)
             # A context that compactions made smaller than the refused one is not refused.
             if not self.context.changed or self.context.size >= refusal.tokens:
@@ -433,11 +432,10 @@ class _Replay:
         if self.unseen is None or self.harness_state.crossed:
             return
         lead = self.unseen.lead
-        reached = f"{lead.tokens:,.0f} {lead.condition.unit}"
         self.log.note(
             "never_looked",
-            f"The context reached {reached}, and the policy fires {lead.limit}; "
-            f"it looks only at {MOMENTS[self.policy.trigger.check]}, and never did so then.",
+            f"The context reached {lead.tokens:,.0f} {lead.condition.unit}, and the policy fires "
+            f"{lead.limit}; it looks only at {MOMENTS[self.policy.trigger.check]}, and never did so then.",
         )
 
     def _tell_disallowed(self) -> None:

@@ -118,8 +118,7 @@ class HarnessState:
             kind = move.kind if own else "state_changed"
             data = move.data
             if own and not self.context.window:  # without a window no level is known
-                levels = {key: STATE_NAMES[UNKNOWN] for key in ("from", "to") if data[key] in LEVELS}
-                data = data | levels
+                data = {key: STATE_NAMES[UNKNOWN] if part in LEVELS else part for key, part in data.items()}
             self.log.record(kind, self.context.size, None, **data, **limit)
 
     def may_send(self, override: bool) -> Permission:
