@@ -179,20 +179,15 @@ class _Replay:
         self.replayed = np.zeros(len(history.turn), bool)
         # Lists, because they are looked at one by one.
         timeline = self.timeline
-        self.step, self.requests, self.open = (
-            timeline.step.tolist(),
-            timeline.requests.tolist(),
-            timeline.open.tolist(),
-        )
-        self.output = timeline.output.tolist()
+        self.step, self.requests = timeline.step.tolist(), timeline.requests.tolist()
+        self.open, self.output = timeline.open.tolist(), timeline.output.tolist()
         self.looks = find_moments(timeline, policy.trigger.check).tolist()
 
     # -- the timeline -----------------------------------------------------------------------------
 
     def run(self, on_progress: Callable[[float], None] | None = None) -> Run:
         status: Status = "finished"
-        why = ""
-        whole = len(self.timeline)
+        why, whole = "", len(self.timeline)
         every = max(-(-whole // WORDS), 1)
         first = (self.context.size, self.context.value)
         try:
@@ -245,7 +240,8 @@ class _Replay:
 
     def _happens(self, number: int) -> None:
         """Apply recorded refusals and the scenario's events before the entry `number` of the timeline."""
-        for refusal in (refusals := self.timeline.refusals.get(number, [])):
+        refusals = self.timeline.refusals.get(number, [])
+        for refusal in refusals:
             self.log.stand_at(refusal)
             # A context that compactions made smaller than the refused one is not refused.
             if not self.context.changed or self.context.size >= refusal.tokens:
@@ -432,10 +428,11 @@ class _Replay:
         if self.unseen is None or self.harness_state.crossed:
             return
         lead = self.unseen.lead
+        reached = f"{lead.tokens:,.0f} {lead.condition.unit}"
         self.log.note(
             "never_looked",
-            f"The context reached {lead.tokens:,.0f} {lead.condition.unit}, and the policy fires "
-            f"{lead.limit}; it looks only at {MOMENTS[self.policy.trigger.check]}, and never did so then.",
+            f"The context reached {reached}, and the policy fires {lead.limit}; "
+            f"it looks only at {MOMENTS[self.policy.trigger.check]}, and never did so then.",
         )
 
     def _tell_disallowed(self) -> None:

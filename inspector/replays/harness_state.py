@@ -118,7 +118,8 @@ class HarnessState:
             kind = move.kind if own else "state_changed"
             data = move.data
             if own and not self.context.window:  # without a window no level is known
-                data = {key: STATE_NAMES[UNKNOWN] if part in LEVELS else part for key, part in data.items()}
+                levels = {key: STATE_NAMES[UNKNOWN] for key in ("from", "to") if data[key] in LEVELS}
+                data = {**data, **levels}
             self.log.record(kind, self.context.size, None, **data, **limit)
 
     def may_send(self, override: bool) -> Permission:
