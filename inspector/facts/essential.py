@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -133,7 +134,7 @@ def find_failures(session: Session, columns: OccurrenceColumns, errors: NDArray[
         spot = int(columns.entry[row]), int(columns.block[row])
         reported.setdefault(spot, []).append(int(columns.fact[row]))
     calls: dict[str, tuple[str, str]] = {}
-    failures: list[tuple[str, Failure]] = []
+    failures: list[tuple[str, _Command, Failure]] = []
     for at, position in enumerate(session.path):
         for number, block in enumerate(session.entries[position].blocks):
             if isinstance(block, ToolCall):
@@ -144,38 +145,47 @@ def find_failures(session: Session, columns: OccurrenceColumns, errors: NDArray[
                     continue  # it never ran
                 errors_here = tuple(dict.fromkeys(reported.get((position, number), ())))
                 failed = bool(errors_here) or block.is_error
+                ran = _read_command(command)
                 failures = [
-                    (other, failure)
-                    for other, failure in failures
-                    if other != name or _differ(failure.command, command)
-                    if failed or not _covers(command, failure.command)
+                    (other, before, failure)
+                    for other, before, failure in failures
+                    if other != name or before.differs(ran)
+                    if failed or not ran.covers(before)
                 ]
                 if failed:
                     ref = BlockRef(session.entries[position].id, number)
-                    failures.append((name, Failure(at, command, ref, errors_here)))
-    return [failure for _, failure in failures]
+                    failures.append((name, ran, Failure(at, command, ref, errors_here)))
+    return [failure for _, _, failure in failures]
 
 
-def _differ(command: str, other: str) -> bool:
-    """Whether two runs of a program are of different paths: one may pass and the other fail."""
-    targets = _find_target(command), _find_target(other)
-    return all(targets) and targets[0] != targets[1]
+class _Command(NamedTuple):
+    """A command: its clauses, those of them that check something, and the path that it is run on, the last
+    one; "" if there is none."""
+
+    form: str
+    clauses: frozenset[str]
+    checks: frozenset[str]
+    target: str
+
+    def differs(self, other: _Command) -> bool:
+        """Whether two runs of a program are of different paths: one may pass and the other fail."""
+        return bool(self.target and other.target) and self.target != other.target
+
+    def covers(self, failed: _Command) -> bool:
+        """Whether it runs what failed: all of its checks, a check of the same path, or of more."""
+        clauses = failed.checks or failed.clauses  # "build && test" is repaired once "test" passes
+        return bool(self.form) and (
+            clauses <= self.clauses
+            or bool(self.checks and failed.target and failed.target == self.target)
+            or is_part_of(failed.form, self.form)
+        )
 
 
-def _covers(command: str, failed: str) -> bool:
-    """Whether a command runs what failed: all of its checks, a check of the same path, or of more."""
-    every = set(split_core(failed))  # "build && test" is repaired once "test" passes
-    clauses, target = set(filter(is_check, every)) or every, _find_target(failed)
-    return bool(clauses) and (
-        clauses <= set(split_core(command))
-        or (target != "" and target == _find_target(command) and is_check(command))
-        or is_part_of(failed, command)
-    )
-
-
-def _find_target(command: str) -> str:
-    """Return the path that a check is run on, the last one in its command; "" if there is none."""
-    return next((word for word in reversed(command.split()) if "/" in word and word != "./..."), "")
+@lru_cache(maxsize=1024)
+def _read_command(form: str) -> _Command:
+    clauses = frozenset(split_core(form))
+    target = next((word for word in reversed(form.split()) if "/" in word and word != "./..."), "")
+    return _Command(form, clauses, frozenset(filter(is_check, clauses)), target)
 
 
 def _name_call(call: ToolCall) -> tuple[str, str]:

@@ -8,30 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from .force import find_clauses, has_negation
+from .force import find_clauses, has_negation, is_negation
 from .indexed_text import is_same, is_subject
 from .terms import Term
 from .vocabulary import LIMITS, LOWER_LIMITS, SMALL, stem
-from .word_order import Pairs
+from .word_order import JOINS, Pairs
 
 Difference = tuple[int, int | None]
 """The place of a term of a statement, and of the one that a text has instead of it, if any."""
 _FAR = 4
 """Terms after a word that compares in which its number is."""
-_OPPOSED = {
-    (item if item in SMALL else stem(item), other if other in SMALL else stem(other))
-    for items, others in (
-        ("all every each any both", "some"),
-        ("on", "off"),
-        ("in", "out"),
-        ("up", "down"),
-        ("more", "less fewer"),
-        ("most", "least fewest"),
-    )
-    for item in items.split()
-    for other in others.split()
-}
-_JOINS = frozenset(("and", "or", "but", "then"))
+_OPPOSED = sorted(
+    {
+        (item if item in SMALL else stem(item), other if other in SMALL else stem(other))
+        for items, others in (
+            ("all every each any both", "some"),
+            ("on", "off"),
+            ("in", "out"),
+            ("up", "down"),
+            ("more", "less fewer"),
+            ("most", "least fewest"),
+        )
+        for item in items.split()
+        for other in others.split()
+    }
+)
+_EXACT = frozenset(("exactly", stem("precisely")))
 
 
 def find_comparisons(terms: Sequence[Term]) -> dict[int, tuple[str, bool]]:
@@ -45,9 +47,10 @@ def find_comparisons(terms: Sequence[Term]) -> dict[int, tuple[str, bool]]:
     """
     result = {}
     for clause in find_clauses(terms):
+        refused = False
         for place, at in enumerate(clause):
             ahead = [terms[other] for other in clause[place + 1 : place + _FAR]]
-            refused = has_negation(terms[other] for other in clause[:place])
+            refused = refused or (place > 0 and is_negation(terms[clause[place - 1]]))
             if terms[at].form == "than" and place and terms[at - 1].sort == "word":
                 result[at - 1] = f"{terms[at - 1].form} than", refused
             elif terms[at].sort == "over" and (
@@ -63,6 +66,10 @@ def find_limit(own: Sequence[Term], other: Sequence[Term], pairs: Pairs) -> tupl
     for kind, opposed in ((LIMITS, LOWER_LIMITS), (LOWER_LIMITS, LIMITS)):
         if own_forms & kind and forms & opposed and not own_forms & opposed and not forms & kind:
             return True, (_find(own, kind), _find(other, opposed))
+    bounds = LIMITS | LOWER_LIMITS
+    for kind, opposed in ((_EXACT, bounds), (bounds, _EXACT)):
+        if own_forms & kind and forms & opposed and not own_forms & opposed and not forms & kind:
+            return False, (_find(own, kind), _find(other, opposed))
     here, there = find_comparisons(own), find_comparisons(other)
     had, has = {form for form, _ in here.values()}, {form for form, _ in there.values()}
     new = [(at, refused) for at, (form, refused) in there.items() if form not in had]
@@ -72,7 +79,7 @@ def find_limit(own: Sequence[Term], other: Sequence[Term], pairs: Pairs) -> tupl
         if new:
             return refused == new[0][1], (at, new[0][0])
         # "Never more than 5" is "at most 5", and "5 or less".
-        if not (refused or forms & (LIMITS | LOWER_LIMITS) or has_negation(other)):
+        if not (refused or forms & bounds or has_negation(other)):
             return False, (at, None)
     for at, refused in new if not here else ():
         number = next((place for place in range(at, len(other)) if other[place].form[:2] == "n:"), -1)
@@ -89,8 +96,8 @@ def _find(terms: Sequence[Term], forms: frozenset[str]) -> int:
 def find_opposite(own: Sequence[Term], other: Sequence[Term]) -> Difference | None:
     """Find a function word that a text has the opposite of: "all", "some"; "and", "or" if nothing negates."""
     here, there = ([term.form for term in terms] for terms in (own, other))
-    joins = set() if has_negation(own) or has_negation(other) else {("and", "or")}
-    for pair in _OPPOSED | joins:
+    joins = [] if has_negation(own) or has_negation(other) else [("and", "or")]
+    for pair in (*_OPPOSED, *joins):
         for item, opposed in (pair, pair[::-1]):
             if here.count(item) > there.count(item) and there.count(opposed) > here.count(opposed):
                 return here.index(item), there.index(opposed)
@@ -117,7 +124,7 @@ def _read_states(terms: Sequence[Term]) -> Iterator[tuple[int, int]]:
     """Yield the last two subjects of each part of a list, as the places of a thing and of its state."""
     part: list[int] = []
     for at in range(len(terms) + 1):
-        if at == len(terms) or terms[at].sort == "mark" or terms[at].form in _JOINS:
+        if at == len(terms) or terms[at].sort == "mark" or terms[at].form in JOINS:
             subject = [place for place in part if is_subject(terms[place])]
             if len(subject) > 1:
                 yield subject[-2], subject[-1]

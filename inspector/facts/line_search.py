@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from math import log
+from string import ascii_letters
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from ..session.blocks import BlockRef
 from .indexed_text import SENTENCE, WORDS, is_same, is_subject
+from .measures import list_figures
 from .occurrences import refer
 from .remaining import Remaining
 from .terms import Term, read_terms
@@ -138,11 +140,9 @@ def _may_hold(term: Term, form: str) -> bool:
 
 def _is_figure(term: Term, word: str) -> bool:
     """Whether a word of a text may begin a value, however it is spelled: "2h" or "two" of "2 hours"."""
-    figure = term.form[2:].partition(" ")[0] if term.form[:2] == "n:" else ""
-    rest = word.removeprefix(figure)
-    return figure != "" and (
-        str(NUMERALS.get(word)) == figure or (rest != word and (not rest or rest.isalpha()))
-    )
+    digits = word.lstrip("$€£").rstrip(ascii_letters + "%")
+    figure = str(NUMERALS.get(word) or digits) if term.form[:2] == "n:" else ""
+    return figure != "" and figure in list_figures(term.form[2:])
 
 
 def _find_holders(remaining: Remaining, term: Term) -> list[int]:

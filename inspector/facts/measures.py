@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 
 _BASES = {
     **dict.fromkeys(("ms", "s", "min", "h", "day", "week"), "s"),
@@ -16,6 +17,8 @@ _FACTORS = {
         *(("byte", 1), ("kb", 2**10), ("mb", 2**20), ("gb", 2**30), ("tb", 2**40)),
     )
 }
+_MOST_DIGITS = 28
+"""Digits that a product has exactly."""
 _CLOCK = re.compile(r"(\d{1,2})(?::(\d\d))?\s?([ap])?", re.IGNORECASE)
 
 
@@ -25,10 +28,24 @@ def normalise_measure(figure: str, unit: str) -> str:
     >>> normalise_measure("1.5", "min"), normalise_measure("90", "s"), normalise_measure("500", "usd")
     ('90 s', '90 s', '500 usd')
     """
-    if unit not in _BASES or figure.count(".") > 1:
+    if unit not in _BASES or figure.count(".") > 1 or len(figure) > _MOST_DIGITS:
         return f"{figure} {unit}"
     amount = Decimal(figure) * _FACTORS[unit]
     return f"{amount.normalize():f} {_BASES[unit]}"
+
+
+@lru_cache(maxsize=256)
+def list_figures(measure: str) -> frozenset[str]:
+    """Return the figures of a normal form in every unit of its base.
+
+    >>> sorted(list_figures("7200 s") & {"2", "120", "7200", "3"})
+    ['120', '2', '7200']
+    """
+    figure, _, base = measure.partition(" ")
+    if base not in _BASES.values() or figure.count(".") > 1 or len(figure) > _MOST_DIGITS:
+        return frozenset((figure,))
+    factors = (factor for unit, factor in _FACTORS.items() if _BASES[unit] == base)
+    return frozenset(f"{(Decimal(figure) / factor).normalize():f}" for factor in factors)
 
 
 def normalise_clock(text: str) -> str:

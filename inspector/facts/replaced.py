@@ -4,9 +4,9 @@ Takes a session's facts and the blocks on a path, and returns the facts that no 
 with the sentence that says so. Two sentences that a person typed are about the same thing when both say of
 the same words what they are ("the cap is $481", "actually, the cap is now $710", "raise the cap to $900"), or
 when they are one sentence with another limit ("never spend more than $481"), or when a sentence takes a value
-and the one before it names the old one ("12 MB is too small. Make it 20 MB"). A fact is replaced if only such
-earlier sentences of the user say it, and no tool output does: output shows the actual state, regardless of
-later sentences.
+and names the old one, or the sentence before it does ("make it $710 instead of $481", "12 MB is too small.
+Make it 20 MB"). A fact is replaced if only such earlier sentences of the user say it, and no tool output
+does: output shows the actual state, regardless of later sentences.
 
 Not found are replacements in other words, and values that only the model gave: a model
 counts again often, and its "12 tests" does not replace its "10 tests".
@@ -48,7 +48,9 @@ _CHANGES = re.compile(
     rf"(?P<subject>[^.?!:=\n]{{2,60}}?)\s+(?:from \S+ )?(?:to|=)\s+{_FILLED}{_VALUE}{_REST}$"
 )
 _TAKES = re.compile(
-    rf"(?i)\b(?:use|take|go with|(?:make|set|keep) (?:it|that|this|them)(?: to| at)?)\s+{_VALUE}\W*$"
+    r"(?i)\b(?:use|take|go with|(?:make|set|keep) (?:it|that|this|them)(?: to| at)?"
+    r"|(?:it|that|this) (?:should|must) be)"
+    rf"\s+{_VALUE}(?P<old>,? (?:instead of|rather than|(?:and )?not) \S[^,;]*)?\W*$"
 )
 _LEAD = re.compile(r"(?i)^(?:correction|update|actually|note|sorry|no|ok(?:ay)?|wait|ps)\b[:,.!\s]*")
 _FIGURE = re.compile(r"\s+(?P<value>[$€£]?\d[\d.,:]*\d?\s?%?)")
@@ -144,13 +146,16 @@ def _before(figure: re.Match[str]) -> tuple[int, int]:
 
 
 def read_taken(words: str, before: str) -> tuple[str, str] | None:
-    """Return the old figure and the new value if a sentence takes a value and the one before it names another
-    of the same unit; else None.
+    """Return the old figure and the new value if a sentence takes a value, and names another of the same
+    unit or the one before it does; else None.
 
     >>> read_taken("Make it 12 MB.", "8 MB is too small."), read_taken("Make it 12 MB.", "8 files is enough.")
     (('8', '12 mb'), None)
+    >>> read_taken("Make it $710 instead of $481.", "")
+    ('481', '$710')
     """
-    match = None if before.endswith("?") else _TAKES.search(words)
+    match = None if words.endswith("?") else _TAKES.search(words)
+    before = match["old"] if match and match["old"] else "" if before.endswith("?") else before
     unit = _DIGITS.sub("", _tidy(match["value"])).strip() if match else ""
     values = [_tidy(value[0]) for value in re.finditer(rf"(?i){_VALUE}", before if unit else "")]
     old = [value for value in values if _DIGITS.sub("", value).strip() == unit]
@@ -195,6 +200,7 @@ _STATEMENTS: Memo[tuple[tuple[Statement, ...], ...]] = Memo(1)
 def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
     """Return the groups of statements about one subject with more than one value; cached with the facts."""
     groups: dict[tuple[str, ...], list[Statement]] = {}
+    holders: dict[str, list[tuple[str, ...]]] = {}  # a figure, and the subjects that had it
     last, before = (-1, -1), ""
     for entry, block, start, end, words in find_typed(facts.session):
         previous = before if last == (entry, block) else ""
@@ -203,10 +209,12 @@ def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
             continue
         parts = read_statement(words)
         if parts is None and (taken := read_taken(words, previous)) is not None:
-            keys = [key for key, group in groups.items() if _DIGITS.findall(group[-1].value) == [taken[0]]]
+            held = dict.fromkeys(holders.get(taken[0], ()))
+            keys = [key for key in held if _DIGITS.findall(groups[key][-1].value) == [taken[0]]]
             parts = (keys[0], taken[1]) if len(keys) == 1 else None
         if parts is not None:
             groups.setdefault(parts[0], []).append(Statement(entry, block, start, end, words, *parts))
+            holders.setdefault("".join(_DIGITS.findall(parts[1])), []).append(parts[0])
     return tuple(
         tuple(members) for members in groups.values() if len({member.value for member in members}) > 1
     )
@@ -231,13 +239,15 @@ def find_replacements(facts: Facts, is_counted: Bools | None = None) -> dict[int
         old += [(current, statements[-1]) for current in statements if current.value != statements[-1].value]
     if not old:
         return {}
-    find_inside = _sort_by_entry(facts, [current.entry for current, _ in old])
-    inside = [find_inside(statement) for statement, _ in old]
+    statements = [*(earlier for earlier, _ in old), *{later for _, later in old}]
+    find_inside = _sort_by_entry(facts, [statement.entry for statement in statements])
+    inside = [find_inside(statement) for statement in statements]
     elsewhere: Bools = is_counted[start[facts.entry] + facts.block]
+    # The sentence that replaces a value may name it as well: that is no word for it.
     for rows in inside:
         elsewhere[rows] = False
     out: dict[int, Replacement] = {}
-    for rows, (earlier, later) in zip(inside, old, strict=True):
+    for rows, (earlier, later) in zip(inside, old, strict=False):
         for number in np.unique(facts.fact[rows]).tolist():
             own_rows = slice(*facts.offset[number : number + 2].tolist())
             others = facts.by[own_rows][elsewhere[own_rows]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from ..session.toolcalls.call_paths import names
 from ..session.toolcalls.core_command import split_core
@@ -63,8 +64,9 @@ def is_part_of(command: str, other: str) -> bool:
     return bool(_read_programs(other) & _CHECK_ALL and ran & (_LINT | _TYPES) and not ran & _TEST)
 
 
-def _read_programs(command: str) -> set[str]:
-    return {word for word in re.split(r"[\s:&|;/]+", command.casefold()) if word} & _PROGRAMS
+@lru_cache(maxsize=1024)
+def _read_programs(command: str) -> frozenset[str]:
+    return _PROGRAMS.intersection(re.split(r"[\s:&|;/]+", command.casefold()))
 
 
 def says_failure(command: str, texts: Iterable[str]) -> bool:
@@ -114,7 +116,7 @@ def _find_about(command: str, text: str, telling: re.Pattern[str]) -> str:
     """
     ran = _read_programs(command)
     if len(ran) > 1:  # "make lint" builds nothing
-        ran.discard("make")
+        ran -= {"make"}
     about = ran.union(*(words for programs, words in _SORTS if ran & programs))
     tests = set(_TEST_NAME.findall(command))
     for line in text.split("\n") if (about or tests) and telling.search(text) is not None else ():

@@ -8,6 +8,7 @@ a file's name without its folder, a command without its options.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from difflib import SequenceMatcher
 from weakref import WeakKeyDictionary
 
@@ -359,7 +360,7 @@ def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: b
     for hit in hits:
         if _read_figure(hit["value"]) == figure:
             return FactComparison("quoted", hit[0], hit.start())
-    if measure := _find_measure(form, text):
+    if measure := _find_measure(form, text, [hit.start("value") for hit in hits]):
         return measure
     # "lines 364" is no value of "lines".
     hits = [hit for hit in hits if not named or hit["joint"].strip(" `\"'*_")]
@@ -412,16 +413,26 @@ def _find_figure(form: str, text: IndexedText) -> FactComparison:
     return FactComparison("unclear", text.text[slice(*span)], span[0], reason="name missing")
 
 
-def _find_measure(form: str, text: IndexedText) -> FactComparison | None:
-    """Find an amount with a unit, in another unit too, in a sentence with all words of its name."""
+def _find_measure(form: str, text: IndexedText, places: Collection[int] = ()) -> FactComparison | None:
+    """Find an amount with a unit, in another unit too: at one of the places beside its name, or in a sentence
+    with all words of its name and no other amount of such a unit."""
     terms = read_terms(form)
     value = next((term.form for term in terms if term.form[:2] == "n:" and " " in term.form), "")
-    words = [term for term in terms if term.sort == "word"]
+    words = [term for term in terms if term.sort in ("word", "value") and term.form != value]
+    unit = value.partition(" ")[2]
     for sentence in text.sentences if value in text.values else ():
-        held = next((term for term in sentence.terms if term.form == value), None)
-        if held and len(find_held(words, sentence)) == len(words):
+        amounts = [
+            term for term in sentence.terms if term.form[:2] == "n:" and term.form.endswith(f" {unit}")
+        ]
+        is_about = (
+            len(amounts) == 1 and len(find_held(words, sentence)) == len(words)
+            if words
+            else " = " not in form
+        )
+        for held in (term for term in amounts if term.form == value):
             start = sentence.start + held.start
-            return FactComparison("quoted", text.text[start : sentence.start + held.end], start)
+            if is_about or start in places:
+                return FactComparison("quoted", text.text[start : sentence.start + held.end], start)
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from itertools import accumulate
 
 from .indexed_text import is_same, is_subject
 from .terms import Term
@@ -90,7 +91,8 @@ def _is_number(term: Term) -> bool:
 
 
 def find_value_exchange(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
-    """Find two values that changed places: each follows the word before the other."""
+    """Find two values that changed places: each follows the word before the other, or is in a part of a list
+    with words that were beside the other."""
     slots = [
         (at, to, word_before(own, at), word_before(other, to)) for at, to in pairs if own[at].sort == "value"
     ]
@@ -104,7 +106,21 @@ def find_value_exchange(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]
                 and not is_alike(before, after)
             ):
                 return at, to
+    here, there = _number_parts(own), _number_parts(other)
+    moved = {(here[at], there[to]) for at, to in pairs if own[at].sort == "word"}
+    for at, to, _, _ in slots:
+        for second, its_place, _, _ in slots:
+            parts = here[at], there[to], here[second], there[its_place]
+            apart = parts[0] != parts[2] and parts[1] != parts[3]
+            if apart and (parts[0], parts[3]) in moved and (parts[2], parts[1]) in moved:
+                return at, to
     return None
+
+
+def _number_parts(terms: Sequence[Term]) -> list[int]:
+    """Return for each term the number of its part of a list; "fan: 3" is one part."""
+    ends = ((term.sort == "mark" and term.form not in ":()–—") or term.form in JOINS for term in terms)
+    return list(accumulate(ends))
 
 
 def word_before(terms: Sequence[Term], at: int) -> str:
@@ -114,6 +130,8 @@ def word_before(terms: Sequence[Term], at: int) -> str:
     return ""
 
 
+JOINS = frozenset(("and", "or", "but", "then"))
+"""Words between the parts of a list, besides its marks."""
 _PREPOSITIONS = frozenset(["from", "to", "wanted", "want", "got", "on", "in", "by"])
 RELATIONS = frozenset(map(stem, ["before", "after", "to", "into"])) | {"instead of", "rather than"}
 

@@ -47,14 +47,18 @@ _CLAUDE_ENDS = (
     "|(?:Please )?continue the conversation from where"
 )
 _FRAMES = (
-    (r"This session is being continued from a previous conversation", rf"(?:^(?:{_CLAUDE_ENDS})[^\n]*\s*)+"),
-    (r"Another language model started to solve this problem", ""),  # Codex
+    (
+        r"This session is being continued from a previous conversation[^\n]*",
+        rf"(?:^(?:{_CLAUDE_ENDS})[^\n]*+\s*+)+",
+    ),
+    (r"Another language model started to solve this problem[^\n]*", ""),  # Codex
     (re.escape(PI_SUMMARY.before.strip()), r"</summary>\s*"),
     (re.escape(FLUE_SUMMARY.marks), ""),
-    (r"You are picking up work from a previous AI agent", r"^Please begin by asking.*"),  # Terminus, in ATIF
+    # Terminus, in ATIF
+    (r"You are picking up work from a previous AI agent[^\n]*", r"^Please begin by asking.*"),
 )
 """How the words of each harness begin before its summary, and what they are behind it."""
-_OPENING = re.compile(rf"\s*(?:{'|'.join(f'({opening})' for opening, _ in _FRAMES)})[^\n]*")
+_OPENING = re.compile(rf"\s*(?:{'|'.join(f'({opening})' for opening, _ in _FRAMES)})")
 _CLOSINGS = [re.compile(rf"(?ims){closing}\Z") for _, closing in _FRAMES]
 
 

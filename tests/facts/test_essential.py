@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from inspector import read_session
 from inspector.facts import Facts
+from tests.work import limit_work
 
 CWD = "/work/app"
 Message = dict[str, Any]
@@ -123,6 +124,21 @@ def test_an_error_is_essential_until_its_command_succeeds(runs: list[tuple[str, 
         state[command] = error if fails else ""
     found = {form for (_, form), why in essential(facts_of(messages)).items() if why == "last error"}
     assert found == {error for error in state.values() if error}
+
+
+def test_a_call_that_ran_well_settles_no_error_of_another_tool() -> None:
+    failed = call("deploy", "Error: the bucket is locked", failed=True)
+    found = essential(facts_of(failed, call("Read", file_path="a.py"), shell("ls -la")))
+    assert found == {("error", "Error: the bucket is locked"): "last error"}
+    assert essential(facts_of(failed, call("deploy"))) == {}
+
+
+def test_many_commands_that_fail_take_little_time() -> None:
+    failing = [shell(f"pytest tests/d{n}/t.py", f"Error: part {n} is broken", True) for n in range(500)]
+    passing = [shell(f"npm run lint src/{n}") for n in range(500)]
+    facts = facts_of(*failing, *passing)
+    with limit_work(20):
+        assert set(essential(facts).values()) == {"last error"}
 
 
 def test_only_the_last_failing_outputs_count_but_every_failing_test() -> None:

@@ -210,3 +210,32 @@ def test_another_subcommand_that_was_said_is_no_changed_command() -> None:
 def test_a_rule_in_nearly_the_same_words_is_not_absent(said: str, told: str) -> None:
     assert outcome(said, f"All is well.\n{told}") == "unclear"
     assert outcome(said, "All is well.\nThe tiles are blue.") == "absent"
+
+
+@given(
+    st.sampled_from(["Use {x} for the {a} and {y} for the {b}.", "Give {x} to the {a}, {y} to the {b}."]),
+    st.sampled_from(["The {a} uses {x}, the {b} {y}.", "{a} at {x} and {b} at {y}"]),
+    st.permutations(THINGS),
+    st.lists(st.integers(1000, 9999), min_size=2, max_size=2, unique=True),
+    AROUND,
+    LINES,
+)
+def test_law_values_that_two_things_exchanged_are_never_certified(
+    frame: str, other: str, things: list[str], values: list[int], around: str, line: str
+) -> None:
+    said, told, crossed = (
+        text.format(a=things[0], b=things[1], x=x, y=y)
+        for text, (x, y) in ((frame, values), (other, values), (other, values[::-1]))
+    )
+    assert outcome(said, f"{around}\n{line.format(crossed)}") not in KEPT
+    assert outcome(said, f"{things[1]}: {values[0]}, {things[0]}: {values[1]}") not in KEPT
+    assert outcome(said, f"{around}\n{line.format(told)}") not in ("changed", "contradicted")
+
+
+@pytest.mark.parametrize("bound", ["at least", "at most", "up to", "no more than"])
+@pytest.mark.parametrize("exact", ["exactly", "precisely"])
+def test_an_exact_number_is_no_limit(bound: str, exact: str) -> None:
+    said, told = (f"Keep {word} 4 copies of the ledger." for word in (exact, bound))
+    assert outcome(said, told) not in KEPT
+    assert outcome(told, said) not in KEPT
+    assert outcome(said, said) in KEPT

@@ -138,6 +138,12 @@ def test_words_that_the_harness_put_around_a_summary_are_no_evidence(frame: str)
     )
 
 
+@pytest.mark.parametrize("mark", ["[Context Summary] ", "[Context Summary]\n\n"])
+def test_a_summary_on_the_line_of_its_mark_is_read(mark: str) -> None:
+    (trace,) = trace_recorded(summarised(f"{mark}Never push to main.", said="Never push to main."))
+    assert trace["Never push to main."].outcome == "quoted"
+
+
 def test_a_quote_may_have_other_quotation_marks_inside_and_leave_out_a_word_that_was_typed_twice() -> None:
     said = 'no more of the "the easy way" with our own stubs'
     for quote, wrong in (("no more of 'the easy way' with", False), ("no more of the 'easy day' with", True)):

@@ -39,6 +39,9 @@ OLD, NEW = "The monthly cap is $481.", "Actually, the monthly cap is now $710."
         ("Never spend more than $481 a month.", "Never spend more than $710 a month.", "$481"),
         ("The staging host is db-7.", "Correction: the staging host is db-9.", "db-7"),
         ("The deadline is 2026-03-01.", "Move the deadline to 2026-04-01.", "2026-03-01"),
+        (OLD, "Make it $710 instead of $481.", "$481"),
+        (OLD, "It should be $710, not $481.", "$481"),
+        ("The staging host is db-7.", "Please use db-9 rather than db-7.", "db-7"),
     ],
 )
 def test_a_value_that_was_replaced_is_stale(old: str, new: str, value: str) -> None:
@@ -71,6 +74,11 @@ def test_a_rule_that_was_replaced_is_no_loss_and_the_new_one_is() -> None:
         ("We have 12 tests.", "We have 14 tests."),
         (OLD, "> the monthly cap is $710."),
         (OLD, 'He wrote: "the monthly cap is $710."'),
+        (OLD, "Make it $710 instead of $480."),
+        (OLD, "Should we make it $710 instead of $481?"),
+        (OLD, "$481 is not much. Should we make it $710?"),
+        (OLD, "Use a script instead of $481."),
+        ("The API port is 8080. The admin port is 8080.", "Use 9000 instead of 8080."),
     ],
 )
 def test_what_was_not_replaced_is_not_stale(said: tuple[str, ...]) -> None:
@@ -97,12 +105,13 @@ def test_only_the_last_value_said_is_not_stale(values: list[int]) -> None:
 
 
 def test_many_values_take_no_time_squared() -> None:
-    """Each word has its own value, and only the last sentence replaces one."""
+    """Each word has its own value, and only the last sentence replaces one. Others take values of nothing."""
     words = ["".join(letters) for letters in product("abcdefghij", repeat=4)]
     values = [f"The w{word} is {10_000 + number}." for number, word in enumerate(words)]
+    taken = [f"Make it {50_000 + number} instead of {30_000 + number}." for number in range(len(words))]
 
     def find(count: int) -> None:
-        session = talk(OLD, "\n".join(values[:count]), NEW)
+        session = talk(OLD, "\n".join(values[:count]), "\n".join(taken[:count]), NEW)
         replaced = find_replacements(session.facts)
         forms = [fact.form for fact in session.facts.values()]
         assert {forms[number]: later.value for number, later in replaced.items()} == {OLD: "$710"}
