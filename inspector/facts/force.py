@@ -111,7 +111,7 @@ class Force:
                     self.sorts.add("condition")
 
     def _find_join(self, before: Sequence[int]) -> int | None:
-        """Return the "and" or "or" right before a word, as in "and do not", "and you may"; None without any."""
+        """Return the "and" or "or" before a word, as in "and do not", "and you may"; None without any."""
         last = next((at for at in reversed(before) if self.terms[at].form not in _AUXILIARY), None)
         return last if last is not None and self.terms[last].form in ("and", "or") else None
 

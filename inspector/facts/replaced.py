@@ -4,9 +4,9 @@ Takes a session's facts and the blocks on a path, and returns the facts that no 
 with the sentence that says so. Two sentences that a person typed are about the same thing when both say of
 the same words what they are ("the cap is $481", "actually, the cap is now $710", "raise the cap to $900"), or
 when they are one sentence with another limit ("never spend more than $481"), or when a sentence takes a value
-and the one before it names the old one ("12 MB is too small. Make it 20 MB"). A fact is replaced if only such
-earlier sentences of the user say it, and no tool output does: output shows the actual state, regardless of
-later sentences.
+and names the old one ("make it $5 instead of $4"), or the one before it does ("12 MB is too small. Make it 20
+MB"). A fact is replaced if only such earlier sentences of the user say it, and no tool output does: output
+shows the actual state, regardless of later sentences.
 
 Not found are replacements in other words, and values that only the model gave: a model
 counts again often, and its "12 tests" does not replace its "10 tests".
@@ -29,6 +29,7 @@ from ..tokens.memo import Memo
 from .extract.collect import BY, KIND
 from .extract.typed import blank_pasted, typed_sentences
 from .facts import Facts
+from .terms import read_terms
 
 _UNIT = (
     r"(?:%|ms|s|m|h|[kKMG]i?B|px|x|usd|eur|(?:seconds?|secs?|minutes?|mins?|hours?|days?|weeks?|months?|years?"
@@ -37,6 +38,7 @@ _UNIT = (
 _VALUE = (
     rf"(?P<value>`[^`\n]+`|[$€£]?[\w.@/:-]*\d(?:[\w.@/:,-]*[\w%])?(?:\s?{_UNIT})?|[\w.-]+/[\w./-]*\w)(?![\w])"
 )
+_VALUES = re.compile(f"(?i){_VALUE}")
 _FILLED = r"(?:(?:now|still|about|exactly|at|set to|only|actually|just|going to be|not \S+ but)\s+){0,3}"
 _REST = r"(?P<rest>[^,;(\n]*)(?:[,;(].*)?"
 _STATES = re.compile(
@@ -48,8 +50,10 @@ _CHANGES = re.compile(
     rf"(?P<subject>[^.?!:=\n]{{2,60}}?)\s+(?:from \S+ )?(?:to|=)\s+{_FILLED}{_VALUE}{_REST}$"
 )
 _TAKES = re.compile(
-    rf"(?i)\b(?:use|take|go with|(?:make|set|keep) (?:it|that|this|them)(?: to| at)?)\s+{_VALUE}\W*$"
+    rf"(?i)\b(?:use|take|go with|(?:make|set|keep) (?:it|that|this|them)(?: to| at)?)\s+{_VALUE}"
+    r"(?:,? (?:instead of|rather than|and not|not) (?P<old>.+?))?\W*$"
 )
+_JOINTS = re.compile(r"[;,]\s+(?:(?:and|but|then)\s+)?|\s+(?:and|but|then)\s+")
 _LEAD = re.compile(r"(?i)^(?:correction|update|actually|note|sorry|no|ok(?:ay)?|wait|ps)\b[:,.!\s]*")
 _FIGURE = re.compile(r"\s+(?P<value>[$€£]?\d[\d.,:]*\d?\s?%?)")
 _LIMITS = re.compile(
@@ -101,12 +105,14 @@ class Replacement(NamedTuple):
         words: The words of the block: the sentence that the user said later, or what a tool was given.
         value: The value that holds now.
         how: "said" by the user, or done by a tool: "rewritten" or "edited".
+        rest: The parts of a sentence that bind on their own and still hold: "max 8 MB, PNG only".
     """
 
     ref: BlockRef
     words: str
     value: str
     how: str = "said"
+    rest: str = ""
 
 
 def read_statement(words: str) -> tuple[tuple[str, ...], str] | None:
@@ -144,19 +150,26 @@ def _before(figure: re.Match[str]) -> tuple[int, int]:
 
 
 def read_taken(words: str, before: str) -> tuple[str, str] | None:
-    """Return the old figure and the new value if a sentence takes a value and the one before it names another
-    of the same unit; else None.
+    """Return the old value and the new one if a sentence takes a value, and it or the one before it names
+    another of the same unit; else None.
 
     >>> read_taken("Make it 12 MB.", "8 MB is too small."), read_taken("Make it 12 MB.", "8 files is enough.")
-    (('8', '12 mb'), None)
+    (('8 mb', '12 mb'), None)
+    >>> read_taken("Make it $5 instead of $4.", "")
+    ('$4', '$5')
     """
     match = None if before.endswith("?") else _TAKES.search(words)
+    before = match["old"] or before if match else ""
     unit = _DIGITS.sub("", _tidy(match["value"])).strip() if match else ""
-    values = [_tidy(value[0]) for value in re.finditer(rf"(?i){_VALUE}", before if unit else "")]
+    values = _list_values(before) if unit else []
     old = [value for value in values if _DIGITS.sub("", value).strip() == unit]
     if match is None or len(old) != 1 or old[0] == _tidy(match["value"]):
         return None
-    return _DIGITS.findall(old[0])[0], _tidy(match["value"])
+    return old[0], _tidy(match["value"])
+
+
+def _list_values(words: str) -> list[str]:
+    return [_tidy(value[0]) for value in _VALUES.finditer(words)]
 
 
 def _tell_words(text: str) -> tuple[str, ...]:
@@ -195,6 +208,7 @@ _STATEMENTS: Memo[tuple[tuple[Statement, ...], ...]] = Memo(1)
 def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
     """Return the groups of statements about one subject with more than one value; cached with the facts."""
     groups: dict[tuple[str, ...], list[Statement]] = {}
+    named: dict[str, list[Statement]] = {}  # figure -> the sentences with it
     last, before = (-1, -1), ""
     for entry, block, start, end, words in find_typed(facts.session):
         previous = before if last == (entry, block) else ""
@@ -203,8 +217,16 @@ def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
             continue
         parts = read_statement(words)
         if parts is None and (taken := read_taken(words, previous)) is not None:
-            keys = [key for key, group in groups.items() if _DIGITS.findall(group[-1].value) == [taken[0]]]
+            figure = _DIGITS.findall(taken[0])
+            keys = [key for key, group in groups.items() if _DIGITS.findall(group[-1].value) == figure]
+            others = [item for item in named.get(figure[0], ()) if (item.entry, item.block) != last]
+            if not keys and len(others) == 1 and taken[0] in _list_values(others[0].words):
+                keys = [others[0].key]
+                groups[keys[0]] = [others[0]._replace(value=taken[0])]
             parts = (keys[0], taken[1]) if len(keys) == 1 else None
+        item = Statement(entry, block, start, end, words, (words.casefold(),), "")
+        for number in dict.fromkeys(_DIGITS.findall(words)):
+            named.setdefault(number, []).append(item)
         if parts is not None:
             groups.setdefault(parts[0], []).append(Statement(entry, block, start, end, words, *parts))
     return tuple(
@@ -231,10 +253,10 @@ def find_replacements(facts: Facts, is_counted: Bools | None = None) -> dict[int
         old += [(current, statements[-1]) for current in statements if current.value != statements[-1].value]
     if not old:
         return {}
-    find_inside = _sort_by_entry(facts, [current.entry for current, _ in old])
+    find_inside = _sort_by_entry(facts, [current.entry for pair in old for current in pair])
     inside = [find_inside(statement) for statement, _ in old]
     elsewhere: Bools = is_counted[start[facts.entry] + facts.block]
-    for rows in inside:
+    for rows in (*inside, *(find_inside(later) for _, later in old)):  # "$5 instead of $4" does not say $4
         elsewhere[rows] = False
     out: dict[int, Replacement] = {}
     for rows, (earlier, later) in zip(inside, old, strict=True):
@@ -246,8 +268,21 @@ def find_replacements(facts: Facts, is_counted: Bools | None = None) -> dict[int
                 continue  # "$481 for 1,200 requests": another amount does not replace the requests
             if kind in _KINDS and not np.isin(others, (_USER, _TOOL)).any():
                 ref = BlockRef(session.entries[later.entry].id, later.block)
-                out[number] = Replacement(ref, later.words, later.value)
+                rest = "" if kind in _NAMES else _find_rest(earlier, later)
+                out[number] = Replacement(ref, later.words, later.value, rest=rest)
     return out
+
+
+def _find_rest(earlier: Statement, later: Statement) -> str:
+    """Return the parts of a sentence, without the replaced value, that bind on their own."""
+    parts = [part.strip(" .") for part in _JOINTS.split(earlier.words)]
+    return ", ".join(
+        part
+        for part in parts
+        if part.casefold() not in later.words.casefold()
+        and not _has_value(part, earlier.value)
+        and any(term.sort in ("strict", "negation") for term in read_terms(part))
+    )
 
 
 def _has_value(form: str, value: str) -> bool:
