@@ -26,6 +26,7 @@ _LEAST = 0.25
 
 _JOINTS = re.compile(r"[;,]\s+(?:(?:and|but|then)\s+)?|\s+(?:and|but|then|&)\s+")
 """The joints of a list, between its parts."""
+_SLASH = re.compile(r"(?<![/.~\w-])(?=[A-Za-z]{2,5}(?:/[A-Za-z]{2,5})+(?![\w/-]|\.\w))[A-Za-z/]+")
 _NOT = re.compile(r"\b[a-z]{1,6}n['’]t\b")
 _CORRECTS = re.compile(r"\bnot\b.*\bbut\b|n't\b.*\bbut\b|\bnever\b.*\bbut\b")
 _ERROR_CODE = re.compile(r"\b[A-Z]{1,8}\d{2,6}\b")
@@ -68,6 +69,12 @@ def compare_fact(
         result = _compare_sentences(kind, form, text, is_said) if is_near else ABSENT
         if is_near and result.outcome == "absent" and result.reason != "said of another" and kind != "error":
             result = _compare_parts(form, text, is_said)
+        if result.outcome == "absent" and _SLASH.search(form):  # "jpg/png only": "jpg and png only"
+            result = compare_fact(
+                kind, _SLASH.sub(lambda items: items[0].replace("/", ", "), form), text, is_said
+            )
+            if result.outcome != "absent":
+                return result._replace(outcome="unclear", reason="words missing")
         # That a text has a name of a rule or a choice says nothing of what is wanted of it.
         if result.outcome != "absent" or kind in ("constraint", "choice"):
             return result

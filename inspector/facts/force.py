@@ -23,6 +23,7 @@ _CLOSE = 30
 _NOUN_NEGATIONS = frozenset(("without", "rather than", "instead of", "in place of"))
 """Negations of the nouns after them, up to the next verb."""
 _MODALS = frozenset(("will", "would", "shall", "should", "could"))
+_AUXILIARY = _MODALS | {"do", "must", "be", "to", "you", "we", "i", "it", "they"}
 _REFUSED = frozenset(("banned", "forbidden", "prohibited", "off limits", "off-limits"))
 """Forms that refuse the words before them."""
 _ASIDE = re.compile(
@@ -55,7 +56,8 @@ class Force:
         negated = bound = aside = False
         for place, at in enumerate(clause):
             term = self.terms[at]
-            joined = place > 0 and self.terms[clause[place - 1]].form in ("and", "or")
+            join = self._find_join(clause[:place])
+            joined = join is not None
             if (aside or joined) and (term.sort in ("permission", "strict") or term.form in _MODALS):
                 negated = aside = False  # "stored without salt and may be printed"
             ahead = [self.terms[other] for other in clause[place + 1 : place + 3]]
@@ -71,6 +73,9 @@ class Force:
                 self.sorts.add("negation")
                 continue
             if is_negation(term):
+                if negated and (joined or term.form == "nor"):
+                    self.refused.discard(at if join is None else join)  # "do not A and do not B"
+                    continue
                 if any(other.sort == "over" for other in ahead):  # "must not exceed 5" is a limit
                     self.sorts |= {"strict", "limit"}
                     continue
@@ -107,6 +112,11 @@ class Force:
                 self.refused.add(at)
                 if term.form in _UNTIL | EXCEPTIONS:  # "nothing is deployed before the review"
                     self.sorts.add("condition")
+
+    def _find_join(self, before: Sequence[int]) -> int | None:
+        """Return the "and" or "or" before a word, as in "and do not", "and you may"; None without any."""
+        last = next((at for at in reversed(before) if self.terms[at].form not in _AUXILIARY), None)
+        return last if last is not None and self.terms[last].form in ("and", "or") else None
 
     def _follows(self, places: Sequence[int], forms: AbstractSet[str]) -> bool:
         return any(self.terms[at].form in forms for at in places[:_CLOSE])

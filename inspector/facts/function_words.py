@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from .force import find_clauses, has_negation, is_negation
+from .force import Force, find_clauses, has_negation, is_negation
 from .indexed_text import is_same, is_subject
 from .terms import Term
 from .vocabulary import LIMITS, LOWER_LIMITS, SMALL, stem
@@ -101,6 +101,23 @@ def find_opposite(own: Sequence[Term], other: Sequence[Term]) -> Difference | No
         for item, opposed in (pair, pair[::-1]):
             if here.count(item) > there.count(item) and there.count(opposed) > here.count(opposed):
                 return here.index(item), there.index(opposed)
+    return None
+
+
+def find_loose_join(pairs: Pairs, here: Force, there: Force) -> Difference | None:
+    """Find an "and" that may end what a text refuses, where a statement refuses each: "never A or B", "do not
+    A this and B that". "Do not A and B" joins as the statement does."""
+    own, other, items = here.terms, there.terms, {place: item for item, place in pairs}
+    joins = [at for at, term in enumerate(own) if term.form in ("and", "or", "nor")]
+    if any(own[at].form == "and" and at in here.refused for at in joins):
+        return None
+    forms = {term.form for term in own}
+    for at in sorted(there.refused) if joins else ():
+        after = next((place for place in range(at, len(other)) if is_subject(other[place])), at)
+        if other[at].form == "and" and other[after].form in forms:
+            join = items.get(at - 1, -1) + 1
+            if join not in here.refused.intersection(joins) or items.get(after, -1) < join:
+                return joins[0], at
     return None
 
 

@@ -226,20 +226,26 @@ class OutcomeFinder:
 
     def find(self, number: int) -> FactOutcome:
         """Find the outcome of a fact by its number."""
+        later = self.replaced.get(number)
+        if later is not None and later.rest:
+            left = self._find(number, later.rest)
+            if left.outcome not in IN_FULL:
+                return left
         outcome = self._find(number)
-        if number not in self.replaced:
+        if later is None:
             outdated = outcome.outcome not in IN_FULL and number in self.outdated
             return outcome._replace(outcome="superseded", stands=()) if outdated else outcome
         carried = outcome.outcome in IN_FULL
         carriers = outcome.stands if carried else ()
         return outcome._replace(outcome="superseded", carried=carried, stands=carriers)
 
-    def _find(self, number: int) -> FactOutcome:
+    def _find(self, number: int, form: str = "") -> FactOutcome:
+        """Find the outcome of a fact, or of a part of it (`form`) that a summary says."""
         scene, rows = self.scene, self._rows(number)
         stays = rows[scene.after.rows[rows]].tolist()
         if stays:
             return FactOutcome("verbatim", scene.own_tier, refer(scene.session, stays))
-        return self._search(number)
+        return self._search(number, form)
 
     def judge(self) -> tuple[Codes, Bools]:
         """Return an outcome for every readable fact (int8, -1 for others), and which must be looked up."""
@@ -264,7 +270,7 @@ class OutcomeFinder:
         codes[was_readable & whole] = CODE["verbatim"]
         return codes, was_readable & ~whole & maybe
 
-    def _search(self, number: int) -> FactOutcome:
+    def _search(self, number: int, form: str) -> FactOutcome:
         """Find the outcome of a fact without an unchanged block."""
         occurrences, scene = self.occurrences, self.scene
         pattern = occurrences.pattern(number, scene.session)
@@ -277,7 +283,7 @@ class OutcomeFinder:
         if hit is not None and hit[1].full:
             return self._make("verbatim", blocks, FactComparison("verbatim", hit[1].words))
         others = scene.after.others
-        places = [(others[at], self._compare(number, pattern, at)) for at in self._others(pattern)]
+        places = [(others[at], self._compare(number, pattern, at, form)) for at in self._others(pattern)]
         if pointers := scene.after.pointers(self.said(number)):
             places.append((pointers[0], FactComparison("pointer")))
         if hit is not None:
@@ -323,7 +329,7 @@ class OutcomeFinder:
         after = self.scene.after
         return sorted(after.other_index.may_name(pattern).union(after.summaries))
 
-    def _compare(self, number: int, pattern: FactPattern, at: int) -> FactComparison:
+    def _compare(self, number: int, pattern: FactPattern, at: int, form: str) -> FactComparison:
         """Compare a fact with the replacing text of this number."""
         fact, after = self.fact(number), self.scene.after
         stand, mention = after.others[at], after.other_index.find_in(at, pattern)
@@ -337,9 +343,9 @@ class OutcomeFinder:
         if stand.how not in ("summary", "notice"):
             return part
         if stand.placeholder and fact.kind in STATEMENTS:
-            return quote_statement(fact.form, index_text(stand.text))
+            return quote_statement(form or fact.form, index_text(stand.text))
         latest = fact.kind != "number" or self.occurrences.is_latest(fact)
-        best = compare_fact(fact.kind, fact.form, index_text(stand.text), self._said_before, latest)
+        best = compare_fact(fact.kind, form or fact.form, index_text(stand.text), self._said_before, latest)
         if self._meant and best.outcome in IN_FULL:
             # "Which port is it?" has no value of its own that could be another one.
             answer = compare_fact("statement", self._meant, index_text(stand.text), self._said_before)

@@ -125,4 +125,4 @@ class PointInTime:
         candidates = set() if self.keys is None else self.keys.held_by(index)
         readable = (number for number in candidates if self.readable[number])
         named = [number for number in readable if heads & index.find_all(self._patterns[number])]
-        return [*self.replaced, *named]
+        return [*(number for number, later in self.replaced.items() if not later.rest), *named]

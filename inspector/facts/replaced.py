@@ -29,6 +29,7 @@ from ..tokens.memo import Memo
 from .extract.collect import BY, KIND
 from .extract.typed import blank_pasted, typed_sentences
 from .facts import Facts
+from .terms import read_terms
 
 _UNIT = (
     r"(?:%|ms|s|m|h|[kKMG]i?B|px|x|usd|eur|(?:seconds?|secs?|minutes?|mins?|hours?|days?|weeks?|months?|years?"
@@ -37,6 +38,7 @@ _UNIT = (
 _VALUE = (
     rf"(?P<value>`[^`\n]+`|[$€£]?[\w.@/:-]*\d(?:[\w.@/:,-]*[\w%])?(?:\s?{_UNIT})?|[\w.-]+/[\w./-]*\w)(?![\w])"
 )
+_VALUES = re.compile(f"(?i){_VALUE}")
 _FILLED = r"(?:(?:now|still|about|exactly|at|set to|only|actually|just|going to be|not \S+ but)\s+){0,3}"
 _REST = r"(?P<rest>[^,;(\n]*)(?:[,;(].*)?"
 _STATES = re.compile(
@@ -52,6 +54,7 @@ _TAKES = re.compile(
     r"|(?:it|that|this) (?:should|must) be)"
     rf"\s+{_VALUE}(?P<old>,? (?:instead of|rather than|(?:and )?not) \S[^,;]*)?\W*$"
 )
+_JOINTS = re.compile(r"[;,]\s+(?:(?:and|but|then)\s+)?|\s+(?:and|but|then)\s+")
 _LEAD = re.compile(r"(?i)^(?:correction|update|actually|note|sorry|no|ok(?:ay)?|wait|ps)\b[:,.!\s]*")
 _FIGURE = re.compile(r"\s+(?P<value>[$€£]?\d[\d.,:]*\d?\s?%?)")
 _LIMITS = re.compile(
@@ -103,12 +106,14 @@ class Replacement(NamedTuple):
         words: The words of the block: the sentence that the user said later, or what a tool was given.
         value: The value that holds now.
         how: "said" by the user, or done by a tool: "rewritten" or "edited".
+        rest: The parts of a sentence that bind on their own and still hold: "max 8 MB, PNG only".
     """
 
     ref: BlockRef
     words: str
     value: str
     how: str = "said"
+    rest: str = ""
 
 
 def read_statement(words: str) -> tuple[tuple[str, ...], str] | None:
@@ -146,22 +151,26 @@ def _before(figure: re.Match[str]) -> tuple[int, int]:
 
 
 def read_taken(words: str, before: str) -> tuple[str, str] | None:
-    """Return the old figure and the new value if a sentence takes a value, and names another of the same
-    unit or the one before it does; else None.
+    """Return the old value and the new one if a sentence takes a value, and it or the one before it names
+    another of the same unit; else None.
 
     >>> read_taken("Make it 12 MB.", "8 MB is too small."), read_taken("Make it 12 MB.", "8 files is enough.")
-    (('8', '12 mb'), None)
+    (('8 mb', '12 mb'), None)
     >>> read_taken("Make it $710 instead of $481.", "")
-    ('481', '$710')
+    ('$481', '$710')
     """
     match = None if words.endswith("?") else _TAKES.search(words)
     before = match["old"] if match and match["old"] else "" if before.endswith("?") else before
     unit = _DIGITS.sub("", _tidy(match["value"])).strip() if match else ""
-    values = [_tidy(value[0]) for value in re.finditer(rf"(?i){_VALUE}", before if unit else "")]
+    values = _list_values(before) if unit else []
     old = [value for value in values if _DIGITS.sub("", value).strip() == unit]
     if match is None or len(old) != 1 or old[0] == _tidy(match["value"]):
         return None
-    return _DIGITS.findall(old[0])[0], _tidy(match["value"])
+    return old[0], _tidy(match["value"])
+
+
+def _list_values(words: str) -> list[str]:
+    return [_tidy(value[0]) for value in _VALUES.finditer(words)]
 
 
 def _tell_words(text: str) -> tuple[str, ...]:
@@ -201,6 +210,7 @@ def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
     """Return the groups of statements about one subject with more than one value; cached with the facts."""
     groups: dict[tuple[str, ...], list[Statement]] = {}
     holders: dict[str, list[tuple[str, ...]]] = {}  # a figure, and the subjects that had it
+    named: dict[str, list[Statement]] = {}  # figure -> the sentences with it
     last, before = (-1, -1), ""
     for entry, block, start, end, words in find_typed(facts.session):
         previous = before if last == (entry, block) else ""
@@ -209,9 +219,17 @@ def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
             continue
         parts = read_statement(words)
         if parts is None and (taken := read_taken(words, previous)) is not None:
-            held = dict.fromkeys(holders.get(taken[0], ()))
-            keys = [key for key in held if _DIGITS.findall(groups[key][-1].value) == [taken[0]]]
+            figure = _DIGITS.findall(taken[0])
+            held = dict.fromkeys(holders.get("".join(figure), ()))
+            keys = [key for key in held if _DIGITS.findall(groups[key][-1].value) == figure]
+            others = [item for item in named.get(figure[0], ()) if (item.entry, item.block) != last]
+            if not keys and len(others) == 1 and taken[0] in _list_values(others[0].words):
+                keys = [others[0].key]
+                groups[keys[0]] = [others[0]._replace(value=taken[0])]
             parts = (keys[0], taken[1]) if len(keys) == 1 else None
+        item = Statement(entry, block, start, end, words, (words.casefold(),), "")
+        for number in dict.fromkeys(_DIGITS.findall(words)):
+            named.setdefault(number, []).append(item)
         if parts is not None:
             groups.setdefault(parts[0], []).append(Statement(entry, block, start, end, words, *parts))
             holders.setdefault("".join(_DIGITS.findall(parts[1])), []).append(parts[0])
@@ -239,12 +257,10 @@ def find_replacements(facts: Facts, is_counted: Bools | None = None) -> dict[int
         old += [(current, statements[-1]) for current in statements if current.value != statements[-1].value]
     if not old:
         return {}
-    statements = [*(earlier for earlier, _ in old), *{later for _, later in old}]
-    find_inside = _sort_by_entry(facts, [statement.entry for statement in statements])
-    inside = [find_inside(statement) for statement in statements]
+    find_inside = _sort_by_entry(facts, [current.entry for pair in old for current in pair])
+    inside = [find_inside(statement) for statement, _ in old]
     elsewhere: Bools = is_counted[start[facts.entry] + facts.block]
-    # The sentence that replaces a value may name it as well: that is no word for it.
-    for rows in inside:
+    for rows in (*inside, *(find_inside(later) for _, later in old)):  # "$5 instead of $4" does not say $4
         elsewhere[rows] = False
     out: dict[int, Replacement] = {}
     for rows, (earlier, later) in zip(inside, old, strict=False):
@@ -256,8 +272,21 @@ def find_replacements(facts: Facts, is_counted: Bools | None = None) -> dict[int
                 continue  # "$481 for 1,200 requests": another amount does not replace the requests
             if kind in _KINDS and not np.isin(others, (_USER, _TOOL)).any():
                 ref = BlockRef(session.entries[later.entry].id, later.block)
-                out[number] = Replacement(ref, later.words, later.value)
+                rest = "" if kind in _NAMES else _find_rest(earlier, later)
+                out[number] = Replacement(ref, later.words, later.value, rest=rest)
     return out
+
+
+def _find_rest(earlier: Statement, later: Statement) -> str:
+    """Return the parts of a sentence, without the replaced value, that bind on their own."""
+    parts = [part.strip(" .") for part in _JOINTS.split(earlier.words)]
+    return ", ".join(
+        part
+        for part in parts
+        if part.casefold() not in later.words.casefold()
+        and not _has_value(part, earlier.value)
+        and any(term.sort in ("strict", "negation") for term in read_terms(part))
+    )
 
 
 def _has_value(form: str, value: str) -> bool:

@@ -28,7 +28,7 @@ from .force import (
     find_opposed,
     has_negation,
 )
-from .function_words import find_limit, find_opposite, find_other_state
+from .function_words import find_limit, find_loose_join, find_opposite, find_other_state
 from .indexed_text import (
     NOTHING_SAID,
     WORDS,
@@ -249,7 +249,8 @@ class _Place:
         """Return what two texts with the same words still do not share: limits, order, exceptions."""
         if limit := find_limit(self.own, self.other, self.pairs):
             return self._differ("changed" if limit[0] else "unclear", *limit[1], "limit")
-        if opposite := find_opposite(self.own, self.other):
+        opposite = find_opposite(self.own, self.other)
+        if opposite := opposite or find_loose_join(self.pairs, self.here, self.there):
             return self._differ("unclear", *opposite, "another word")
         if state := find_other_state(self.own, self.other, self.pairs):
             return self._differ("changed", *state, "value")
@@ -373,6 +374,12 @@ class _Place:
             return self._make("partial", "force missing")
         complete = len(self.met) == sum(term.sort not in ("mark", "small") for term in own)
         return self._make("quoted" if complete and not self.missing else "paraphrased", "words")
+
+    def _is_refused_alike(self) -> bool:
+        """Whether both sides refuse, and the same words: "never A or B", "do not A and do not B"."""
+        here, there = self.here.refused, self.there.refused
+        alike = all((at in here) == (to in there) for at, to in self.pairs if is_subject(self.own[at]))
+        return alike and bool(here and there)
 
     def _is_same_word(self, at: int, to: int) -> bool:
         """Whether two words are the same, and not just forms of one."""
@@ -511,6 +518,8 @@ class _Place:
                 outcome = "partial" if outcome else outcome  # a whole clause is missing
                 continue
             if has_negation(gone) != has_negation(new):
+                if self._is_refused_alike():
+                    return None
                 sure = (
                     (not ("strict" in sorts | had or over) or {item.form for item in new} == {"always"})
                     and not is_question

@@ -205,7 +205,12 @@ def _trace(scene: TraceScope, point: PointInTime) -> Trace:
         outcome = look.find(number)
         codes[number], tier[number] = CODE[outcome.outcome], TIERS.index(outcome.tier)
     outdated = [number for number in look.outdated if OUTCOMES[codes[number]] not in IN_FULL]
-    superseded = [number for number in (*look.replaced, *outdated) if was_readable[number]]
+    whole = [
+        number
+        for number, later in look.replaced.items()
+        if not later.rest or OUTCOMES[codes[number]] in IN_FULL
+    ]
+    superseded = [number for number in (*whole, *outdated) if was_readable[number]]
     codes[superseded] = CODE["superseded"]
     numbers = np.flatnonzero(point.mentioned).astype(np.int32)
     return Trace(

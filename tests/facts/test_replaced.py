@@ -134,8 +134,35 @@ def test_law_a_value_taken_after_the_old_one_replaces_it(
     rule: str, later: str, take: str, old: int, new: int, unit: str
 ) -> None:
     said = rule.format(old, unit)
-    session = talk("hello there", said, later.format(old, unit, take, new, unit))
+    after = (said, later.format(old, unit, take, new, unit))
+    session = talk("hello there", *after, summary="svg only.")
     traced = trace_recorded(session, session.facts)[0][said]
     assert (traced.outcome == "superseded") == (old != new)
+    if "svg" in said:  # what binds on its own still holds
+        session = talk("hello there", *after)
+        assert trace_recorded(session, session.facts)[0][said].outcome == "absent"
     apart = talk("hello there", said, later.format(old, "sheep", take, new, unit))
     assert trace_recorded(apart, apart.facts)[0][said].outcome == "absent"
+
+
+@given(
+    st.sampled_from(["The ride price is ${}.", "Charge ${} per ride.", "Rides: ${} at most, for all."]),
+    st.sampled_from(
+        ["Make it ${} instead of ${}.", "use ${}, not ${}", "Please set it to ${} rather than ${}"]
+    ),
+    st.lists(st.integers(2, 99), min_size=2, max_size=2, unique=True),
+    st.booleans(),
+)
+def test_law_a_value_named_beside_the_one_in_its_place_is_replaced(
+    said: str, later: str, values: list[int], told: bool
+) -> None:
+    old, new = values
+    rule, taken = said.format(old), later.format(new, old)
+    session = talk("hello there", rule, taken, summary=said.format(new) if told else "All is well.")
+    traced = trace_recorded(session, session.facts)[0][rule]
+    assert traced.outcome == "superseded" and traced.replacement is not None
+    assert traced.replacement.words == taken
+    # Of two things with one value, neither is known to be meant.
+    both = talk("hello there", rule, f"Refund ${old} for a late van.", taken)
+    outcomes = trace_recorded(both, both.facts)[0]
+    assert outcomes[f"Refund ${old} for a late van."].outcome == "absent"

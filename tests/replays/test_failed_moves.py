@@ -87,6 +87,16 @@ def test_a_recorded_refusal_that_nothing_recovers_from_ends_the_run_or_is_a_find
     assert cause in repr(run)
 
 
+@pytest.mark.parametrize("usage", [True, False])
+def test_S2_6_a_stage_has_a_record_exactly_if_it_ran(usage: bool) -> None:
+    run = replay(growing(20, usage), "claude-code-analysis", window=2_500)
+    stages = [event for event in run.events if event.kind == "stage"]
+    assert {bool(event.data["ran"]) for event in stages} == {True, False}
+    for event in stages:
+        record = event.record_in("claude-code")
+        assert record == ({"type": event.data["stage"]} if event.data["ran"] else None)
+
+
 @pytest.mark.parametrize("do", ["compact", "token_overflow"])
 def test_without_a_window_no_level_is_known_and_none_is_named(do: str) -> None:
     run = replay(growing(9, usage=False), "claude-code-analysis", at("e9", do))

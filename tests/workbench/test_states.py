@@ -99,6 +99,16 @@ def test_S2_34_either_switch_of_auto_draws_the_line_from_which_calls_are_blocked
     assert picture(talk(14), "claude-code-analysis", window=10_000)["state"]["id"] == "critical"
 
 
+@pytest.mark.parametrize(
+    ("room", "words"), [(3, "about 3 turns to go"), (100, "about 100"), (5_000, "more than 100")]
+)
+def test_the_gauge_counts_turns_as_far_as_their_pace_says_anything(room: int, words: str) -> None:
+    session = talk(14)
+    size = count_tokens(session).total
+    settings = {"trigger.tokens": size + round(size / 14 * (room + 0.5)), "trigger.measure": "assembled"}
+    assert words in picture(session, "flue", window=10**9, **settings)["gauge"]["words"]
+
+
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.85, 0.96, 0.99, None])
 def test_S2_34_either_switch_of_auto_means_the_same_at_every_level(share: float | None) -> None:
     session, policy = talk(14), "claude-code-analysis"
