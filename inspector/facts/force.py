@@ -10,6 +10,7 @@ from itertools import pairwise
 from .indexed_text import is_subject
 from .terms import Term
 from .vocabulary import LIMITS, stem
+from .word_order import Pairs
 
 _AFTER = frozenset(map(stem, ["after", "if", "when", "once", "with"]))
 ORDER_WORDS = frozenset(map(stem, ["first", "last", "before", "after", "both", "same"]))
@@ -39,6 +40,8 @@ class Force:
         refused: Indices of the terms that are refused.
         mentioned: Indices of the terms before a negation, or in a report of a change.
         without: Indices of the terms that are done without.
+        heads: The clauses of the terms right after a negation, a permission or a join, by index.
+        permitted: Indices of the heads that are allowed.
         sorts: The sorts of words in the clauses, and "limit" and "condition".
         soft: The forms that soften.
     """
@@ -46,6 +49,7 @@ class Force:
     def __init__(self, terms: Sequence[Term], near: set[int] | None = None) -> None:
         self.terms = terms
         self.refused, self.mentioned, self.without = set[int](), set[int](), set[int]()
+        self.heads, self.permitted = dict[int, Sequence[int]](), set[int]()
         self.sorts, self.soft = set[str](), set[str]()
         for clause in find_clauses(terms):
             # A clause about something else does not bind this statement.
@@ -53,13 +57,20 @@ class Force:
                 self._read_clause(clause)
 
     def _read_clause(self, clause: Sequence[int]) -> None:
-        negated = bound = aside = False
+        negated = bound = aside = permitted = opens = False
         for place, at in enumerate(clause):
             term = self.terms[at]
             join = self._find_join(clause[:place])
             joined = join is not None
             if (aside or joined) and (term.sort in ("permission", "strict") or term.form in _MODALS):
                 negated = aside = False  # "stored without salt and may be printed"
+            permitted = (permitted or term.sort == "permission") and not is_negation(term)
+            opens = opens or is_negation(term) or term.sort == "permission" or term.form in ("and", "or")
+            if opens and is_subject(term):
+                opens = False
+                self.heads[at] = clause
+                if permitted and not negated:
+                    self.permitted.add(at)
             ahead = [self.terms[other] for other in clause[place + 1 : place + 3]]
             # "Emojis are banned from messages", "… are never allowed", "guests may not".
             last = is_negation(term) and place > 0 and not ahead and self.terms[clause[place - 1]]
@@ -163,9 +174,7 @@ def has_negation(terms: Iterable[Term]) -> bool:
     return any(map(is_negation, terms))
 
 
-def find_opposed(
-    pairs: Sequence[tuple[int, int]], here: Force, there: Force, own: Sequence[Term]
-) -> tuple[list[int], bool]:
+def find_opposed(pairs: Pairs, here: Force, there: Force, own: Sequence[Term]) -> tuple[list[int], bool]:
     """Find the terms that one side wants and the other refuses, and whether that surely contradicts."""
     if "limit" in here.sorts | there.sorts or "condition" in here.sorts & there.sorts:
         return [], False
@@ -187,9 +196,32 @@ def find_opposed(
     return [item for item, _ in against], crossed or without or strict
 
 
-def find_lost_negation(
-    own: Sequence[Term], pairs: Sequence[tuple[int, int]], here: Force, there: Force
-) -> int:
+def is_refused_alike(pairs: Pairs, here: Force, there: Force) -> bool:
+    """Whether both sides refuse, and the same: "never A or B", "do not A and do not B"."""
+    subjects = [(item, other) for item, other in pairs if is_subject(here.terms[item])]
+    alike = all((item in here.refused) == (other in there.refused) for item, other in subjects)
+    return alike and bool(here.refused and there.refused)
+
+
+def is_permitted(
+    pairs: Pairs, missing: Iterable[int], near: AbstractSet[int], here: Force, there: Force
+) -> bool:
+    """Whether a text allows what a statement refuses in any case, of the same subject."""
+    own, refused = here.terms, here.refused
+    if any(at in refused and at not in here.heads for at in missing):
+        return False
+    allowed = {own[at].form for at in here.permitted}
+    return any(
+        at in refused
+        and own[at].form not in allowed
+        and not any(own[place].form in CONDITIONS | EXCEPTIONS for place in here.heads[at])
+        and len(near & set(there.heads[to])) > 1
+        for at, to in pairs
+        if to in there.permitted and at in here.heads
+    )
+
+
+def find_lost_negation(own: Sequence[Term], pairs: Pairs, here: Force, there: Force) -> int:
     """Find a negation of which a text has nothing that it refuses, or does not refuse a part; -1 without any.
 
     What only a limit or a condition says in the text counts as refused: "only after a review".

@@ -27,6 +27,8 @@ from .force import (
     find_lost_negation,
     find_opposed,
     has_negation,
+    is_permitted,
+    is_refused_alike,
 )
 from .function_words import find_limit, find_loose_join, find_opposite, find_other_state
 from .indexed_text import (
@@ -375,12 +377,6 @@ class _Place:
         complete = len(self.met) == sum(term.sort not in ("mark", "small") for term in own)
         return self._make("quoted" if complete and not self.missing else "paraphrased", "words")
 
-    def _is_refused_alike(self) -> bool:
-        """Whether both sides refuse, and the same words: "never A or B", "do not A and do not B"."""
-        here, there = self.here.refused, self.there.refused
-        alike = all((at in here) == (to in there) for at, to in self.pairs if is_subject(self.own[at]))
-        return alike and bool(here and there)
-
     def _is_same_word(self, at: int, to: int) -> bool:
         """Whether two words are the same, and not just forms of one."""
         item, other = self.own[at], self.other[to]
@@ -420,7 +416,8 @@ class _Place:
         here, there, own, other = self.here, self.there, self.own, self.other
         if "cancel" in there.sorts - here.sorts:
             return self._make("contradicted", "revoked")
-        if "permission" in there.sorts - here.sorts and bound and not there.sorts & {"strict", "negation"}:
+        permits = "permission" in there.sorts - here.sorts and not there.sorts & {"strict", "negation"}
+        if (permits and bound) or is_permitted(self.pairs, self.missing, self.near, here, there):
             return self._make("contradicted", "permitted")
         low, high = min(self.near) - 3, max(self.near) + 4
         paired = set(self.met.values())
@@ -486,6 +483,7 @@ class _Place:
         if has_negation(every_gone) and has_negation(every_new) and moved:
             return None
         is_question = self.text.rstrip(" \"'*").endswith("?") and "?" not in self.statement
+        bound = {"strict", "negation"}
         # "Not more than 5" is no negation of "at most 5".
         over = any(term.sort == "over" for term in (*every_gone, *every_new))
         outcome: Outcome | None = "quoted" if self.matched >= COPY and not is_question else None
@@ -500,17 +498,10 @@ class _Place:
                 gone, new = gone or [replaced[0]], new or [replaced[1]]
             if "cancel" in sorts - had:
                 return self._make("contradicted", "revoked", own_words, instead)
-            if (
-                "permission" in sorts - had
-                and had & {"strict", "negation"}
-                and not sorts & {"strict", "negation"}
-            ):
+            if "permission" in sorts - had and had & bound and not sorts & bound:
                 return self._make("contradicted", "permitted", own_words, instead)
-            if (
-                "over" in sorts - had
-                and not has_negation(every_new)
-                and any(item.form in LIMITS for item in gone)
-            ):
+            limited = any(item.form in LIMITS for item in gone)
+            if "over" in sorts - had and limited and not has_negation(every_new):
                 return self._make("contradicted", "negated", own_words, instead)
             if "soft" in sorts - had:
                 return self._make("partial", "softened", own_words, instead)
@@ -518,7 +509,7 @@ class _Place:
                 outcome = "partial" if outcome else outcome  # a whole clause is missing
                 continue
             if has_negation(gone) != has_negation(new):
-                if self._is_refused_alike():
+                if is_refused_alike(self.pairs, self.here, self.there):
                     return None
                 sure = (
                     (not ("strict" in sorts | had or over) or {item.form for item in new} == {"always"})

@@ -362,21 +362,23 @@ def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: b
             return FactComparison("quoted", hit[0], hit.start())
     if measure := _find_measure(form, text, [hit.start("value") for hit in hits]):
         return measure
-    # "lines 364" is no value of "lines".
-    hits = [hit for hit in hits if not named or hit["joint"].strip(" `\"'*_")]
+    misread = [
+        hit
+        for hit in hits
+        if len(hit["value"]) > 2 and _is_one_letter_off(value, hit["value"]) and not is_said(hit["value"])
+    ]
+    # "lines 364" is no value of "lines", but "port 8913" is one for "port 8931".
+    hits = [
+        hit
+        for hit in hits
+        if not named or hit["joint"].strip(" `\"'*_") or (hit in misread and len(hit["value"]) > 3)
+    ]
     near = [
         hit
         for hit in hits
         if not is_said(hit[0])
         and (named or len(hit["value"]) < 2 or not is_said(hit["value"]))  # "208 passed", "208 tests"
-        and (
-            latest
-            or (
-                len(hit["value"]) > 2
-                and _is_one_letter_off(value, hit["value"])
-                and not is_said(hit["value"])
-            )
-        )
+        and (latest or hit in misread)
     ]
     if not near and (unit := _SIZE.fullmatch(rest)):
         other = re.search(

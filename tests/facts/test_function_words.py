@@ -255,3 +255,65 @@ def test_law_a_refusal_without_its_verb_refuses_what_is_before_it(
     said, told = (frame.format(*some, modal=modal, verb=verb) for some in (people[:2], people[1::-1]))
     assert outcome(said, f"{around}\n{line.format(told)}") not in KEPT
     assert outcome(said, f"{around}\n{line.format(said)}") in KEPT
+
+
+VERBS = ["delete", "rename", "archive", "squash", "restart", "publish"]
+REFUSED_BOTH = [
+    "Never {a} or {b} the {one}.",
+    "Do not {a} and do not {b} the {one}.",
+    "Do not {a} or {b} the {one}.",
+    "Neither {a} nor {b} the {one}.",
+    "Never {a} the {one} and never {b} the {one}.",
+]
+NOT_BOTH = [
+    "{a} and {b} the {one}.",
+    "Do not {a} the {one}, but {b} the {one}.",
+    "Do not {a} the {one} and {b} the {one}.",
+    "The {one} may be {a}d.",
+    "Never {a} the {one}, and you may {b} the {one}.",
+]
+
+
+@given(
+    st.permutations(REFUSED_BOTH),
+    st.sampled_from(NOT_BOTH),
+    st.permutations(VERBS),
+    st.sampled_from(SUBJECTS),
+    AROUND,
+    LINES,
+)
+def test_law_two_refusals_in_another_form_are_no_contradiction(
+    frames: list[str], wrong: str, verbs: list[str], one: str, around: str, line: str
+) -> None:
+    said, told, wrong = (text.format(a=verbs[0], b=verbs[1], one=one) for text in (*frames[:2], wrong))
+    assert outcome(said, f"{around}\n{line.format(told)}") in {*KEPT, "unclear"}
+    assert outcome(said, f"{around}\n{line.format(wrong)}") not in KEPT
+
+
+@given(
+    st.sampled_from(SUBJECTS),
+    st.permutations(["archive", "rename", "remove", "replace"]),
+    st.sampled_from(ASIDES),
+    st.sampled_from([", you must never {verb} or {more} one.", ". Never {more} or {verb} the {one}."]),
+    st.sampled_from([" and may be {verb}d", " and can be {verb}d only by an admin"]),
+    LINES,
+)
+def test_law_a_permission_contradicts_a_refusal_beside_a_part_that_is_kept(
+    one: str, verbs: list[str], aside: str, refusal: str, permitted: str, line: str
+) -> None:
+    kept = KEPT_PART.format(one=one, aside=aside)
+    said, told = (kept + text.format(one=one, verb=verbs[0], more=verbs[1]) for text in (refusal, permitted))
+    assert outcome(said, line.format(told)) in {"contradicted", "partial"}
+    assert outcome(said, line.format(f"{kept} and may be listed")) not in {*KEPT, "contradicted"}
+
+
+@given(st.integers(1000, 8999), st.integers(1, 9), st.sampled_from(["port", "seed", "channel"]), AROUND)
+def test_law_a_number_with_a_wrong_digit_under_its_name_is_changed(
+    number: int, step: int, name: str, around: str
+) -> None:
+    said, wrong = f"Always use {name} {number} for the gauge, and log it.", number // 10 * 10 + step
+    told = trace(said, f"{around}\nThe gauge has {name} {wrong} now.")
+    assert (told[said].outcome == "changed") == (number != wrong)
+    assert trace(said, f"{around}\nA pump has {name} {number + 1111} now.")[said].outcome != "changed"
+    both = f"{said} The pump has {name} {wrong}."
+    assert trace(both, f"{around}\nThe pump has {name} {wrong} now.")[said].outcome != "changed"
