@@ -239,3 +239,39 @@ def test_an_exact_number_is_no_limit(bound: str, exact: str) -> None:
     assert outcome(said, told) not in KEPT
     assert outcome(told, said) not in KEPT
     assert outcome(said, said) in KEPT
+
+
+RULES = [
+    ("Never rename the {one}", "never rename the {one}", "you may rename the {one}"),
+    ("Do not open the {one} by hand", "do not open the {one} by hand", "you may open the {one} by hand"),
+    ("Don't archive the {one}", "the {one} must not be archived", "the {one} may be archived"),
+]
+SOLE = [
+    (", it is the only {thing}.", [", since no other {thing} exists", ", as there is no other {thing}"]),
+    (", there is a single {thing}.", [", there is no second {thing}", " because no other {thing} is left"]),
+]
+
+
+@given(
+    st.sampled_from(RULES),
+    st.sampled_from(SOLE),
+    st.sampled_from(SUBJECTS),
+    st.sampled_from(["shelf", "ledger", "turbine", "harbour"]),
+    st.integers(0, 1),
+    AROUND,
+    LINES,
+)
+def test_law_a_negation_counts_only_for_its_own_clause(
+    rule: tuple[str, str, str],
+    reason: tuple[str, list[str]],
+    one: str,
+    thing: str,
+    number: int,
+    around: str,
+    line: str,
+) -> None:
+    said = (rule[0] + reason[0]).format(one=one, thing=thing)
+    because = reason[1][number].format(thing=thing)
+    kept, allowed = (line.format(told.format(one=one) + because) for told in rule[1:])
+    assert outcome(said, f"{around}\n{kept}") in KEPT
+    assert outcome(said, f"{around}\n{allowed}") not in KEPT
