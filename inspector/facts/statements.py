@@ -29,7 +29,7 @@ from .force import (
     find_opposed,
     has_negation,
 )
-from .function_words import find_limit, find_loose_join, find_opposite, find_other_state
+from .function_words import find_limit, find_loose_join, find_opposite, find_other_predicate, find_other_state
 from .indexed_text import (
     NOTHING_SAID,
     WORDS,
@@ -260,6 +260,8 @@ class _Place:
         if limit := find_limit(self.own, self.other, self.pairs):
             return self._differ("changed" if limit[0] else "unclear", *limit[1], "limit")
         opposite = find_opposite(self.own, self.other)
+        if self.asks and not opposite:
+            opposite = find_other_predicate(self.own, self.other, self.pairs)
         if opposite := opposite or find_loose_join(self.pairs, self.here, self.there):
             return self._differ("unclear", *opposite, "another word")
         if state := find_other_state(self.own, self.other, self.pairs):

@@ -275,3 +275,35 @@ def test_law_a_negation_counts_only_for_its_own_clause(
     kept, allowed = (line.format(told.format(one=one) + because) for told in rule[1:])
     assert outcome(said, f"{around}\n{kept}") in KEPT
     assert outcome(said, f"{around}\n{allowed}") not in KEPT
+
+
+REQUESTS = [
+    ("Keep the {one} of the {two}.", "the {one} of the {two}", "the {one} of the {two} is kept"),
+    ("Please use the {one} for the {two}.", "the {one} for the {two}", "the {one} is used for the {two}"),
+    ("Put the {one} into the {two}, please.", "the {one} into the {two}", "the {one} was put into the {two}"),
+]
+REVERSED = [
+    "{object} was {verb}",
+    "{object} has been {verb} since",
+    "{object} would be {verb} soon, so the harbour is used",
+    "{object} was {verb}; the harbour is kept",
+    "we {verb} {object}",
+    "{object}: {verb}",
+]
+
+
+@given(
+    st.sampled_from(REQUESTS),
+    st.permutations(SUBJECTS),
+    st.sampled_from(REVERSED),
+    st.sampled_from(["scrapped", "abandoned", "rejected", "reverted", "demolished", "postponed"]),
+    AROUND,
+    LINES,
+)
+def test_law_another_verb_said_of_what_is_asked_for_is_never_certified(
+    request: tuple[str, str, str], subjects: list[str], frame: str, verb: str, around: str, line: str
+) -> None:
+    said, thing, kept = (part.format(one=subjects[0], two=subjects[1]) for part in request)
+    told = frame.format(object=thing, verb=verb)
+    assert outcome(said, f"{around}\n{line.format(told)}") not in KEPT
+    assert outcome(said, f"{around}\n{line.format(kept)}") in KEPT
