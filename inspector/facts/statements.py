@@ -22,6 +22,7 @@ from .force import (
     ORDER_WORDS,
     Force,
     adds_comparison,
+    drop_reasons,
     find_asides,
     find_clauses,
     find_lost_negation,
@@ -30,7 +31,7 @@ from .force import (
     is_permitted,
     is_refused_alike,
 )
-from .function_words import find_limit, find_loose_join, find_opposite, find_other_state
+from .function_words import find_limit, find_loose_join, find_opposite, find_other_predicate, find_other_state
 from .indexed_text import (
     NOTHING_SAID,
     WORDS,
@@ -51,7 +52,11 @@ from .word_order import (
     find_replaced_word,
     find_reversed,
     find_value_exchange,
+    find_value_swap,
+    is_same_kind,
+    is_tail,
     pair_terms,
+    similarity,
     word_before,
 )
 
@@ -125,7 +130,12 @@ def compare_statement(
     own = _Statement(statement, terms, force, find_asides(terms, force), weights, asks, exact)
     best = ABSENT
     for sentence in text.find_candidates(terms):
-        result = _Place(own, sentence, text, is_said).compare()
+        place = _Place(own, sentence, text, is_said)
+        result = place.compare()
+        negated = result.reason in ("negated", "negation")
+        if negated and (rest := drop_reasons(terms, place.pairs, place.here, place.there)):
+            kept = own._replace(asides=own.asides | rest[0])
+            result = _Place(kept, sentence._replace(terms=rest[1]), text, is_said).compare()
         if ORDER.index(result.outcome) > ORDER.index(best.outcome) or best is ABSENT:
             best = result
         if best.outcome == ORDER[-1]:
@@ -252,6 +262,8 @@ class _Place:
         if limit := find_limit(self.own, self.other, self.pairs):
             return self._differ("changed" if limit[0] else "unclear", *limit[1], "limit")
         opposite = find_opposite(self.own, self.other)
+        if self.asks and not opposite:
+            opposite = find_other_predicate(self.own, self.other, self.pairs)
         if opposite := opposite or find_loose_join(self.pairs, self.here, self.there):
             return self._differ("unclear", *opposite, "another word")
         if state := find_other_state(self.own, self.other, self.pairs):
@@ -428,7 +440,7 @@ class _Place:
         ]
         for at in self.missing:
             value = next(
-                (to for to in extra if own[at].sort == "value" and _is_same_kind(own[at], other[to])), None
+                (to for to in extra if own[at].sort == "value" and is_same_kind(own[at], other[to])), None
             )
             if value is not None and self.topic >= NEAR:
                 around = slice(other[max(0, value - 2)].start, other[min(len(other), value + 3) - 1].end)
@@ -493,7 +505,7 @@ class _Place:
             new = _without(other[edit.b : edit.b_end], every_gone)
             sorts, had = {term.sort for term in new}, {term.sort for term in gone}
             own_words, instead = _cut(gone, self.statement), _cut(new, self.text)
-            replaced = _find_value_swap(own[edit.a : edit.a_end], other[edit.b : edit.b_end])
+            replaced = find_value_swap(own[edit.a : edit.a_end], other[edit.b : edit.b_end])
             if self.asks and replaced and not any(is_same(replaced[1], term) for term in own):
                 gone, new = gone or [replaced[0]], new or [replaced[1]]
             if "cancel" in sorts - had:
@@ -521,14 +533,14 @@ class _Place:
                 return self._make("contradicted", "negated", own_words, instead) if sure else None
             words = [term for term in gone if is_subject(term) and term.form not in LIGHT]
             put = [term for term in new if is_subject(term)]
-            swap = _find_value_swap(words, put)
-            if swap and not (self.asks or self.exact) and _similarity(swap[0].form, swap[1].form) < 0.5:
+            swap = find_value_swap(words, put)
+            if swap and not (self.asks or self.exact) and similarity(swap[0].form, swap[1].form) < 0.5:
                 return None
             one_word = len(words) == len(put) in (1, 2) and words[0].sort == put[0].sort
             one_word = one_word and edit.a > 0 and edit.a_end - edit.a <= 3 and len(inner) == 1
             if swap is None and one_word and (self.asks or self.exact) and self.matched >= 2 / 3:
                 swap = words[0], put[0]
-            if swap is not None and _is_tail(*swap):
+            if swap is not None and is_tail(*swap):
                 return self._make(
                     "partial", "end of the path", _cut(swap[:1], self.statement), _cut(swap[1:], self.text)
                 )
@@ -565,10 +577,6 @@ def _cut(terms: Sequence[Term], text: str) -> str:
     return text[terms[0].start : terms[-1].end] if terms else ""
 
 
-def _similarity(item: str, other: str) -> float:
-    return SequenceMatcher(None, item, other).ratio()
-
-
 def _clause_around(terms: Sequence[Term], index: int) -> tuple[int, int]:
     """Return the first and last index of the clause around a term; marks are not counted."""
     low = place = 0
@@ -580,18 +588,3 @@ def _clause_around(terms: Sequence[Term], index: int) -> tuple[int, int]:
             break
         low = place
     return low, place
-
-
-def _is_same_kind(item: Term, other: Term) -> bool:
-    """Whether one value can replace another."""
-    return item.form[0] == other.form[0] or {item.form[0], other.form[0]} in ({"n", "i"}, {"p", "w"})
-
-
-def _is_tail(item: Term, other: Term) -> bool:
-    """Whether a path stands for a longer one by its end."""
-    return item.form[:2] == other.form[:2] == "p:" and item.form.endswith("/" + other.form[2:])
-
-
-def _find_value_swap(gone: Sequence[Term], new: Sequence[Term]) -> tuple[Term, Term] | None:
-    values = ((item, two) for item in gone for two in new if item.sort == two.sort == "value")
-    return next(((item, two) for item, two in values if _is_same_kind(item, two)), None)

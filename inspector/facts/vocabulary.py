@@ -74,7 +74,7 @@ FORCE = {
     "permission": "can|may|allow(?:s|ed)?|permit(?:s|ted)?|fine|okay|ok|free to|welcome to|approved|granted"
     "|authori[sz]ed|acceptable|as needed|whenever|anything goes|at any",
     "negation": "rather than|instead of|in place of|free (?:of|from)|no one|nobody|nothing|none|neither|nor"
-    "|never|not|no|without|cannot|forbid(?:s|den)?"
+    "|never|nowhere|not|no|without|cannot|forbid(?:s|den)?"
     "|prohibit(?:s|ed)?|banned|refrain(?: from)?|stop|off[- ]limits",
 }
 """Words that set how strictly a sentence binds, by sort. The order matters: "no longer" is looked for before
@@ -118,7 +118,7 @@ _IRREGULAR = dict(
     told/tell broken/break broke/break chosen/choose chose/choose given/give gave/give made/make
     taken/take took/take held/hold put/put found/find shown/show hidden/hide lost/lose spent/spend
     paid/pay bought/buy thrown/throw drawn/draw grown/grow known/know began/begin begun/begin fell/fall
-    fallen/fall meant/mean led/lead
+    fallen/fall meant/mean led/lead used/use
     """
     )
 )

@@ -187,3 +187,22 @@ def find_reversed(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> t
             if crossed and any(item > at for item in before_place):
                 return crossed[0], next(to for to, item in sides.items() if item == crossed[0])
     return None
+
+
+def is_same_kind(item: Term, other: Term) -> bool:
+    """Whether one value can replace another."""
+    return item.form[0] == other.form[0] or {item.form[0], other.form[0]} in ({"n", "i"}, {"p", "w"})
+
+
+def is_tail(item: Term, other: Term) -> bool:
+    """Whether a path stands for a longer one by its end."""
+    return item.form[:2] == other.form[:2] == "p:" and item.form.endswith("/" + other.form[2:])
+
+
+def find_value_swap(gone: Sequence[Term], new: Sequence[Term]) -> tuple[Term, Term] | None:
+    values = ((item, two) for item in gone for two in new if item.sort == two.sort == "value")
+    return next(((item, two) for item, two in values if is_same_kind(item, two)), None)
+
+
+def similarity(item: str, other: str) -> float:
+    return SequenceMatcher(None, item, other).ratio()

@@ -317,3 +317,71 @@ def test_law_a_number_with_a_wrong_digit_under_its_name_is_changed(
     assert trace(said, f"{around}\nA pump has {name} {number + 1111} now.")[said].outcome != "changed"
     both = f"{said} The pump has {name} {wrong}."
     assert trace(both, f"{around}\nThe pump has {name} {wrong} now.")[said].outcome != "changed"
+
+
+RULES = [
+    ("Never rename the {one}", "never rename the {one}", "you may rename the {one}"),
+    ("Do not open the {one} by hand", "do not open the {one} by hand", "you may open the {one} by hand"),
+    ("Don't archive the {one}", "the {one} must not be archived", "the {one} may be archived"),
+]
+SOLE = [
+    (", it is the only {thing}.", [", since no other {thing} exists", ", as there is no other {thing}"]),
+    (", there is a single {thing}.", [", there is no second {thing}", " because no other {thing} is left"]),
+]
+
+
+@given(
+    st.sampled_from(RULES),
+    st.sampled_from(SOLE),
+    st.sampled_from(SUBJECTS),
+    st.sampled_from(["shelf", "ledger", "turbine", "harbour"]),
+    st.integers(0, 1),
+    AROUND,
+    LINES,
+)
+def test_law_a_negation_counts_only_for_its_own_clause(
+    rule: tuple[str, str, str],
+    reason: tuple[str, list[str]],
+    one: str,
+    thing: str,
+    number: int,
+    around: str,
+    line: str,
+) -> None:
+    said = (rule[0] + reason[0]).format(one=one, thing=thing)
+    because = reason[1][number].format(thing=thing)
+    kept, allowed = (line.format(told.format(one=one) + because) for told in rule[1:])
+    assert outcome(said, f"{around}\n{kept}") in KEPT
+    assert outcome(said, f"{around}\n{allowed}") not in KEPT
+
+
+REQUESTS = [
+    ("Keep the {one} of the {two}.", "the {one} of the {two}", "the {one} of the {two} is kept"),
+    ("Please use the {one} for the {two}.", "the {one} for the {two}", "the {one} is used for the {two}"),
+    ("Put the {one} into the {two}, please.", "the {one} into the {two}", "the {one} was put into the {two}"),
+]
+REVERSED = [
+    "{object} was {verb}",
+    "{object} has been {verb} since",
+    "{object} would be {verb} soon, so the harbour is used",
+    "{object} was {verb}; the harbour is kept",
+    "we {verb} {object}",
+    "{object}: {verb}",
+]
+
+
+@given(
+    st.sampled_from(REQUESTS),
+    st.permutations(SUBJECTS),
+    st.sampled_from(REVERSED),
+    st.sampled_from(["scrapped", "abandoned", "rejected", "reverted", "demolished", "postponed"]),
+    AROUND,
+    LINES,
+)
+def test_law_another_verb_said_of_what_is_asked_for_is_never_certified(
+    request: tuple[str, str, str], subjects: list[str], frame: str, verb: str, around: str, line: str
+) -> None:
+    said, thing, kept = (part.format(one=subjects[0], two=subjects[1]) for part in request)
+    told = frame.format(object=thing, verb=verb)
+    assert outcome(said, f"{around}\n{line.format(told)}") not in KEPT
+    assert outcome(said, f"{around}\n{line.format(kept)}") in KEPT
