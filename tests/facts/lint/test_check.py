@@ -519,8 +519,8 @@ def update(
         ("la cita caduca a los 3 días", "la cita caduca a los 9 días", "CI016", "3", "9"),
         ("the broker listens on port 6612", "The broker listens on port 6621.", "CI016", "6612", "6621"),
         (
-            "warn if more than 8 % of jobs fail",
-            "Warn if fewer than 8 % of jobs fail",
+            "page Ana when more than 8 jobs fail",
+            "Page Ana when fewer than 8 jobs fail",
             "CI016",
             "more",
             "fewer",
