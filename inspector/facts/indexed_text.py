@@ -15,9 +15,12 @@ from weakref import WeakKeyDictionary
 
 from .commits import is_commit
 from .terms import Term, read_terms
-from .vocabulary import LIGHT, find_groups, is_alike, stem
+from .vocabulary import LIGHT, NO_END, find_groups, is_alike, stem
 
-SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|$|(?=\n))", re.MULTILINE)
+LIST_MARKER = r"^[ \t>*+#-]*\d{1,3}[.)]\**[ \t]+(?=\S)"
+"""The number of an item of a list at the beginning of a line, which is no value."""
+SENTENCE = re.compile(rf"(?:{LIST_MARKER})?([^\n]+?(?:[.!?]{NO_END}(?=\s)|$|(?=\n)))", re.MULTILINE)
+"""A sentence, as the first group."""
 WORDS = re.compile(r"[\w$€£%]+")
 
 
@@ -69,8 +72,8 @@ class IndexedText:
         self.sentences = [
             part
             for match in SENTENCE.finditer(text)
-            if match[0].strip()
-            for part in _split_long(Sentence(*match.span(), read_terms(match[0])))
+            if match[1].strip()
+            for part in _split_long(Sentence(*match.span(1), read_terms(match[1])))
         ]
         self._holders: dict[str, list[int]] = {}
         self._pairs: dict[tuple[str, str], list[int]] = {}
