@@ -229,8 +229,17 @@ def is_name(form: str) -> bool:
 
 
 def compare_share(statement: str, text: IndexedText) -> FactComparison:
-    """Decide by its words whether a text may still say a statement: `unclear` if so, else `absent`."""
+    """Decide by its words whether a text may still say a statement: `unclear` if so, else `absent`.
+
+    Its best sentence decides, whatever the others say.
+    """
     terms = read_terms(statement)
+    for share, place in text.rank_shares(terms):
+        if share < MUCH:
+            break
+        words = text.text[place.start : place.end].strip()
+        if _has_bound(terms, words):
+            return FactComparison("unclear", words, place.start, reason="words missing")
     result = _compare_share(terms, text, ABSENT, MUCH)
     if result.outcome == "absent" or not _has_bound(terms, result.words):
         return ABSENT
