@@ -15,9 +15,12 @@ from weakref import WeakKeyDictionary
 
 from .commits import is_commit
 from .terms import Term, read_terms
-from .vocabulary import LIGHT, find_groups, is_alike, stem
+from .vocabulary import LIGHT, NO_END, find_groups, is_alike, stem
 
-SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|$|(?=\n))", re.MULTILINE)
+LIST_MARKER = r"^[ \t>*+#-]*\d{1,3}[.)]\**[ \t]+(?=\S)"
+"""The number of an item of a list at the beginning of a line, which is no value."""
+SENTENCE = re.compile(rf"(?:{LIST_MARKER})?([^\n]+?(?:[.!?]{NO_END}(?=\s)|$|(?=\n)))", re.MULTILINE)
+"""A sentence, as the first group."""
 WORDS = re.compile(r"[\w$€£%]+")
 
 
@@ -69,8 +72,8 @@ class IndexedText:
         self.sentences = [
             part
             for match in SENTENCE.finditer(text)
-            if match[0].strip()
-            for part in _split_long(Sentence(*match.span(), read_terms(match[0])))
+            if match[1].strip()
+            for part in _split_long(Sentence(*match.span(1), read_terms(match[1])))
         ]
         self._holders: dict[str, list[int]] = {}
         self._pairs: dict[tuple[str, str], list[int]] = {}
@@ -119,10 +122,21 @@ class IndexedText:
             self._holding[term.form] = sorted({n for form in forms for n in self._holders.get(form, ())})
         return self._holding[term.form]
 
+    def rank_shares(self, terms: Iterable[Term]) -> list[tuple[float, Sentence]]:
+        """Return the sentences with two terms of a subject or more, each with the share of its weight that
+        it has, the largest first: no other sentence of the text changes a share."""
+        subject = {term.form: term for term in terms if is_subject(term)}.values()
+        whole, held = sum(map(_weigh_alone, subject)), dict[int, list[float]]()
+        for term in subject:
+            for number in self.find_holding(term):
+                held.setdefault(number, []).append(_weigh_alone(term))
+        shares = [(sum(own) / whole, number) for number, own in held.items() if len(own) > 1]
+        shares.sort(key=lambda pair: (-pair[0], pair[1]))
+        return [(share, self.sentences[number]) for share, number in shares]
+
     def weigh(self, term: Term) -> float:
         """Return how much a term identifies: values more than words, words of many sentences little."""
-        plain = 2 if term.sort == "value" else 0.5 if term.form in LIGHT else 1
-        return plain / (1 + log2(max(1, len(self.find_holding(term)))) / 2)
+        return _weigh_alone(term) / (1 + log2(max(1, len(self.find_holding(term)))) / 2)
 
     def find_closest(self, subject: Iterable[Term], terms: Sequence[Term]) -> tuple[float, Sentence | None]:
         """Return the sentence with most weight of a subject, and that weight.
@@ -167,6 +181,11 @@ class IndexedText:
                     for first in range(max(0, number - run + 1), number + 1)
                 ]
         return result
+
+
+def _weigh_alone(term: Term) -> float:
+    """Return how much a term identifies whatever text it is in."""
+    return 2 if term.sort == "value" else 0.5 if term.form in LIGHT else 1
 
 
 def find_held(terms: Iterable[Term], sentence: Sentence) -> list[Term]:

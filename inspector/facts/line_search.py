@@ -78,20 +78,18 @@ def find_lines(
             "|".join(map(re.escape, sorted(terms_to_pair, key=len, reverse=True))), re.IGNORECASE
         )
         for line in SENTENCE.finditer(text, 0, _MOST_CHARACTERS):
-            cues = {hit.casefold() for hit in cue.findall(line[0])}
+            cues = {hit.casefold() for hit in cue.findall(line[1])}
             # A line that cannot beat what was found is not read.
             if len(result) >= most and len(cues) < result[most - 1].words[0]:
                 continue
             if not cues:
                 continue
-            terms = read_terms(line[0][: 4 * _LONGEST])
+            terms = read_terms(line[1][: 4 * _LONGEST])
             matching = [term for term in subject if any(is_same(term, other) for other in terms)]
             share = sum(weight[term] for term in matching) / whole
             if matching and (len(result) < most or share > result[most - 1].share):
                 words = len(matching), len(subject)
-                result.append(
-                    LineMatch(ref, line.start(), line.end(), line[0].strip()[:_LONGEST], share, words)
-                )
+                result.append(LineMatch(ref, *line.span(1), line[1].strip()[:_LONGEST], share, words))
                 result.sort(key=lambda item: -item.share)
                 result = _without_copies(result)[:most]
     return result

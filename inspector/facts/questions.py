@@ -12,6 +12,7 @@ from itertools import takewhile
 
 from .force import find_clauses
 from .indexed_text import (
+    LIST_MARKER,
     NOTHING_SAID,
     IndexedText,
     SaidBefore,
@@ -26,9 +27,10 @@ from .results import find_result
 from .statements import ABSENT, ORDER, FactComparison, compare_statement, quote_statement
 from .terms import Term, read_terms
 from .things import compare_thing
-from .vocabulary import is_general
+from .vocabulary import NO_END, is_general
 
-ENDS = re.compile(r"(?<=[.!?])\s+|\n+")
+ENDS = re.compile(rf"(?<=[.!?]){NO_END}\s+|\n+")
+_MARKERS = re.compile(LIST_MARKER, re.MULTILINE)
 _ASIDE = re.compile(r"\s*\([^()]*\)")
 _LABEL = re.compile(
     r"(?i)^\W*(?:image|picture|screenshot|error|warning|command|file|rule|choice|decision|to-?do|note|url|link|commit"
@@ -56,6 +58,7 @@ def compare_question(question: str, text: IndexedText, is_said: SaidBefore = NOT
     >>> compare_question("src/a.ts", text).outcome, compare_question("b.ts", text).outcome
     ('quoted', 'absent')
     """
+    question = _MARKERS.sub("", question)
     parts = split_sentences(question)
     if len(parts) > 1:
         result = combine([_compare_part(part, text, is_said) for part in parts])
@@ -226,8 +229,17 @@ def is_name(form: str) -> bool:
 
 
 def compare_share(statement: str, text: IndexedText) -> FactComparison:
-    """Decide by its words whether a text may still say a statement: `unclear` if so, else `absent`."""
+    """Decide by its words whether a text may still say a statement: `unclear` if so, else `absent`.
+
+    Its best sentence decides, whatever the others say.
+    """
     terms = read_terms(statement)
+    for share, place in text.rank_shares(terms):
+        if share < MUCH:
+            break
+        words = text.text[place.start : place.end].strip()
+        if _has_bound(terms, words):
+            return FactComparison("unclear", words, place.start, reason="words missing")
     result = _compare_share(terms, text, ABSENT, MUCH)
     if result.outcome == "absent" or not _has_bound(terms, result.words):
         return ABSENT

@@ -32,7 +32,8 @@ _LIMITS = re.compile(
 )
 _REPEATS = re.compile(rf"(?x)\b(?:{EACH_TIME}|per|when|if|(?:before|after)\ (?:you|\w+ing)\b)")
 _LEAD = re.compile(
-    r"^\W*(?:(?:ok(?:ay)?|yes|yeah|no|alright|so|and|but|then|now|please|just|also|first)\b[,\s]*)*"
+    r"^\W*(?:(?:ok(?:ay)?|yes|yeah|no|alright|so|and|but|then|now|please|just|also|first"
+    r"|(?:can|could|would|will) you)\b[,\s]*)*"
 )
 _POINTS = re.compile(
     r"(?!it(?:'s| is) (?:not )?\w+ (?:to|that)\b)(?:(?:make sure|ensure)\ (?:that )?)?"
@@ -85,6 +86,8 @@ def is_request(form: str) -> bool:
     (True, True)
     >>> is_request("Fix all tests."), is_request("Sort imports."), is_request("Lint after each commit.")
     (True, False, False)
+    >>> is_request("Can you drop the old table?")
+    True
     >>> is_request("Always run the tests."), is_request("let's not rename it")
     (False, False)
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 
@@ -10,6 +11,16 @@ def split_words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
+NO_END = "".join(
+    rf"(?<!\b{re.escape(word)}\.)"
+    for word in split_words(
+        """
+        Dr Mr Mrs Ms Mme Prof Hr Fr St Sr Sra Srta Dra
+        e.g i.e vs cf approx resp incl fig Fig Nr bzw ca ggf z.B z u.a p.ej
+        """
+    )
+)
+"""A pattern for the place behind a full stop: after a title or an abbreviation it ends no sentence."""
 MONTHS = tuple(
     split_words("""january february march april may june july august september october november december""")
 )

@@ -116,6 +116,16 @@ def test_an_absent_file_is_shown_with_what_was_searched_and_the_closest_sentence
     assert far.explanation.searched.endswith("Nothing comes close.")
 
 
+@pytest.mark.parametrize("mark", ["3.", "3)", "- 3.", "## 3.", "  3."])
+def test_the_number_of_an_item_is_no_value_and_no_sentence(mark: str) -> None:
+    summary = f"Done so far:\n{mark} The parser was split.\nThe gate has 8 signs."
+    session = compacted(("The gate has 3 signs.",), summary)
+    told = session.why("3 signs")
+    assert "The gate has 8 signs." in told and f"“{mark.strip()}" not in told
+    far = compacted(("The gate has 3 signs.",), f"Done so far:\n{mark} The parser was split.")
+    assert "does not mention" in far.why("3 signs")
+
+
 WORDS = tuple("spend at most $500 $600 per run never push to main src/a.py ünder".split())
 TEXTS = st.lists(st.sampled_from((*WORDS, ".", "\n", "`", "😀")), min_size=1, max_size=14).map(" ".join)
 

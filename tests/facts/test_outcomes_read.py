@@ -258,6 +258,43 @@ def test_law_an_unrelated_paragraph_lowers_no_outcome(
     assert RANK.index(longer) >= RANK.index(alone)
 
 
+@given(
+    statements(),
+    st.tuples(st.permutations(SUBJECTS), st.sampled_from(VERBS)),
+    st.lists(st.sampled_from(SUBJECTS), max_size=8),
+    st.booleans(),
+)
+def test_law_lines_that_share_a_word_make_nothing_absent_that_another_line_leaves(
+    rule: tuple[str, int], words: tuple[list[str], str], named: list[str], first: bool
+) -> None:
+    """What is left of a sentence is the best line's to say, however often other lines name its things."""
+    near = f"The {words[0][0]} and the {words[0][1]} wait, {words[1]} one by one"
+    others = [f"Notes about {name}" for name in named]
+    lines = [near, *others] if first else [*others, near]
+    assert outcome(rule[0], near) == "absent" or outcome(rule[0], "\n".join(lines)) != "absent"
+
+
+@pytest.mark.parametrize(
+    ("said", "near", "others"),
+    [
+        (
+            "Bitte erstmal nur `helm diff`, niemals upgrade ohne mein ausdrückliches OK.",
+            "helm upgrade nur nach ausdrücklicher Freigabe",
+            ["Umzug mit Helm", "Nur zwei Knoten"],
+        ),
+        (
+            "MQTT costs us 9 cents each, cap at 400 a week.",
+            "- MQTT limit: 4,000 a week",
+            ["First a push, then MQTT", "MQTT follows after a day"],
+        ),
+    ],
+)
+def test_a_close_line_counts_beside_lines_with_one_of_its_words(
+    said: str, near: str, others: list[str]
+) -> None:
+    assert {outcome(said, near), outcome(said, "\n".join([*others, near]))} == {"unclear"}
+
+
 @given(statements(FRAMES[2:]), st.integers(11, 99), AROUND)
 def test_law_another_number_in_the_same_sentence_is_never_certified(
     rule: tuple[str, int], number: int, around: str

@@ -577,3 +577,26 @@ def test_choices_and_rules_over_and_over_take_no_time_squared(piece: str) -> Non
 )
 def test_a_description_is_no_rule_and_a_rule_may_stand_behind_one(said: str, kind: str) -> None:
     assert marks(said, *STATED) == marks(said, kind) != []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Ask Dr. Vane before any release.",
+        "Never page Mrs. Ito at night.",
+        "Use a lock, e.g. Redis, in all jobs.",
+        "Bitte nimm z.B. Redis als Cache.",
+        "Write to Prof. Oe (oe@lab.example) only on Mondays.",
+    ],
+)
+def test_a_title_or_an_abbreviation_ends_no_sentence(words: str) -> None:
+    assert marks(f"{words} Then stop.", *STATED) == [words, "Then stop."]
+    session = told(f"{words} Then stop.", summary=f"The user said: {words} All is well.")
+    (traced,) = [item for item in trace_recorded(session, session.facts)[0] if item.fact.form == words]
+    assert traced.outcome == "quoted"
+
+
+def test_the_place_of_an_address_marks_no_doubt() -> None:
+    assert marks("Never mail oe@lab.example from here.", "constraint") == [
+        "Never mail oe@lab.example from here."
+    ]

@@ -173,8 +173,8 @@ _CORRECTS = re.compile(
 )
 """An order that refuses one thing for another: "do not X, but only Y". It does not mark a report."""
 _DOUBTS = re.compile(
-    r"\b(?:maybe|perhaps|probably|apparently|seems?|looks? like|appears? to|guess|wonder\w*|not sure|suspect"
-    r"|curious|no idea"
+    r"(?<![.@])\b(?:maybe|perhaps|probably|apparently|seems?|looks? like|appears? to|guess|wonder\w*|not sure"
+    r"|suspect|curious|no idea"
     r"|i think|i feel|might|must have|must be an?|there must|example|scenario|note|keep in mind|keep going"
     r"|i(?:'d| would) expect|i want to make sure|to (?:find|check|see|figure) |(?:the|this|inline) comment)\b"
     r"|^\W*(?:(?:consider|assume)(?!.* (?:as|fixed|frozen)\b)|(?:check|see) (?:if|whether)\b"

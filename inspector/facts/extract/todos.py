@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..vocabulary import NO_END
 from .typed import Hit
 from .word_places import Places
 
@@ -30,7 +31,7 @@ _HEADING = re.compile(
 )
 _ITEM = re.compile(r"[ \t]*(?:[-*+•] |\d{1,3}[.)] )[ \t]*(?!\[x\])(?:\[ \] )?(\S[^\n]{2,400})")
 _NOTHING = re.compile(r"(?i)(?:no(?:ne|thing)?\b|n/a\b|all (?:done|complete))")
-_END = re.compile(r"[.!?](?=\s|$)")
+_END = re.compile(rf"[.!?]{NO_END}(?=\s|$)")
 _MOST = 40
 
 

@@ -18,6 +18,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from ..vocabulary import NO_END
+
 Hit = tuple[int, int, str]
 """A span and the form of what was found there."""
 
@@ -207,7 +209,7 @@ def _blank(text: str) -> str:
 # It begins with one of a few characters, which a search goes to at once.
 _STOP = re.compile(
     r"[。！？；\n .!?<\t](?:(?<=[。！？；\n])|(?<= )\| "
-    r"|(?<=[.!?])(?<!\be\.g.)(?<!\bi\.e.)(?<!\bvs.)(?<!\bno(?=\. ?\d).)[.!?]*"
+    rf"|(?<=[.!?]){NO_END}(?<!\bno(?=\. ?\d).)[.!?]*"
     r"(?=[\s)*<]|[\"'](?!\s[a-z])|$)"
     r"|(?:(?<=^[ \t])[ \t]*<|(?<=^<)|(?<=<)/)[a-z][\w-]{2,40}>)",
     re.MULTILINE,

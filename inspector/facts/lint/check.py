@@ -300,9 +300,9 @@ def find_code(trace: Trace, number: int, session: Session) -> str:
 
 _JUDGED = (
     *("file", "constraint", "choice", "todo", "error", "command", "decision"),
-    *("number", "url", "id"),
+    *("number", "url", "id", "statement"),
 )
-"""Kinds of facts with findings. The content of a plain sentence often changes with the work."""
+"""Kinds of facts with findings."""
 _LOST: tuple[Outcome, ...] = ("absent", "partial", "changed", "contradicted", "superseded")
 """Outcomes that a finding is about. What is partial fails nothing, and unclear and unknown are no finding."""
 
@@ -379,7 +379,7 @@ def list_mentions(traced: TracedFact) -> list[Occurrence]:
 
 
 def is_rule(traced: TracedFact) -> bool:
-    """Return whether a rule or a choice of the user's still binds: a request that was answered does not."""
+    """Return whether a sentence of the user's still binds: a request that was answered does not."""
     typed = [mention.ref for mention in list_mentions(traced) if mention.by == "user"]
     return bool(typed) and not is_answered(traced.fact.form, typed, traced.scene.session)
 
@@ -402,6 +402,10 @@ def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str,
 def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the codes that apply to a fact, each with the parameters of its sentence."""
     fact, kind = traced.fact, traced.fact.kind
+    # A summary need not have every sentence of the user's, but must not change one that still holds.
+    holds = traced.outcome in ("changed", "contradicted") and fact.form[-1:] != "?"
+    if kind == "statement" and not (holds and is_rule(traced)):
+        return
     if (later := traced.replacement) is not None:
         if traced.carried:
             yield "CI015", {"value": cut_text(later.value, LONGEST), "when": _when(traced, later.ref)}
@@ -409,7 +413,7 @@ def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple
         if typed := [mention.ref for mention in list_mentions(traced) if mention.by == "user"]:
             yield "CI016", {"sentence": describe_outcome(traced).sentence, "when": _when(traced, typed[-1])}
     elif traced.outcome == "contradicted":
-        if kind in ("constraint", "choice"):
+        if kind in ("constraint", "choice", "statement"):
             when = _when(traced, traced.said[-1])
             yield "CI017", {"sentence": describe_outcome(traced).sentence, "when": when}
     elif kind == "file":

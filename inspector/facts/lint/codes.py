@@ -92,7 +92,7 @@ _CHECKS = (
         "The constraint “Spend at most $500.” is changed. You said “$500” (turn 3). The summary says "
         "“$600”."),
     Check("CI017", "rule contradicted", "error",
-        "A summary allows, cancels or negates what the user asked for.",
+        "A summary allows, cancels or negates what the user asked for or stated.",
         "The constraint “Never push to main.” is contradicted. You said “Never push to main.” (turn 1). "
         "The summary allows it: “Pushing to main is fine.”."),
 )

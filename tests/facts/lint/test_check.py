@@ -511,3 +511,38 @@ def update(
     number: int, task: Any, output: str = "Updated task", failed: bool = False, **arguments: Any
 ) -> Any:
     return act(number, "TaskUpdate", output, failed, taskId=task, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("typed", "summary", "code", "said", "instead"),
+    [
+        ("la cita caduca a los 3 días", "la cita caduca a los 9 días", "CI016", "3", "9"),
+        ("the broker listens on port 6612", "The broker listens on port 6621.", "CI016", "6612", "6621"),
+        (
+            "page Ana when more than 8 jobs fail",
+            "Page Ana when fewer than 8 jobs fail",
+            "CI016",
+            "more",
+            "fewer",
+        ),
+        (
+            *("Stop reading from the old queue.", "Reading from the old queue goes on."),
+            *("CI017", "Stop", "goes on"),
+        ),
+    ],
+)
+def test_a_plain_sentence_of_the_users_that_the_summary_changed_is_told(
+    typed: str, summary: str, code: str, said: str, instead: str
+) -> None:
+    session = build(user(typed), say(), compact(summary), user("go on"), say())
+    (told,) = [f for f in lint(session) if f.fact is not None and f.fact.form == typed]
+    (row,) = session.compactions
+    assert (told.code, row.changed, row.harm[0]) == (code, 1, 1)
+    assert [traced.fact.form for traced in row.missing] == [typed]
+    assert f"“{said}" in told.sentence and f"{instead}" in told.sentence
+
+
+def test_a_plain_sentence_that_is_only_absent_or_asks_once_is_not_told() -> None:
+    assert "port" not in str(codes(user("the broker listens on port 6612"), summary="All jobs pass."))
+    asked, done = "can you drop the parser tests again", "drop the not so useful parser tests again"
+    assert codes(user(asked), say(), user("thanks"), summary=done) == {}
