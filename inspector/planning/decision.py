@@ -34,7 +34,8 @@ def decide(plan: Plan) -> Verdict:
     verdict = plan.table.trigger.decide(plan.size_sent, plan.table.window, plan.reason, off)
     window = plan.table.window
     ratio = plan.size_sent("assembled").tokens / window if window else None
-    return verdict._replace(level=describe_level(plan.policy.running, ratio))
+    harness = plan.policy.running
+    return verdict._replace(level=describe_level(harness, ratio), asks=harness.mode == "ask")
 
 
 def _find_nothing_to_see(plan: Plan) -> str:

@@ -259,6 +259,37 @@ def test_a_policy_that_looks_after_outputs_fires_at_every_door_only_where_it_loo
         assert (hit == session.leaf) is works, (hit, session.leaf)
 
 
+@pytest.mark.parametrize("name", ["stud-merged", "stud-wiki-1.1", "keep-recent-turns"])
+def test_where_the_user_is_asked_first_nothing_is_compacted_without_consent(name: str) -> None:
+    """In a replay, and by `compact`, whose caller asks the user; the verdict says so."""
+    session = talk(
+        *(entry for number in range(9) for entry in (say("user", 5 + number), say("assistant", 7)))
+    )
+    policy = find_policy(name)
+    size = make_plan(session, policy).before
+    for mode, asks in (("ask", True), ("auto", False)):
+        asking = policy.configured({"harness.mode": mode})
+        for share in (0.85, 0.97):
+            window = int(size / share)
+            verdict = make_plan(session, asking, {}, window=window).verdict
+            assert (verdict.fires, verdict.asks) == (True, asks)
+            assert ("asked" in verdict.sentence) is asks
+            told: list[str] = []
+            done = compact(
+                *(session, asking, Checkpoint(text="So far.")),
+                reason="auto",
+                window=window,
+                on_event=lambda event, told=told: told.append(event.kind),
+            )
+            assert done.done is not asks and bool(told) is not asks
+            assert not asks or (done.why == verdict.sentence and done.after == session)
+            agreed = compact(session, asking, Checkpoint(text="So far."), window=window)
+            assert agreed.done
+            scenario = {"provider": "accepts", "consents": not asks, "user": "waits"}
+            run = replay(session, asking, scenario, window=window)
+            assert ("asked" in kinds(run)) is asks and bool(run.compactions) is not asks
+
+
 # -- after a refusal ---------------------------------------------------------------------------------------
 
 
