@@ -218,7 +218,9 @@ class Workbench(anywidget.AnyWidget):
                 self._controller.keep_judgement = partial(keep_judgement, find_place(home))
             if shown is not None and shown.checkpoint is not None:
                 self._controller.model.written = keep((), shown, shown.checkpoint)
-            inputs = {"cut": cut, "since": since, "settings": dict(settings or {}), "pins": list(pins)}
+            own_settings = self._controller.model.inputs["settings"]
+            inputs = {"cut": cut, "since": since, "settings": own_settings | dict(settings or {})}
+            inputs["pins"] = list(pins)
             if at is not None:
                 inputs["at"] = at
             first = self._controller.start({**inputs, "versus": dict(versus or {}), "look": look}, replay)

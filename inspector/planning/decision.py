@@ -1,7 +1,7 @@
 """Whether a policy compacts the context of a plan now: its trigger, and what holds its harness back.
 
 The trigger alone is decided in `policies/trigger.py`. What a replay counts as it goes is read from the path
-here: compactions of the same policy that made no progress, and whether there is anything to look after.
+here: compactions of the same policy that made no progress, and whether it looks at this point at all.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from ..policies.harness import describe_level
 from ..policies.policy import Policy
 from ..policies.trigger import Check, Reason, Verdict
 from ..session.session import Session
+from ..session.tree import ASSISTANT
 from ..tokens.ledger import Ledger
 from .plan import Plan
 
@@ -33,19 +34,27 @@ def decide(plan: Plan) -> Verdict:
     verdict = plan.table.trigger.decide(plan.size_sent, plan.table.window, plan.reason, off)
     window = plan.table.window
     ratio = plan.size_sent("assembled").tokens / window if window else None
-    return verdict._replace(level=describe_level(plan.policy.running, ratio))
+    harness = plan.policy.running
+    return verdict._replace(level=describe_level(harness, ratio), asks=harness.mode == "ask")
 
 
 def _find_nothing_to_see(plan: Plan) -> str:
-    """Why the policy never looks in this session: it looks after outputs, and no tool was called."""
+    """Why the policy does not look here: it looks after outputs of tools, and the context does not end with
+    them, or another call still waits for its own."""
     check, session = plan.policy.trigger.check, plan.session
     if check != "outputs" or not plan.policy.trigger.enabled:
         return ""
-    tree, path = session.tree, session.trail
-    ends = np.concatenate(([0], np.cumsum(tree.answers)))[tree.start]
-    if (ends[path + 1] > ends[path]).any():
-        return ""
-    return f"It looks only at {MOMENTS[check]}, and there are none"
+    tree, live = session.tree, session.live
+    last = live.position == len(live) - 1
+    rows = np.repeat(tree.start[live.entries] - live.start[:-1], np.diff(live.start)) + np.arange(len(last))
+    if not tree.answers[rows[last]].any():
+        return f"It looks only at {MOMENTS[check]}, and the context does not end with one"
+    speaks = live.role == ASSISTANT
+    begins = np.flatnonzero(speaks & ~np.append(False, speaks[:-1]))[-1:]
+    waits = np.intersect1d(live.pending, live.lone)
+    if (live.position[waits] >= begins).any():
+        return f"It looks only at {MOMENTS[check]}, and a call still waits for its output"
+    return ""
 
 
 def _find_stop(plan: Plan) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
@@ -189,6 +190,41 @@ def add_policy(policy: Policy | dict[str, Any]) -> Policy:
         raise PolicyError(added.name, "a built-in policy has this name")
     _own[added.name] = added
     return added
+
+
+def name_policy(policy: Policy | dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A name and settings that stand for a policy: those that it differs by from the published one of its
+    name.
+
+    If no settings make it, as for one with other stages, it is made known by a name of its own.
+
+    >>> name_policy(find_policy("flue").configured({"trigger.reserve_tokens": 9_000}))
+    ('flue', {'trigger.reserve_tokens': 9000})
+    """
+    given = find_policy(policy)
+    published = {known.name: known for known in (RECORDED, *_from_packages(), *POLICIES)}.get(given.name)
+    if published is not None:
+        settings = _find_settings(published, given)
+        with suppress(PolicyError):
+            if configure_policy(published, settings) == given:
+                return given.name, settings
+        given = given.model_copy(update={"name": f"{given.name}-edited"})
+    return add_policy(given).name, {}
+
+
+def _find_settings(published: Policy, changed: Policy) -> dict[str, Any]:
+    """The settings of a policy that differ from those of the published one, as JSON."""
+    former = {part.kind: part.model_dump(mode="json") for part in published.parts}
+    settings: dict[str, Any] = {}
+    for part in changed.parts:
+        before = former.get(part.kind, {})
+        fields = part.model_dump(mode="json", exclude={"kind"})
+        settings |= {
+            f"{part.kind}.{name}": value
+            for name, value in fields.items()
+            if name not in before or before[name] != value
+        }
+    return settings
 
 
 def names_of_policies() -> list[str]:

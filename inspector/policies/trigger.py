@@ -452,7 +452,7 @@ class Verdict(NamedTuple):
     `reached` says whether the conditions of the trigger are met, None while no window is known; `decided` are
     the conditions that decided: those that are met, or those that are not. `off` says why the harness still
     does not compact. After a refusal (`reason` "overflow") no condition has to be met. `level` says how full
-    the window is, where the harness warns of it.
+    the window is, where the harness warns of it. With `asks` it compacts only if its user agrees.
 
     >>> verdict: Verdict = judge_trigger(Trigger(ratio=0.8), Measured(170_000, 170_000, 0, 5), 200_000)
     >>> verdict.fires, verdict.sentence
@@ -465,6 +465,7 @@ class Verdict(NamedTuple):
     reason: Reason = "auto"
     off: str = ""
     level: str = ""
+    asks: bool = False
 
     @property
     def fires(self) -> bool | None:
@@ -508,8 +509,9 @@ class Verdict(NamedTuple):
     @property
     def sentence(self) -> str:
         """The verdict in words."""
+        asked = ", and the user is asked first" if self.asks else ""
         if self.reason == "overflow":
-            return f"{self.off or 'Compacts'}: the provider refused the request."
+            return f"{self.off or f'Compacts{asked}'}: the provider refused the request."
         if self.off:
             return f"{self.off}: {self.level or self.lead.description}."
         if not self.trigger.enabled:
@@ -522,12 +524,12 @@ class Verdict(NamedTuple):
             f"{sized.limit if sized.condition.above else sized.limit.replace('at', 'at least', 1)}"
             for sized in self.decided
         )
-        verb = "Fires" if self.reached else "Does not fire"
+        verb = f"Fires{asked}" if self.reached else "Does not fire"
         if several == 1:
             return f"{verb}: {self.lead.description}; it fires {self.lead.limit}."
         many = f"{len(self.decided)} of its {several} conditions"
         if self.reached:
-            return f"Fires, {many} met: {sizes}."
+            return f"{verb}, {many} met: {sizes}."
         missing = "; ".join(f"{sized.description}, met {sized.limit}" for sized in self.decided)
         return f"Does not fire, {many} not met: {missing}."
 

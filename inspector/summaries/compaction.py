@@ -204,10 +204,11 @@ def compact(
     `summariser` answers the plan's jobs. A `Checkpoint` is an existing summary, to which the policy's lists
     of files are added (S4-45); None writes the placeholder. `failed` is the reply that was refused,
     by default a leaf that failed or overflowed: when it is the leaf, it is taken off the path before anything
-    is planned (S4-60, S4-61). With the `reason` "auto" it compacts only if the policy fires now, and with
-    "overflow" only if its harness recovers from refusals (`Plan.verdict`). A call that fails is made again as
-    in a replay (`summarise`). After that, an exception of the summariser is raised. A reply that stopped in
-    error, an empty or refused summary, or nothing to compact is an outcome and no error: no summary is
+    is planned (S4-60, S4-61). With the `reason` "auto" it compacts only if the policy fires now and asks
+    nobody first (`Plan.verdict`): a user's consent is a "manual" one. With "overflow" it does only if its
+    harness recovers from refusals. A call that fails is made again as in a replay (`summarise`). After that,
+    an exception of the summariser is raised. A reply that stopped in error, an empty or refused summary, or
+    nothing to compact is an outcome and no error: no summary is
     appended (S4-50), and only the edits of the policy's other stages stay.
 
     `on_event` is called with `started` before the summariser is, with `completed` once the entry is added, or
@@ -255,7 +256,8 @@ def _refuse(plan: Plan) -> str:
     if plan.reason == "manual":
         off = plan.policy.why_off(plan.reason)
         return f"{off}." if off else ""
-    return "" if plan.verdict.fires else plan.verdict.sentence
+    asks = plan.reason == "auto" and plan.verdict.asks
+    return "" if plan.verdict.fires and not asks else plan.verdict.sentence
 
 
 def refuse_recovery(policy: Policy, session: Session, failed: str) -> str:

@@ -22,7 +22,7 @@ from ..planning.summary_jobs import Checkpoint
 from ..policies.builtin.recorded import RECORDED
 from ..policies.own_policy import find_own_policy
 from ..policies.policy import Edits, Policy
-from ..policies.registry import add_policy, configure_policy, find_policy, names_of_policies
+from ..policies.registry import configure_policy, find_policy, name_policy, names_of_policies
 from ..redaction.cut import cut_text
 from ..replays.act_positions import check_acts
 from ..replays.engine import OnProgress, ReplayTask
@@ -133,14 +133,14 @@ class WorkbenchModel:
         self.last_run: Run | None = None
         self.written: tuple[WrittenSummary, ...] = ()
         self.read_pins: Callable[[str], list[str]] = lambda folder: []
-        name = policy if isinstance(policy, str) else add_policy(policy).name
+        name, settings = (policy, {}) if isinstance(policy, str) else name_policy(policy)
         fullest = self.history.fullest
         at = fullest.at if fullest is not None else ""
         self.inputs: dict[str, Any] = {
             "cut": "",
             "since": "",
             "policy": name,
-            "settings": {},
+            "settings": settings,
             "pins": [],
             "at": find_start(session, self.history, self.ledger) if name == AUTO else at,
             "versus": {},

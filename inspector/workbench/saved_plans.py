@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import PlanError, PolicyError
+from ..errors import PlanError
 from ..planning.planner import make_plan
 from ..planning.saved_plan import SavedPlan, count_added, read_plan
-from ..policies.registry import POLICIES, add_policy, configure_policy, find_policy
+from ..policies.registry import name_policy
 from ..redaction.cut import cut_text
 from ..session.session import Session
 from ..text import plural, printable
@@ -51,18 +51,10 @@ def choose_saved(saved: SavedPlan, session: Session, name: str) -> dict[str, Any
     Raises `OtherSession` for another session. A policy that is known by no name is made known by one.
     """
     count_added(saved, session, name)
-    policy, settings = find_policy(saved.policy), dict(saved.edits.settings)
-    try:
-        is_published = configure_policy(policy.name, settings) == policy
-    except PolicyError:
-        is_published = False
-    if not is_published:
-        if any(policy.name == built_in.name for built_in in POLICIES):
-            policy = policy.model_copy(update={"name": f"{policy.name}-saved"})
-        policy, settings = add_policy(policy), {}
+    policy, settings = name_policy(saved.policy)
     return {
         "at": saved.at or "",
-        "policy": policy.name,
+        "policy": policy,
         "settings": settings,
         "pins": list(saved.edits.pins),
         "cut": saved.edits.cut or "",

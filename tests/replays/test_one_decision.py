@@ -209,15 +209,14 @@ def test_automatic_compaction_that_is_off_is_off_at_every_door(name: str, settin
     if name == "cline":
         settings["trigger.unknown_window"] = None
     policy = find_policy(name).configured(settings)
-    session = talk(
-        *(entry for number in range(9) for entry in (say("user", 5 + 9 * number), say("assistant", 7))),
-        *tool_use(9, 5),
-        say("assistant", 7),
-    )
+    entries = [entry for number in range(9) for entry in (say("user", 5 + 9 * number), say("assistant", 7))]
+    replied = talk(*entries, *tool_use(9, 5), say("assistant", 7))
+    judged = judge_reply(replied, policy, window=window)
+    verdict = make_plan(replied, policy, {}, window=window).verdict
+    assert (judged.follows, judged.sentence) == ("nothing", verdict.sentence)
+    session = talk(*entries, *tool_use(9, 5))
     plan = make_plan(session, policy, {}, window=window)
     assert not plan.verdict.fires and "would compact here" not in word_gauge(plan).words
-    judged = judge_reply(session, policy, window=window)
-    assert (judged.follows, judged.sentence) == ("nothing", plan.verdict.sentence)
     done = compact(session, policy, Checkpoint(text="So far."), reason="auto", window=window)
     assert not done.done and done.why == plan.verdict.sentence and done.after == session
     run = replay(session, policy, {"provider": "accepts"}, window=window)
@@ -226,19 +225,69 @@ def test_automatic_compaction_that_is_off_is_off_at_every_door(name: str, settin
     assert make_plan(session, on, {}, window=100).verdict.fires is True
 
 
-@pytest.mark.parametrize("name", ["mini-claude-code", "mini-claude-code-compat", "pi", "opencode"])
-def test_a_policy_that_looks_after_outputs_fires_at_no_door_in_a_chat_without_tools(name: str) -> None:
+@pytest.mark.parametrize("name", ["mini-claude-code", "mini-claude-code-compat", "pi"])
+def test_a_policy_that_looks_after_outputs_fires_at_every_door_only_where_it_looks(name: str) -> None:
     talked = [entry for number in range(9) for entry in (say("user", 90 + number), say("assistant", 70))]
-    policy = find_policy(name).configured({"trigger.reserve_tokens": 0} if name in ("pi", "opencode") else {})
+    policy = find_policy(name).configured({"trigger.reserve_tokens": 0} if name == "pi" else {})
     policy = policy.configured({"trigger.budget": 100} if "mini" in name else {})
-    for session, works in ((talk(*talked), False), (talk(*talked[:2], *tool_use(9, 5), *talked[2:]), True)):
+    first, second = (tool_use(number, 5) for number in (9, 10))
+    parallel = [
+        first[0].model_copy(update={"blocks": first[0].blocks + second[0].blocks}),
+        first[1],
+        second[1],
+    ]
+    chats: list[tuple[list[Entry], bool]] = [
+        (talked, False),
+        ([*talked, *first], True),
+        ([*talked, *first, say("assistant", 70)], False),
+        ([*talked, *first, say("assistant", 70), say("user", 90)], False),
+        ([*talked, *parallel[:-1]], False),
+        ([*talked, *parallel], True),
+    ]
+    for entries, works in chats:
+        session = talk(*entries)
         plan = make_plan(session, policy, {}, window=100)
         assert (plan.verdict.reached, plan.verdict.fires) == (True, works)
         assert (plan.verdict.sentence in plan.notes) is not works
+        assert ("would compact here" in word_gauge(plan).words) is works
         done = compact(session, policy, Checkpoint(text="So far."), reason="auto", window=100)
         assert done.done or (done.why == plan.verdict.sentence) is not works
-    run = replay(talk(*talked), policy, {"provider": "accepts"}, window=100)
-    assert not run.compactions and "never_looked" in [finding.kind for finding in run.findings]
+        # A replay has what follows: the other output, and the next request.
+        more = talk(*entries, *parallel[2:][: entries[-2:] == parallel[:2]], say("assistant", 1))
+        run = replay(more, policy, {"provider": "accepts"}, window=100)
+        hit = next((event.entry for event in run.events if event.kind == "threshold_hit"), None)
+        assert (hit == session.leaf) is works, (hit, session.leaf)
+
+
+@pytest.mark.parametrize("name", ["stud-merged", "stud-wiki-1.1", "keep-recent-turns"])
+def test_where_the_user_is_asked_first_nothing_is_compacted_without_consent(name: str) -> None:
+    """In a replay, and by `compact`, whose caller asks the user; the verdict says so."""
+    session = talk(
+        *(entry for number in range(9) for entry in (say("user", 5 + number), say("assistant", 7)))
+    )
+    policy = find_policy(name)
+    size = make_plan(session, policy).before
+    for mode, asks in (("ask", True), ("auto", False)):
+        asking = policy.configured({"harness.mode": mode})
+        for share in (0.85, 0.97):
+            window = int(size / share)
+            verdict = make_plan(session, asking, {}, window=window).verdict
+            assert (verdict.fires, verdict.asks) == (True, asks)
+            assert ("asked" in verdict.sentence) is asks
+            told: list[str] = []
+            done = compact(
+                *(session, asking, Checkpoint(text="So far.")),
+                reason="auto",
+                window=window,
+                on_event=lambda event, told=told: told.append(event.kind),
+            )
+            assert done.done is not asks and bool(told) is not asks
+            assert not asks or (done.why == verdict.sentence and done.after == session)
+            agreed = compact(session, asking, Checkpoint(text="So far."), window=window)
+            assert agreed.done
+            scenario = {"provider": "accepts", "consents": not asks, "user": "waits"}
+            run = replay(session, asking, scenario, window=window)
+            assert ("asked" in kinds(run)) is asks and bool(run.compactions) is not asks
 
 
 # -- after a refusal ---------------------------------------------------------------------------------------

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from inspector import open_session, read_session, replay
+from inspector import Workbench, find_policy, make_plan, open_session, read_session, replay
 from inspector.demo import open_demo
 from inspector.errors import InspectorError
 from inspector.policies.own_policy import find_own_policy
-from inspector.policies.policy import Edits
+from inspector.policies.policy import Edits, Policy
+from inspector.policies.registry import configure_policy
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
@@ -238,3 +239,47 @@ def test_a_session_gets_the_policy_of_its_harness_whatever_format_holds_it(
     reason = WorkbenchModel(session, "auto").answer({})["_plan"]["chosen"]
     if policy is None and (harness := session.source.harness) is not None:
         assert harness in reason or "No policy" in reason
+
+
+def list_changed() -> list[tuple[str, Policy, dict[str, object]]]:
+    flue, warning = find_policy("flue"), find_policy("stud-warning")
+    return [
+        ("flue", flue.configured({"trigger.reserve_tokens": 9_000}), {"trigger.reserve_tokens": 9_000}),
+        (
+            "stud-warning",
+            find_policy(warning, settings='{"compaction": {"warn": 0.5}}'),
+            {"harness.warn": 0.5},
+        ),
+        ("flue", flue.configured({"dedupe-reads.enabled": True}), {}),
+        ("stud-warning", configure_policy(warning, {"harness.engine": "tool:flue"}), {}),
+        ("stud-wiki-1.1-edited", find_policy("stud-wiki-1.1").in_mode("outputs-first"), {}),
+    ]
+
+
+@pytest.mark.parametrize(("name", "policy", "settings"), list_changed())
+def test_a_built_in_policy_with_other_settings_is_shown_as_it_was_made(
+    name: str, policy: Policy, settings: dict[str, object]
+) -> None:
+    session = open_demo()
+    plan = make_plan(session, policy)
+    for shown in (Workbench(plan), Workbench(session, policy, at=session.leaf, counter="o200k_base")):
+        try:
+            assert shown.policy == name
+            assert settings.items() <= shown.settings.items()
+            assert shown.plan.policy.rules == policy.rules
+            assert shown.plan.policy.harness == policy.harness
+            assert shown.plan.policy.trigger == policy.trigger
+            assert (shown.plan.place, shown.plan.after) == (plan.place, plan.after)
+            assert shown.plan.fate.tolist() == plan.fate.tolist()
+        finally:
+            shown.close()
+
+
+def test_settings_of_the_workbench_come_on_top_of_those_of_its_policy() -> None:
+    policy = find_policy("flue").configured({"trigger.reserve_tokens": 9_000})
+    shown = Workbench(open_demo(), policy, settings={"trigger.ratio": 0.4})
+    try:
+        trigger = shown.plan.policy.trigger
+        assert (trigger.reserve_tokens, trigger.ratio) == (9_000, 0.4)
+    finally:
+        shown.close()

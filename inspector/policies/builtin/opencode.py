@@ -23,7 +23,7 @@ OPENCODE = Policy(
     title="opencode",
     version="1.18.33",
     source="opencode-ai 1.18.33: a quarter of what is usable stays, from 2,000 to 15,000 tokens (MIT)",
-    trigger=Trigger(reserve_tokens=20_000, at_least=True, check="outputs"),
+    trigger=Trigger(reserve_tokens=20_000, at_least=True, check="request"),
     harness=Harness(reset=False),
     rules=(
         KeepSystem(),

@@ -216,7 +216,7 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
         does = (
             f"does not compact here{above}: {off[0].lower()}{off[1:]}"
             if off
-            else f"would compact here: it does {where}"
+            else f"would compact here{' if you agree' if verdict.asks else ''}: it does {where}"
         )
         return f"{name} {does}", limit if counted else None
     headroom = find_headroom(plan)
