@@ -144,9 +144,9 @@ def find_status(error: str | None) -> int | None:
 
 
 def read_status(reply: Entry) -> int | None:
-    """Return the HTTP status that a failed reply records, in its error or in the words after an error's code.
+    """Return the HTTP status that a failed reply records, in its error or in the text after an error's code.
 
-    >>> [read_status(Entry(id="m", error=error)) for error in ("400 prompt is too long", "prompt is too long")]
+    >>> [read_status(Entry(id="m", error=said)) for said in ("400 prompt is too long", "prompt is too long")]
     [400, None]
     """
     return find_status(reply.error) or (find_status(reply.text) if read_stop(reply) == "error" else None)
