@@ -44,8 +44,8 @@ KINDS: dict[str, Kind] = {
     "refused": Kind("event", "A request was not composed: the session is paused"),
     "deferred": Kind("event", "A compaction was put off"),
     "forced": Kind("event", "A state machine asked for a compaction"),
-    "token_overflow": Kind("event", "The provider refused the request: too many tokens, by the API HTTP 400"),
-    "byte_overflow": Kind("event", "The provider refused the request: too many bytes, by the API HTTP 413"),
+    "token_overflow": Kind("event", "The provider refused the request: too many tokens"),
+    "byte_overflow": Kind("event", "The provider refused the request: too many bytes"),
     "overran": Kind(
         "event", "The provider accepted a request above the window; this harness treats it as an overflow"
     ),

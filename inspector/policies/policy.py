@@ -114,7 +114,8 @@ class Policy(Value):
 
     @property
     def running(self) -> Harness:
-        """The harness as it runs: with one switch for both, a trigger that is off ends recovery too.
+        """The harness as it runs: with one switch for both, a trigger that is off ends recovery too, and so
+        do the rules of its stages.
 
         A harness that blocks where nothing compacts by itself then waits for the user's /compact (S2-34).
 
@@ -127,7 +128,7 @@ class Policy(Value):
         """
         if self.harness.block is not None and self.harness.mode == "auto" and not self.trigger.enabled:
             return self.harness.model_copy(update={"mode": "manual"})
-        if self.harness.one_switch and not self.trigger.enabled:
+        if (self.harness.one_switch and not self.trigger.enabled) or self._has_off("overflow"):
             return self.harness.model_copy(update={"recover": False})
         return self.harness
 
@@ -137,8 +138,12 @@ class Policy(Value):
         >>> from inspector import find_policy
         >>> find_policy("flue").configured({"trigger.enabled": False}).why_off("overflow")
         'Recovery is switched off with the trigger'
+        >>> find_policy("claude-code-analysis").configured({"summarise-all.enabled": False}).why_off("manual")
+        '/compact is switched off with its rules'
         """
         off = self.running.why_off(reason)
+        if self._has_off(reason) and not self.harness.why_off(reason):
+            return f"{'Recovery' if reason == 'overflow' else '/compact'} is switched off with its rules"
         if not off or self.harness.why_off(reason):
             return off
         return (
@@ -146,6 +151,16 @@ class Policy(Value):
             if self.running.mode != self.harness.mode
             else f"{off} with the trigger"
         )
+
+    def _has_off(self, reason: Reason) -> bool:
+        """Whether the stages of the user's /compact, or of a recovery, hold only rules that are off: what
+        runs before every request is no part of it (S2-9)."""
+        behind = [stage for stage in self.stages if reason in stage.reasons and not self.is_early(stage)]
+        named = {kind for stage in self.stages for kind in stage.rules}
+        asked = {kind for stage in behind for kind in stage.rules}
+        able = (rule for rule in self.rules if rule.kind in asked or rule.kind not in named)
+        off = not any((rule.enabled or rule.wire) and not rule.locked for rule in able)
+        return reason != "auto" and bool(behind) and off
 
     def with_rules(self, chosen: Callable[[Rule], bool]) -> Self:
         """This policy with the rules that are not chosen switched off, so that settings and stages still find

@@ -83,6 +83,11 @@ class Compactor:
         Returns:
             The unchanged start of the context, or None if nothing was adopted; `why` then says the cause.
         """
+        if reason != "auto" and (off := self.policy.why_off(reason)):
+            self.why = f"{off}."
+            if reason == "manual":
+                self.log.note_once("no_effect", f"A /compact changes nothing here. {self.why}")
+            return None
         plan = self.context.plan(self.policy, reason, fires=True)
         if summarises and plan.summarises:
             # A summary is of the history, with what a view leaves out of each request (S2-5, S2-14).

@@ -382,7 +382,7 @@ class _Replay:
                 named = {"provider_entry": write_word(notice.entry), "precedence": "core"}
             self.log.record(notice.kind, **named)
             self.log.note(notice.kind, notice.sentence)
-        if self.policy.running.recover != self.policy.harness.recover:
+        if self.harness.one_switch and self.policy.running.recover != self.policy.harness.recover:
             self.log.note(
                 "one_switch",
                 "The trigger is switched off, and in this harness that ends recovery from refusals too.",

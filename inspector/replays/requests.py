@@ -6,12 +6,11 @@ from typing import Literal, NamedTuple
 
 from ..policies.harness import LEVELS, State, find_actions
 from ..session.entries import Usage
-from ..session.overflow import STATUS, is_overflow, read_stop
+from ..session.overflow import STATUS, Overflow, is_overflow, read_stop
 from ..summaries.audit import run_twice
 from .context_actions import ContextActions
 from .run import Stop
 from .scenario import Scenario, ScenarioEvent
-from .timeline import Overflow
 
 
 class SentRequest(NamedTuple):
@@ -59,7 +58,7 @@ class RequestGate:
             if refusal == "max_output":
                 self._ask_again()
             else:
-                self.refuse(refusal)
+                self.refuse(refusal, status=STATUS.get(refusal))
             sent = self._compose()
             if refusal != "overran" and (sent.size >= before or self.context.size >= size):
                 # A request that is no smaller is refused again.
@@ -166,12 +165,11 @@ class RequestGate:
 
         In mode auto the harness recovers from it; else the user is asked, or informed of the available
         actions (S1-30). A second refusal in a row surfaces (S4-59), and so does one that nothing recovers
-        from: it raises `Stop`, unless the file `continues` after it. `status` is the status in the file, by
-        default the documented one.
+        from: it raises `Stop`, unless the file `continues` after it. A refusal that the file records has a
+        `status` only if it is in the file.
         """
         context, harness_state, counts = self.context, self.harness_state, self.harness_state.counts
-        data = {} if kind == "overran" else {"status": status or STATUS[kind]}
-        self._take_off(kind, **data)
+        self._take_off(kind, **({} if status is None else {"status": status}))
         off = self.harness.why_off("overflow") if self.harness.mode == "auto" else ""
         why = "nothing recovers from that here" + (f": {off[:1].lower()}{off[1:]}" if off else "")
         why = "the recovery did not help." if counts.recoveries else f"{why}."

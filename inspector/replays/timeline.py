@@ -7,13 +7,13 @@ the recorded sizes of the session's own context.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..session.entries import Entry, is_tokens
 from ..session.live import UNSEEN
-from ..session.overflow import classify_refusal, find_status, read_error
+from ..session.overflow import Overflow, find_refusal, read_status
 from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Bools, Ints
 from ..tokens.counter import Longs
@@ -23,12 +23,10 @@ from ..tokens.prediction import find_before_file
 from ..tokens.reported import context_tokens, is_snapshot, request_tokens, whole_tokens
 from ..tokens.request_sizes import RequestSizes
 
-Overflow = Literal["token_overflow", "byte_overflow"]
-
 
 class Refusal(NamedTuple):
     """A request the provider refused in the file: the failed reply, and tokens of the context it was for;
-    `status` is the HTTP status that its text begins with, None without one."""
+    `status` is the HTTP status that the file records, None without one."""
 
     kind: Overflow
     entry: int
@@ -178,7 +176,7 @@ def find_life(session: Session, ledger: Ledger, history: History) -> Timeline:
     )
     for i, kind in refused:
         size = int(full[i] + hidden[max(i - 1, 0)])
-        status = find_status(session.entries[path[i]].error)
+        status = read_status(session.entries[path[i]])
         refusal = Refusal(kind, int(path[i]), int(history.step[i]), int(turn[i]), size, status)
         timeline.refusals.setdefault(int(np.searchsorted(visible, i)), []).append(refusal)
     return timeline
@@ -210,10 +208,7 @@ def _find_failed(session: Session, path: Ints, sort: Ints) -> tuple[Bools, list[
     from_assistant = (session.tree.role[path] == ASSISTANT) & np.isin(sort, (MESSAGE, NOTE))
     for i in np.flatnonzero(from_assistant).tolist():
         entry = session.entries[path[i]]
-        if entry.error is None and entry.stop_reason not in ("error", "model_context_window_exceeded"):
-            continue
-        kind = classify_refusal(None, f"{read_error(entry) or entry.text} {entry.stop_reason or ''}")
-        if kind is not None:
+        if (kind := find_refusal(entry)) is not None:
             failed[i] = True
             refused.append((i, kind))
     return failed, refused

@@ -13,6 +13,7 @@ from typing import Literal
 from .blocks import Number
 from .entries import Entry, Usage
 
+Overflow = Literal["token_overflow", "byte_overflow"]
 Version = Literal["pi-ai 0.73.0", "pi-ai 0.83.0", "pi 1.5.2"]
 VERSIONS: tuple[Version, ...] = ("pi-ai 0.73.0", "pi-ai 0.83.0", "pi 1.5.2")
 
@@ -98,6 +99,8 @@ def read_stop(reply: Entry) -> str | None:
 
     >>> [read_stop(Entry(id="m", stop_reason=reason)) for reason in ("end_turn", "max_tokens", "error", None)]
     ['stop', 'length', 'error', 'stop']
+
+    A reply that was cut off where the window ends was cut off for its length, and is an answer (CLAUDE §1.3).
     """
     reason = (reply.stop_reason or "").lower()
     if reason in ("error", "aborted"):
@@ -106,7 +109,7 @@ def read_stop(reply: Entry) -> str | None:
         return "error"
     if any(block.kind == "tool_call" for block in reply.blocks):
         return "toolUse"
-    return "length" if reason in ("length", "max_tokens") else "stop"
+    return "length" if reason in ("length", "max_tokens", "model_context_window_exceeded") else "stop"
 
 
 def read_error(reply: Entry) -> str | None:
@@ -126,7 +129,8 @@ def read_error(reply: Entry) -> str | None:
 
 
 STATUS = {"token_overflow": 400, "byte_overflow": 413}
-"""The HTTP status of each refusal according to the API's documentation; seed 002 says 413 for both."""
+"""The HTTP status of each refusal according to the API's documentation, for a refusal that no file records;
+seed 002 says 413 for both."""
 
 
 def find_status(error: str | None) -> int | None:
@@ -139,9 +143,16 @@ def find_status(error: str | None) -> int | None:
     return int(match[1]) if match else None
 
 
-def classify_refusal(
-    status: int | None, message: str | None
-) -> Literal["token_overflow", "byte_overflow"] | None:
+def read_status(reply: Entry) -> int | None:
+    """Return the HTTP status that a failed reply records, in its error or in the text after an error's code.
+
+    >>> [read_status(Entry(id="m", error=said)) for said in ("400 prompt is too long", "prompt is too long")]
+    [400, None]
+    """
+    return find_status(reply.error) or (find_status(reply.text) if read_stop(reply) == "error" else None)
+
+
+def classify_refusal(status: int | None, message: str | None) -> Overflow | None:
     """Classify a refused request as a kind of overflow; None for another error.
 
     Too many tokens is a 400 whose text says so; too many bytes is a 413. Seed 002 calls a too long prompt a
@@ -165,3 +176,17 @@ def classify_refusal(
     if large:
         return "byte_overflow"
     return "token_overflow" if _NO_BODY.search(text) else None
+
+
+def find_refusal(reply: Entry) -> Overflow | None:
+    """Which kind of overflow a failed reply is the refusal of; None for another failure, and for an answer,
+    whatever it says.
+
+    >>> find_refusal(Entry(id="m", stop_reason="error", error="prompt is too long: 213462 tokens"))
+    'token_overflow'
+    >>> find_refusal(Entry(id="m", stop_reason="model_context_window_exceeded")) is None
+    True
+    """
+    if read_stop(reply) != "error":
+        return None
+    return classify_refusal(None, f"{read_error(reply) or reply.text} {reply.stop_reason or ''}")

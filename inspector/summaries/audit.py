@@ -22,7 +22,7 @@ from ..policies.table import COUNTED, DROPPED, FATES, SUMMARISED, Bytes
 from ..policies.trigger import Verdict
 from ..session.blocks import KINDS
 from ..session.entries import Entry
-from ..session.overflow import STATUS, classify_refusal, find_status, read_error, read_stop
+from ..session.overflow import find_refusal, read_status, read_stop
 
 REASONING = KINDS.index("reasoning")
 
@@ -65,13 +65,9 @@ def describe_reason(plan: Plan) -> dict[str, Any]:
 
 def take_off(failed: Entry, before: int) -> Iterator[CompactionEvent]:
     """Yield the events of a failed reply that is taken off the path: its failure and its removal."""
-    kind = classify_refusal(None, f"{read_error(failed) or failed.text} {failed.stop_reason or ''}")
-    if kind is None and read_stop(failed) != "error":
-        yield CompactionEvent("overran", before, None, {})
-    else:
-        kind = kind or "token_overflow"
-        status = find_status(failed.error) or STATUS[kind]
-        yield CompactionEvent(kind, before, None, {"status": status})
+    kind = find_refusal(failed) or ("token_overflow" if read_stop(failed) == "error" else "overran")
+    status = None if kind == "overran" else read_status(failed)
+    yield CompactionEvent(kind, before, None, {} if status is None else {"status": status})
     yield CompactionEvent("leaf_removed", None, None, {})
 
 

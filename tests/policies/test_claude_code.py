@@ -326,3 +326,30 @@ def test_S2_8_a_pipeline_adds_no_reason_to_refuse_a_request(session: Session) ->
     plan = make_plan(session, ledger, CLAUDE_CODE_ANALYSIS, edits, window=1_000)
     after = {v.rule for v in check_context(build_context(session, plan), awaits_user=True)}
     assert after <= before
+
+
+@pytest.mark.parametrize("turns", [1, 12])
+@pytest.mark.parametrize("reason", ["manual", "overflow"])
+def test_S2_9_without_auto_s_rule_neither_a_compact_nor_a_refusal_appends_anything(
+    turns: int, reason: Reason
+) -> None:
+    """The stages that run before every request are no part of what the user asks for."""
+    session = talk(turns, size=2_000)
+    asked: list[SummaryJob] = []
+
+    def write(job: SummaryJob, _: Session) -> Reply:
+        asked.append(job)
+        return Reply(text="S")
+
+    policy = CLAUDE_CODE_ANALYSIS.configured(NO_AUTO)
+    done = compact(session, policy, write, reason=reason)
+    assert not done.done and done.after == session and not asked
+    do = "compact" if reason == "manual" else "token_overflow"
+    run = replay(session, policy, {"acts": [{"at": f"turn {turns}", "do": do}]}, window=10**6)
+    assert not run.compactions
+    if reason == "manual":
+        assert done.why in " ".join(found.sentence for found in run.findings)
+    else:
+        assert run.status == "failed"
+    other = CLAUDE_CODE_ANALYSIS.configured({"truncate-outputs.enabled": False, "harness.mode": "manual"})
+    assert compact(session, other, write).done, "the rule that /compact runs is on"

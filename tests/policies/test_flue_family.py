@@ -112,6 +112,19 @@ def test_the_reason_for_no_cut_is_the_one_that_holds(name: str) -> None:
         assert not done.done and done.why == failed.why
 
 
+@pytest.mark.parametrize("name", ["flue", "flue-2", "pi"])
+@pytest.mark.parametrize(("first", "last", "said"), [
+    (40, 5, "the first message alone fills the budget"),
+    (8, 5, "the first message fills the budget"),
+    (4, 5, "the budget covers the whole context"),
+])  # fmt: skip
+def test_a_first_message_that_fills_the_budget_is_the_reason(
+    name: str, first: int, last: int, said: str
+) -> None:
+    plan = plan_of(build(user(first), reply(last)), name)
+    assert plan.place is None and said in plan.why
+
+
 @pytest.mark.parametrize("retries", [0, 1, 2, 5])
 @pytest.mark.parametrize("failing", [{"initial"}, {"turn_prefix"}, {"initial", "turn_prefix"}])
 def test_S0_101_a_split_turn_reports_a_retry_for_each_call_that_was_made_again(

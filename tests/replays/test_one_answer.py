@@ -241,3 +241,29 @@ def test_without_a_policy_the_harness_that_wrote_the_session_is_replayed() -> No
     assert replay(session).policy.name == make_plan(session).policy.name == "claude-code"
     talk = read_session([{"role": role, "content": "…"} for role in ("user", "assistant") * 3])
     assert replay(talk).policy.name == make_plan(talk).policy.name == "flue"
+
+
+@pytest.mark.parametrize("name", ["claude-code-analysis", "claude-code", "flue", "flue-2", "pi"])
+@pytest.mark.parametrize("reported", [60_000, 99_000])
+def test_S2_22_a_reply_cut_off_where_the_window_ends_is_an_answer(name: str, reported: int) -> None:
+    """CLAUDE §1.3: the request was accepted, so nothing refuses it, whoever is asked."""
+
+    def told(stop: str) -> tuple[Any, ...]:
+        session = read_session([
+            {"role": "user", "content": "hello " * 3_000},
+            {"role": "assistant", "content": "mid", "usage": {"input_tokens": 5_000, "output_tokens": 10}},
+            {"role": "user", "content": "prompt is too long, said the old server"},
+            {"role": "assistant", "content": "prompt is too long: that message means", "stop_reason": stop,
+             "usage": {"input_tokens": reported, "output_tokens": 900}},
+        ])  # fmt: skip
+        run, policy = replay(session, name, window=100_000), find_policy(name)
+        judged = judge_reply(session, policy, window=100_000)
+        events: list[AuditEvent] = []
+        done = compact(session, policy, reason="overflow", window=100_000, on_event=events.append)
+        auto = compact(session, policy, reason="auto", window=100_000)
+        refusals = {"token_overflow", "byte_overflow", "overran", "leaf_removed"}
+        assert not refusals & {*kinds(run), *(event.kind for event in events)}
+        assert (run.status, done.failed) == ("finished", None)
+        return kinds(run), judged.follows, judged.kind, auto.done
+
+    assert told("model_context_window_exceeded") == told("end_turn")

@@ -87,13 +87,20 @@ class KeepRecentTokens(Rule):
 
     def _explain(self, table: Table, start: int) -> str:
         """Why the walk ends at the start."""
-        full = _tail(table, self.estimate).reach(self.tokens)
-        if full is not None and not (valid_places(table, start) >= len(table.live) - full).any():
+        tail = _tail(table, self.estimate)
+        full, since = tail.reach(self.tokens), " since the last compaction" if start else ""
+        if full is None or full > len(table.live) - start:
+            return f"There is nothing to compact: the budget covers the whole context{since}."
+        if not (valid_places(table, start) >= len(table.live) - full).any():
             return (
                 "Nothing can be cut: the outputs at the very end fill the budget alone, and no valid cut "
                 "point follows."
             )
-        return "There is nothing to compact: the budget covers the whole context."
+        alone = " alone" if tail.weigh(full) - tail.weigh(full - 1) >= self.tokens else ""
+        return (
+            f"Nothing can be cut: the first message{since}{alone} fills the budget and is kept, and no "
+            "valid cut point precedes it."
+        )
 
 
 PIN = KeepRecentTokens()
