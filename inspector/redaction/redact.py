@@ -26,6 +26,12 @@ _CUT_HERE = re.compile(r"\s*[\[(<]?\s*(?:…|\.\.\.|\d[\d,]* \w+ (?:left out|tru
 _CUT_BEFORE = re.compile(r"(?:…|\.\.\.|left out|truncated|omitted)[\])>…]*\s*\Z")
 _LEAST_CUT = 30
 """Characters of the shortest text that may have been truncated without a mark."""
+_KEY_EDGE = re.compile(
+    r"-*BEGIN [A-Z ]*PRIVATE KEY\b(?:(?!END [A-Z ]*PRIVATE KEY).)*\Z"
+    r"|\A(?:(?!BEGIN [A-Z ]*PRIVATE KEY).)*?END [A-Z ]*PRIVATE KEY\b-*",
+    re.DOTALL,
+)
+"""A private key that a piece of a text begins or ends in."""
 _BETWEEN_LINES = re.compile(r"\\[nr]|[^A-Za-z0-9+/=]+")
 
 HINTS = {
@@ -204,6 +210,8 @@ class Redactor:
         >>> redactor.look("e1/0", "DB_PASSWORD=mothwing")
         >>> redactor.clean_excerpt("not mothwing, the other", [4, 14])
         ('not [redacted environment-value dec89d2f], the other', [4, 43])
+        >>> redactor.clean_excerpt("it is:; -----BEGIN RSA PRIVATE KEY-----; MII")[0]
+        'it is:; [redacted private-key]'
         """
         bound = [
             (*match.span(), name)
@@ -211,6 +219,8 @@ class Redactor:
             if secret in text
             for match in re.finditer(rf"(?<!\w){re.escape(secret)}(?!\w)", text)
         ]
+        if "PRIVATE KEY" in text:
+            bound += [(*match.span(), "private-key") for match in _KEY_EDGE.finditer(text)]
         cuts = [*self._find_cuts(text, bound)]
         return _put_in(text, cuts), [_move(at, cuts) for at in offsets]
 
