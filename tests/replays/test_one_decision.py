@@ -290,6 +290,30 @@ def test_where_the_user_is_asked_first_nothing_is_compacted_without_consent(name
             assert ("asked" in kinds(run)) is asks and bool(run.compactions) is not asks
 
 
+@pytest.mark.parametrize("name", ["flue", "claude-code", "stud-wiki-1.1", "stud-merged"])
+@pytest.mark.parametrize("share", [0.5, 0.97])
+def test_a_plan_and_the_gauge_name_what_is_left_with_either_switch_off(name: str, share: float) -> None:
+    """The user's /compact, and a recovery from a refusal where a replay makes one."""
+    session = talk(
+        *(entry for number in range(9) for entry in (say("user", 5 + number), say("assistant", 7)))
+    )
+    acts = {"provider": "accepts", "acts": [{"at": "e16", "do": "token_overflow"}], "user": "waits"}
+    shown = set()
+    for off in ({"harness.mode": "manual"}, {"trigger.enabled": False}):
+        policy = find_policy(name).configured(
+            {**off, "keep-recent-tokens.tokens": 20} if name == "flue" else off
+        )
+        window = int(make_plan(session, policy).before / share)
+        plan = make_plan(session, policy, {}, window=window, reason="auto")
+        words, run = word_gauge(plan).words, replay(session, policy, acts, window=window)
+        recovers = "overflow" in [item.reason for item in run.compactions]
+        assert not plan.verdict.fires and plan.verdict.sentence.startswith("Waits for the user's /compact")
+        assert "/compact" in words and word_gauge(plan).at is None
+        assert ("refusal" in plan.verdict.sentence) == ("refusal" in words) == recovers
+        shown.add((plan.verdict.sentence, words, recovers))
+    assert len(shown) == len({recovers for _, _, recovers in shown})
+
+
 # -- after a refusal ---------------------------------------------------------------------------------------
 
 
