@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from inspector import compact, make_plan, replay
 from inspector.planning.summary_jobs import Checkpoint
+from inspector.policies.events import AuditEvent
 from inspector.policies.policy import Policy
 from inspector.policies.registry import find_policy, list_policies
 from inspector.policies.trigger import Condition
@@ -274,12 +275,12 @@ def test_where_the_user_is_asked_first_nothing_is_compacted_without_consent(name
             verdict = make_plan(session, asking, {}, window=window).verdict
             assert (verdict.fires, verdict.asks) == (True, asks)
             assert ("asked" in verdict.sentence) is asks
-            told: list[str] = []
+            told: list[AuditEvent] = []
             done = compact(
                 *(session, asking, Checkpoint(text="So far.")),
                 reason="auto",
                 window=window,
-                on_event=lambda event, told=told: told.append(event.kind),
+                on_event=told.append,
             )
             assert done.done is not asks and bool(told) is not asks
             assert not asks or (done.why == verdict.sentence and done.after == session)
