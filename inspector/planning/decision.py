@@ -29,7 +29,10 @@ def decide(plan: Plan) -> Verdict:
     """Decide as `Plan.verdict` says."""
     reason: Reason = "overflow" if plan.reason == "overflow" else "auto"
     off = plan.policy.why_off(reason)
-    if reason == "auto" and not off:
+    if reason == "auto" and not off and not plan.policy.trigger.enabled:
+        also = "" if plan.policy.why_off("overflow") else ", or a refusal by the provider"
+        off = f"Waits for the user's /compact{also}"
+    elif reason == "auto" and not off:
         off = _find_nothing_to_see(plan) or _find_stop(plan)
     verdict = plan.table.trigger.decide(plan.size_sent, plan.table.window, plan.reason, off)
     window = plan.table.window
@@ -42,7 +45,7 @@ def _find_nothing_to_see(plan: Plan) -> str:
     """Why the policy does not look here: it looks after outputs of tools, and the context does not end with
     them, or another call still waits for its own."""
     check, session = plan.policy.trigger.check, plan.session
-    if check != "outputs" or not plan.policy.trigger.enabled:
+    if check != "outputs":
         return ""
     tree, live = session.tree, session.live
     last = live.position == len(live) - 1

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from inspector import compact, make_plan, replay
 from inspector.planning.summary_jobs import Checkpoint
+from inspector.policies.events import AuditEvent
 from inspector.policies.policy import Policy
 from inspector.policies.registry import find_policy, list_policies
 from inspector.policies.trigger import Condition
@@ -274,12 +275,12 @@ def test_where_the_user_is_asked_first_nothing_is_compacted_without_consent(name
             verdict = make_plan(session, asking, {}, window=window).verdict
             assert (verdict.fires, verdict.asks) == (True, asks)
             assert ("asked" in verdict.sentence) is asks
-            told: list[str] = []
+            told: list[AuditEvent] = []
             done = compact(
                 *(session, asking, Checkpoint(text="So far.")),
                 reason="auto",
                 window=window,
-                on_event=lambda event, told=told: told.append(event.kind),
+                on_event=told.append,
             )
             assert done.done is not asks and bool(told) is not asks
             assert not asks or (done.why == verdict.sentence and done.after == session)
@@ -288,6 +289,30 @@ def test_where_the_user_is_asked_first_nothing_is_compacted_without_consent(name
             scenario = {"provider": "accepts", "consents": not asks, "user": "waits"}
             run = replay(session, asking, scenario, window=window)
             assert ("asked" in kinds(run)) is asks and bool(run.compactions) is not asks
+
+
+@pytest.mark.parametrize("name", ["flue", "claude-code", "stud-wiki-1.1", "stud-merged"])
+@pytest.mark.parametrize("share", [0.5, 0.97])
+def test_a_plan_and_the_gauge_name_what_is_left_with_either_switch_off(name: str, share: float) -> None:
+    """The user's /compact, and a recovery from a refusal where a replay makes one."""
+    session = talk(
+        *(entry for number in range(9) for entry in (say("user", 5 + number), say("assistant", 7)))
+    )
+    acts = {"provider": "accepts", "acts": [{"at": "e16", "do": "token_overflow"}], "user": "waits"}
+    shown = set()
+    for off in ({"harness.mode": "manual"}, {"trigger.enabled": False}):
+        policy = find_policy(name).configured(
+            {**off, "keep-recent-tokens.tokens": 20} if name == "flue" else off
+        )
+        window = int(make_plan(session, policy).before / share)
+        plan = make_plan(session, policy, {}, window=window, reason="auto")
+        words, run = word_gauge(plan).words, replay(session, policy, acts, window=window)
+        recovers = "overflow" in [item.reason for item in run.compactions]
+        assert not plan.verdict.fires and plan.verdict.sentence.startswith("Waits for the user's /compact")
+        assert "/compact" in words and word_gauge(plan).at is None
+        assert ("refusal" in plan.verdict.sentence) == ("refusal" in words) == recovers
+        shown.add((plan.verdict.sentence, words, recovers))
+    assert len(shown) == len({recovers for _, _, recovers in shown})
 
 
 # -- after a refusal ---------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ def test_S1_a_plan_in_an_unknown_window_says_that_nothing_is_warned_of() -> None
     off = make_plan(
         session, count_tokens(session), {"name": "mine", "rules": [], "trigger": {"enabled": False}}
     )
-    assert off.verdict.sentence == "The trigger is switched off."
+    assert off.verdict.sentence.startswith("Waits for the user's /compact")
 
 
 # -- sealed reasoning ------------------------------------------------------------------------------

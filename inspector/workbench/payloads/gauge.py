@@ -194,10 +194,11 @@ def say_where(plan: Plan, did: str, reason: str = "") -> str:
 def _word_trigger(plan: Plan) -> tuple[str, int | None]:
     verdict, name = plan.verdict, short_title(plan.policy)
     trigger = verdict.lead.condition
-    if plan.policy.why_off("auto"):
+    if not plan.policy.acts_alone:
         by_user = not plan.policy.why_off("manual")
-        return f"{name} {'compacts by /compact only' if by_user else 'has nothing that compacts'}", None
-    if not plan.policy.trigger.enabled or verdict.threshold is None:
+        only = "/compact only" if plan.policy.why_off("overflow") else "/compact or after a refusal only"
+        return f"{name} {f'compacts by {only}' if by_user else 'has nothing that compacts'}", None
+    if verdict.threshold is None:
         return "", None
     counted = trigger.measure in COUNTED
     limit = verdict.lead.shown
@@ -212,9 +213,8 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
     where = f"{'above' if trigger.above else 'from'} {amount}"
     if verdict.reached:
         off = verdict.off
-        above = "" if plan.policy.why_off("auto") else f", although {where}"
         does = (
-            f"does not compact here{above}: {off[0].lower()}{off[1:]}"
+            f"does not compact here, although {where}: {off[0].lower()}{off[1:]}"
             if off
             else f"would compact here{' if you agree' if verdict.asks else ''}: it does {where}"
         )
