@@ -43,8 +43,8 @@ ALWAYS = sys.maxsize
 
 
 class Compactor:
-    """`compactions` are those that were begun; `fails` calls of the summariser are still to fail; `written`
-    are tokens of the last adopted summary."""
+    """`compactions` are those that were begun; `fails` calls of the summariser are still to fail; `failed`
+    are those that did in compactions that failed; `written` are tokens of the last adopted summary."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Compactor:
         harness_state.summarises = lambda: context.plan(policy, "auto", fires=True).summarises
         self.writer = writer
         self.fails = ALWAYS if writer.fails == "always" else writer.fails
-        self.written = 0
+        self.written = self.failed = 0
         self.why = ""
         self.compactions: list[Compaction] = []
         late = {kind for stage in policy.late for kind in stage.rules}
@@ -114,7 +114,7 @@ class Compactor:
         )
         self.fails -= tries.failed
         retries = self.harness_state.harness.retries
-        self._record(plan, list_retries(tries.failed - (not tries.succeeded), before, retries))
+        self._record(plan, list_retries(min(tries.failed, retries), before, retries))
         self._record(plan, list_oversize(tries.oversize, before))
         if self.writer.oversize and plan.summarises and not find_budget(plan):
             self.log.note_once(
@@ -148,7 +148,8 @@ class Compactor:
         self, plan: Plan, before: int, size: int, tries: SimulatedAnswer, refused: bool
     ) -> KeptPrefix | None:
         """Record that the summariser failed for good; the work of other stages, if any, is adopted."""
-        self.why = f"The summariser failed {plural(tries.calls, 'time')}."
+        self.failed += tries.failed
+        self.why = f"The summariser failed {plural(tries.failed, 'time')}."
         rest, prefix = without_summary(self.context.plan(self.policy, plan.reason, fires=True)), None
         if changes_stored(rest):
             prefix = rest.prefix

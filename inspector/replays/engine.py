@@ -463,7 +463,7 @@ class _Replay:
         failed = [event for event in self.log.events if event.kind == "failed"]
         if not failed:
             return
-        first, calls = failed[0], sum(event.data["calls"] for event in failed)
+        first = failed[0]
         many = plural(len(failed), "compaction failed", "compactions failed")
         rest = "the context stayed as it was"
         if any(event.after != event.before for event in failed):
@@ -471,7 +471,7 @@ class _Replay:
         self.log.note(
             "failed",
             f"{many}, first in turn {(first.turn or 0) + 1}: the summariser failed "
-            f"{plural(calls, 'time')}, and {rest}.",
+            f"{plural(self.compactor.failed, 'time')}, and {rest}.",
             first.step,
         )
 

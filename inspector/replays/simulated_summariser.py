@@ -43,11 +43,12 @@ def ask_summariser(
     too_long: list[Oversize] = []
     jobs = max(len(plan.jobs), 1)
     share = int(plan.table.tokens[plan.fate == SUMMARISED].sum())
-    failed = min(fails, harness.retries + 1)
-    calls, input_tokens = failed, failed * (share // jobs)
+    # Every job is asked, and all of them share the retries.
+    failed = min(fails, harness.retries + jobs)
+    calls = jobs + min(failed, harness.retries)
     if failed and not harness.may_retry(failed):
-        return SimulatedAnswer(False, calls, input_tokens, failed=failed)
-    calls, input_tokens, budget = calls + jobs, input_tokens + share, find_budget(plan)
+        return SimulatedAnswer(False, calls, calls * (share // jobs), failed=failed)
+    input_tokens, budget = failed * (share // jobs) + share, find_budget(plan)
     if size and budget:
         size = min(size, budget)
     size = size or plan.summary_tokens

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector import replay
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
@@ -123,6 +124,28 @@ def test_a_first_message_that_fills_the_budget_is_the_reason(
 ) -> None:
     plan = plan_of(build(user(first), reply(last)), name)
     assert plan.place is None and said in plan.why
+
+
+@pytest.mark.parametrize("retries", [0, 1, 3])
+def test_S0_101_a_replay_asks_as_often_as_compact_does_when_both_calls_of_a_split_turn_fail(
+    retries: int,
+) -> None:
+    def fail(job: SummaryJob, session: Session) -> Reply:
+        return Reply(text="", stop_reason="error", error="500")
+
+    events: list[AuditEvent] = []
+    policy = find_policy("flue").configured({
+        f"{KEEP}.tokens": 10, f"{KEEP}.fallback": "last", "harness.retries": retries
+    })  # fmt: skip
+    assert not compact(STUCK, policy, fail, on_event=events.append).done
+    scenario = {"acts": [{"at": STUCK.leaf, "do": "compact"}], "writer": {"fails": "always"}}
+    run = replay(STUCK, policy, scenario, window=WINDOW)
+    for kind in ("failed", "retried"):
+        told, own = ([e.data for e in found if e.kind == kind] for found in (run.events, events))
+        assert len(told) == len(own) == (1 if kind == "failed" else retries)
+    (told,), (own,) = ([e for e in found if e.kind == "failed"] for found in (run.events, events))
+    assert told.data["calls"] == own.data["calls"] == retries + 2
+    assert run.compactions[0].calls == retries + 2
 
 
 @pytest.mark.parametrize("retries", [0, 1, 2, 5])

@@ -64,7 +64,7 @@ KEEP = "keep-recent-tokens.tokens"
     [
         ({KEEP: 10}, {}, None),
         ({KEEP: 10**6}, {}, "budget covers the whole context"),
-        ({KEEP: 10}, {"fails": "always"}, "summariser failed 1 time"),
+        ({KEEP: 10}, {"fails": "always"}, "summariser failed 2 times"),  # the cut splits a turn
         ({KEEP: 10, "trigger.enabled": False}, {}, "recovery is switched off"),
     ],
 )
