@@ -133,7 +133,7 @@ class ContextActions:
                 "window_unknown",
                 f"No window is published for {model}; it is taken to have the one before.",
             )
-        self.harness_state.measure()
+        self.harness_state.measure(known=before > 0)
 
     def _rewritten(self, rows: int, tokens: int) -> None:
         """Limit the unchanged start of the context to `tokens`."""

@@ -71,10 +71,10 @@ class HarnessState:
             return self.harness
         return self.harness.model_copy(update={"warn": trigger.ratio, "strict": trigger.strict})
 
-    def measure(self) -> None:
-        """Follow how full the window is."""
+    def measure(self, known: bool = True) -> None:
+        """Follow how full the window is; `known` says whether the level until now was known."""
         self.state, moves = step(self._states, self.state, self.context.ratio)
-        self._record_moves(moves)
+        self._record_moves(moves, known)
         if has_thresholds(self.harness) and any(move.kind in LIMITS for move in moves):
             self._explain()
 
@@ -110,16 +110,19 @@ class HarnessState:
         )
         self._record_moves(moves)
 
-    def _record_moves(self, moves: Iterable[StateChange]) -> None:
-        """Record moves of the state machine; a crossed threshold of its own with its share, the limit."""
+    def _record_moves(self, moves: Iterable[StateChange], known: bool = True) -> None:
+        """Record moves of the state machine; a crossed threshold of its own with its share, the limit.
+
+        Without a window no level is known; nor is the first one, if the level until now was not `known`.
+        """
         own = has_thresholds(self.harness)
         for move in moves:
             limit = {"limit": getattr(self.harness, LIMITS[move.kind])} if own and move.kind in LIMITS else {}
             kind = move.kind if own else "state_changed"
             data = move.data
-            if own and not self.context.window:  # without a window no level is known
-                levels = {key: STATE_NAMES[UNKNOWN] for key in ("from", "to") if data[key] in LEVELS}
-                data = {**data, **levels}
+            unknown = () if not own else ("from", "to") if not self.context.window else ("from",)[known:]
+            data = {**data, **{key: STATE_NAMES[UNKNOWN] for key in unknown if data[key] in LEVELS}}
+            known = True
             self.log.record(kind, self.context.size, None, **data, **limit)
 
     def may_send(self, override: bool) -> Permission:

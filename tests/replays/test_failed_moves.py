@@ -130,3 +130,18 @@ def test_S2_6_the_breaker_tells_its_count_its_limit_and_each_opening(limit: int)
     sentences = [item.sentence for item in run.findings if item.kind == "breaker_opened"]
     assert len(sentences) == 2
     assert all(f"{limit} automatic" in text and "/compact" in text for text in sentences)
+
+
+@pytest.mark.parametrize(("window", "level"), [(None, "unknown"), (10**6, "normal")])
+def test_S2_24_a_switch_to_a_known_window_moves_from_the_level_that_was_known(
+    window: int | None, level: str
+) -> None:
+    act = {"at": "turn 12", "do": "switch", "window": 1_000}
+    run = replay(
+        growing(24, True), "claude-code-analysis", {"acts": [act], "provider": "accepts"}, window=window
+    )
+    switched = next(i for i, event in enumerate(run.events) if event.kind == "switched")
+    moves = [event.data for event in run.events[switched:] if "from" in event.data]
+    assert moves[0]["from"] == level
+    assert [move["from"] for move in moves[1:]] == [move["to"] for move in moves[:-1]]
+    assert "unknown" not in [move["to"] for move in moves]
