@@ -193,6 +193,11 @@ def describe_plan(plan: Plan) -> list[str]:
             f"without {'its' if lost == 1 else 'their'} other half; no request may carry such."
         )
     notes += describe_ends(plan.table, plan.outcome)
+    if _loses_summary(plan):
+        notes.append(
+            "The earlier summary is lost: only the beginning of a turn is summarised, and the summariser is "
+            "not shown the summary."
+        )
     if _breaks_loop(plan):
         notes.append(
             "A provider may refuse this: the open tool loop keeps reasoning, but not what it begins with."
@@ -260,6 +265,15 @@ def describe_rewind(plan: Plan) -> Iterator[str]:
         way = "from here" if plan.side == "suffix" else "up to here"
         prompt = cut_line(plan.session.entries[live.entries[place]].text, _PROMPT)
         yield f"In Claude Code: /rewind, choose the prompt “{prompt}”, then “Summarize {way}”."
+
+
+def _loses_summary(plan: Plan) -> bool:
+    """Whether only a split turn's beginning is summarised, without the summary before it (FLUE §10.3)."""
+    live, spec = plan.table.live, plan.spec
+    if live.summary != 0 or plan.table.since or spec is None or spec.keep_previous or not plan.jobs:
+        return False
+    gone = bool((plan.fate[live.position == 0] != VERBATIM).any())
+    return gone and all(job.kind == "turn_prefix" for job in plan.jobs)
 
 
 def _breaks_loop(plan: Plan) -> bool:

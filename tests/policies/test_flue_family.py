@@ -284,3 +284,21 @@ def test_S4_71_S4_72_the_two_budgets_are_set_apart() -> None:
     assert not find_policy("flue-2").trigger.fires(150_001, WINDOW)
     walk = next(rule for rule in policy.rules if isinstance(rule, KeepRecentTokens))
     assert walk.tokens == 8_000
+
+
+@pytest.mark.parametrize(("name", "lost"), [("flue", True), ("flue-2", True), ("pi", False)])
+def test_S4_45_a_plan_says_where_a_split_turn_loses_the_earlier_summary(name: str, lost: bool) -> None:
+    first = build(user(40), reply(40), user(9))
+    done = compact(first, "flue", Checkpoint(text="MARKED"), edits={"cut": "e2"})
+    assert done.entry is not None
+    for more in ((), (reply(9), user(20))):
+        entries, leaf = list(done.after.entries), done.after.leaf
+        for at, entry in enumerate((*more, ask("1"), output("1", 9), reply(30))):
+            entries.append(entry.model_copy(update={"id": f"n{at}", "parent": leaf}))
+            leaf = f"n{at}"
+        session = done.after.with_entries(entries, leaf)
+        plan = plan_of(session, name)
+        shown = any("MARKED" in f"{job.previous} {job.history}" for job in plan.jobs)
+        noted = any("earlier summary is lost" in note for note in plan.notes)
+        assert "turn_prefix" in [job.kind for job in plan.jobs] and noted != shown, plan.notes
+        assert noted == (lost and not more)
