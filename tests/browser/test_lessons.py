@@ -330,6 +330,7 @@ def test_a_lesson_is_played_by_the_keyboard(visit: Visit) -> None:
     page.keyboard.press("Tab")
     page.get_by_test_id("next").focus()
     page.keyboard.press("Enter")
+    expect(page.locator("h2")).to_be_focused()  # a new step begins at its question
     page.get_by_test_id("choice").locator("input").nth(1).focus()
     page.keyboard.press("Space")
     page.keyboard.press("Enter")
@@ -337,6 +338,7 @@ def test_a_lesson_is_played_by_the_keyboard(visit: Visit) -> None:
     page.keyboard.press("Tab")
     page.get_by_test_id("next").focus()
     page.keyboard.press("Enter")
+    expect(page.locator("h2")).to_be_focused()
     handle = page.get_by_test_id("cut-handle")
     handle.focus()
     for _ in range(4):

@@ -285,8 +285,8 @@ def _finish(
 
 
 def _count(groups: Iterable[FindingGroup]) -> int:
-    """Count the findings, without rules to check and facts that the user judged "not lost"."""
-    return sum(group.count for group in groups if group.id not in ("judged", "check"))
+    """Count the rows of a list of findings, without facts that the user judged "not lost"."""
+    return sum(group.count for group in groups if group.id != "judged")
 
 
 def find_next(listing: FactListing) -> Recorded | None:
