@@ -12,7 +12,7 @@ from inspector.demo import read_demo
 from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.product import Workbench, make_plan, make_small_session
-from tests.browser.screen import screenshot
+from tests.browser.screen import screenshot, wait_until_still
 
 NEXT = "“Look at the almanac as much as you like"
 PATH = "src/tidepool/calendar/offsets.py"
@@ -202,7 +202,7 @@ def test_a_reader_marks_the_opening_claim_not_lost_and_takes_that_back(
     page.get_by_role("region", name="Marked not lost by you").last.get_by_test_id("finding").click()
     undo = judge.get_by_role("button", name="Undo")
     expect(undo).to_be_visible()
-    wait_for_python(page)
+    wait_until_still(page)  # the answer draws the button again
     undo.focus()
     expect(undo).to_be_focused()
     page.keyboard.press("Enter")
