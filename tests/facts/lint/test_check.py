@@ -517,7 +517,7 @@ def update(
     ("typed", "summary", "code", "said", "instead"),
     [
         ("la cita caduca a los 3 días", "la cita caduca a los 9 días", "CI016", "3", "9"),
-        ("the broker listens on port 6612", "The broker listens on port 6621.", "CI016", "6612", "6621"),
+        ("the broker waits 40 seconds", "The broker waits 14 seconds.", "CI016", "40", "14"),
         (
             "page Ana when more than 8 jobs fail",
             "Page Ana when fewer than 8 jobs fail",
