@@ -29,8 +29,10 @@ COMPARING = [
 def test_law_another_comparison_is_never_certified(
     frame: str, subjects: list[str], words: list[str], number: int, around: str, line: str
 ) -> None:
-    said, told = (frame.format(one=subjects[0], two=subjects[1], word=word, number=number) for word in words)
-    kept = outcome(said, f"{around}\n{line.format(told)}") in KEPT
+    typed, summary = (
+        frame.format(one=subjects[0], two=subjects[1], word=word, number=number) for word in words
+    )
+    kept = outcome(typed, f"{around}\n{line.format(summary)}") in KEPT
     assert kept == (words[0] == words[1]) or {"less", "fewer"} >= set(words)
 
 
@@ -69,13 +71,13 @@ def test_law_the_state_of_another_thing_is_never_certified(
     line: str,
 ) -> None:
     x, y = states[::-1] if turned else states
-    said = frame.format(a=things[0], b=things[1], x=x, y=y)
+    typed = frame.format(a=things[0], b=things[1], x=x, y=y)
     for wrong in (
         other.format(a=things[0], b=things[1], x=x, y=y),
         frame.format(a=things[0], b=things[1], x=x, y=x),
     ):
-        assert outcome(said, f"{around}\n{line.format(wrong)}") not in KEPT
-    assert outcome(said, f"{around}\n{line.format(said)}") in KEPT
+        assert outcome(typed, f"{around}\n{line.format(wrong)}") not in KEPT
+    assert outcome(typed, f"{around}\n{line.format(typed)}") in KEPT
 
 
 ASIDES = ["without gaps", "without locks", "without a delay", "without salt"]
@@ -107,10 +109,10 @@ REFUSALS = [
 def test_law_a_refusal_that_only_its_neighbour_keeps_is_never_certified(
     one: str, verbs: list[str], aside: str, refusal: str, permitted: str, around: str, line: str
 ) -> None:
-    said = (KEPT_PART + refusal).format(one=one, aside=aside, verb=verbs[0], more=verbs[1])
-    told = (KEPT_PART + permitted).format(one=one, aside=aside, verb=verbs[0])
-    assert outcome(said, f"{around}\n{line.format(told)}") not in KEPT
-    assert outcome(said, f"{around}\n{line.format(said)}") in KEPT
+    typed = (KEPT_PART + refusal).format(one=one, aside=aside, verb=verbs[0], more=verbs[1])
+    summary = (KEPT_PART + permitted).format(one=one, aside=aside, verb=verbs[0])
+    assert outcome(typed, f"{around}\n{line.format(summary)}") not in KEPT
+    assert outcome(typed, f"{around}\n{line.format(typed)}") in KEPT
 
 
 @given(
@@ -126,13 +128,13 @@ def test_law_a_bare_number_of_a_list_is_no_value_with_its_unit(
 ) -> None:
     listed = code.format(unit=unit, list=", ".join(map(str, numbers)))
     value = f"{numbers[1]} {unit}"
-    said = f"Mask all within {value}."
-    assert trace(said, f"{around}\n- `{listed}`")[value].outcome not in KEPT
-    assert trace(said, f"{around}\n- {value} are masked")[value].outcome in KEPT
+    typed = f"Mask all within {value}."
+    assert trace(typed, f"{around}\n- `{listed}`")[value].outcome not in KEPT
+    assert trace(typed, f"{around}\n- {value} are masked")[value].outcome in KEPT
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("typed", "summary"),
     [
         ("All tests must pass before the merge.", "Some tests must pass before the merge."),
         (
@@ -144,13 +146,13 @@ def test_law_a_bare_number_of_a_list_is_no_value_with_its_unit(
         ("Keep at most 5 backups on the disk.", "Keep more than 5 backups on the disk."),
     ],
 )
-def test_the_opposite_function_word_is_not_certified(said: str, told: str) -> None:
-    assert outcome(said, told) not in KEPT
-    assert outcome(said, said) in KEPT
+def test_the_opposite_function_word_is_not_certified(typed: str, summary: str) -> None:
+    assert outcome(typed, summary) not in KEPT
+    assert outcome(typed, typed) in KEPT
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("typed", "summary"),
     [
         ("Safe mode: pump off, valve open.", "Safe mode with the valve open and the pump off."),
         ("Safe mode: pump off, valve open.", "In safe mode the pump is off and the valve is open."),
@@ -159,12 +161,12 @@ def test_the_opposite_function_word_is_not_certified(said: str, told: str) -> No
         ("Distances of 25, 50 and 75 km are masked.", "Masked are distances of 25, 50 and 75 km."),
     ],
 )
-def test_other_words_for_the_same_are_kept(said: str, told: str) -> None:
-    assert outcome(said, told) in KEPT
+def test_other_words_for_the_same_are_kept(typed: str, summary: str) -> None:
+    assert outcome(typed, summary) in KEPT
 
 
 @pytest.mark.parametrize(
-    ("said", "told", "expected"),
+    ("typed", "summary", "expected"),
     [
         ("The gate must close at 18:15 every day.", "The gate must close at 6:15 pm every day.", True),
         ("A render must finish within 150 seconds.", "A render must finish within 2.5 minutes.", True),
@@ -175,8 +177,8 @@ def test_other_words_for_the_same_are_kept(said: str, told: str) -> None:
         ("Never store more than 2 GB per tenant.", "Never store more than 2048 GB per tenant.", False),
     ],
 )
-def test_equal_amounts_in_another_unit_are_kept(said: str, told: str, expected: bool) -> None:
-    assert (outcome(said, told) in KEPT) == expected
+def test_equal_amounts_in_another_unit_are_kept(typed: str, summary: str, expected: bool) -> None:
+    assert (outcome(typed, summary) in KEPT) == expected
 
 
 @given(st.text("bcdfgklmnprst", min_size=1, max_size=9).filter(lambda ending: ending != "log"), AROUND)
@@ -192,13 +194,13 @@ def test_law_a_file_is_found_by_its_own_name_whatever_its_ending(ending: str, ar
 
 
 def test_another_subcommand_that_was_said_is_no_changed_command() -> None:
-    said = "Run `stackctl preview` now. Never start a deploy on your own."
-    assert trace(said, "Run `stackctl deploy` later.")["command", "stackctl preview"].outcome == "absent"
-    assert trace(said, "Run `stackctl inspect`.")["command", "stackctl preview"].outcome == "changed"
+    typed = "Run `stackctl preview` now. Never start a deploy on your own."
+    assert trace(typed, "Run `stackctl deploy` later.")["command", "stackctl preview"].outcome == "absent"
+    assert trace(typed, "Run `stackctl inspect`.")["command", "stackctl preview"].outcome == "changed"
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("typed", "summary"),
     [
         (
             "Please don't publish on your own, I do that myself after reading it.",
@@ -207,9 +209,9 @@ def test_another_subcommand_that_was_said_is_no_changed_command() -> None:
         ("必ず英語でコメントを書いてください", "コメントは英語で書く"),
     ],
 )
-def test_a_rule_in_nearly_the_same_words_is_not_absent(said: str, told: str) -> None:
-    assert outcome(said, f"All is well.\n{told}") == "unclear"
-    assert outcome(said, "All is well.\nThe tiles are blue.") == "absent"
+def test_a_rule_in_nearly_the_same_words_is_not_absent(typed: str, summary: str) -> None:
+    assert outcome(typed, f"All is well.\n{summary}") == "unclear"
+    assert outcome(typed, "All is well.\nThe tiles are blue.") == "absent"
 
 
 @given(
@@ -223,22 +225,22 @@ def test_a_rule_in_nearly_the_same_words_is_not_absent(said: str, told: str) -> 
 def test_law_values_that_two_things_exchanged_are_never_certified(
     frame: str, other: str, things: list[str], values: list[int], around: str, line: str
 ) -> None:
-    said, told, crossed = (
+    typed, summary, crossed = (
         text.format(a=things[0], b=things[1], x=x, y=y)
         for text, (x, y) in ((frame, values), (other, values), (other, values[::-1]))
     )
-    assert outcome(said, f"{around}\n{line.format(crossed)}") not in KEPT
-    assert outcome(said, f"{things[1]}: {values[0]}, {things[0]}: {values[1]}") not in KEPT
-    assert outcome(said, f"{around}\n{line.format(told)}") not in ("changed", "contradicted")
+    assert outcome(typed, f"{around}\n{line.format(crossed)}") not in KEPT
+    assert outcome(typed, f"{things[1]}: {values[0]}, {things[0]}: {values[1]}") not in KEPT
+    assert outcome(typed, f"{around}\n{line.format(summary)}") not in ("changed", "contradicted")
 
 
 @pytest.mark.parametrize("bound", ["at least", "at most", "up to", "no more than"])
 @pytest.mark.parametrize("exact", ["exactly", "precisely"])
 def test_an_exact_number_is_no_limit(bound: str, exact: str) -> None:
-    said, told = (f"Keep {word} 4 copies of the ledger." for word in (exact, bound))
-    assert outcome(said, told) not in KEPT
-    assert outcome(told, said) not in KEPT
-    assert outcome(said, said) in KEPT
+    typed, summary = (f"Keep {word} 4 copies of the ledger." for word in (exact, bound))
+    assert outcome(typed, summary) not in KEPT
+    assert outcome(summary, typed) not in KEPT
+    assert outcome(typed, typed) in KEPT
 
 
 @given(
@@ -252,9 +254,9 @@ def test_law_a_refusal_without_its_verb_refuses_what_is_before_it(
     modal: str, people: list[str], verb: str, around: str, line: str
 ) -> None:
     frame = "{} {modal} {verb} rows, {} {modal} not."
-    said, told = (frame.format(*some, modal=modal, verb=verb) for some in (people[:2], people[1::-1]))
-    assert outcome(said, f"{around}\n{line.format(told)}") not in KEPT
-    assert outcome(said, f"{around}\n{line.format(said)}") in KEPT
+    typed, summary = (frame.format(*some, modal=modal, verb=verb) for some in (people[:2], people[1::-1]))
+    assert outcome(typed, f"{around}\n{line.format(summary)}") not in KEPT
+    assert outcome(typed, f"{around}\n{line.format(typed)}") in KEPT
 
 
 VERBS = ["delete", "rename", "archive", "squash", "restart", "publish"]
@@ -285,9 +287,9 @@ NOT_BOTH = [
 def test_law_two_refusals_in_another_form_are_no_contradiction(
     frames: list[str], wrong: str, verbs: list[str], one: str, around: str, line: str
 ) -> None:
-    said, told, wrong = (text.format(a=verbs[0], b=verbs[1], one=one) for text in (*frames[:2], wrong))
-    assert outcome(said, f"{around}\n{line.format(told)}") in {*KEPT, "unclear"}
-    assert outcome(said, f"{around}\n{line.format(wrong)}") not in KEPT
+    typed, summary, wrong = (text.format(a=verbs[0], b=verbs[1], one=one) for text in (*frames[:2], wrong))
+    assert outcome(typed, f"{around}\n{line.format(summary)}") in {*KEPT, "unclear"}
+    assert outcome(typed, f"{around}\n{line.format(wrong)}") not in KEPT
 
 
 @given(
@@ -302,21 +304,23 @@ def test_law_a_permission_contradicts_a_refusal_beside_a_part_that_is_kept(
     one: str, verbs: list[str], aside: str, refusal: str, permitted: str, line: str
 ) -> None:
     kept = KEPT_PART.format(one=one, aside=aside)
-    said, told = (kept + text.format(one=one, verb=verbs[0], more=verbs[1]) for text in (refusal, permitted))
-    assert outcome(said, line.format(told)) in {"contradicted", "partial"}
-    assert outcome(said, line.format(f"{kept} and may be listed")) not in {*KEPT, "contradicted"}
+    typed, summary = (
+        kept + text.format(one=one, verb=verbs[0], more=verbs[1]) for text in (refusal, permitted)
+    )
+    assert outcome(typed, line.format(summary)) in {"contradicted", "partial"}
+    assert outcome(typed, line.format(f"{kept} and may be listed")) not in {*KEPT, "contradicted"}
 
 
 @given(st.integers(1000, 8999), st.integers(1, 9), st.sampled_from(["port", "seed", "channel"]), AROUND)
 def test_law_a_number_with_a_wrong_digit_under_its_name_is_changed(
     number: int, step: int, name: str, around: str
 ) -> None:
-    said, wrong = f"Always use {name} {number} for the gauge, and log it.", number // 10 * 10 + step
-    told = trace(said, f"{around}\nThe gauge has {name} {wrong} now.")
-    assert (told[said].outcome == "changed") == (number != wrong)
-    assert trace(said, f"{around}\nA pump has {name} {number + 1111} now.")[said].outcome != "changed"
-    both = f"{said} The pump has {name} {wrong}."
-    assert trace(both, f"{around}\nThe pump has {name} {wrong} now.")[said].outcome != "changed"
+    typed, wrong = f"Always use {name} {number} for the gauge, and log it.", number // 10 * 10 + step
+    summary = trace(typed, f"{around}\nThe gauge has {name} {wrong} now.")
+    assert (summary[typed].outcome == "changed") == (number != wrong)
+    assert trace(typed, f"{around}\nA pump has {name} {number + 1111} now.")[typed].outcome != "changed"
+    both = f"{typed} The pump has {name} {wrong}."
+    assert trace(both, f"{around}\nThe pump has {name} {wrong} now.")[typed].outcome != "changed"
 
 
 RULES = [
@@ -348,11 +352,11 @@ def test_law_a_negation_counts_only_for_its_own_clause(
     around: str,
     line: str,
 ) -> None:
-    said = (rule[0] + reason[0]).format(one=one, thing=thing)
+    typed = (rule[0] + reason[0]).format(one=one, thing=thing)
     because = reason[1][number].format(thing=thing)
-    kept, allowed = (line.format(told.format(one=one) + because) for told in rule[1:])
-    assert outcome(said, f"{around}\n{kept}") in KEPT
-    assert outcome(said, f"{around}\n{allowed}") not in KEPT
+    kept, allowed = (line.format(summary.format(one=one) + because) for summary in rule[1:])
+    assert outcome(typed, f"{around}\n{kept}") in KEPT
+    assert outcome(typed, f"{around}\n{allowed}") not in KEPT
 
 
 REQUESTS = [
@@ -381,7 +385,7 @@ REVERSED = [
 def test_law_another_verb_said_of_what_is_asked_for_is_never_certified(
     request: tuple[str, str, str], subjects: list[str], frame: str, verb: str, around: str, line: str
 ) -> None:
-    said, thing, kept = (part.format(one=subjects[0], two=subjects[1]) for part in request)
-    told = frame.format(object=thing, verb=verb)
-    assert outcome(said, f"{around}\n{line.format(told)}") not in KEPT
-    assert outcome(said, f"{around}\n{line.format(kept)}") in KEPT
+    typed, thing, kept = (part.format(one=subjects[0], two=subjects[1]) for part in request)
+    summary = frame.format(object=thing, verb=verb)
+    assert outcome(typed, f"{around}\n{line.format(summary)}") not in KEPT
+    assert outcome(typed, f"{around}\n{line.format(kept)}") in KEPT
