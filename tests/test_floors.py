@@ -57,7 +57,7 @@ DOORS = frozenset(
     "summaries.claude.summariser summaries.claude.labeller "
     "workbench.controller workbench.tasks workbench.summary_writer "
     "workbench.page.export start hooks.run hooks.state hooks.transcript hooks.install hooks.commands "
-    "hooks.answers hooks.tools hooks.status_line hooks.mcp_server workbench.lessons.commands".split()
+    "hooks.running_session hooks.tools hooks.status_line hooks.mcp_server workbench.lessons.commands".split()
 )
 """The only modules that touch the world: files, network, clock, threads. Only they import each other."""
 

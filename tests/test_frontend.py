@@ -82,9 +82,9 @@ SEARCHES: dict[tuple[str, str], str] = {
     ("ui/dom.ts", "/[^a-z_]/g"): "makes a class name of a section's name",
     ("model/block-titles.ts", ".startsWith()"): "our own label of an unknown rule",
     ("layout/help-dialog.ts", ".split()"): "our own table of keys",
-    ("layout/shortcuts.ts", "/Enter|Arrow/"): "the name of a key",
-    ("layout/shortcuts.ts", "/^([acvxyz]|Arrow.*|Home|End|Enter|Backspace|Delete)$/"): "the name of a key",
-    ("layout/keymap.ts", "/^(Arrow|F6)/"): "the name of a key",
+    ("layout/key-listener.ts", "/Enter|Arrow/"): "the name of a key",
+    ("layout/key-listener.ts", "/^([acvxyz]|Arrow.*|Home|End|Enter|Backspace|Delete)$/"): "the name of a key",
+    ("layout/key-table.ts", "/^(Arrow|F6)/"): "the name of a key",
     ("page/answers.ts", ".includes()"): "a look is a word of ours",
     ("page/search.ts", ".search()"): "a page has no Python, and searches the texts that are in it",
     (

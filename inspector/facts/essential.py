@@ -19,7 +19,7 @@ from ..session.blocks import BlockRef, ToolCall, ToolOutput
 from ..session.queries import pair_calls
 from ..session.session import Session
 from ..session.speakers import is_refusal
-from ..session.toolcalls.call_paths import rooted
+from ..session.toolcalls.canonical_path import rooted
 from ..session.toolcalls.core_command import core_command, name_command, split_core
 from ..session.toolcalls.todo_list import find_open_todos
 from ..session.toolcalls.tool_names import bare_name, is_shell

@@ -26,7 +26,7 @@ from ..redaction.cut import cut_text, redact_long
 from ..session.blocks import BlockRef
 from ..session.garbage import paused_gc
 from ..session.session import Session
-from ..session.toolcalls.call_paths import canonical_path
+from ..session.toolcalls.canonical_path import canonical_path
 from ..session.toolcalls.core_command import core_command
 from ..text import plural, printable, printed
 from ..tokens.memo import Memory

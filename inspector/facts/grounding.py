@@ -17,8 +17,8 @@ from ..formats.summary_wording import blank_frame
 from ..redaction.cut import cut_text
 from ..session.queries import find_parent, readable_text
 from ..session.session import Session
-from ..session.toolcalls.call_paths import names
-from ..session.toolcalls.path_syntax import is_package, looks_like_path
+from ..session.toolcalls.canonical_path import names
+from ..session.toolcalls.looks_like_path import is_package, looks_like_path
 from ..session.tree import COMPACTION
 from ..text import has_words
 from .extract.typed import blank_encoded

@@ -14,8 +14,8 @@ from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.speakers import Speaker, find_speaker, find_speech, who_speaks
 from ..session.toolcalls.arguments import Named
-from ..session.toolcalls.call_paths import LONGEST
-from ..session.toolcalls.path_syntax import ROOTS, looks_like_path
+from ..session.toolcalls.canonical_path import LONGEST
+from ..session.toolcalls.looks_like_path import ROOTS, looks_like_path
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, MICRO, NOTE
 from ..text import brief, has_words
 from .extract.collect import FactOccurrences

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from ..session.blocks import Block, ToolCall
-from ..session.toolcalls.call_paths import names
+from ..session.toolcalls.canonical_path import names
 from ..session.toolcalls.shell import AT_HEAD
 from ..session.toolcalls.shell_words import split_command
 

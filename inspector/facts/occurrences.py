@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..session.blocks import BlockRef
 from ..session.session import Session
-from ..session.toolcalls.call_paths import names
+from ..session.toolcalls.canonical_path import names
 from ..session.tree import Bools, Ints, Tree
 from .beginnings import find_beginning, find_longest, read_backwards
 from .commits import sort_commits

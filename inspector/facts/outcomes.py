@@ -1,4 +1,6 @@
-"""The outcomes of a fact in a compaction: the one table of their names, words and colours.
+"""The outcomes of a fact in a compaction: their names, labels and colours.
+
+Whole sentences, as `why()` and lint write them, are in `wording.py`.
 
 Python reads the table from here; the front end's copy in `js/src/payloads/types.ts` is generated from it.
 """

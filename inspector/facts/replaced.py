@@ -23,7 +23,7 @@ import numpy as np
 from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.speakers import find_speech
-from ..session.toolcalls.call_paths import names
+from ..session.toolcalls.canonical_path import names
 from ..session.tree import Bools, Ints
 from ..tokens.memo import Memo
 from .extract.collect import BY, KIND

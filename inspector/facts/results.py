@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from ..session.toolcalls.call_paths import names
+from ..session.toolcalls.canonical_path import names
 from ..session.toolcalls.core_command import split_core
 
 _TEST = names("test tests pytest jest vitest mocha rspec phpunit ctest tox nox e2e")

@@ -102,7 +102,8 @@ def _pin(args: Namespace) -> list[str]:
 def _focus(args: Namespace) -> list[str]:
     """Write the facts to keep of a plug-in's {"cwd", "said", "files", "errors", "typed"}."""
     from .conversation import Conversation, TypedMessage, find_error_line
-    from .snapshot import make_snapshot, write_focus_text
+    from .given_back import write_focus_text
+    from .snapshot import make_snapshot
 
     fields = json.loads(sys.stdin.buffer.read(64_000_000))
     texts, files, errors = (

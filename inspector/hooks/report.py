@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..facts.indexed_text import ALL_SAID, IndexedText, SaidBefore
+from ..facts.outcomes import TRAITS
 from ..facts.statements import FactComparison, compare_statement
 from ..facts.things import compare_thing
-from .snapshot import MOST_LOSSES, clean_line, write_lines
+from .given_back import MOST_LOSSES, write_lines
+from .snapshot import clean_line
 
 LOST = ("absent", "changed", "contradicted")
 """Outcomes that the model is informed of. A partial or undecided one is only in the report."""
@@ -92,7 +94,8 @@ def write_page(report: dict[str, Any]) -> str:
         retained = sum(item["outcome"] in ("quoted", "paraphrased") for item in items)
         lines += [f"## {heading}: {retained} of {len(items)} kept", ""] * bool(items)
         for item in items:
+            label = TRAITS[item["outcome"]].label
             shown = item["words"] if item["outcome"] not in ("quoted", "absent") else ""
-            lines.append(f"- {item['outcome']}: {item['text']}{f' (the summary: {shown})' if shown else ''}")
+            lines.append(f"- {label}: {item['text']}{f' (the summary: {shown})' if shown else ''}")
         lines += [""] * bool(items)
     return "\n".join(lines)

@@ -81,7 +81,8 @@ def _read_input() -> bytes:
 
 def _before_compaction(payload: HookPayload, state: HookState) -> str:
     """Take the snapshot, and return the focus text for Claude Code, whose summariser may read it."""
-    from .snapshot import make_snapshot, write_focus_text
+    from .given_back import write_focus_text
+    from .snapshot import make_snapshot
     from .transcript import find_transcript, read_conversation
 
     path = find_transcript(payload.transcript, payload.session, payload.harness)
@@ -106,7 +107,7 @@ def _after_compaction(payload: HookPayload, state: HookState) -> str:
     snapshot = _read_fresh(state) if payload.text("source") == "compact" else {}
     if not snapshot:
         return ""
-    from .snapshot import write_given_back
+    from .given_back import write_given_back
 
     text = write_given_back(snapshot)
     with state.lock():

@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from .answers import estimate_status
+from .context_status import estimate_status
 from .conversation import INPUT
 from .payload import CLAUDE, is_session_id
 from .transcript import find_transcript, read_conversation

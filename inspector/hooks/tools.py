@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from ..text import printable
-from .answers import RunningSession, estimate_status
+from .context_status import estimate_status
 from .report import find_lost
+from .running_session import RunningSession
 from .snapshot import clean_line, find_rules
 from .state import read_pins
 

@@ -15,7 +15,7 @@ from ..facts.grounding import UngroundedLine, check_grounding, gather_sources
 from ..planning.plan import Plan
 from ..planning.summary_jobs import TURN_CONTEXT, Checkpoint, SummaryJob
 from ..redaction.cut import cut_text
-from ..session.toolcalls.call_paths import canonical_path
+from ..session.toolcalls.canonical_path import canonical_path
 from ..text import printed
 from .prompts import SECTIONS, TURN_SECTIONS
 from .write import carried_files

@@ -23,7 +23,7 @@ from ..policies.table import SUMMARISED
 from ..session.blocks import REASONING, BlockRef
 from ..session.entries import Usage
 from ..session.session import Session
-from ..session.toolcalls.call_paths import canonical_path
+from ..session.toolcalls.canonical_path import canonical_path
 from .extractive.summariser import ExtractiveSummariser
 from .limit import Count, ask_within
 

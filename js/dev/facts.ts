@@ -109,7 +109,7 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
       ...{ number, place, kind, form, title: form, code: lost ? "CI001" : "", pick: pickOf },
       ...{ verdict: "" as const, verdicts: lost ? ["right", "not lost"] : [] },
       head: `${kind} · in ${said} blocks`,
-      factRow: { name: form, does: "is named in", ends: lost ? "not mentioned after ◆1" : "by 1 block" },
+      factLane: { name: form, does: "is named in", ends: lost ? "not mentioned after ◆1" : "by 1 block" },
       ...{ outcome: lost ? "absent" : "verbatim", label: lost ? "Absent" : "Kept", tone: lost ? "red" : "" },
       wording: {
         code: lost ? "absent" : "verbatim",

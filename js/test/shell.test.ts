@@ -2,7 +2,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { MemoryHost } from "../dev/host";
 import { renderWorkbench } from "../src/layout/all-tabs";
-import { KEYS } from "../src/layout/keymap";
+import { KEYS } from "../src/layout/key-table";
 import type { Traits } from "../src/payloads/host";
 import type { LessonReply, SearchHit } from "../src/payloads/types";
 import { smallPlan, smallPlayed, smallScene } from "./small";

@@ -113,7 +113,7 @@ def test_after_a_fix_story_lane_counter_and_tab_are_those_of_the_plan(
     page.get_by_test_id(f"tab-{tab}").click()
     recorded = count_findings(page)
     page.get_by_test_id("story-fix").first.get_by_role("button", name="Pin").click()
-    cause, lane = page.get_by_test_id("cause"), page.get_by_test_id("fact-row")
+    cause, lane = page.get_by_test_id("cause"), page.get_by_test_id("fact-lane")
     expect(cause).to_contain_text("Kept.")
     wait_for_python(page)
     assert opened.plan.trace[PATH].outcome == "verbatim"

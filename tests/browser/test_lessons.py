@@ -572,7 +572,7 @@ def press(page: Page, *names: str) -> None:
 SCREEN_PARTS = """() => JSON.stringify([
     document.querySelector('.ci-sentence')?.innerText,
     document.querySelector('[data-testid=gauge-after]')?.innerText,
-    document.querySelector('[data-testid=fact-row]')?.innerText,
+    document.querySelector('[data-testid=fact-lane]')?.innerText,
     [...document.querySelectorAll('.ci-turns canvas')].map(canvas => canvas.toDataURL()),
 ])"""
 
@@ -585,7 +585,7 @@ def test_W2_23_at_each_rule_that_plays_the_picture_is_another(
     focus_workbench(page)
     press(page, "9", ".")
     expect(page.get_by_test_id("play-at")).to_contain_text("Nothing is decided yet")
-    expect(page.get_by_test_id("fact-row")).to_be_hidden()
+    expect(page.get_by_test_id("fact-lane")).to_be_hidden()
     count = page.locator(".ci-played li").count()
     seen = [page.evaluate(SCREEN_PARTS)]
     for _ in range(count):
@@ -593,6 +593,6 @@ def test_W2_23_at_each_rule_that_plays_the_picture_is_another(
         wait_until_still(page)
         seen.append(page.evaluate(SCREEN_PARTS))
     assert len(set(seen)) == count + 1
-    expect(page.get_by_test_id("fact-row")).to_be_visible()
+    expect(page.get_by_test_id("fact-lane")).to_be_visible()
     press(page, "4")
-    expect(page.get_by_test_id("fact-row")).to_be_hidden()
+    expect(page.get_by_test_id("fact-lane")).to_be_hidden()

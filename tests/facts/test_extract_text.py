@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.session.toolcalls.call_paths import canonical_path
+from inspector.session.toolcalls.canonical_path import canonical_path
 from tests.telling import CWD, answer, call, forms, tell
 
 

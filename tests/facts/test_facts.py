@@ -17,7 +17,7 @@ from inspector.files import open_session
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
-from inspector.session.toolcalls.call_paths import canonical_path
+from inspector.session.toolcalls.canonical_path import canonical_path
 from inspector.session.toolcalls.core_command import core_command
 from inspector.session.toolcalls.positions import fold, unescape
 from tests.shared import SHARED, needs_shared, open_shared

@@ -11,8 +11,10 @@ from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
 from inspector.policies.builtin.stud import STUD_WARNING
+from inspector.policies.families import FAMILIES
 from inspector.policies.policy import Policy
 from inspector.policies.registry import (
+    POLICIES,
     find_policy,
     find_tool,
     list_policies,
@@ -149,3 +151,8 @@ def test_a_policy_is_read_again_from_what_it_dumps(policy: Policy, mode: Literal
     assert again == policy and [type(rule) for rule in again.rules] == [type(rule) for rule in policy.rules]
     changed = policy.model_copy(update={"name": "mine", "title": "", "rules": policy.rules[::-1]})
     assert Policy.model_validate(changed.model_dump(mode=mode)).rules == policy.rules[::-1]
+
+
+def test_every_built_in_policy_is_listed_once() -> None:
+    listed = [name for family in FAMILIES for name in family.policies]
+    assert sorted(listed) == sorted(policy.name for policy in POLICIES)

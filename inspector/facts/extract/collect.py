@@ -20,7 +20,7 @@ from ...faults import Faults
 from ...session.blocks import BlockRef
 from ...session.labels import TextLabels, hash_text
 from ...session.toolcalls.arguments import Named
-from ...session.toolcalls.call_paths import LONGEST
+from ...session.toolcalls.canonical_path import LONGEST
 from ...session.toolcalls.core_command import core_command
 from ...session.toolcalls.positions import blank_escapes, restore
 from . import segments as sorts

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from ...session.toolcalls.call_paths import LONGEST, names
+from ...session.toolcalls.canonical_path import LONGEST, names
 from .code_points import code_points, find_letters
 from .typed import Hit
 

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from ...session.toolcalls.call_paths import LONGEST
+from ...session.toolcalls.canonical_path import LONGEST
 from ...session.toolcalls.positions import find_each
 from .code_points import code_points, find_letters
 from .typed import Hit, holds_any

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...session.toolcalls.call_paths import LONGEST, names
+from ...session.toolcalls.canonical_path import LONGEST, names
 from .code_points import WORD, Codes, code_points, find_letters
 from .typed import Hit
 

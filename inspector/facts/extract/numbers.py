@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...session.toolcalls.call_paths import names
+from ...session.toolcalls.canonical_path import names
 from .code_points import WORD, Codes, character_table, code_points
 from .typed import Hit
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...session.toolcalls.call_paths import DRIVE, LONGEST, canonical_path, plain, rooted
-from ...session.toolcalls.path_syntax import (
+from ...session.toolcalls.canonical_path import DRIVE, LONGEST, canonical_path, plain, rooted
+from ...session.toolcalls.looks_like_path import (
     BARE,
     ROOTS,
     SUFFIX,

@@ -11,7 +11,7 @@ from ...session.blocks import BlockRef, ToolCall
 from ...session.session import Session
 from ...session.speakers import Speaker, find_speech, is_refusal
 from ...session.toolcalls.arguments import Named, read_call
-from ...session.toolcalls.call_paths import LONGEST
+from ...session.toolcalls.canonical_path import LONGEST
 from ...session.toolcalls.positions import unescape
 from ...session.toolcalls.shell import directory_after, output_of
 from ...session.toolcalls.tool_names import TOOLS, bare_name, is_shell, operation_of

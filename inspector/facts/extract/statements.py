@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...session.toolcalls.call_paths import names
+from ...session.toolcalls.canonical_path import names
 from .typed import Hit, blank_pasted, find_documents, typed_sentences
 
 CONSTRAINT, CHOICE, STATEMENT = "constraint", "choice", "statement"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...session.toolcalls.call_paths import names
+from ...session.toolcalls.canonical_path import names
 from .code_points import code_points, find_letters
 from .typed import Hit
 from .word_places import Places

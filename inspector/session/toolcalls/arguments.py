@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from ..blocks import ToolCall
 from ..json_text import stringify
-from .call_paths import LONGEST, canonical_path, names
+from .canonical_path import LONGEST, canonical_path, names
 from .core_command import core_command
-from .path_syntax import SUFFIX
+from .looks_like_path import SUFFIX
 from .positions import fold, locate, place
 from .shell import read_command
 from .tool_names import FROM, PATH_KEYS, TO, bare_name, is_shell, operation_of

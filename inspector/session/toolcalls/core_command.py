@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from .call_paths import names
+from .canonical_path import names
 from .positions import fold
 from .shell_words import Word, split_command
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ..json_text import stringify
-from .call_paths import LONGEST
+from .canonical_path import LONGEST
 
 
 def fold(text: str) -> str:

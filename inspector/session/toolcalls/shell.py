@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .call_paths import DRIVE, canonical_path, names
-from .path_syntax import SUFFIX, is_package, is_range
+from .canonical_path import DRIVE, canonical_path, names
+from .looks_like_path import SUFFIX, is_package, is_range
 from .shell_words import CREATED, DELETED, EDITED, LISTED, RAN, READ, Word, split_command
 
 

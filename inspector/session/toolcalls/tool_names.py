@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from .call_paths import names
+from .canonical_path import names
 
 
 def bare_name(name: str) -> str:

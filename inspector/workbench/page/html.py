@@ -32,7 +32,7 @@ from ..payloads.base_payload import Payload
 from ..payloads.header import find_title
 from ..snapshot import draw_still, tabulate
 from ..svg import STYLE
-from .precomputed import Answers
+from .contents import Answers
 
 LARGEST = 1_500_000
 """Bytes of a page at most; the texts of blocks are shortened to stay within it."""

@@ -32,7 +32,7 @@ from ...session.entries import Entry
 from ...session.labels import Verdict
 from ...session.queries import MarkName, find_move, find_next_compaction, number_compactions
 from ...session.session import Session
-from ...session.toolcalls.call_paths import canonical_path
+from ...session.toolcalls.canonical_path import canonical_path
 from ...text import join_words, plural, printable
 from ...tokens.memo import Memo, Same
 from ..model import WorkbenchModel

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import NamedTuple
 
 from ...errors import InspectorError, PolicyError
 from ...planning.as_recorded import find_recorded
 from ...planning.plan import Plan
 from ...planning.planner import make_plan
 from ...policies.builtin.recorded import RECORDED
+from ...policies.families import AGENTS, FAMILIES, LIBRARIES
 from ...policies.policy import Edits, Policy
 from ...policies.registry import POLICIES, list_policies
 from ...policies.table import COUNTED
@@ -25,7 +25,7 @@ from .base_payload import Labelled, Payload
 from .gauge import say_scale
 from .sentence import find_refusal
 
-OWN, AGENTS, LIBRARIES, YOURS = "harness", "agents", "libraries", "yours"
+OWN, YOURS = "harness", "yours"
 GROUPS = {
     OWN: "this session's harness",
     AGENTS: "coding agents",
@@ -34,49 +34,6 @@ GROUPS = {
 }
 MOST_CHARS = 120
 MOST_WORDS = 300
-
-
-class Family(NamedTuple):
-    """Policies of one system, the simplest first; `formats` are the formats of the files that it writes."""
-
-    group: str
-    policies: tuple[str, ...]
-    formats: tuple[str, ...] = ()
-
-
-FAMILIES = (
-    Family(AGENTS, ("claude-code", "claude-code-analysis"), ("claude-code",)),
-    Family(AGENTS, ("flue",), ("flue",)),
-    Family(AGENTS, ("flue-2",), ("flue",)),
-    Family(AGENTS, ("pi",), ("pi",)),
-    Family(AGENTS, ("codex",), ("codex",)),
-    Family(AGENTS, ("opencode",), ("opencode",)),
-    Family(AGENTS, ("cline", "cline-basic"), ("cline",)),
-    Family(AGENTS, ("gemini-cli",), ("gemini-cli",)),
-    Family(AGENTS, ("deepseek-harness", "deepseek-harness-pruner")),
-    Family(AGENTS, ("openhands",), ("openhands",)),
-    Family(AGENTS, ("mini-claude-code", "mini-claude-code-compat"), ("mini-claude-code",)),
-    Family(
-        AGENTS,
-        ("stud-wiki-1.1", "stud-wiki-deterministic", "stud-warning", "stud-merged"),
-        ("stud", "stud-cli"),
-    ),
-    Family(LIBRARIES, ("anthropic-context-editing",)),
-    Family(LIBRARIES, ("ai-sdk-prune",)),
-    Family(LIBRARIES, ("openai-agents-compaction", "openai-agents-server", "openai-agents-trimmer")),
-    Family(LIBRARIES, ("langchain-summarization", "langchain-trim", "langchain-clear"), ("langchain",)),
-    Family(LIBRARIES, ("deepagents",)),
-    Family(LIBRARIES, ("strands-sliding-window", "strands-summarizing", "strands-context-manager")),
-    Family(LIBRARIES, ("adk-tokens", "adk-window")),
-    Family(LIBRARIES, ("agent-framework", "agent-framework-summary")),
-    Family(LIBRARIES, ("agno-compaction", "agno-compression")),
-    Family(LIBRARIES, ("haystack-window", "haystack-pruning", "haystack-summary")),
-    Family(LIBRARIES, ("crewai",)),
-    Family(LIBRARIES, ("mastra-token-limiter", "mastra-tool-call-filter")),
-    Family(LIBRARIES, ("inspect-edit", "inspect-trim"), ("inspect",)),
-    Family(LIBRARIES, ("keep-recent-turns",)),
-)
-"""Groups in the order of the list. Policies in no group are user-defined."""
 
 
 class PolicyChoice(Payload, frozen=True):

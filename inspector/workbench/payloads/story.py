@@ -117,7 +117,7 @@ class StoryPlace(Payload, frozen=True):
     label: str
 
 
-class StoryFactRow(Payload, frozen=True):
+class FactLane(Payload, frozen=True):
     """The fact as a row under the lanes: its name, what its blocks do with it, and its outcome."""
 
     name: str
@@ -161,7 +161,7 @@ class StoryReply(Payload, frozen=True, kw_only=True):
     fixes: list[StoryFix]
     fixes_note: str
     focus: str
-    fact_row: StoryFactRow
+    fact_lane: FactLane
 
 
 def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
@@ -214,7 +214,7 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
         fixes=fixes,
         fixes_note=note,
         focus=write_focus([fact]),
-        fact_row=_fact_row(history, event, next((row.words for row in rows if row.id == pick), "")),
+        fact_lane=_fact_lane(history, event, next((row.words for row in rows if row.id == pick), "")),
     )
 
 
@@ -309,7 +309,7 @@ def _pass(
     )
 
 
-def _fact_row(history: FactHistory, event: HistoryRow, row: str) -> StoryFactRow:
+def _fact_lane(history: FactHistory, event: HistoryRow, row: str) -> FactLane:
     fact, traced = history.fact, event.traced
     name = name_form(fact.kind, fact.form, history.session.cwd)
     if fact.kind == "file":
@@ -317,14 +317,14 @@ def _fact_row(history: FactHistory, event: HistoryRow, row: str) -> StoryFactRow
     does = "is said in" if fact.kind in SENTENCE_KINDS else "is named in"
     short = name if len(name) <= MOST_NAME else _NOUNS.get(fact.kind, fact.kind)
     if event.again is not None or traced is None:
-        return StoryFactRow(short, does, row)
+        return FactLane(short, does, row)
     after = "after the cut" if event.recorded is None else f"after {event.recorded.sign}"
     if traced.outcome != "absent":
-        return StoryFactRow(short, does, f"{after}: {TRAITS[traced.outcome].words}")
+        return FactLane(short, does, f"{after}: {TRAITS[traced.outcome].words}")
     means = MEANS.get(fact.kind)
     until = f" until it is {means}" if means and history.again and event.recorded is not None else ""
     unless = " unless the summary names it" if may_be_named(traced) else ""
-    return StoryFactRow(short, does, f"{TRAITS['absent'].words} {after}{until}{unless}")
+    return FactLane(short, does, f"{TRAITS['absent'].words} {after}{until}{unless}")
 
 
 def _gather(history: FactHistory, event: HistoryRow) -> list[BlockRef]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ...facts.lint.check import CHANGED, list_mentions
 from ...facts.mentions import make_pattern
 from ...facts.traced import Trace, TracedFact
-from ...hooks.snapshot import write_words_back
+from ...hooks.given_back import write_words_back
 from ...planning.plan import Plan
 from ...redaction.cut import cut_text
 from ...session.entries import Entry

@@ -11,7 +11,7 @@ import re
 from ...redaction.cut import cut_line
 from ...session.blocks import ToolCall
 from ...session.json_text import stringify
-from ...session.toolcalls.call_paths import canonical_path
+from ...session.toolcalls.canonical_path import canonical_path
 from ...text import printable
 
 MOST_PATH = 44

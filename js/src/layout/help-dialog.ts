@@ -3,8 +3,8 @@ import type { Host } from "../payloads/host";
 import type { View } from "../store/view";
 import { makeDialog } from "../ui/dialog";
 import { h, listen } from "../ui/dom";
-import { listKeys } from "./keymap";
-import { makeLetterKeys } from "./letter-keys";
+import { listKeys } from "./key-table";
+import { makeLetterKeys } from "./letter-keys-switch";
 
 const IN_FACTS = "In the facts";
 /** Keys that views handle themselves while they have the focus. */

@@ -21,10 +21,10 @@ import { makeDock } from "./dock";
 import { makeRecipe } from "./footer";
 import { makeFrame } from "./frame";
 import { makeHeader } from "./header";
-import { listKeys } from "./keymap";
+import { listenKeys } from "./key-listener";
+import { listKeys } from "./key-table";
 import { type Later, type Makers, makeLater } from "./later";
 import { makeEdge } from "./resize-edges";
-import { listenKeys } from "./shortcuts";
 import { isLow, markHeight } from "./size";
 
 const ARRANGED = ["scene", "plan", "other", "run", "lesson", "selection"] as const;

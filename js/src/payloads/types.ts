@@ -1138,7 +1138,7 @@ export interface StoryReply {
   fixes: StoryFix[];
   fixesNote: string;
   focus: string;
-  factRow: StoryFactRow;
+  factLane: FactLane;
 }
 /** A sentence with its code in the table of sentences. */
 export interface WordingPayload {
@@ -1231,7 +1231,7 @@ export interface StoryChanges {
   pins?: string[];
 }
 /** The fact as a row under the lanes: its name, what its blocks do with it, and its outcome. */
-export interface StoryFactRow {
+export interface FactLane {
   name: string;
   does: string;
   ends: string;

@@ -156,7 +156,7 @@ export const makeActions = (
       store.hooks.forget();
       store.update({ tab }, "tab", "row");
     },
-    showFactRow: factRow => store.update({ factRow }, "tracing"),
+    showFactLane: factLane => store.update({ factLane }, "tracing"),
     writeSummary: write,
     countTab(tab, words) {
       const counts = store.viewState?.counts ?? {};

@@ -96,7 +96,7 @@ export const makeReceiving = (store: Store, screen: Screen) => {
       finding: "",
       policies: old?.policies ?? NO_POLICIES,
       tracing: old?.tracing ?? NO_TRACING,
-      factRow: old?.factRow ?? null,
+      factLane: old?.factLane ?? null,
       other: readOther(scene),
       lesson: NO_LESSON,
     };

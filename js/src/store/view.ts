@@ -3,7 +3,7 @@
 import type { Axis, Range } from "../model/axis";
 import type { Lanes } from "../model/bars";
 import type { Cuts } from "../model/cuts";
-import type { FactRowContent } from "../model/fact-row";
+import type { FactLaneContent } from "../model/fact-lane";
 import type { Tracing } from "../model/facts";
 import type { Lesson } from "../model/lesson";
 import type { Plan, Scene } from "../model/plan";
@@ -73,7 +73,7 @@ export interface ViewState {
   /** What is asked of facts, and what is known of them. */
   tracing: Tracing;
   /** What is chosen, null for nothing. */
-  factRow: FactRowContent | null;
+  factLane: FactLaneContent | null;
   /** The result of each policy here, once requested. */
   policies: Policies;
   work: Work | null;
@@ -182,7 +182,7 @@ export interface Actions {
   /** Says how much a tab holds, "" for nothing. */
   countTab(tab: TabId, words: string): void;
   /** Shows under the lanes which blocks name the chosen thing; null for none. */
-  showFactRow(factRow: FactRowContent | null): void;
+  showFactLane(factLane: FactLaneContent | null): void;
   /** Plays the policy up to this number of rules; all of them end the lesson. */
   playTo(steps: number): void;
   /** Hides the policy's cut, then shows it next to the guessed one, then removes the guess. */

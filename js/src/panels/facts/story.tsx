@@ -38,9 +38,9 @@ interface Props {
 export const Story = ({ story, isStale, actions, isPage, onFix, onJudge, onPick }: Props) => {
   useEffect(() => {
     const mentions = story.places.map(({ ref, label }) => ({ ref, kind: label }));
-    const { factRow } = story;
-    actions.showFactRow({ ...factRow, ...(isStale && { ends: "" }), mentions, lost: story.tone === "red" });
-    return () => actions.showFactRow(null);
+    const { factLane } = story;
+    actions.showFactLane({ ...factLane, ...(isStale && { ends: "" }), mentions, lost: story.tone === "red" });
+    return () => actions.showFactLane(null);
   }, [story, isStale]);
   const isAgain = story.code === "CI009";
   const fix = ({ changes, said }: StoryFix) => {

@@ -37,10 +37,10 @@ export const makeLesson = (actions: Actions): LessonTab => {
     const rule = play?.reply.steps[step - 1];
     if (step === played) return;
     played = step;
-    if (play === null || rule === undefined) return actions.showFactRow(null);
+    if (play === null || rule === undefined) return actions.showFactLane(null);
     const name = numberOf(rule) === "" ? "" : `rule ${numberOf(rule)}`;
     const mentions = rule.marks.map(row => ({ ref: refOf(scene, row), kind: rule.title }));
-    actions.showFactRow({ name, does: rule.title, mentions, ends: "", lost: false });
+    actions.showFactLane({ name, does: rule.title, mentions, ends: "", lost: false });
   };
   /** Replaces a part and keeps the focus on the control that did it. */
   const fill = (part: HTMLElement, children: HTMLElement[]) => {

@@ -5,7 +5,7 @@ import { h } from "../../ui/dom";
 import { makeBecomes } from "./becomes-strip";
 import { makeCutPill } from "./cut-pill";
 import { makePlaces } from "./cut-places";
-import { makeFactRow } from "./fact-row";
+import { makeFactLane } from "./fact-lane";
 import { makeFunnel } from "./funnel";
 import { makeLanes } from "./lanes";
 import { makePlanBCut } from "./plan-b-cut";
@@ -26,16 +26,16 @@ export const makeTimeline = (actions: Actions, start: View): Timeline => {
   const sides = makeSideLanes(actions);
   const strip = makeBecomes();
   const places = makePlaces();
-  const factRow = makeFactRow(actions);
+  const factLane = makeFactLane(actions);
   const planB = makePlanBCut();
   const pill = makeCutPill(actions, places.axis);
   const selection = makeSelectionFrame(actions);
-  const views = [zoom, funnel, lanes, sides, strip, places, factRow, planB, start, pill, selection];
+  const views = [zoom, funnel, lanes, sides, strip, places, factLane, planB, start, pill, selection];
   const node = h(
     "section",
     { class: "ci-turns", "aria-label": "Turns", "data-testid": "lanes" },
     h("div", { class: "ci-lined ci-pillrow" }, zoom.node, funnel.node),
-    ...[lanes, sides, strip, places, factRow].map(view => view.node),
+    ...[lanes, sides, strip, places, factLane].map(view => view.node),
     h("div", { class: "ci-layer" }, planB.node, start.node, pill.node, selection.node),
   );
   zoom.listen(node);

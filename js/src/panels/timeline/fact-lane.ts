@@ -1,7 +1,7 @@
 // The row of the chosen thing: a dot for each block that names it, and how that ends.
 import { middleOf } from "../../model/axis";
 import { rowOf } from "../../model/block-refs";
-import type { Mention } from "../../model/fact-row";
+import type { Mention } from "../../model/fact-lane";
 import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
 import { h, listen, setAttributes, setShown, setText } from "../../ui/dom";
 import { claim, sideways } from "../../ui/keys";
@@ -11,7 +11,7 @@ const NEAR = 8;
 /** Pixels between a dot and the words next to it. */
 const ROOM = 10;
 
-export const makeFactRow = (actions: Actions): View => {
+export const makeFactLane = (actions: Actions): View => {
   const name = h("span", { class: "ci-had" });
   const does = h("span");
   const dots = h("div", { class: "ci-dots" });
@@ -19,7 +19,7 @@ export const makeFactRow = (actions: Actions): View => {
   const label = h("div", { class: "ci-label" }, h("span", {}, name, does));
   const node = h(
     "div",
-    { class: "ci-lined ci-fact-row", "data-testid": "fact-row", hidden: true },
+    { class: "ci-lined ci-fact-lane", "data-testid": "fact-lane", hidden: true },
     label,
     h("div", { class: "ci-stage" }, dots, end),
   );
@@ -69,7 +69,7 @@ export const makeFactRow = (actions: Actions): View => {
     draw(viewState, parts) {
       const changed = hasAny(parts, "scene", "tracing");
       if (!changed && !parts.has("size") && !parts.has("range")) return;
-      const { factRow: content } = viewState;
+      const { factLane: content } = viewState;
       setShown(node, content !== null);
       if (content === null) return;
       setText(name, content.name && `${content.name} `);

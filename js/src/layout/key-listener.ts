@@ -8,9 +8,9 @@ import type { Store } from "../store/store";
 import type { Actions } from "../store/view";
 import { listen } from "../ui/dom";
 import { claim, isModified } from "../ui/keys";
-import { type Key, listKeys, nameKey } from "./keymap";
+import { type Key, listKeys, nameKey } from "./key-table";
 import type { Awaited } from "./later";
-import { hearsLetters } from "./letter-keys";
+import { hearsLetters } from "./letter-keys-switch";
 import { focusRegion } from "./regions";
 
 const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable=true]";

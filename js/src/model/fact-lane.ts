@@ -7,7 +7,7 @@ export interface Mention {
   kind: string;
 }
 
-export interface FactRowContent {
+export interface FactLaneContent {
   /** "" if it is too long to be shown next to the lanes. */
   name: string;
   does: string;

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from .call_paths import DRIVE, names
+from .canonical_path import DRIVE, names
 
 _SUFFIXES = names("""
 py pyi ipynb js jsx ts tsx mjs cjs mts cts json jsonl json5 jsonc md mdx rst txt toml yaml yml ini cfg
