@@ -235,7 +235,9 @@ def _list_messages(base: _Database, name: str) -> Iterator[Json]:
         message = str(row["message_id"])
         part = _load(row["data"]) | {"id": row["id"], "messageID": message, "sessionID": name}
         parts.setdefault(message, []).append(part)
-    query = "SELECT id, data FROM message WHERE session_id = ? ORDER BY id"
+    # opencode sends messages in the order of their times; a client may choose an id.
+    order = "time_created, id" if "time_created" in base.list_columns("message") else "id"
+    query = f"SELECT id, data FROM message WHERE session_id = ? ORDER BY {order}"
     for row in base.select(query, name):
         info = _load(row["data"]) | {"id": row["id"], "sessionID": name}
         yield {"info": info, "parts": parts.get(str(row["id"]), [])}

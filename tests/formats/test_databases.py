@@ -84,6 +84,21 @@ def test_opencodes_database_holds_what_its_export_does(tmp_path: Path) -> None:
     assert [entry.usage for entry in stored.entries] == [entry.usage for entry in export.entries]
 
 
+def test_messages_of_a_database_follow_their_times_and_not_their_ids(tmp_path: Path) -> None:
+    place = tmp_path / "opencode.db"
+    rows = (("msg_z", 1, "user", "Ask"), ("msg_a", 2, "assistant", "Reply"), ("msg_b", 2, "assistant", "More"))
+    with closing(sqlite3.connect(place)) as base:
+        base.executescript(OPENCODE)
+        base.execute("INSERT INTO session (id) VALUES ('ses_1')")
+        for name, time, role, words in rows:
+            row = (name, "ses_1", time, json.dumps({"role": role}))
+            base.execute("INSERT INTO message VALUES (?,?,?,?)", row)
+            part = json.dumps({"type": "text", "text": words})
+            base.execute("INSERT INTO part VALUES (?,?,?,?)", (f"prt_{name}", name, "ses_1", part))
+        base.commit()
+    assert [entry.text for entry in open_session(place).entries] == ["Ask", "Reply", "More"]
+
+
 def test_several_sessions_of_a_database_are_listed_and_one_is_named(tmp_path: Path) -> None:
     place = tmp_path / "opencode.db"
     make_opencode(place, "ses_a", "ses_b")
