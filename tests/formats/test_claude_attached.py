@@ -79,6 +79,20 @@ def texts(session: Session) -> list[str]:
         ({"type": "hook_additional_context", "content": ["one", "two"]}, "one\ntwo"),
         ({"type": "hook_success", "content": "out", "stdout": "more"}, "out"),
         (
+            {"type": "hook_success", "hookEvent": "UserPromptSubmit", "content": "the branch is main"},
+            "the branch is main",
+        ),
+        (
+            {
+                "type": "async_hook_response",
+                "response": {
+                    "systemMessage": "CI is red",
+                    "hookSpecificOutput": {"additionalContext": "2 tests"},
+                },
+            },
+            "CI is red\n2 tests",
+        ),
+        (
             {"type": "nested_memory", "path": "/a/b/CLAUDE.md", "content": {"content": "No."}},
             "Contents of /a/b/CLAUDE.md:\n\nNo.",
         ),
@@ -110,6 +124,9 @@ def test_the_words_of_every_type_are_read(attachment: dict[str, Any], text: str)
     [
         {"type": "hook_system_message", "content": "for the screen"},
         {"type": "hook_success", "content": "", "stdout": "for nobody"},
+        {"type": "hook_success", "hookEvent": "PostToolUse", "content": "formatted 2 files"},
+        {"type": "async_hook_response", "stdout": "for nobody", "response": {"decision": "approve"}},
+        {"type": "async_hook_response", "response": ["odd"]},
         {"type": "task_reminder", "content": []},
         {"type": "of a later version", "content": "?"},
         {"type": ["a"], "content": 3},

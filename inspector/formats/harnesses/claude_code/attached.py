@@ -23,6 +23,8 @@ from ....session.entries import Provided
 from ....session.json_text import stringify
 from ...json_document import list_objects
 
+PROMPTED = ("SessionStart", "UserPromptSubmit", "UserPromptExpansion")
+"""Events of hooks whose printed words become context; those of other events are for the screen."""
 WAY = "attached"
 """How these words came, as `session.speakers` has it."""
 Fields = Mapping[str, Any]
@@ -150,6 +152,21 @@ def _read_blocked(fields: Fields) -> Iterator[str]:
     yield _string(error.get("blockingError") if isinstance(error, dict) else error)
 
 
+def _read_hook(fields: Fields) -> Iterator[str]:
+    """What a hook printed: the model receives it before a prompt only."""
+    if fields.get("hookEvent", PROMPTED[0]) in PROMPTED:
+        yield from _strings(fields.get("content"))
+
+
+def _read_late_hook(fields: Fields) -> Iterator[str]:
+    """The answer of a hook that ran in the background."""
+    response = fields.get("response")
+    answer = response if isinstance(response, dict) else {}
+    yield _string(answer.get("systemMessage"))
+    inner = answer.get("hookSpecificOutput")
+    yield _string(inner.get("additionalContext")) if isinstance(inner, dict) else ""
+
+
 def _read_diagnostics(fields: Fields) -> Iterator[str]:
     for file in list_objects(fields.get("files")):
         yield _string(file.get("uri"))
@@ -194,6 +211,7 @@ _STANDING: dict[str, Callable[[Fields], Iterator[str]]] = {
 }
 """Announced again as a whole when it changes, and after every compaction."""
 _READERS: dict[str, Callable[[Fields], Iterator[str]]] = {
+    "async_hook_response": _read_late_hook,
     "bash_output_audience_note": _take("text", "content"),
     "batching_reminder_sent": _take("text"),
     "compact_file_reference": _take("filename"),
@@ -203,7 +221,7 @@ _READERS: dict[str, Callable[[Fields], Iterator[str]]] = {
     "edited_text_file": _take("filename", "snippet"),
     "hook_additional_context": _take("content"),
     "hook_blocking_error": _read_blocked,
-    "hook_success": _take("content"),
+    "hook_success": _read_hook,
     "invoked_skills": _read_skills,
     "mcp_resource": _read_resource,
     "nested_memory": _read_nested,
