@@ -95,3 +95,15 @@ def test_what_is_named_and_not_in_the_file_is_told(tmp_path: Path) -> None:
     session = open_rows(tmp_path, *BEFORE, kept(named("m0"), named("m3")))
     assert live(session) == ["So far: two files.", "Now the third"]
     assert session.warnings == ("1 item is kept by its compactions but not in this file: not counted",)
+
+
+def test_a_snapshot_for_undo_is_never_part_of_the_new_history(tmp_path: Path) -> None:
+    snapshot = {"type": "ghost_snapshot", "ghost_commit": {"id": "deadbeef"}}
+    compaction = {"message": "So far.", "replacement_history": [snapshot, inline("Kept words")["item"]]}
+    session = open_rows(tmp_path, said("m1", "user", "Hi"), {"type": "compacted", "payload": compaction})
+    assert live(session) == ["So far.", "Kept words"]
+    entries = kept({"type": "inline", "item": snapshot}, inline("Kept words"))
+    assert live(open_rows(tmp_path, said("m1", "user", "Hi"), entries)) == [
+        "So far: two files.",
+        "Kept words",
+    ]

@@ -86,7 +86,11 @@ def test_opencodes_database_holds_what_its_export_does(tmp_path: Path) -> None:
 
 def test_messages_of_a_database_follow_their_times_and_not_their_ids(tmp_path: Path) -> None:
     place = tmp_path / "opencode.db"
-    rows = (("msg_z", 1, "user", "Ask"), ("msg_a", 2, "assistant", "Reply"), ("msg_b", 2, "assistant", "More"))
+    rows = (
+        ("msg_z", 1, "user", "Ask"),
+        ("msg_a", 2, "assistant", "Reply"),
+        ("msg_b", 2, "assistant", "More"),
+    )
     with closing(sqlite3.connect(place)) as base:
         base.executescript(OPENCODE)
         base.execute("INSERT INTO session (id) VALUES ('ses_1')")

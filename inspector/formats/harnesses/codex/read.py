@@ -480,6 +480,8 @@ class _RolloutReading(Reading):
                 self.missing += raw.item not in self.items
                 continue
             item = Fields(raw)
+            if item.rest.get("type") in UNSHOWN:
+                continue
             if item.rest.get("type") in ("compaction", "context_compaction"):
                 text = Fields(item.rest).text("encrypted_content")
                 if text is not None:
