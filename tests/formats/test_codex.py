@@ -364,6 +364,26 @@ def test_what_another_agent_sent_is_no_reply_and_no_prompt() -> None:
     assert [entry.usage is not None for entry in session.entries] == [False, True, False, True]
 
 
+def test_the_window_is_known_before_a_count_of_tokens() -> None:
+    turn = {"type": "task_started", "turn_id": "t1", "model_context_window": 258_400}
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi"}]}
+    rows = [{"type": "session_meta", "payload": {"id": "s"}}, {"type": "event_msg", "payload": turn}]
+    session = read_session(dump(*rows, {"type": "response_item", "payload": said}))
+    assert session.window == 258_400
+
+
+def test_a_prompt_is_typed_if_events_repeat_only_words_of_codex() -> None:
+    rules = "# AGENTS.md instructions for /w\n<INSTRUCTIONS>Be brief.</INSTRUCTIONS>"
+    event = {"type": "event_msg", "payload": {"type": "user_message", "message": rules}}
+    items = [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": words}]}
+        for words in (rules, "Never push.")
+    ]
+    rows = [{"type": "session_meta", "payload": {"id": "s"}}, event]
+    session = read_session(dump(*rows, *({"type": "response_item", "payload": item} for item in items)))
+    assert [(entry.text, entry.meta) for entry in session.entries] == [(rules, True), ("Never push.", False)]
+
+
 def test_the_newest_items_tell_themselves_whether_a_person_typed_them(tmp_path: Path) -> None:
     """Without an event that repeats the words, and whatever these begin with."""
 

@@ -155,7 +155,7 @@ class Rollout(ReplayedRows):
             if isinstance(payload := row.get("payload"), dict)
         )
         typed = {words.strip() for event, words in events if event == "user_message"}
-        return typed or None
+        return {words for words in typed if not words.startswith(HARNESS)} or None
 
 
 class _RolloutReading(Reading):
@@ -375,6 +375,7 @@ class _RolloutReading(Reading):
             item = {"role": role, "content": [{"type": part, "text": text}]}
             self._take_item(source, {"type": "message", **item}, time)
             return
+        self._take_window(payload)
         if kind == "token_count":
             self._take_usage(Fields(payload).object("info"))
         elif kind == "thread_rolled_back":
@@ -383,12 +384,16 @@ class _RolloutReading(Reading):
             self.agents[agent] = None
         self.note(str(kind), source, is_known=str(kind) in EVENTS)
 
+    def _take_window(self, fields: Json) -> None:
+        """Read the window: a turn states it when it starts, and a count of tokens does."""
+        window = fields.get("model_context_window")
+        if isinstance(window, int) and not isinstance(window, bool):
+            self.window = window
+
     def _take_usage(self, info: Json | None) -> None:
         if info is None:
             return
-        window = info.get("model_context_window")
-        if isinstance(window, int) and not isinstance(window, bool):
-            self.window = window
+        self._take_window(info)
         total, last = info.get("total_token_usage"), Fields(info).object("last_token_usage")
         usage = find_usage(info, self.total, forked="forked_from_id" in self.meta)
         if usage is None:
