@@ -172,7 +172,9 @@ def describe_findings(findings: Sequence[SecretFinding]) -> str:
         return "Nothing that looks like a secret was found; a detector can miss one, so look yourself too."
     parts = [plural(secret, "secret")] if secret else []
     parts += [plural(personal, "personal name")] if personal else []
-    return f"{' and '.join(parts)} found; all are redacted except those kept by name. A detector can miss one."
+    return (
+        f"{' and '.join(parts)} found; all are redacted except those kept by name. A detector can miss one."
+    )
 
 
 def _shown(model: WorkbenchModel) -> set[int]:
