@@ -220,7 +220,7 @@ def _first(traced: TracedFact) -> str:
         return _tell_nearest(traced)
     many = traced.fact.kind == "text"
     if not traced.named:
-        return write("first", "head", subject=subject, stands="stand" if many else "stands").sentence
+        return write("first", "head", subject=subject, is_or_are="are" if many else "is").sentence
     first, refs = traced.named[0], set(traced.named)
     done = dict.fromkeys(
         mention.operation for mention in traced.sayings if mention.operation and mention.ref in refs
@@ -496,7 +496,7 @@ def _planned_causes(traced: TracedFact, plan: Plan) -> Iterator[Cause]:
 
 
 def _unseen(traced: TracedFact) -> str:
-    """Through what a file came that a list of files does not look at."""
+    """Name the tool calls that name a file and that a list of files does not read."""
     session, ways = traced.scene.session, []
     for mention in traced.sayings:
         if mention.ref.entry not in session.index or mention.ref not in traced.named:
@@ -511,7 +511,5 @@ def _unseen(traced: TracedFact) -> str:
                 break
     listed_ways = list(dict.fromkeys(ways))[:4]
     return (
-        f"this file came through {join_words(listed_ways)}"
-        if listed_ways
-        else "no tool was asked for this file by name"
+        f"this file is named in {join_words(listed_ways)}" if listed_ways else "no tool call names this file"
     )

@@ -27,7 +27,7 @@ class PolicyPart(Value):
     """No setting can switch it off."""
 
     kind: str
-    enabled: bool = Field(True, description="Whether the rule takes part")
+    enabled: bool = Field(True, description="Whether the rule is enabled")
 
     @model_validator(mode="after")
     def _stay_on(self) -> Self:

@@ -408,7 +408,7 @@ class _Replay:
             self.log.note(
                 "wire",
                 f"{plural(self.wire_edits.edited, 'request was', 'requests were')} {how}, "
-                f"{self.wire_edits.saved:,} tokens of them in all; the history itself was not.",
+                f"which saved {self.wire_edits.saved:,} tokens in all; the history itself was not changed.",
             )
         if self.gate.first_above is not None:
             above = plural(self.gate.above_window, "request was", "requests were")
@@ -418,8 +418,8 @@ class _Replay:
             )
             self.log.note(
                 "above_window",
-                f"{above} larger than the window, first in turn {turn + 1}, which this provider "
-                f'{done}. The scenario {{"provider": "{other}"}} has it otherwise.',
+                f"{above} larger than the window, first in turn {turn + 1}. This provider {done} such "
+                f'requests; replay with {{"provider": "{other}"}} for the opposite.',
                 step,
             )
 

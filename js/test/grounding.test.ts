@@ -59,14 +59,14 @@ const showSummary = async (reply: object) => {
   return document.querySelector(".ci-bodies figure")?.textContent ?? "";
 };
 
-test("words without ground behind what is shown are counted, and one may be all there is", async () => {
+test("unsupported words behind what is shown are counted, and one may be all there is", async () => {
   const mark = { line: 1, start: 2, end: 8, words: "shadow", what: "path", sentence: "No." };
   expect(await showSummary({ read: true, whole: true, hidden: 3, marks: [mark] })).toContain(
-    "3 more without ground",
+    "3 more unsupported",
   );
   dispose();
   const text = await showSummary({ read: true, whole: true, hidden: 1, marks: [] });
-  expect(text).toContain("1 without ground in what is left out here");
+  expect(text).toContain("1 unsupported in what is left out here");
   expect(text).not.toContain("occurs in the summarised messages");
 });
 

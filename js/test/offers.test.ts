@@ -160,7 +160,7 @@ test("a plan is saved once it is settled, and the file is named", async () => {
   await answered();
   expect(kinds()).toEqual(["save"]);
   expect(find("saved").textContent).toBe(
-    'Saved as a.plan.json. In Python, open_plan("x/a.plan.json", session) makes it again.',
+    'Saved as a.plan.json. In Python, open_plan("x/a.plan.json", session) opens it.',
   );
   ask.mockRejectedValueOnce(new Error("The folder cannot be written."));
   find("save-plan").click();

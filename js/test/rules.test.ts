@@ -95,7 +95,7 @@ test("all settings are found by what they are called or say", async () => {
   openSettings();
   const search = find("settings-search") as HTMLInputElement;
   const shown = () => [...find("settings").querySelectorAll("dt")].map(node => node.textContent);
-  expect(shown()).toEqual(["takes part", "size", "errors too", "takes part", "fate"]);
+  expect(shown()).toEqual(["enabled", "size", "errors too", "enabled", "fate"]);
   search.value = "ERROR";
   search.dispatchEvent(new Event("input"));
   await settle(10);
@@ -153,7 +153,7 @@ test("arrow keys step by a tenth of the value's size, inside the bounds", () => 
   expect((node as HTMLInputElement).value).toBe("19500");
 });
 
-test("a locked rule takes part whatever is wanted: it has no switch", async () => {
+test("a locked rule stays enabled whatever is wanted: it has no switch", async () => {
   const rules = plan.rules.map((rule, i) => ({ ...rule, locked: i === 1 }));
   await openRules({ plan: { ...plan, rules } });
   openSettings();

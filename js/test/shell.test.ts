@@ -259,13 +259,13 @@ test("a search without results names the searched parts", async () => {
   input.value = "nowhere";
   press("Enter", {}, input);
   await answer(host, "search", { query: "nowhere", total: 0, ...reply() });
-  expect(find("found-note").textContent).toContain("“nowhere” is nowhere in this session");
+  expect(find("found-note").textContent).toContain("“nowhere” does not occur anywhere in this session");
   dispose();
   const page = await open({ tab: "blocks" }, { needsKernel: "This page has no kernel." });
   (find("search") as HTMLInputElement).value = "door";
   press("Enter", {}, find("search"));
   await answer(page, "search", { query: "door", total: 0, ...reply() });
-  expect(find("found-note").textContent).toBe("“door” is nowhere in the texts on this page.");
+  expect(find("found-note").textContent).toBe("“door” does not occur in the texts on this page.");
 });
 
 test("the selected block is sent to Python, and one set there is shown", async () => {

@@ -351,7 +351,7 @@ test("a summary request that Python lost is reported, and can be repeated", asyn
   find("summary-write").click();
   await says("Writing");
   host.send({ type: "unsummarise", id: "another view" });
-  await says("not written any more");
+  await says("no longer being written");
   expect([find("writing-again").hidden, find("summary-write").disabled]).toEqual([false, false]);
   find("writing-again").click();
   await settle();

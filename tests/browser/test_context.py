@@ -1,4 +1,4 @@
-"""The tabs Context after and Summary, as a person reads them."""
+"""The tabs Context and Summary, as a person reads them."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def test_a_saved_plan_opens_equal_in_python(
     page.get_by_test_id("save-plan").click()
     told = page.get_by_test_id("saved")
     expect(told).to_have_text(
-        'Saved as story.plan.json. In Python, open_plan("kept/story.plan.json", session) makes it again.'
+        'Saved as story.plan.json. In Python, open_plan("kept/story.plan.json", session) opens it.'
     )
     place = session.with_name("story.plan.json")
     plan = open_plan(place, session)

@@ -199,7 +199,7 @@ def test_the_bundled_story_is_told_from_the_first_word_to_the_fix(model: Workben
     assert (planned["id"], planned["outcome"], planned["by"]) == ("plan", "absent", "plan")
     here = tell(model, number, "plan")
     assert (here["pick"], here["tone"]) == ("plan", "red")
-    assert here["wording"]["text"] == "No block that says it stays."
+    assert here["wording"]["text"] == "No block that contains it is kept, and there is no summary."
     assert here["fixes"][0]["does"] == "Pin"
     assert LOST_PATH in told["focus"] and LOST_PATH in here["focus"]
 

@@ -76,7 +76,7 @@ class Secret(Payload, frozen=True):
 
 
 class ReviewReply(Payload, frozen=True):
-    """All that would be taken out of a page."""
+    """All that would be redacted in a page."""
 
     findings: list[Secret]
     sentence: str
@@ -172,7 +172,9 @@ def describe_findings(findings: Sequence[SecretFinding]) -> str:
         return "Nothing that looks like a secret was found; a detector can miss one, so look yourself too."
     parts = [plural(secret, "secret")] if secret else []
     parts += [plural(personal, "personal name")] if personal else []
-    return f"{' and '.join(parts)} found; all are taken out but those kept by name. A detector can miss one."
+    return (
+        f"{' and '.join(parts)} found; all are redacted except those kept by name. A detector can miss one."
+    )
 
 
 def _shown(model: WorkbenchModel) -> set[int]:

@@ -340,8 +340,8 @@ def _group(
     sorts: tuple[tuple[Sign, str, tuple[str, ...]], ...] = (
         ("changed", "Changed or contradicted", LOSSES["changed"]),
         ("absent", title, (*LOSSES["files"], *LOSSES["rules"], *LOSSES["todos"])),
-        ("result", "Failure missing", LOSSES["errors"]),
-        ("superseded", "Replaced values carried on", ("CI015",)),
+        ("result", "Missing errors and failed checks", LOSSES["errors"]),
+        ("superseded", "Outdated values in the summary", ("CI015",)),
     )
     for sign, head, codes in sorts:
         group = [finding for finding in findings if finding.code in codes]
@@ -367,7 +367,7 @@ def _group(
         for traced in unsure[:MOST_TO_CHECK]
     ]
     if rows:
-        yield FindingGroup("check", "Check yourself", len(rows), "", rows)
+        yield FindingGroup("check", "For you to check", len(rows), "", rows)
 
 
 def _group_judged(trace: Trace, session: Session, pick: str) -> Iterator[FindingGroup]:

@@ -107,9 +107,8 @@ class TriggerHeadroom(NamedTuple):
         sentence = f"{remaining} left before {self.until}"
         if self.turns is None:
             return f"{sentence}."
-        return (
-            f"{sentence}: {self.some_turns or 'less than a turn'} at {self.pace:,.0f} a turn, as here so far."
-        )
+        turns = self.some_turns or "less than a turn"
+        return f"{sentence}: {turns} at {self.pace:,.0f} a turn, the average so far."
 
 
 def say_scale(measure: Measure) -> str:
@@ -176,7 +175,7 @@ def word_gauge(plan: Plan, happened: bool = False, reason: str = "") -> GaugeWor
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
     >>> word_gauge(make_plan(session, count_tokens(session), "pi")).words
-    'pi 1.5.2 would not compact yet: about 12 turns to go, above 183.6k'
+    'pi 1.5.2 would not compact yet: about 12 turns to go, it fires above 183.6k'
     """
     low, high = plan.after_range
     if happened or plan.policy.name == RECORDED.name:
@@ -214,15 +213,15 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
     if verdict.reached:
         off = verdict.off
         does = (
-            f"does not compact here, although {where}: {off[0].lower()}{off[1:]}"
+            f"does not compact here, although its threshold ({where}) is reached: {off[0].lower()}{off[1:]}"
             if off
-            else f"would compact here{' if you agree' if verdict.asks else ''}: it does {where}"
+            else f"would compact here{' if you agree' if verdict.asks else ''}: it fires {where}"
         )
         return f"{name} {does}", limit if counted else None
     headroom = find_headroom(plan)
     turns = "" if headroom is None else headroom.some_turns
     to_go = f"{turns} to go, " if turns else ""
-    return f"{name} would not compact yet: {to_go}{where}", limit if counted else None
+    return f"{name} would not compact yet: {to_go}it fires {where}", limit if counted else None
 
 
 def short_title(policy: Policy) -> str:

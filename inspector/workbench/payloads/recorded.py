@@ -307,7 +307,7 @@ def _cut(recorded: RecordedCompaction, session: Session) -> CutPayload:
     if place is None:
         outputs = plural(int((recorded.fate == CLEARED).sum()), "tool output")
         what = f"{outputs} emptied in place" if recorded.boundary.cleared else "it does not say which"
-        sentence = f"The file records here that outputs were cleared: {what}, nothing cut."
+        sentence = f"The file records that outputs were cleared here: {what}. There is no cut."
         return CutPayload(0, "", "file", sentence)
     n = len(session.live)
     name = session.entries[session.live.entries[place]].id if place < n else END
@@ -366,16 +366,21 @@ def _notes(recorded: RecordedCompaction) -> list[str]:
     low, high = recorded.size.low, recorded.size.high
     notes = [] if recorded.size.reply is not None else list(recorded.outside.warnings)
     if low != high:
-        notes.append(f"Before the next request the size after it was known as {low:,} to {high:,} tokens.")
+        notes.append(
+            "Until the next request, the size after this compaction is known only as a range: "
+            f"{low:,} to {high:,} tokens."
+        )
     between = recorded.at - len(recorded.plan.session.path)
     if between:
         more = (
-            f" {skipped_tokens:,} tokens of it were kept."
+            f" {skipped_tokens:,} tokens of these entries were kept."
             if (skipped_tokens := int(recorded.skipped.sum()))
             else ""
         )
         entries = plural(between, "entry later", "entries later")
-        notes.append(f"The file records it {entries}; the entries between are not in this context.{more}")
+        notes.append(
+            f"The file records the compaction {entries}; the entries between are not in this context.{more}"
+        )
     if recorded.returned.any():
         count = int(recorded.returned.sum())
         notes.append(f"It brought back {count:,} tokens that an earlier compaction had taken.")

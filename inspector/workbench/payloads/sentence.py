@@ -286,7 +286,7 @@ def _offer_tail(plan: Plan) -> Iterator[SentenceButton]:
         return
     legal = np.flatnonzero(plan.cuts.legal[: tail.position + 1])
     if len(legal):
-        yield from _offer(plan, "keep up to it anyway", int(legal[-1]))
+        yield from _offer(plan, "keep that output anyway", int(legal[-1]))
 
 
 def _offer_cut(plan: Plan) -> Iterator[SentenceButton]:

@@ -1,4 +1,4 @@
-// Export: first what would be taken out of the page is shown, then the page is made and handed to the browser.
+// Export: first what would be redacted in the page is shown, then the page is made and handed to the browser.
 
 import type { Requests } from "../payloads/requests";
 import type { ExportReply, Secret } from "../payloads/types";
@@ -85,7 +85,7 @@ const drawList = (findings: readonly Secret[]): HTMLElement =>
     h("tbody", {}, ...findings.map(drawSecret)),
   );
 
-const COLUMNS = ["taken out", "what it is", "times", "leave it in"];
+const COLUMNS = ["redacted", "what it is", "times", "leave it in"];
 
 const drawSecret = ({ name, hint, count, where, grade }: Secret): HTMLElement => {
   const keep = h("input", { type: "checkbox", value: name, "aria-label": `Leave ${name} in` });

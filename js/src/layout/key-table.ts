@@ -162,9 +162,9 @@ const inGroup = (group: string, entries: readonly Entry[]): Key[] =>
 export const KEYS: readonly Key[] = [
   ...inGroup("Look", [
     { keys: ["j"], help: "next turn", act: turn(1) },
-    { keys: ["k"], help: "turn before", act: turn(-1) },
-    { keys: ["]"], asks: "python", help: "to the next recorded compaction", act: moment(1) },
-    { keys: ["["], asks: "python", help: "to the recorded compaction before", act: moment(-1) },
+    { keys: ["k"], help: "previous turn", act: turn(-1) },
+    { keys: ["]"], asks: "python", help: "next recorded compaction", act: moment(1) },
+    { keys: ["["], asks: "python", help: "previous recorded compaction", act: moment(-1) },
     {
       ...{ keys: ["v"], asks: "python", help: "show the new compaction" },
       when: ({ arrived }) => arrived !== null,
@@ -173,7 +173,7 @@ export const KEYS: readonly Key[] = [
     { keys: ["/"], help: "search the whole session", act: reach => reach.focusSearch() },
     { keys: ["f"], help: "find a fact: where did it go?", act: reach => reach.focusFacts() },
     { keys: ["n"], help: "next hit, or next difference", act: hit(1) },
-    { keys: ["N"], help: "the one before", act: hit(-1) },
+    { keys: ["N"], help: "previous hit, or previous difference", act: hit(-1) },
     {
       ...{ keys: ["Enter"], help: "open the block's text" },
       act: ({ viewState: { row }, actions }) => row >= 0 && actions.openBody(row),
@@ -182,10 +182,10 @@ export const KEYS: readonly Key[] = [
       ...{ keys: ["y"], help: "copy a link to the block" },
       act: ({ viewState: { row }, actions }) => actions.copyLink(row),
     },
-    { keys: ["+", "="], help: "nearer: fewer steps, wider (or ctrl and the wheel)", act: zoom(0.5) },
-    { keys: ["-"], shown: "−", help: "farther", act: zoom(2) },
-    { keys: ["w", "W"], shown: "w", help: "nearer", act: zoom(0.5) },
-    { keys: ["s", "S"], shown: "s", help: "farther", act: zoom(2) },
+    { keys: ["+", "="], help: "zoom in (or Ctrl and the wheel)", act: zoom(0.5) },
+    { keys: ["-"], shown: "−", help: "zoom out", act: zoom(2) },
+    { keys: ["w", "W"], shown: "w", help: "zoom in", act: zoom(0.5) },
+    { keys: ["s", "S"], shown: "s", help: "zoom out", act: zoom(2) },
     { keys: ["a", "A"], shown: "a", help: "earlier steps", act: shift(-1) },
     { keys: ["d", "D"], shown: "d", help: "later steps", act: shift(1) },
     {
@@ -199,10 +199,10 @@ export const KEYS: readonly Key[] = [
     { keys: ["0"], help: "all steps", act: ({ actions }) => actions.brush(0, Number.POSITIVE_INFINITY) },
   ]),
   ...inGroup("Plan", [
-    { keys: ["c"], help: "take the cut", act: takeCut },
-    { keys: ["C"], asks: "python", help: "take the beginning of what is compacted", act: takeStart },
-    { keys: ["ArrowRight"], shown: "→", help: "move the cut on", act: slide(1) },
-    { keys: ["ArrowLeft"], shown: "←", help: "move the cut back", act: slide(-1) },
+    { keys: ["c"], help: "focus the cut", act: takeCut },
+    { keys: ["C"], asks: "python", help: "focus the start of what is compacted", act: takeStart },
+    { keys: ["ArrowRight"], shown: "→", help: "next valid cut point", act: slide(1) },
+    { keys: ["ArrowLeft"], shown: "←", help: "previous valid cut point", act: slide(-1) },
     {
       ...{ keys: ["r"], asks: "python", help: "add a rule" },
       act(reach) {
@@ -212,17 +212,17 @@ export const KEYS: readonly Key[] = [
     },
     { keys: ["p"], asks: "python", help: "pin the block, or unpin it", act: pin },
     { keys: ["u"], asks: "python", help: "write the summary", act: reach => reach.focusSummary() },
-    { keys: ["b"], help: "hold this plan as B, or let B go", act: hold },
+    { keys: ["b"], help: "keep this plan as plan B, or remove plan B", act: hold },
     { keys: ["z", "mod+z"], help: "undo", act: ({ actions }) => actions.undo() },
     { keys: ["Z", "mod+Z", "mod+y"], help: "redo", act: ({ actions }) => actions.redo() },
   ]),
   ...inGroup("Teach", [
     {
-      ...{ keys: ["l"], asks: "python", help: "to the lesson: guess, play" },
+      ...{ keys: ["l"], asks: "python", help: "open the lesson" },
       act: reach => reach.focusLesson(),
     },
-    { keys: ["."], asks: "python", help: "play the next rule", act: play(1) },
-    { keys: [","], asks: "python", help: "one rule back", act: play(-1) },
+    { keys: ["."], asks: "python", help: "next rule", act: play(1) },
+    { keys: [","], asks: "python", help: "previous rule", act: play(-1) },
     { keys: ["g"], asks: "python", help: "guess the cut, then show it", act: guess },
     {
       ...{ keys: ["shift+ArrowRight"], shown: "⇧→", asks: "python", onCut: true },
@@ -230,7 +230,7 @@ export const KEYS: readonly Key[] = [
     },
     {
       ...{ keys: ["shift+ArrowLeft"], shown: "⇧←", asks: "python", onCut: true },
-      ...{ help: "try the place before", act: nudge(-1) },
+      ...{ help: "try the previous place, valid or not", act: nudge(-1) },
     },
   ]),
   ...inGroup(
@@ -242,9 +242,14 @@ export const KEYS: readonly Key[] = [
   ),
   ...inGroup("Workbench", [
     { keys: ["F6"], help: "next part of the screen", act: reach => reach.goToRegion(1) },
-    { keys: ["shift+F6"], shown: "⇧F6", help: "the part before", act: reach => reach.goToRegion(-1) },
+    {
+      keys: ["shift+F6"],
+      shown: "⇧F6",
+      help: "previous part of the screen",
+      act: reach => reach.goToRegion(-1),
+    },
     { keys: ["P"], help: "presentation mode on or off", act: reach => reach.present() },
-    { keys: ["?"], help: "these keys", act: reach => reach.openHelp() },
+    { keys: ["?"], help: "show all keys", act: reach => reach.openHelp() },
   ]),
 ];
 

@@ -42,7 +42,7 @@ export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewF
     report("Saving the plan…");
     try {
       const { name, path } = await actions.requests.ask("save", {});
-      report(`Saved as ${name}. In Python, open_plan(${JSON.stringify(path)}, session) makes it again.`);
+      report(`Saved as ${name}. In Python, open_plan(${JSON.stringify(path)}, session) opens it.`);
       await list();
     } catch (error) {
       report((error as Error).message, true);
@@ -96,7 +96,7 @@ export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewF
             <small>{words}</small>
           </button>
         ))}
-      {keeps && files?.length === 0 && <p class="ci-quiet">None is saved beside this session.</p>}
+      {keeps && files?.length === 0 && <p class="ci-quiet">There is no saved plan next to this session.</p>}
       {keeps && <h4>Write a new session</h4>}
       {keeps && (
         <button class="ci-item" data-testid="save-compacted" onClick={leave(() => file?.open("compacted"))}>
@@ -119,11 +119,11 @@ export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewF
       )}
       {other !== null && (
         <button class="ci-item" data-testid="compare-end" onClick={leave(() => actions.compareWith({}))}>
-          Let plan B go
+          Remove plan B
         </button>
       )}
       <button class="ci-item" data-testid="reset" onClick={leave(reset)}>
-        Reset: as it was opened
+        Reset to the plan as it was opened
       </button>
       {status && (
         <p class={bad ? "ci-bad" : "ci-quiet"} data-testid="saved">
@@ -133,10 +133,7 @@ export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewF
     </>
   );
   const reset = () =>
-    actions.edit(
-      { policy: "auto", settings: {}, pins: [], cut: "", versus: {} },
-      "The plan is as it was opened.",
-    );
+    actions.edit({ policy: "auto", settings: {}, pins: [], cut: "", versus: {} }, "The plan was reset.");
   const drawCompare = (viewState: ViewState) => {
     const { policies, recorded, versus } = viewState;
     const chosen = "policy" in versus ? versus.policy : "";
@@ -151,7 +148,7 @@ export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewF
           data-testid="compare-held"
           onClick={leave(() => actions.compareWith(heldOf(viewState)))}
         >
-          This plan, held as it is now
+          A copy of this plan as it is now
         </button>
         {recorded !== null && (
           <button

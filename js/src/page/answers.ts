@@ -11,7 +11,7 @@ import { searchPage } from "./search";
 export const NEEDS_KERNEL =
   "This page has no kernel behind it: the cut can be dragged and policies compared, but rules cannot be changed. Open the session in Jupyter for that.";
 const UNAVAILABLE = {
-  moment: "This page holds one moment of the session; another one needs a kernel.",
+  moment: "This page holds one moment of the session; other moments need a kernel.",
   policy: "The plan of this policy is not on this page; it needs a kernel.",
   rules: "Changing a rule needs a kernel; this page has none.",
   pins: "Pinning a block needs a kernel; this page has none.",
@@ -20,8 +20,8 @@ const UNAVAILABLE = {
   versus: "This comparison needs a kernel; on this page plan B is another policy, or what was recorded.",
   body: "The texts of blocks were left out of this page to keep it small.",
   summary: "The summary at this place is not on this page; it needs a kernel.",
-  story: "This page tells the stories of its findings; what became of this fact is in its row.",
-  told: "This page answers that at the cut it was made with; another one needs a kernel.",
+  story: "This page has explanations for its findings only; the row of this fact shows its outcome.",
+  told: "This page has this only for the cut that it was exported with; other cuts need a kernel.",
   question: "This page cannot answer that; it needs a kernel.",
 };
 interface Question {

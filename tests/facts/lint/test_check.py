@@ -249,7 +249,10 @@ def test_CI007_a_name_that_two_files_have_is_ambiguous() -> None:
     reads = (*act(1, "Read", file_path="src/left/util.py"), *act(2, "Read", file_path="src/right/util.py"))
     lost = [f for f in found(user("work"), *reads, summary="util.py was read") if f.code == "CI007"]
     assert len(lost) == 2
-    assert "only “util.py” is left, which src/right/util.py is called too" in lost[0].sentence
+    assert (
+        "Only “util.py” is left of the file src/left/util.py, and src/right/util.py has the same name"
+        in lost[0].sentence
+    )
     one = act(1, "Read", file_path="src/left/util.py")
     assert "CI007" not in codes(user("work"), *one, summary="util.py was read")
 

@@ -17,7 +17,7 @@ export const markCheckedSummary = (
     pre.replaceChildren(...underline(text, reply.marks));
     const items = reply.marks.slice(0, MOST).map(({ sentence }) => h("li", {}, sentence));
     figure.append(
-      h("ul", { class: "ci-doubts", "aria-label": "Without ground", "data-testid": "grounding" }, ...items),
+      h("ul", { class: "ci-doubts", "aria-label": "Unsupported", "data-testid": "grounding" }, ...items),
     );
   }
   figure.append(...describeRest(reply).map(words => h("p", { class: "ci-quiet" }, words)));
@@ -46,6 +46,6 @@ const describeRest = (reply: GroundingReply | Error): string[] => {
   const [more, again] = [marks.length - MOST, marks.length > 0 ? " more" : ""];
   return [
     ...(more > 0 ? [`and ${exact(more)} more, underlined`] : []),
-    ...(hidden > 0 ? [`${exact(hidden)}${again} without ground in what is left out here`] : []),
+    ...(hidden > 0 ? [`${exact(hidden)}${again} unsupported in what is left out here`] : []),
   ];
 };

@@ -276,7 +276,7 @@ const focusRow = (from: HTMLElement, at: number) => {
 const drawRound = ({ outcome, stood, bad, judged }: FactRound, absent: string = TRAITS.absent.label) => {
   if (outcome === "") return <span class="ci-quiet">–</span>;
   const { label, sentence, sign, colour } = TRAITS[outcome];
-  const words = judged ? "not lost (you)" : outcome !== "absent" ? label : stood ? absent : "before";
+  const words = judged ? "not lost (you)" : outcome !== "absent" ? label : stood ? absent : "gone before";
   const look = bad
     ? "ci-bad"
     : stood && colour === "amber"
@@ -293,7 +293,7 @@ const drawRound = ({ outcome, stood, bad, judged }: FactRound, absent: string = 
 
 /** Python counts the facts that were still present; the others were lost before. */
 const sayCount = ({ total, query, kind, outcome, kinds }: FactsReply): string => {
-  if (total === 0) return query === "" ? "no fact is like this" : `no fact holds “${query}”`;
+  if (total === 0) return query === "" ? "No fact matches." : `No fact contains “${query}”.`;
   const gone = query === "" && outcome === "" ? total - countFacts(kinds, kind, "") : 0;
   return gone > 0 ? `${plural(total, "fact")}, ${exact(gone)} gone before` : plural(total, "fact");
 };

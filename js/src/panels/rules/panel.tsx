@@ -96,7 +96,7 @@ export const makeRules = (actions: Actions): Rules => {
     const parts = {
       ...{ plan, needsKernel, numbers: new Set(needsKernel === "" ? numbers : []), settings, remove },
       set: actions.setKnob,
-      takeBack: () => actions.edit({ settings: {} }, "The published policy again. Press z to undo."),
+      takeBack: () => actions.edit({ settings: {} }, "Reset to the published policy. Press z to undo."),
       loadFile: async (file: File) => {
         const text = await file.text();
         const loaded = await actions.requests.ask("settings_file", { name: file.name, text });
@@ -211,7 +211,7 @@ const Own = (props: Props) => {
       <>
         <h3>{plan.policyTitle}</h3>
         <p class="ci-quiet" data-testid="no-rules">
-          The file records what was done here, and no rule that did it.
+          The file records what was done here, but not by which rules.
         </p>
         <p class="ci-quiet">{plan.policySource}</p>
       </>
@@ -250,7 +250,7 @@ const Own = (props: Props) => {
           : `${differing} ${differing === 1 ? "setting differs" : "settings differ"} from the published policy.`}{" "}
         {differing > 0 && needsKernel === "" && (
           <button class="ci-link" data-testid="take-back" onClick={takeBack}>
-            take back
+            reset
           </button>
         )}{" "}
         <button class="ci-link" data-testid="all-settings" onClick={openSettings}>

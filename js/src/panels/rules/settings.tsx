@@ -69,7 +69,7 @@ const Line = ({ rule, knob, disabled, set, reset }: { rule: RulePayload; knob: K
           <>
             <small class="ci-was">was {knob.was}</small>
             <button class="ci-link" disabled={disabled} onClick={() => reset(key)}>
-              take back
+              reset
             </button>
           </>
         )}
@@ -83,12 +83,12 @@ const Switch = ({ rule, disabled, set }: { rule: RulePayload } & Edits) => {
   const key = `${rule.kind}.enabled`;
   return (
     <>
-      <dt>takes part</dt>
+      <dt>enabled</dt>
       <dd>
         <input
           type="checkbox"
           class="ci-knob"
-          aria-label={`${rule.title} takes part`}
+          aria-label={`${rule.title}: enabled`}
           data-testid={`set-${key}`}
           checked={rule.enabled}
           disabled={disabled}

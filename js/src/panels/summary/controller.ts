@@ -11,7 +11,7 @@ const PAUSE = 250;
 /** The number of characters fetched at once. */
 const PAGE = 20_000;
 const GONE =
-  "It is not written any more: Python was started anew, or it was given up in another view. Nothing of it was kept.";
+  "The summary is no longer being written: Python was restarted, or the writing was stopped in another view. Nothing was kept.";
 
 export interface SummaryFields {
   by: Writer;

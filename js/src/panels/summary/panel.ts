@@ -82,8 +82,8 @@ export const makeSummarise = (actions: Actions): Summarise => {
     { class: "ci-wanted" },
     ...line(model, "model"),
     names,
-    ...line(focus, "keep most"),
-    ...line(additions, "providers add"),
+    ...line(focus, "focus"),
+    ...line(additions, "context providers"),
   );
   const asOwn = h("div", { class: "ci-wanted" }, ...line(own, "text"));
   const form = h(

@@ -38,12 +38,12 @@ export const makeSending = (leave: (names: readonly string[]) => void) => {
         ["goes to", [h("b", {}, reply.host), ` · ${reply.model}`]],
         ["tokens", drawTokens(reply)],
         ["price", [reply.price || "unknown", h("span", { class: "ci-quiet" }, ` ${reply.priceNote}`)]],
-        ["it reads", reply.requests.map(request => drawRequest(request, reply.requests.length > 1))],
+        ["prompt", reply.requests.map(request => drawRequest(request, reply.requests.length > 1))],
         [
-          "taken out",
+          "redacted",
           listed.length === 0 ? ["nothing: no secret was found"] : [drawSecrets(listed, secretNames, boxes)],
         ],
-        ["left in", reply.personal.length === 0 ? [] : [drawPersonal(reply.personal)]],
+        ["not redacted", reply.personal.length === 0 ? [] : [drawPersonal(reply.personal)]],
         ["note", reply.notes.map(note => h("p", {}, note))],
       ]),
     );
