@@ -11,7 +11,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from ..cuts import CUT_RULES
-from ..session.blocks import KINDS, Block
+from ..session.blocks import REASONING, TOOL_CALL, TOOL_OUTPUT, Block
 from ..session.entries import Entry
 from ..session.tree import ASSISTANT, Bools, Ints
 from ..tokens.counters import find_counter
@@ -19,7 +19,6 @@ from ..tokens.counters.measures import FRACTIONS
 from .table import Table
 
 OPEN_LOOP = [rule.name for rule in CUT_RULES].index("open-loop")
-TOOL_CALL, TOOL_OUTPUT, REASONING = map(KINDS.index, ("tool_call", "tool_output", "reasoning"))
 COUNTED = ("groups", "messages")
 """Measures by which each group or message counts as 1."""
 

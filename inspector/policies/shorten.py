@@ -8,15 +8,13 @@ from unicodedata import combining
 
 import numpy as np
 
-from ..session.blocks import KINDS, Text, ToolOutput
+from ..session.blocks import TEXT, TOOL_OUTPUT, Text, ToolOutput
 from ..session.tree import Bools, Ints
 from ..text import utf16_length
 from ..tokens.counters.tiered import is_bare_error
 from ..tokens.ledger import CLEARED_TEXT, Ledger
 from ..tokens.memo import Memo
 from .table import Table
-
-TOOL_OUTPUT = KINDS.index("tool_output")
 
 _CHARACTERS: Memo[Ints] = Memo()
 _UNITS: Memo[Ints] = Memo()
@@ -74,7 +72,7 @@ LEAST = 100
 """Units that the fixed form leaves at least: the mark and some words on either side of it, or a notice."""
 _MARK = re.compile(r"\n\[snip: (\d{1,12}) chars omitted\]\n")
 _JOINER = "\u200d"
-_TEXTS = [KINDS.index("text"), KINDS.index("tool_output")]
+_TEXTS = [TEXT, TOOL_OUTPUT]
 
 
 def snip(text: str, limit: int, form: Form = "fixed") -> str:

@@ -13,8 +13,8 @@ from ..policies.failures import frees_little
 from ..policies.policy import Policy
 from ..policies.table import COUNTED
 from ..policies.trigger import Reason, whole_size
+from ..session.blocks import REASONING
 from ..summaries.audit import (
-    REASONING,
     CompactionEvent,
     OwnFigures,
     Work,

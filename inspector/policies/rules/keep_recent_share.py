@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, cast
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import KINDS, Block, Document, Image, Text, ToolCall, ToolOutput
+from ...session.blocks import TOOL_CALL, TOOL_OUTPUT, Block, Document, Image, Text, ToolCall, ToolOutput
 from ...session.json_text import stringify
 from ...session.tree import ASSISTANT, TOOL, USER, Bools
 from ...text import utf16_length
@@ -20,7 +20,7 @@ from ...tokens.counter import Longs
 from ...tokens.memo import Memo
 from ...tokens.rows import SECTIONS
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import Count, Share
 from ..shorten import from_tools
 from ..table import VERBATIM, Claim, Decision, Table
 
@@ -60,8 +60,8 @@ class KeepRecentShare(Rule):
     removes: ClassVar[bool] = False
 
     kind: Literal["keep-recent-share"] = "keep-recent-share"
-    share: float = Field(0.3, ge=0, le=1, description="Share kept after the cut")
-    amount: int | None = Field(None, ge=0, le=LARGE, description="A fixed amount kept instead of the share")
+    share: Share = Field(0.3, description="Share kept after the cut")
+    amount: Count | None = Field(None, description="A fixed amount kept instead of the share")
     measure: Literal[
         "messages",
         "joined",
@@ -83,18 +83,16 @@ class KeepRecentShare(Rule):
         description="The whole that the share refers to; the window and the trigger's threshold are "
         "counted in tokens",
     )
-    lowest: int | None = Field(None, ge=0, le=LARGE, description="Minimum of the share, in tokens")
-    highest: int | None = Field(None, ge=0, le=LARGE, description="Maximum of the share, in tokens")
-    turns: int | None = Field(
-        None, ge=0, le=LARGE, description="Maximum number of turns to keep; no limit by default"
-    )
+    lowest: Count | None = Field(None, description="Minimum of the share, in tokens")
+    highest: Count | None = Field(None, description="Maximum of the share, in tokens")
+    turns: Count | None = Field(None, description="Maximum number of turns to keep; no limit by default")
     newest_prompt: bool = Field(
         False, description="Keep the user's newest message, unless it is the first one"
     )
     newest_turn: bool = Field(
         False, description="The newest turn is kept whole, even if nothing is before it; not with 0 turns"
     )
-    drop: int = Field(0, ge=0, le=LARGE, description="Least amount before the cut, if more remains")
+    drop: Count = Field(0, description="Least amount before the cut, if more remains")
     awaited: tuple[str, ...] | None = Field(
         None,
         description="Open calls at the end are awaited, and those of these tools anywhere: the cut is never "
@@ -268,7 +266,7 @@ def _messages(table: Table) -> Longs:
     A request to Anthropic has all results of a step in one message.
     """
     live, n = table.live, len(table.live)
-    outputs = table.kind == KINDS.index("tool_output")
+    outputs = table.kind == TOOL_OUTPUT
     results = np.bincount(live.position[outputs], minlength=n)
     words = np.bincount(live.position[~outputs], minlength=n)
     return np.maximum(results + (words > 0), 1).astype(np.int64)
@@ -277,7 +275,7 @@ def _messages(table: Table) -> Longs:
 def _answering(table: Table) -> Bools:
     """bool[n]: the entry holds outputs of tools."""
     out: Bools = table.live.role == TOOL
-    out[table.live.position[table.kind == KINDS.index("tool_output")]] = True
+    out[table.live.position[table.kind == TOOL_OUTPUT]] = True
     return out
 
 
@@ -330,7 +328,7 @@ def _snap(snap: Snap, table: Table, place: int, first: int) -> int:
 def _calls(table: Table) -> Bools:
     """bool[n]: the entry calls a tool."""
     out = np.zeros(len(table.live), bool)
-    out[table.live.position[table.kind == KINDS.index("tool_call")]] = True
+    out[table.live.position[table.kind == TOOL_CALL]] = True
     return out
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal, Protocol, cast
 
-import numpy as np
-
 from ...session.blocks import Block, Text
 from ..base_rule import Rule
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
@@ -28,8 +26,7 @@ class ShortenUserWords(Rule):
         if sibling is None:
             return Decision()
         words = cast("FindsWords", sibling).find_words(table)
-        rows = np.zeros(len(table.tokens), bool)
-        rows[list(words.beyond)] = True
+        rows = table.mask(words.beyond)
         text = cut_middle("".join(table.block(row).text for row in words.beyond), words.tokens_left)
 
         def make(block: Block, row: int) -> Block | None:

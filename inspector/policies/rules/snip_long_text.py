@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ...session.blocks import Block, Text, ToolOutput
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import Count
 from ..shorten import Form, snip, text_lengths
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 
@@ -24,7 +24,7 @@ class SnipLongText(Rule):
     source: ClassVar[str] = "mini-claude-code 60a3bef, snip (TIERED §3.2)"
 
     kind: Literal["snip-long-text"] = "snip-long-text"
-    characters: int = Field(2000, ge=0, le=LARGE, description="Maximum UTF-16 units of a text")
+    characters: Count = Field(2000, description="Maximum UTF-16 units of a text")
     form: Form = Field("fixed", description="Without the published defects, or exactly as published")
 
     def decide(self, table: Table) -> Decision:
