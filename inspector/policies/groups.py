@@ -5,9 +5,6 @@ A group is a call with all its results and the reasoning before it; any other me
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol, cast
-
 import numpy as np
 
 from ..cuts import CUT_RULES
@@ -58,18 +55,12 @@ def in_open_loop(table: Table) -> Bools:
     return out
 
 
-class Folds(Protocol):
-    """A rule that folds groups before others look at what is left."""
-
-    def fold(self, table: Table) -> Mapping[int, Block | None]: ...
-
-
 def measure_entries(table: Table, measure: str) -> np.ndarray:
     """float64[n]: the size of each live entry, folded ones as they are folded."""
     live = table.live
     n = len(live)
-    folder = cast("Folds | None", table.sibling("fold-calls"))
-    folded = dict(folder.fold(table)) if folder is not None else {}
+    fold = getattr(table.sibling("fold-calls"), "fold", None)
+    folded: dict[int, Block | None] = {} if fold is None else dict(fold(table))
     if measure == "tokens":
         tokens = table.tokens.astype(np.int64)
         tokens[list(folded)] = 0

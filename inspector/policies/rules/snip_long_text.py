@@ -33,13 +33,13 @@ class SnipLongText(Rule):
         rows = (text_lengths(table) > self.characters) & (table.live.position >= table.start)
 
         def make(block: Block, row: int) -> Block:
-            if isinstance(block, Text):
-                text = snip(block.text, self.characters, self.form)
-                return block if text == block.text else block.model_copy(update={"text": text})
-            if isinstance(block, ToolOutput) and not block.call_id:
-                text = snip(block.text, self.characters, self.form)
-                return block if text == block.text else block.model_copy(update={"parts": (Text(text=text),)})
-            return block
+            if not isinstance(block, Text) and (not isinstance(block, ToolOutput) or block.call_id):
+                return block
+            text = snip(block.text, self.characters, self.form)
+            if text == block.text:
+                return block
+            changed = {"text": text} if isinstance(block, Text) else {"parts": (Text(text=text),)}
+            return block.model_copy(update=changed)
 
         rewrite = Rewrite(make, ("snip-long-text", self.form, self.characters))
         return Decision(older=Claim(rows, TRUNCATED, rewrite=rewrite))
