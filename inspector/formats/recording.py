@@ -49,8 +49,11 @@ _remembered_rows: ContextVar[dict[tuple[int, int], tuple[Data, list[Json]]] | No
 )
 
 
-class Recording:
-    """The entries of a session while they are added. By default an entry's parent is the one added before."""
+class Reading:
+    """The entries of a session while they are added. By default an entry's parent is the one added before.
+
+    A format whose records are taken one by one has a subclass.
+    """
 
     def __init__(self, format: str) -> None:
         self.format = format
@@ -234,10 +237,6 @@ class Recording:
             warnings=tuple(self.warnings),
             **fields,
         )
-
-
-class Reading(Recording):
-    """A recording that takes the records of a file one by one. Each format has a subclass."""
 
     def take(self, source: Source, record: Any) -> None:
         """Read the next record."""

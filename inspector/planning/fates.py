@@ -27,7 +27,7 @@ from ..policies.table import (
     Table,
 )
 from ..policies.trigger import Measure
-from ..session.blocks import KINDS, REASONING, Block, BlockRef
+from ..session.blocks import REASONING, TEXT, TOOL_OUTPUT, Block, BlockRef
 from ..session.entries import Entry
 from ..session.tree import ASSISTANT, Bools, Ints
 from ..text import plural
@@ -129,7 +129,6 @@ DECIDERS = {
     BY_WITHHELD: "withheld",
     BY_END: "end",
 }
-_TEXT, _OUTPUT = KINDS.index("text"), KINDS.index("tool_output")
 _THINKING = ("thinking", "redacted_thinking", "reasoning")
 """The block types of other formats that are reasoning here."""
 REMAINS = np.array([fate not in ("summarised", "dropped") for fate in FATES])
@@ -333,7 +332,7 @@ def _find_ending(table: Table, side: SideFates) -> Ints:
     if not len(thoughts):
         return nothing
     live = table.live
-    ours = (live.role[live.position] == ASSISTANT) & (table.kind != _OUTPUT)
+    ours = (live.role[live.position] == ASSISTANT) & (table.kind != TOOL_OUTPUT)
     sent = _find_sent(table, thoughts)
     remains &= sent
     thoughts = thoughts[_lead_on(thoughts, sent, ours)]
@@ -350,7 +349,7 @@ def _find_sent(table: Table, thoughts: Ints) -> Bools:
     """bool[m]: False for a text of white space right after reasoning, which no request can carry."""
     sent = np.ones(len(table.kind), bool)
     after = thoughts[thoughts + 1 < len(sent)] + 1
-    for row in after[table.kind[after] == _TEXT].tolist():
+    for row in after[table.kind[after] == TEXT].tolist():
         block = table.block(row)
         sent[row] = block.kind != "text" or bool(block.text.strip())
     return sent

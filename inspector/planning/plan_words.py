@@ -11,11 +11,12 @@ import numpy as np
 from ..cuts import PAIRS
 from ..policies.builtin.recorded import RECORDED
 from ..policies.harness import find_double
-from ..policies.open_loop import REASONING, lacks_first_reasoning
+from ..policies.open_loop import lacks_first_reasoning
 from ..policies.policy import NO_CONTRACT, Edits, Policy
 from ..policies.registry import POLICIES, configure_policy
 from ..policies.table import FATES, VERBATIM
 from ..redaction.cut import cut_line
+from ..session.blocks import REASONING
 from ..session.session import Session
 from ..session.tree import SYSTEM, USER
 from ..text import plural

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..policies.table import Appendix, Summary, Table
 from ..redaction.cut import cut_line, redact_long
-from ..session.blocks import KINDS, REASONING, ToolCall
+from ..session.blocks import REASONING, TEXT, TOOL_CALL, ToolCall
 from ..session.entries import Entry
 from ..session.queries import telling_argument
 from ..session.tree import COMPACTION, Bools, Ints
@@ -27,8 +27,6 @@ from ..tokens.memo import Memo
 _LINES: Memo[EntryLines] = Memo()
 _PREFIX: Memo[Ints] = Memo()
 _FIXED: Memo[Ints] = Memo()
-
-_TEXT, _TOOL_CALL = KINDS.index("text"), KINDS.index("tool_call")
 
 
 class EntryLines:
@@ -203,7 +201,7 @@ def _speaks(table: Table) -> Bools:
     """bool[n]: the live entry may have a line. The others, most of them outputs, have none."""
     tree, live = table.session.tree, table.live
     rows = tree.start[live.entries[live.position]] + live.block
-    says = (table.kind == _TEXT) | (table.kind == _TOOL_CALL) | tree.failed[rows]
+    says = (table.kind == TEXT) | (table.kind == TOOL_CALL) | tree.failed[rows]
     speaks: Bools = tree.sort[live.entries] == COMPACTION
     speaks[live.position[says]] = True
     return speaks

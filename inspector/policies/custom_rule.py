@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from pydantic import create_model
 
 from ..errors import PolicyError
@@ -173,8 +172,7 @@ def _claim(kind: str, answers: dict[str, dict[int, str | None]], table: Table) -
     """One claim for each fate that was answered."""
     claims = []
     for fate, rows in answers.items():
-        mask = np.zeros(len(table.tokens), bool)
-        mask[list(rows)] = True
+        mask = table.mask(rows)
         if fate in ALONE:
             claims.append(Claim(mask, ALONE[fate]))
             continue

@@ -5,13 +5,10 @@ A group is a call with all its results and the reasoning before it; any other me
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol, cast
-
 import numpy as np
 
 from ..cuts import CUT_RULES
-from ..session.blocks import KINDS, Block
+from ..session.blocks import REASONING, TOOL_CALL, TOOL_OUTPUT, Block
 from ..session.entries import Entry
 from ..session.tree import ASSISTANT, Bools, Ints
 from ..tokens.counters import find_counter
@@ -19,7 +16,6 @@ from ..tokens.counters.measures import FRACTIONS
 from .table import Table
 
 OPEN_LOOP = [rule.name for rule in CUT_RULES].index("open-loop")
-TOOL_CALL, TOOL_OUTPUT, REASONING = map(KINDS.index, ("tool_call", "tool_output", "reasoning"))
 COUNTED = ("groups", "messages")
 """Measures by which each group or message counts as 1."""
 
@@ -59,18 +55,12 @@ def in_open_loop(table: Table) -> Bools:
     return out
 
 
-class Folds(Protocol):
-    """A rule that folds groups before others look at what is left."""
-
-    def fold(self, table: Table) -> Mapping[int, Block | None]: ...
-
-
 def measure_entries(table: Table, measure: str) -> np.ndarray:
     """float64[n]: the size of each live entry, folded ones as they are folded."""
     live = table.live
     n = len(live)
-    folder = cast("Folds | None", table.sibling("fold-calls"))
-    folded = dict(folder.fold(table)) if folder is not None else {}
+    fold = getattr(table.sibling("fold-calls"), "fold", None)
+    folded: dict[int, Block | None] = {} if fold is None else dict(fold(table))
     if measure == "tokens":
         tokens = table.tokens.astype(np.int64)
         tokens[list(folded)] = 0

@@ -113,8 +113,7 @@ class Harness(PolicyPart):
         description="Summaries in a row, each larger than the last, that stop automatic compaction; 0 never",
     )
     silent_overflow: bool = Field(
-        False,
-        description="Whether a reply to a request above the window is an overflow and requested again",
+        False, description="Whether a reply to a request above the window is an overflow and requested again"
     )
     one_switch: bool = Field(
         False, description="Whether switching the trigger off ends recovery from refusals as well"

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..session.blocks import KINDS
+from ..session.blocks import REASONING, TEXT, TOOL_OUTPUT
 from ..session.tree import ASSISTANT, Bools
 from .table import Table
-
-TEXT, REASONING, TOOL_OUTPUT = (KINDS.index(kind) for kind in ("text", "reasoning", "tool_output"))
 
 
 def find_open_loop(table: Table, standing: Bools | None = None, inserted: int | None = None) -> int:

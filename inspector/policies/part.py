@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -11,6 +11,10 @@ from ..session.blocks import Value
 
 LARGE = 10**12
 """No setting in tokens goes beyond this, either way; a published negative one stays possible."""
+Count = Annotated[int, Field(ge=0, le=LARGE)]
+"""A number of tokens, characters, messages or turns."""
+Share = Annotated[float, Field(ge=0, le=1)]
+"""A part of a whole, from 0 to 1."""
 
 _SINGULAR = re.compile(r"(?<![\w.,])1 (turn|token|message|character)s\b")
 

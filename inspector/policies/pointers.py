@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..session.blocks import KINDS, Block, ToolCall, ToolOutput
+from ..session.blocks import TOOL_CALL, Block, ToolCall, ToolOutput
 from ..session.json_text import stringify
 from ..text import utf16_length
 from ..tokens.memo import Memo
@@ -30,7 +30,7 @@ def find_calls(table: Table) -> Mapping[str, ToolCall]:
 
 
 def _find_calls(table: Table) -> dict[str, ToolCall]:
-    rows = np.flatnonzero(table.kind == KINDS.index("tool_call")).tolist()
+    rows = np.flatnonzero(table.kind == TOOL_CALL).tolist()
     blocks = [table.block(row) for row in rows]
     return {block.id: block for block in blocks if isinstance(block, ToolCall)}
 

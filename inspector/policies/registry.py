@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
@@ -202,18 +202,20 @@ def name_policy(policy: Policy | dict[str, Any]) -> tuple[str, dict[str, Any]]:
     ('flue', {'trigger.reserve_tokens': 9000})
     """
     given = find_policy(policy)
-    published = {known.name: known for known in (RECORDED, *_from_packages(), *POLICIES)}.get(given.name)
-    if published is not None:
-        settings = _find_settings(published, given)
-        with suppress(PolicyError):
-            if configure_policy(published, settings) == given:
-                return given.name, settings
+    published = (*POLICIES, *_from_packages(), RECORDED)
+    settings = find_settings(given, published)
+    if settings is not None:
+        return given.name, settings
+    if any(known.name == given.name for known in published):
         given = given.model_copy(update={"name": f"{given.name}-edited"})
     return add_policy(given).name, {}
 
 
-def _find_settings(published: Policy, changed: Policy) -> dict[str, Any]:
-    """The settings of a policy that differ from those of the published one, as JSON."""
+def find_settings(changed: Policy, policies: Iterable[Policy]) -> dict[str, Any] | None:
+    """Return the settings that make a policy of the one among `policies` with its name; None if none do."""
+    published = next((policy for policy in policies if policy.name == changed.name), None)
+    if published is None:
+        return None
     former = {part.kind: part.model_dump(mode="json") for part in published.parts}
     settings: dict[str, Any] = {}
     for part in changed.parts:
@@ -224,7 +226,9 @@ def _find_settings(published: Policy, changed: Policy) -> dict[str, Any]:
             for name, value in fields.items()
             if name not in before or before[name] != value
         }
-    return settings
+    with suppress(PolicyError):
+        return settings if configure_policy(published, settings) == changed else None
+    return None
 
 
 def names_of_policies() -> list[str]:

@@ -3,41 +3,48 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Literal
 from unicodedata import combining
 
 import numpy as np
 
-from ..session.blocks import KINDS, Text, ToolOutput
+from ..session.blocks import TEXT, TOOL_OUTPUT, Text, ToolOutput
 from ..session.tree import Bools, Ints
 from ..text import utf16_length
 from ..tokens.counters.tiered import is_bare_error
-from ..tokens.ledger import CLEARED_TEXT, Ledger
+from ..tokens.ledger import CLEARED_TEXT
 from ..tokens.memo import Memo
 from .table import Table
 
-TOOL_OUTPUT = KINDS.index("tool_output")
-
-_CHARACTERS: Memo[Ints] = Memo()
-_UNITS: Memo[Ints] = Memo()
+_LENGTHS: Memo[Ints] = Memo()
 
 
 def output_lengths(table: Table) -> Ints:
     """int32[m]: characters (code points) of the text in each tool output, 0 for every other block."""
-    every = _CHARACTERS.of(table.ledger, lambda: _measure_characters(table.ledger))
-    lengths: Ints = every[table.moment.rows]
-    lengths[table.live.cleared] = len(CLEARED_TEXT)
+    return _measure_lengths(table, (TOOL_OUTPUT,), len)
+
+
+def text_lengths(table: Table) -> Ints:
+    """int32[m]: UTF-16 units of each live text and tool output, 0 for every other block."""
+    return _measure_lengths(table, (TEXT, TOOL_OUTPUT), utf16_length)
+
+
+def _measure_lengths(table: Table, kinds: tuple[int, ...], measure: Callable[[str], int]) -> Ints:
+    """int32[m]: the length of each live block of these kinds, of a cleared one that of its placeholder."""
+    ledger = table.ledger
+
+    def make() -> Ints:
+        out = np.zeros(len(ledger), np.int32)
+        rows = np.flatnonzero(np.isin(ledger.kind, kinds) & (ledger.entry >= 0))
+        places = zip(rows.tolist(), ledger.entry[rows].tolist(), ledger.block[rows].tolist(), strict=True)
+        for row, entry, block in places:
+            out[row] = measure(ledger.session.entries[entry].blocks[block].text)
+        return out
+
+    lengths: Ints = _LENGTHS.of(ledger, make, kinds)[table.moment.rows]
+    lengths[table.live.cleared] = measure(CLEARED_TEXT)
     return lengths
-
-
-def _measure_characters(ledger: Ledger) -> Ints:
-    out = np.zeros(len(ledger), np.int32)
-    rows = np.flatnonzero(ledger.kind == TOOL_OUTPUT)
-    entries = ledger.session.entries
-    places = zip(rows.tolist(), ledger.entry[rows].tolist(), ledger.block[rows].tolist(), strict=True)
-    for row, entry, block in places:
-        out[row] = len(entries[entry].blocks[block].text)
-    return out
 
 
 def tool_of(table: Table, row: int) -> str:
@@ -74,7 +81,6 @@ LEAST = 100
 """Units that the fixed form leaves at least: the mark and some words on either side of it, or a notice."""
 _MARK = re.compile(r"\n\[snip: (\d{1,12}) chars omitted\]\n")
 _JOINER = "\u200d"
-_TEXTS = [KINDS.index("text"), KINDS.index("tool_output")]
 
 
 def snip(text: str, limit: int, form: Form = "fixed") -> str:
@@ -164,14 +170,6 @@ def _text(units: bytes) -> str:
     return units.decode("utf-16-le", "surrogatepass")
 
 
-def text_lengths(table: Table) -> Ints:
-    """int32[m]: UTF-16 units of each live text and tool output, 0 for every other block."""
-    every = _UNITS.of(table.ledger, lambda: _measure_units(table.ledger))
-    lengths: Ints = every[table.moment.rows]
-    lengths[table.live.cleared] = utf16_length(CLEARED_TEXT)
-    return lengths
-
-
 def find_bare_errors(table: Table) -> Bools:
     """bool[m]: outputs with only an error and empty content (mini-claude-code)."""
     out, live, entries = np.zeros(len(table.tokens), bool), table.live, table.session.entries
@@ -181,14 +179,4 @@ def find_bare_errors(table: Table) -> Bools:
     )
     for row, i, block in places:
         out[row] = "blocks" in entries[i].extra and is_bare_error(entries[i], block)
-    return out
-
-
-def _measure_units(ledger: Ledger) -> Ints:
-    out = np.zeros(len(ledger), np.int32)
-    rows = np.flatnonzero(np.isin(ledger.kind, _TEXTS) & (ledger.entry >= 0))
-    entries = ledger.session.entries
-    places = zip(rows.tolist(), ledger.entry[rows].tolist(), ledger.block[rows].tolist(), strict=True)
-    for row, entry, block in places:
-        out[row] = utf16_length(entries[entry].blocks[block].text)
     return out

@@ -8,7 +8,7 @@ at, clears) does the same: it may only change blocks older than the cut.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -96,6 +96,12 @@ class Table:
         position = int(self.live.position[row])
         block = self.session.entries[self.live.entries[position]].blocks[self.live.block[row]]
         return clear_output(block) if self.live.cleared[row] else block
+
+    def mask(self, rows: Iterable[int]) -> Bools:
+        """bool[m]: whether a block is one of these rows."""
+        out = np.zeros(len(self.tokens), bool)
+        out[list(rows)] = True
+        return out
 
     @cached_property
     def calls(self) -> Ints:

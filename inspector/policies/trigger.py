@@ -17,7 +17,7 @@ from ..session.session import Session
 from ..session.tree import ASSISTANT
 from ..tokens.counters import chars4_utf16
 from ..tokens.counters.measures import COUNTS
-from .part import LARGE, PolicyPart
+from .part import LARGE, Count, PolicyPart
 
 Measure = Literal[
     "usage",
@@ -77,13 +77,9 @@ class Condition(PolicyPart):
     ratio: float | None = Field(None, description="Share of the window that triggers instead", gt=0, le=1)
     strict: bool = Field(False, description="The share itself does not trigger")
     whole: bool = Field(False, description="The share is rounded down to whole tokens")
-    tokens: int | None = Field(
-        None, description="Fixed size that triggers instead of the share", ge=0, le=LARGE
-    )
-    budget: int | None = Field(None, description="Tokens that count as the window", ge=0, le=LARGE)
-    unknown_window: int | None = Field(
-        None, ge=0, le=LARGE, description="Tokens of the window if it is unknown"
-    )
+    tokens: Count | None = Field(None, description="Fixed size that triggers instead of the share")
+    budget: Count | None = Field(None, description="Tokens that count as the window")
+    unknown_window: Count | None = Field(None, description="Tokens of the window if it is unknown")
     at_least: bool = Field(False, description="A fixed size or reserve also fires exactly at the threshold")
     measure: Measure = Field("usage", description="The size that is compared with the threshold")
 
@@ -241,13 +237,10 @@ class Target(PolicyPart):
 
     kind: Literal["target"] = "target"
     ratio: float = Field(0.5, description="Target share of the window", gt=0, le=1)
-    tokens: int | None = Field(None, description="Target size instead of a share", ge=0, le=LARGE)
+    tokens: Count | None = Field(None, description="Target size instead of a share")
     below: bool = Field(False, description="The share itself does not meet the target")
     recovery: float | None = Field(
-        None,
-        description="Target share after a refusal: of the context, at most of the window",
-        gt=0,
-        le=1,
+        None, description="Target share after a refusal: of the context, at most of the window", gt=0, le=1
     )
 
     @property

@@ -13,8 +13,8 @@ from ..policies.failures import frees_little
 from ..policies.policy import Policy
 from ..policies.table import COUNTED
 from ..policies.trigger import Reason, whole_size
+from ..session.blocks import REASONING
 from ..summaries.audit import (
-    REASONING,
     CompactionEvent,
     OwnFigures,
     Work,
@@ -30,9 +30,7 @@ from ..summaries.audit import (
 from ..summaries.record import changes_stored, without_summary
 from ..text import plural
 from .carry import carry_entries
-from .event_log import EventLog
 from .harness_state import HarnessState
-from .replayed_context import ReplayedContext
 from .run import Compaction
 from .scenario import SimulatedSummariser
 from .simulated_summariser import SimulatedAnswer, ask_summariser, find_budget
@@ -50,13 +48,12 @@ class Compactor:
         self,
         policy: Policy,
         writer: SimulatedSummariser,
-        context: ReplayedContext,
         harness_state: HarnessState,
-        log: EventLog,
         wire_edits: WireEdits | None,
     ) -> None:
-        self.policy, self.context, self.harness_state, self.log = policy, context, harness_state, log
-        self.wire_edits = wire_edits
+        self.policy, self.harness_state, self.wire_edits = policy, harness_state, wire_edits
+        context = self.context = harness_state.context
+        self.log = harness_state.log
         harness_state.summarises = lambda: context.plan(policy, "auto", fires=True).summarises
         self.writer = writer
         self.fails = ALWAYS if writer.fails == "always" else writer.fails
@@ -128,7 +125,7 @@ class Compactor:
             return self._fail(plan, before, size, tries, refused)
         was, left = size_by_harness(plan, before, size, longer)
         if self.harness_state.harness.adopt == "smaller" and left >= was:
-            self._keep(plan, reason, before, size, prefix, tries, adopted=False)
+            self._keep(plan, before, size, prefix, tries, adopted=False)
             self.why = "The result would not be smaller and is discarded."
             self._record(plan, [CompactionEvent("discarded", before, size, describe_reason(plan))])
             self.harness_state.finish("discarded")
@@ -155,9 +152,9 @@ class Compactor:
             prefix = rest.prefix
             self._record(plan, list_stages(rest))
             self.context.carry(rest, carry_entries(rest, f"{self._name}-{len(self.compactions) + 1}"))
-            self._keep(rest, plan.reason, before, self.context.size, prefix, tries, adopted=True)
+            self._keep(rest, before, self.context.size, prefix, tries, adopted=True)
         else:
-            self._keep(plan, plan.reason, before, size, plan.prefix, tries, adopted=False)
+            self._keep(plan, before, size, plan.prefix, tries, adopted=False)
         self._record(plan, fail_compaction(rest, before, self.context.size, tries.calls))
         self.harness_state.fail(plan.reason, refused=refused)
         return prefix
@@ -176,7 +173,7 @@ class Compactor:
         name, messages = f"{self._name}-{len(self.compactions) + 1}", self.context.entries
         self.context.carry(plan, carry_entries(plan, name, tries.written if plan.summarises else None))
         after = self.context.size
-        self._keep(plan, plan.reason, before, after, prefix, tries, adopted=True)
+        self._keep(plan, before, after, prefix, tries, adopted=True)
         if after >= before:
             freed = f"was adopted and freed nothing: {before:,} tokens before, {after:,} after"
             self.log.note_once("freed_nothing", f"The compaction of turn {self.log.turn + 1} {freed}.")
@@ -214,8 +211,10 @@ class Compactor:
         least = int(legal.min())
         verdict = trigger.decide(lambda _: whole_size(least), self.context.window)
         if verdict.reached:
-            self.log.record_once("irreducible", before=self.context.size, after=least)
-            self.log.note_once(
+            if any(event.kind == "irreducible" for event in self.log.events):
+                return
+            self.log.record("irreducible", before=self.context.size, after=least)
+            self.log.note(
                 "irreducible",
                 f"No cut leaves less than {least:,} tokens here, and the policy fires {verdict.lead.limit}: "
                 "with these settings it cannot get under its own trigger.",
@@ -224,7 +223,6 @@ class Compactor:
     def _keep(
         self,
         plan: Plan,
-        reason: Reason,
         before: int,
         after: int,
         prefix: KeptPrefix,
@@ -237,7 +235,7 @@ class Compactor:
                 step=self.log.step,
                 turn=self.log.turn,
                 entry=self.log.entry or "",
-                reason=reason,
+                reason=plan.reason,
                 plan=plan,
                 before=before,
                 after=after,

@@ -1,19 +1,18 @@
 """Change the context in a replay, and track its unchanged start since the previous request.
 
-The changes are the policy's own check, a compaction for any reason, and /reset.
+The changes are the harness's early rules, which run before every request independent of the trigger (S2-48),
+the policy's own check, a compaction for any reason, and /reset.
 """
 
 from __future__ import annotations
 
+from ..planning.plan import Plan
+from ..policies.events import write_word
+from ..policies.table import VERBATIM
 from ..policies.trigger import Reason
-from ..session.blocks import Block
-from .carry import change
+from ..session.blocks import Block, ToolOutput
+from .carry import carry_entries, change, list_unsent
 from .compactor import Compactor
-from .early_rules import EarlyRules
-from .event_log import EventLog
-from .harness_state import HarnessState
-from .replayed_context import ReplayedContext
-from .wire_edits import WireEdits
 
 EFFORT, GROWTH = 250_000, 50
 """Compactions that do not get below the trigger may read `EFFORT` entries in total. Then the next one waits
@@ -25,26 +24,53 @@ class ContextActions:
     """`prefix`: tokens of the previous request that are still the start of the context; `ran`: tokens that
     compactions removed since then."""
 
-    def __init__(
-        self,
-        context: ReplayedContext,
-        log: EventLog,
-        harness_state: HarnessState,
-        compactor: Compactor,
-        early: EarlyRules,
-        wire_edits: WireEdits | None,
-        consents: bool,
-    ) -> None:
-        self.context, self.log, self.harness_state, self.early = context, log, harness_state, early
-        self.compactor, self.wire_edits, self.consents = compactor, wire_edits, consents
+    def __init__(self, compactor: Compactor, consents: bool) -> None:
+        self.compactor, self.consents = compactor, consents
+        self.context, self.log, self.wire_edits = compactor.context, compactor.log, compactor.wire_edits
+        self.harness_state = compactor.harness_state
         self.prefix = self.ran = 0
         self._effort = self._tried = 0
+        self._early = compactor.policy.early
+        own = () if self._early is None else self._early.rules
+        self._early_rules = tuple(rule for rule in own if rule.enabled and not rule.locked)
+        self._early_name = self.context.free_name("early")
+        self._prepared = self._changes = 0
 
     def prepare(self) -> None:
-        """Apply the early rules, as the harness does before every request."""
-        plan = self.early.apply()
-        if plan is not None:
-            self._rewritten(plan.prefix.rows, plan.prefix.tokens)
+        """Apply the early rules, if a turn began, or tools gave enough, since the request before."""
+        plan = self.context.plan(self._early) if self._early is not None and self._needs_early() else None
+        if plan is None or not (plan.fate != VERBATIM).any():
+            return
+        before = self.context.size
+        self._changes += 1
+        items = carry_entries(plan, f"{self._early_name}-{self._changes}")
+        self.context.carry(plan, items, list_unsent(plan))
+        self._record_stages(plan, before)
+        self._rewritten(plan.prefix.rows, plan.prefix.tokens)
+
+    def _record_stages(self, plan: Plan, before: int) -> None:
+        """Record the stages of the early rules that changed anything; a single one with the whole change."""
+        effects = [
+            (stage.name, stage.before, stage.after) for stage in plan.stages if stage.before != stage.after
+        ]
+        if len(effects) < 2:
+            kinds = [name for name, *_ in effects] or sorted(rule.kind for rule in self._early_rules)
+            effects = [(kinds[0], before, self.context.size)]
+        for name, tokens, after in effects:
+            self.log.record("stage", before=tokens, after=after, stage=write_word(name), ran=True)
+
+    def _needs_early(self) -> bool:
+        timeline, first, self._prepared = self.context.timeline, self._prepared, self.context.position
+        arrived = [timeline.entry(number) for number in range(first, self._prepared)]
+        characters = sum(
+            len(block.text)
+            for number, entry in enumerate(arrived, first)
+            if timeline.answers[number]
+            for block in entry.blocks
+            if isinstance(block, ToolOutput)
+        )
+        turns = sum(entry.opens_turn for entry in arrived)
+        return any(rule.is_needed(characters, turns) for rule in self._early_rules)
 
     def check(self, *, refused: bool = False) -> None:
         """Compare the policy's own measure with its trigger, and compact if it fires.

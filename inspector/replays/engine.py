@@ -34,7 +34,6 @@ from ..tokens.recorded_sizes import find_recorded_sizes
 from .act_positions import place_acts
 from .compactor import ALWAYS, Compactor
 from .context_actions import ContextActions
-from .early_rules import EarlyRules
 from .event_log import EventLog
 from .harness_state import HarnessState
 from .replayed_context import ReplayedContext
@@ -153,19 +152,8 @@ class _Replay:
             trigger = trigger.model_copy(update={"enabled": False})
         self.harness_state = HarnessState(harness, trigger, self.context, self.log)
         self.wire_edits = WireEdits(on_wire, self.context, self.log) if on_wire is not None else None
-        self.compactor = Compactor(
-            core, scenario.writer, self.context, self.harness_state, self.log, self.wire_edits
-        )
-        early = EarlyRules(core, self.context, self.log)
-        self.actions = ContextActions(
-            self.context,
-            self.log,
-            self.harness_state,
-            self.compactor,
-            early,
-            self.wire_edits,
-            scenario.consents,
-        )
+        self.compactor = Compactor(core, scenario.writer, self.harness_state, self.wire_edits)
+        self.actions = ContextActions(self.compactor, scenario.consents)
         self.gate = RequestGate(self.actions, scenario, self.by_provider)
         self.idle = {id(act): act for act in scenario.acts}
         self.acts = place_acts(scenario, session, history, self.timeline.at)
@@ -216,9 +204,9 @@ class _Replay:
         self._happens(number)
         if self.requests[number]:
             self._check_cap()
-            sent = self.gate.send()
-            self.columns["sent"][at] += sent.size
-            self.columns["cached"][at] += sent.prefix
+            sent, prefix = self.gate.send()
+            self.columns["sent"][at] += sent
+            self.columns["cached"][at] += prefix
         self.context.arrive()
         self.log.stand(number, arrived=True)
         self.columns["output"][at] += self.output[number]

@@ -27,7 +27,6 @@ class EventLog:
         self._number = 0
         self._moment: tuple[int, bool] | Refusal | None = None
         """None is the start of the session, before anything was said or refused."""
-        self._noted: set[str] = set()
 
     def stand(self, number: int, arrived: bool) -> None:
         """Set the point in time before the timeline's entry `number`, or with `arrived` after it."""
@@ -80,13 +79,7 @@ class EventLog:
         model = self.model or model or self.session.model
         return self.provider or provider or name_maker(model) or UNKNOWN, model
 
-    def record(
-        self,
-        kind: str,
-        before: int | None = None,
-        after: int | None = None,
-        **data: Any,
-    ) -> None:
+    def record(self, kind: str, before: int | None = None, after: int | None = None, **data: Any) -> None:
         """Record an event.
 
         Args:
@@ -95,7 +88,6 @@ class EventLog:
             after: Tokens of the context after it.
             data: The rest of the event; `provider` replaces the one that answers at this moment.
         """
-        self._noted.add(kind)
         provider, model = self._find_speaker()
         if "provider" in data:
             provider, model = data.pop("provider"), None
@@ -113,13 +105,6 @@ class EventLog:
                 data=data,
             )
         )
-
-    def record_once(
-        self, kind: str, before: int | None = None, after: int | None = None, **data: Any
-    ) -> None:
-        """Record an event unless its kind was recorded before."""
-        if kind not in self._noted:
-            self.record(kind, before, after, **data)
 
     def is_last(self, kind: str) -> bool:
         """Return whether the last event has this kind and the present point in time."""

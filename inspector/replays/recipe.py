@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..errors import PolicyError
 from ..planning.plan_words import last_leaf, shorten_policy
 from ..policies.policy import Policy
-from ..policies.registry import POLICIES, configure_policy
+from ..policies.registry import POLICIES, find_settings
 from ..session.session import Session
 from ..tokens.models import window_of
 from .scenario import Scenario
@@ -20,7 +17,7 @@ def write_recipe(session: Session, policy: Policy, scenario: Scenario, window: i
     >>> replay(open_demo(), "flue", {"turn_cap": 3}, settings={"trigger.ratio": 0.5}, window=90_000).recipe
     "replay(session, 'flue', {'turn_cap': 3}, settings={'trigger.ratio': 0.5}, window=90000)"
     """
-    settings = find_settings(policy)
+    settings = find_settings(policy, POLICIES)
     is_published = settings is not None
     moved = session.leaf != last_leaf(session)
     parts = [f"session.at({session.leaf!r})" if moved else "session"]
@@ -30,21 +27,3 @@ def write_recipe(session: Session, policy: Policy, scenario: Scenario, window: i
     parts += [f"settings={settings!r}"] if settings else []
     parts += [f"window={window}"] if window != (window_of(session).tokens or 0) else []
     return f"replay({', '.join(parts)})"
-
-
-def find_settings(policy: Policy) -> dict[str, Any] | None:
-    """The settings that make a policy of the published one of its name; None if none do."""
-    published = next((candidate for candidate in POLICIES if candidate.name == policy.name), None)
-    if published is None:
-        return None
-    before = {part.kind: part for part in (*published.fixed_parts, *published.rules)}
-    settings = {
-        f"{part.kind}.{name}": value
-        for part in (*policy.fixed_parts, *policy.rules)
-        for name, value in part.model_dump(mode="json").items()
-        if part.kind not in before or value != before[part.kind].model_dump(mode="json")[name]
-    }
-    try:
-        return settings if configure_policy(published, settings) == policy else None
-    except PolicyError:
-        return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ..policies.harness import LEVELS, State, find_actions
 from ..session.entries import Usage
@@ -11,14 +11,6 @@ from ..summaries.audit import run_twice
 from .context_actions import ContextActions
 from .run import Stop
 from .scenario import Scenario, ScenarioEvent
-
-
-class SentRequest(NamedTuple):
-    """Tokens of a request, and of its prefix that is unchanged since the previous request."""
-
-    size: int
-    prefix: int
-
 
 Trouble = Overflow | Literal["max_output", "overran"]
 """Reasons why a request gets no accepted reply."""
@@ -45,31 +37,35 @@ class RequestGate:
         """End the override of the turn before: it holds for one turn (S1-28, S1-29)."""
         self.override = self._overridden = False
 
-    def send(self) -> SentRequest:
-        """Send a request, to be answered by the next entry. Raises `Stop` if it cannot be sent."""
+    def send(self) -> tuple[int, int]:
+        """Send a request, to be answered by the next entry. Raises `Stop` if it cannot be sent.
+
+        Returns:
+            The tokens of the request, and of its start that is as in the request before.
+        """
         self.actions.prepare()
         self.harness_state.measure()
         if self.harness_state.trigger.check == "request":
             self.actions.check(refused=self._refused_next())
         self._pass_gate()
-        sent = self._compose()
-        while (refusal := self._refusal(sent.size)) is not None:
-            before, size = sent.size, self.context.size
+        sent, prefix = self._compose()
+        while (refusal := self._refusal(sent)) is not None:
+            before, size = sent, self.context.size
             if refusal == "max_output":
                 self._ask_again()
             else:
                 self.refuse(refusal, status=STATUS.get(refusal))
-            sent = self._compose()
-            if refusal != "overran" and (sent.size >= before or self.context.size >= size):
+            sent, prefix = self._compose()
+            if refusal != "overran" and (sent >= before or self.context.size >= size):
                 # A request that is no smaller is refused again.
                 self.refusals.insert(0, refusal)
         if self.harness_state.state not in LEVELS:
             # A compaction failed, but the provider accepted the request.
             self.harness_state.finish("failed")
-        self.actions.ran, self.actions.prefix = 0, sent.size
-        return sent
+        self.actions.ran, self.actions.prefix = 0, sent
+        return sent, prefix
 
-    def _compose(self) -> SentRequest:
+    def _compose(self) -> tuple[int, int]:
         self.composed += 1
         size, wire_edits = self.context.request_size, self.actions.wire_edits
         if wire_edits is not None:
@@ -85,7 +81,7 @@ class RequestGate:
         if 0 < self.context.window < size:
             self.above_window += 1
             self.first_above = self.first_above or (self.log.step, self.log.turn)
-        return SentRequest(size, min(self.actions.prefix, size))
+        return size, min(self.actions.prefix, size)
 
     def _refused_next(self) -> bool:
         """Whether the next request is refused, unless a compaction makes it smaller first."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,21 +30,11 @@ def split_off_edits(policy: Policy) -> tuple[Policy, Policy | None]:
     edits = [rule for rule in policy.rules if rule.enabled and (edits_request(rule) or rule.kind in late)]
     if not edits:
         return policy, None
-    core, on_wire = (
-        policy.with_rules(lambda rule: not edits_request(rule)),
-        policy.with_rules(edits.__contains__),
-    )
+    core = policy.with_rules(lambda rule: not edits_request(rule))
+    on_wire = policy.with_rules(edits.__contains__)
     views = tuple(stage.model_copy(update={"early": False}) for stage in policy.late)
     target = policy.target if views else None
     return core, on_wire.model_copy(update={"stages": views, "target": target})
-
-
-class Untouched(NamedTuple):
-    """A request that equals its history: `position` entries of the timeline had arrived, and `model` read
-    it."""
-
-    position: int
-    model: str | None
 
 
 def answers_all(entries: Iterable[Entry], model: str | None) -> bool:
@@ -84,7 +73,8 @@ class WireEdits:
         self.edited = self.saved = 0
         self._before: Bytes = np.zeros(0, np.uint8)
         self._same: int | None = None
-        self._untouched: Untouched | None = None
+        # A request that equals its history: how many entries of the timeline had arrived, and its model.
+        self._untouched: tuple[int, str | None] | None = None
 
     @property
     def by_provider(self) -> bool:
@@ -141,19 +131,20 @@ class WireEdits:
     def _leaves_all(self) -> bool:
         """Whether this request is its history too: the one before was, what came since is whole, and every
         rule rests at this size. That spares most requests a plan."""
-        untouched, context = self._untouched, self.context
-        if untouched is None or self._same is not None:
+        context = self.context
+        if self._untouched is None or self._same is not None:
             return False
-        if not all(rule.rests(context.most, untouched.model) for rule in self._edits):
+        position, model = self._untouched
+        if not all(rule.rests(context.most, model) for rule in self._edits):
             return False
         if self._view and not self._meets_target():
             return False
-        arrived = [context.timeline.entry(number) for number in range(untouched.position, context.position)]
-        if not answers_all(arrived, untouched.model):
+        arrived = [context.timeline.entry(number) for number in range(position, context.position)]
+        if not answers_all(arrived, model):
             return False
         blocks = sum(len(entry.blocks) for entry in arrived)
         self._before = np.concatenate([self._before, np.full(blocks, VERBATIM, np.uint8)])
-        self._untouched = untouched._replace(position=context.position)
+        self._untouched = context.position, model
         return True
 
     def _knows_target(self) -> bool:
@@ -171,10 +162,10 @@ class WireEdits:
         limit = self._limit
         return not self._knows_target() or (limit is not None and self.context.most <= limit)
 
-    def _find_untouched(self, plan: Plan, saved: int) -> Untouched | None:
+    def _find_untouched(self, plan: Plan, saved: int) -> tuple[int, str | None] | None:
         """Return the request if the plan leaves it as it is, with every block of the context; else None."""
         live = plan.table.live
         whole = len(live) == self.context.entries and bool((np.diff(live.start) > 0).all())
         if saved or not whole or (plan.outcome.fate != VERBATIM).any():
             return None
-        return Untouched(self.context.position, model_of(plan.session))
+        return self.context.position, model_of(plan.session)

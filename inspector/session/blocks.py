@@ -208,6 +208,8 @@ Block = Annotated[
     Text | Reasoning | ToolCall | ToolOutput | Image | Document | Unknown, Discriminator("kind")
 ]
 KINDS = ("text", "reasoning", "tool_call", "tool_output", "image", "document", "unknown")
+TEXT, REASONING, TOOL_CALL, TOOL_OUTPUT, IMAGE, DOCUMENT, UNKNOWN = range(len(KINDS))
+"""The codes of the kinds, as indices into KINDS."""
 
 
 def is_run_by_provider(block: Block) -> bool:
@@ -243,6 +245,3 @@ class BlockRef(NamedTuple):
     def parse(cls, text: str) -> BlockRef:
         entry, _, block = text.rpartition("/")
         return cls(entry, int(block))
-
-
-REASONING = KINDS.index("reasoning")

@@ -20,11 +20,9 @@ from ..policies.failures import IDLE, FailureCounts
 from ..policies.harness import Harness
 from ..policies.table import COUNTED, DROPPED, FATES, SUMMARISED, Bytes
 from ..policies.trigger import Verdict
-from ..session.blocks import KINDS
+from ..session.blocks import REASONING
 from ..session.entries import Entry
 from ..session.overflow import find_refusal, read_status, read_stop
-
-REASONING = KINDS.index("reasoning")
 
 
 class CompactionEvent(NamedTuple):

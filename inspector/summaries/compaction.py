@@ -29,6 +29,7 @@ from ..policies.rules.truncate_outputs import DECISIONS
 from ..policies.table import CLEARED, COUNTED, SUMMARISED
 from ..policies.trigger import Reason
 from ..redaction.cut import cut_text
+from ..session.blocks import REASONING
 from ..session.entries import Entry
 from ..session.overflow import is_overflow, read_error, read_stop
 from ..session.queries import count_loop_turns, find_parent
@@ -37,7 +38,6 @@ from ..text import plural, printed
 from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.models import name_maker, window_of
 from .audit import (
-    REASONING,
     CompactionEvent,
     OwnFigures,
     Work,

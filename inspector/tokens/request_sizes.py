@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..session.blocks import KINDS
+from ..session.blocks import REASONING
 from ..session.live import index_path, list_kept
 from ..session.session import Session
 from ..session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MESSAGE, Bools, Ints
@@ -23,7 +23,6 @@ from .memo import Memo
 from .not_in_file import spread_entries
 from .reported import read_usages
 
-REASONING = KINDS.index("reasoning")
 STEPS, TEXT, WIDEST = 5, 300, 4.0
 """A scale is fitted to at least 5 steps of 300 counted tokens each. No tokenizer's is above 4."""
 

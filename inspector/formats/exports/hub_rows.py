@@ -15,7 +15,7 @@ from ...session.entries import Source
 from ...session.session import Session
 from ..json_document import Fields, ParsedBlock, iso_time, load, place, sniff_document
 from ..json_lines import Data, Reader
-from ..recording import Json, Reading, Recording, first_rows, parse_arguments, replayed_reader
+from ..recording import Json, Reading, first_rows, parse_arguments, replayed_reader
 from ..requests.chat_messages import Names, read_answer, read_part
 
 STS, DATACLAW = "hf-sts", "dataclaw"
@@ -98,7 +98,7 @@ def judge_dataclaw(value: Any) -> str | None:
 def read_dataclaw(data: Data) -> Session:
     """Read one row. Raises `EmptySession` if there are no messages."""
     about = Fields(load(data))
-    recording = Recording(DATACLAW)
+    recording = Reading(DATACLAW)
     for number, raw in enumerate(about.items("messages") or (), 1):
         message = Fields(raw)
         role, blocks = message.text("role") or "user", list[ParsedBlock]()

@@ -21,7 +21,7 @@ from ...session.json_text import stringify
 from ...session.session import Session
 from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, load_other, place, sniff_document
 from ..json_lines import Data, Reader, escape_name
-from ..recording import Json, Recording, make_call, make_output, read_inclusive
+from ..recording import Json, Reading, make_call, make_output, read_inclusive
 from ..requests.chat_messages import read_chat_tools, read_part
 
 NAME = "atif"
@@ -111,7 +111,7 @@ def _is_copied(step: Any) -> bool:
     return isinstance(step, dict) and step.get("is_copied_context") is True
 
 
-class _Trajectory(Recording):
+class _Trajectory(Reading):
     """State while a trajectory is read step by step."""
 
     def __init__(self, cache_left_out: bool) -> None:

@@ -23,7 +23,7 @@ from ...session.session import Session
 from ...text import plural
 from ..json_document import FILE, Fields, iso_seconds, load, place, sniff_document
 from ..json_lines import Data, Reader
-from ..recording import Json, Reading, Recording, make_cost
+from ..recording import Json, Reading, make_cost
 from ..requests.chat_messages import INSTRUCTIONS, ChatMessage, read_chat, read_chat_usage, read_message
 
 NAME, MINI = "swe-agent", "mini-swe-agent"
@@ -243,7 +243,7 @@ def read_mini(data: Data) -> Session:
     messages = document.get("messages") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(messages, list):
         raise ReadError(FILE, detail="it has no list `messages`")
-    recording = Recording(MINI)
+    recording = Reading(MINI)
     names: dict[str, str] = {}
     system: list[Text] = []
     replied = False

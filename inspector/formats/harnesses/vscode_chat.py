@@ -32,7 +32,7 @@ from ..json_document import (
     unknown,
 )
 from ..json_lines import Data, Reader, read_lines
-from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_arguments, read_inclusive
+from ..recording import Json, JsonRows, Reading, first_rows, make_output, parse_arguments, read_inclusive
 
 NAME = "vscode-chat"
 CHANGES = {0: "snapshot", 1: "set", 2: "append", 3: "delete"}
@@ -140,7 +140,7 @@ def _step(state: Any, key: Any) -> Any:
     return None
 
 
-class _EditorChat(Recording):
+class _EditorChat(Reading):
     """State while a chat is read request by request."""
 
     def __init__(self) -> None:

@@ -31,7 +31,7 @@ from ..json_document import (
     unknown,
 )
 from ..json_lines import BOM, Data, Reader
-from ..recording import Json, Recording, make_output
+from ..recording import Json, Reading, make_output
 from .anthropic_blocks import read_with_rest
 
 CLAUDE, CHATGPT = "claude-ai", "chatgpt"
@@ -124,7 +124,7 @@ def _read(format: str, data: Data) -> Session:
 
 
 def _read_claude(about: Fields) -> Session:
-    recording = Recording(CLAUDE)
+    recording = Reading(CLAUDE)
     names: dict[str, str] = {}
     messages = about.items("chat_messages") or []
     ends: dict[str, str] = {}
@@ -212,7 +212,7 @@ def _read_claude_block(raw: Any, names: dict[str, str]) -> ParsedBlock:
 
 
 def _read_chatgpt(about: Fields) -> Session:
-    recording = Recording(CHATGPT)
+    recording = Reading(CHATGPT)
     mapping = about.object("mapping") or {}
     system: list[Text] = []
     shown: dict[str, str | None] = {}

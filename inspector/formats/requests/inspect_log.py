@@ -21,7 +21,7 @@ from ...text import plural
 from ..containers import StoredFile, open_zip, read_entry
 from ..json_document import FILE, Fields, list_objects, load, place, sniff_document
 from ..json_lines import Data, Reader, decode
-from ..recording import Json, Recording
+from ..recording import Json, Reading
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools
 from .inspect_parts import Surroundings, open_message
 from .prefix import join_requests
@@ -109,7 +109,7 @@ def read(data: Data) -> Session:
     )
     if first is None or not isinstance(samples, list):
         raise ReadError(FILE, detail="it holds no sample of an Inspect log")
-    recording = Recording(NAME)
+    recording = Reading(NAME)
     other_count = document.get("other_samples")
     others = len(samples) - 1 + (other_count if isinstance(other_count, int) else 0)
     sample = Fields(first)
@@ -129,7 +129,7 @@ def read(data: Data) -> Session:
     )
 
 
-def _read_events(recording: Recording, sample: Fields) -> list[WholeRequest]:
+def _read_events(recording: Reading, sample: Fields) -> list[WholeRequest]:
     """Return the requests of a sample's model events; without events, its messages as one request."""
     attached = {
         **Fields(Fields(sample.rest.get("transcript")).rest.get("content")).rest,

@@ -18,7 +18,7 @@ from ...session.session import Session
 from ...text import plural
 from ..json_document import FILE, Fields, load, place, sniff_document
 from ..json_lines import Data, Reader
-from ..recording import Json, Recording
+from ..recording import Json, Reading
 from .chat_messages import read_chat, read_langchain_usage
 from .prefix import join_requests
 from .threads import WholeRequest
@@ -91,7 +91,7 @@ def read(data: Data) -> Session:
     states = document.get("checkpoints") if document is not None else None
     if document is None or not isinstance(states, list):
         raise ReadError(FILE, detail="it has no list `checkpoints`")
-    recording = Recording(NAME)
+    recording = Reading(NAME)
     names: dict[str, str] = {}
     requests: list[WholeRequest] = []
     silent = 0

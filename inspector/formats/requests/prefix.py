@@ -16,13 +16,13 @@ from ...session.blocks import Text, ToolOutput
 from ...session.session import Session
 from ...text import plural
 from ..json_document import ParsedBlock
-from ..recording import COMPACTION, Json, Recording
+from ..recording import COMPACTION, Json, Reading
 from .chat_messages import INSTRUCTIONS, ChatMessage, take_entry_fields
 from .threads import TELLING, Thread, Threads, WholeRequest, count_equal
 
 
 def join_requests(
-    format: str, requests: Sequence[WholeRequest], recording: Recording, **about: object
+    format: str, requests: Sequence[WholeRequest], recording: Reading, **about: object
 ) -> Session:
     """Build the session of these requests, in order. Raises `EmptySession` if there are no messages."""
     joining = _Joining(recording)
@@ -57,7 +57,7 @@ def _read_system(request: WholeRequest) -> list[Text]:
 
 
 class _Joining:
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Reading) -> None:
         self.recording = recording
         self.threads = Threads()
         self.entries: dict[int, list[str]] = {}  # by the number of their conversation
@@ -246,7 +246,7 @@ def _count_summary_messages(thread: Thread, prints: Sequence[str], summary: str)
 
 
 def _find_cleared(
-    recording: Recording, line: Sequence[tuple[str, str]], messages: Sequence[ChatMessage]
+    recording: Reading, line: Sequence[tuple[str, str]], messages: Sequence[ChatMessage]
 ) -> list[str] | None:
     """Return the calls whose outputs became shorter, if nothing else changed; else None."""
     if len(messages) < len(line):

@@ -18,7 +18,7 @@ from ...text import plural
 from ..harnesses.swe_agent import is_bare_mini
 from ..json_document import FILE, Fields, iso_time, load, place, sniff_document
 from ..json_lines import Data, Reader, decode, iter_values
-from ..recording import Json, Reading, Recording, first_rows
+from ..recording import Json, Reading, first_rows
 from .chat_messages import ANSWERS, ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
 from .openai_fields import find_openai
 from .prefix import join_requests
@@ -199,7 +199,7 @@ def read(data: Data) -> Session:
     return join_requests(NAME, log.requests, log)
 
 
-def _find_values(data: Data, recording: Recording) -> Iterator[tuple[Source, Any]]:
+def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]:
     """Yield the requests of a document or of lines with their sources; a list of messages is one request."""
     if len(first_rows(data, 2)) < 2 or sniff_document(data, judge) is None:
         document = _unpack_har(load(data))

@@ -19,7 +19,7 @@ from ...session.garbage import paused_gc
 from ...session.session import Session
 from ..json_document import FILE, Fields, cut_head, list_objects, load, place, sniff_document
 from ..json_lines import Data, Reader, iter_values
-from ..recording import Json, Recording, first_rows, read_inclusive
+from ..recording import Json, Reading, first_rows, read_inclusive
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
 from .prefix import join_requests
 from .threads import WholeRequest
@@ -162,7 +162,7 @@ def _name_system(value: Json) -> str:
 @paused_gc()
 def read(data: Data) -> Session:
     """Read the session of all calls. Raises `ReadError`, or `EmptySession` if no call has messages."""
-    recording = Recording(NAME)
+    recording = Reading(NAME)
     names: Names = {}
     requests: list[tuple[str, WholeRequest, str, str, bool]] = []
     nesting = _Nesting()
@@ -252,7 +252,7 @@ class _Nesting:
         return outer
 
 
-def _find_values(data: Data, recording: Recording) -> Iterator[tuple[Source, Any]]:
+def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]:
     if "several" in (sniff_document(data, _judge) or "") and not first_rows(data):
         for line, value in enumerate(_find_printed(data), 1):
             yield place(line), value

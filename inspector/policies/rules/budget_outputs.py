@@ -8,11 +8,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import KINDS, Block, Text, ToolOutput
+from ...session.blocks import TOOL_OUTPUT, Block, Text, ToolOutput
 from ...text import utf16_length
 from ...tokens.memo import Memo
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import Count
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 
 ASCII_TOKENS, OTHER_TOKENS = 0.25, 1.3
@@ -41,11 +41,11 @@ class BudgetOutputs(Rule):
     names_files: ClassVar[bool] = True
 
     kind: Literal["budget-outputs"] = "budget-outputs"
-    tokens: int = Field(
-        50_000, ge=0, le=LARGE, description="Tokens of tool outputs that stay whole, by Gemini CLI's estimate"
+    tokens: Count = Field(
+        50_000, description="Tokens of tool outputs that stay whole, by Gemini CLI's estimate"
     )
-    characters: int = Field(
-        40_000, ge=0, le=LARGE, description="Characters shown of an output that does not fit, by both ends"
+    characters: Count = Field(
+        40_000, description="Characters shown of an output that does not fit, by both ends"
     )
 
     def shorten(self, table: Table) -> Mapping[int, Block]:
@@ -55,7 +55,7 @@ class BudgetOutputs(Rule):
     def _walk(self, table: Table) -> dict[int, Block]:
         out: dict[int, Block] = {}
         used = 0
-        for row in np.flatnonzero(table.kind == KINDS.index("tool_output"))[::-1].tolist():
+        for row in np.flatnonzero(table.kind == TOOL_OUTPUT)[::-1].tolist():
             block = table.block(row)
             assert isinstance(block, ToolOutput)
             tokens = estimate(block.text)
@@ -83,10 +83,8 @@ class BudgetOutputs(Rule):
     def decide(self, table: Table) -> Decision:
         """Claim the outputs on the side that is kept; older ones go wherever the other rules send them."""
         shortened = self.shorten(table)
-        rows = np.zeros(len(table.tokens), bool)
-        rows[list(shortened)] = True
         rewrite = Rewrite(lambda block, row: shortened[row])
-        return Decision(kept=Claim(rows, POINTER, rewrite=rewrite))
+        return Decision(kept=Claim(table.mask(shortened), POINTER, rewrite=rewrite))
 
 
 def estimate(text: str) -> int:

@@ -7,13 +7,11 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import KINDS
+from ...session.blocks import REASONING
 from ...tokens.models import find_class, is_of_another, model_of, refuse_context_editing
 from ..base_rule import Rule
 from ..part import LARGE
 from ..table import CLEARED, Claim, Decision, Rewrite, Table
-
-REASONING = KINDS.index("reasoning")
 
 
 class ClearThinking(Rule):

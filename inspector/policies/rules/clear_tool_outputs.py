@@ -11,14 +11,14 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import Block, Text, ToolCall, ToolOutput
+from ...session.blocks import TOOL_OUTPUT, Block, Text, ToolCall, ToolOutput
 from ...session.tree import ASSISTANT, Bools
 from ...text import join_words, plural
 from ...tokens.memo import Memo
 from ...tokens.models import is_of_another, refuse_context_editing
 from ..base_rule import Rule
-from ..part import LARGE
-from ..shorten import TOOL_OUTPUT, from_tools, output_lengths
+from ..part import Count, Share
+from ..shorten import from_tools, output_lengths
 from ..table import CLEARED, TRUNCATED, Claim, Decision, Rewrite, Table
 
 _STUB_TOKENS: Memo[int] = Memo()
@@ -37,15 +37,13 @@ class Clearing(Rule):
     clear_inputs: bool | tuple[str, ...] = Field(
         False, description="Whether the inputs of cleared calls are emptied too, or of which tools"
     )
-    clear_at_least: int | None = Field(
-        None, ge=0, le=LARGE, description="Minimum tokens to clear; otherwise nothing is cleared"
+    clear_at_least: Count | None = Field(
+        None, description="Minimum tokens to clear; otherwise nothing is cleared"
     )
-    trigger_tokens: int | None = Field(
-        None, ge=0, le=LARGE, description="Minimum tokens of the context; none always clears"
+    trigger_tokens: Count | None = Field(
+        None, description="Minimum tokens of the context; none always clears"
     )
-    trigger_uses: int | None = Field(
-        None, ge=0, le=LARGE, description="Minimum number of tool uses; none always clears"
-    )
+    trigger_uses: Count | None = Field(None, description="Minimum number of tool uses; none always clears")
 
     def rests(self, tokens: int, model: str | None) -> bool:
         """As long as its own trigger of tokens is not reached."""
@@ -78,7 +76,7 @@ class ClearToolOutputs(Clearing):
     wire: ClassVar[bool] = True
 
     kind: Literal["clear-tool-outputs"] = "clear-tool-outputs"
-    keep: int = Field(3, ge=0, le=LARGE, description="Number of newest tool uses that keep their outputs")
+    keep: Count = Field(3, description="Number of newest tool uses that keep their outputs")
 
     def decide(self, table: Table) -> Decision:
         """Claim them on both sides of the cut."""
@@ -101,38 +99,23 @@ class DropOldOutputs(Clearing):
     source: ClassVar[str] = "stud-cli wiki, Compaction and Memory 1.1.0, deterministic mode (S0-75)"
 
     kind: Literal["drop-old-outputs"] = "drop-old-outputs"
-    keep: int | None = Field(
+    keep: Count | None = Field(
+        None, description="Number of newest tool uses that keep their outputs, before or after the cut"
+    )
+    keep_tokens: Count | None = Field(None, description="Tokens of newest outputs to keep, by characters / 4")
+    turns: Count = Field(0, description="Number of newest user messages; outputs after them stay")
+    keep_steps: Count | None = Field(
         None,
-        ge=0,
-        le=LARGE,
-        description="Number of newest tool uses that keep their outputs, before or after the cut",
-    )
-    keep_tokens: int | None = Field(
-        None, ge=0, le=LARGE, description="Tokens of newest outputs to keep, by characters / 4"
-    )
-    turns: int = Field(
-        0, ge=0, le=LARGE, description="Number of newest user messages; outputs after them stay"
-    )
-    keep_steps: int | None = Field(
-        None,
-        ge=0,
-        le=LARGE,
         description="Messages with results, the newest, that stay; then only results without an error go",
     )
     errors: bool = Field(False, description="With newest messages that stay, results with an error go too")
-    share: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="Clear the oldest first, down to this share of the window, by characters / 4",
+    share: Share | None = Field(
+        None, description="Clear the oldest first, down to this share of the window, by characters / 4"
     )
-    longer: int = Field(0, ge=0, le=LARGE, description="Only outputs of more tokens, by characters / 4, go")
+    longer: Count = Field(0, description="Only outputs of more tokens, by characters / 4, go")
     condense: bool = Field(False, description="A model writes each output up; a mark stands for that")
-    enough: int | None = Field(
-        None,
-        ge=0,
-        le=LARGE,
-        description="Tokens after which, oldest first, no more is cleared; none clears all",
+    enough: Count | None = Field(
+        None, description="Tokens after which, oldest first, no more is cleared; none clears all"
     )
     only_longer: bool = Field(True, description="Keep outputs that are not longer than the stub")
     nearest_call: bool = Field(

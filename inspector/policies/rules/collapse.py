@@ -10,7 +10,7 @@ from pydantic import Field
 from ...session.blocks import REASONING, Block, BlockRef, Text, ToolOutput
 from ...session.tree import Bools
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import LARGE, Count
 from ..shorten import replace_text
 from ..table import DROPPED, TRUNCATED, Claim, Decision, Rewrite, Table
 
@@ -33,7 +33,7 @@ class Collapse(Rule):
 
     kind: Literal["collapse"] = "collapse"
     turns: int = Field(4, ge=1, le=LARGE, description="Number of whole turns that stay unfolded")
-    shown: int = Field(200, ge=0, le=LARGE, description="Characters shown of a folded block")
+    shown: Count = Field(200, description="Characters shown of a folded block")
     expanded: tuple[int, ...] = Field((), description="Turns, counted from 1, that are unfolded")
 
     def decide(self, table: Table) -> Decision:

@@ -13,7 +13,7 @@ from ...session.tree import USER, Bools
 from ...text import plural
 from ...tokens.counter import Longs
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import LARGE, Count, Share
 from ..table import VERBATIM, Claim, Decision, Summary, Table
 
 
@@ -38,11 +38,9 @@ class CondenseMiddle(Rule):
     tokens: int | None = Field(
         None, ge=1, le=LARGE, description="More tokens than this, or the window, are condensed to half of it"
     )
-    first: int = Field(
-        2, ge=0, le=LARGE, description="Events at the beginning that stay, the system prompt one"
-    )
-    progress: float = Field(
-        0.1, ge=0, le=1, description="Minimum share of events to remove; otherwise nothing is removed"
+    first: Count = Field(2, description="Events at the beginning that stay, the system prompt one")
+    progress: Share = Field(
+        0.1, description="Minimum share of events to remove; otherwise nothing is removed"
     )
 
     def decide(self, table: Table) -> Decision:

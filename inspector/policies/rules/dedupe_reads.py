@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
-from ...session.blocks import Block, Text, ToolCall, ToolOutput
+from ...session.blocks import TOOL_OUTPUT, Block, Text, ToolCall, ToolOutput
 from ...session.json_text import stringify
 from ...tokens.memo import Memo
 from ..base_rule import Rule
-from ..shorten import TOOL_OUTPUT
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 
 _REPEATED: Memo[dict[int, str]] = Memo()
@@ -41,8 +39,7 @@ class DedupeReads(Rule):
         """Claim the readings that a later one stands for, wherever the cut is."""
         key = ("dedupe-reads", table.session.leaf, self.tools)
         later = _REPEATED.of(table.moment, lambda: _find_repeated(self.tools, table), self.tools)
-        rows = np.zeros(len(table.tokens), bool)
-        rows[list(later)] = True
+        rows = table.mask(later)
 
         def make(block: Block, row: int) -> Block:
             if not isinstance(block, ToolOutput):

@@ -14,7 +14,7 @@ from ...session.tree import SYSTEM, USER, Bools, Ints
 from ..base_rule import Rule
 from ..groups import COUNTED, find_calling, find_groups, in_open_loop, measure_entries
 from ..notices import write_notice
-from ..part import LARGE
+from ..part import LARGE, Count, Share
 from ..table import DROPPED, SUMMARISED, Claim, Decision, Notice, Summary, Table
 
 GroupMeasure = Literal["groups", "messages", "tokens", "agent-framework", "haystack", "mastra", "strands"]
@@ -42,17 +42,14 @@ class DropGroups(Rule):
         "nothing", description="The replacement of the groups that went"
     )
     amount: float | None = Field(None, ge=0, le=LARGE, description="The most that may remain")
-    share: float | None = Field(None, ge=0, le=1, description="The same as a share of the window")
-    ratio: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="Groups go only above this share of the window; none goes above the limit",
+    share: Share | None = Field(None, description="The same as a share of the window")
+    ratio: Share | None = Field(
+        None, description="Groups go only above this share of the window; none goes above the limit"
     )
     measure: GroupMeasure = Field("groups", description="The unit of the amount")
     overhead: float = Field(0, ge=0, le=LARGE, description="Tokens that count besides the messages")
-    most: int | None = Field(None, ge=0, le=LARGE, description="Groups that may remain at most, besides")
-    newest: int = Field(1, ge=0, le=LARGE, description="Groups, the newest, that always stay")
+    most: Count | None = Field(None, description="Groups that may remain at most, besides")
+    newest: Count = Field(1, description="Groups, the newest, that always stay")
     calls_only: bool = Field(False, description="Only groups that call a tool count and go")
     first_prompt: bool = Field(False, description="The first message of the user stays")
     system: Literal["stay", "last", "go"] = Field(

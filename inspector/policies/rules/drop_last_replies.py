@@ -7,13 +7,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import KINDS
+from ...session.blocks import DOCUMENT, TEXT
 from ...session.tree import ASSISTANT
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import Count
 from ..table import DROPPED, Claim, Decision, Table
-
-TEXT, DOCUMENT = KINDS.index("text"), KINDS.index("document")
 
 
 class DropLastReplies(Rule):
@@ -26,7 +24,7 @@ class DropLastReplies(Rule):
     source: ClassVar[str] = "inspect_ai 0.3.285, CompactionEdit (all of them) and trim_messages (one)"
 
     kind: Literal["drop-last-replies"] = "drop-last-replies"
-    most: int | None = Field(None, ge=0, le=LARGE, description="How many messages at most; empty for all")
+    most: Count | None = Field(None, description="How many messages at most; empty for all")
 
     @property
     def template(self) -> str:

@@ -10,7 +10,7 @@ from pydantic import Field
 from ...session.tree import SYSTEM, Bools
 from ..base_rule import Rule
 from ..notices import is_notice, write_notice
-from ..part import LARGE
+from ..part import Count
 from ..shorten import Form
 from ..table import DROPPED, Claim, Decision, Notice, Table
 
@@ -32,14 +32,11 @@ class DropMiddle(Rule):
     last_resort: ClassVar[bool] = True
 
     kind: Literal["drop-middle"] = "drop-middle"
-    first: int | None = Field(
-        None, ge=0, le=LARGE, description="Messages kept at the beginning; none: as many as keep-root, or 1"
+    first: Count | None = Field(
+        None, description="Messages kept at the beginning; none: as many as keep-root, or 1"
     )
-    last: int | None = Field(
-        None,
-        ge=0,
-        le=LARGE,
-        description="Messages kept at the end; none: as many as keep-recent-messages, or 6",
+    last: Count | None = Field(
+        None, description="Messages kept at the end; none: as many as keep-recent-messages, or 6"
     )
     form: Form = Field("fixed", description="Keep pairs whole, or exactly as published")
 
@@ -47,22 +44,10 @@ class DropMiddle(Rule):
     def template(self) -> str:
         if self.first is None and self.last is None:
             return "drop the middle, between the messages that other rules keep"
-        of = " messages" if self.last is None else ""
-        first = (
-            "the messages that other rules keep at the beginning"
-            if self.first is None
-            else f"the first {{first}}{of}"
-        )
-        last = (
-            "the messages that other rules keep at the end"
-            if self.last is None
-            else "the last {last} messages"
-        )
-        more = (
-            ""
-            if self.form == "fixed"
-            else "; in automatic compactions between the messages that other rules keep"
-        )
+        others, of = "the messages that other rules keep", " messages" if self.last is None else ""
+        first = f"{others} at the beginning" if self.first is None else f"the first {{first}}{of}"
+        last = f"{others} at the end" if self.last is None else "the last {last} messages"
+        more = "" if self.form == "fixed" else f"; in automatic compactions between {others}"
         return f"drop everything between {first} and {last}{more}"
 
     def decide(self, table: Table) -> Decision:

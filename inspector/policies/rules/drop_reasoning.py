@@ -7,13 +7,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import KINDS
+from ...session.blocks import REASONING, TOOL_CALL
 from ...session.tree import Bools
 from ..base_rule import Rule
 from ..shorten import tool_of
 from ..table import DROPPED, Claim, Decision, Table
-
-REASONING, TOOL_CALL = KINDS.index("reasoning"), KINDS.index("tool_call")
 
 
 class DropReasoning(Rule):

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
-from ...session.blocks import Block, Text, ToolOutput
+from ...session.blocks import REASONING, TOOL_CALL, TOOL_OUTPUT, Block, Text, ToolOutput
 from ..base_rule import Rule
-from ..groups import REASONING, TOOL_CALL, TOOL_OUTPUT, find_calling, find_groups, in_open_loop
-from ..part import LARGE
+from ..groups import find_calling, find_groups, in_open_loop
+from ..part import Count
 from ..shorten import tool_of
 from ..table import DROPPED, TRUNCATED, Claim, Decision, Rewrite, Table
 
@@ -30,8 +29,8 @@ class FoldCalls(Rule):
     source: ClassVar[str] = "agent-framework-core 1.23.0, ToolResultCompactionStrategy"
 
     kind: Literal["fold-calls"] = "fold-calls"
-    keep: int = Field(4, ge=0, le=LARGE, description="Groups of calls, the newest, that stay")
-    limit: int = Field(4_096, ge=0, le=LARGE, description="Characters of one line")
+    keep: Count = Field(4, description="Groups of calls, the newest, that stay")
+    limit: Count = Field(4_096, description="Characters of one line")
 
     def fold(self, table: Table) -> Mapping[int, Block | None]:
         """The rows of folded groups: the first call as the text, None for all other rows."""
@@ -62,8 +61,7 @@ class FoldCalls(Rule):
         folded = self.fold(table)
         if not folded:
             return Decision(why="There is nothing to fold.")
-        rows = np.zeros(len(table.tokens), bool)
-        rows[list(folded)] = True
+        rows = table.mask(folded)
         thoughts = rows & (table.kind == REASONING)
         rewrite = Rewrite(lambda block, row: folded.get(row, block))
         claims = Claim(thoughts, DROPPED), Claim(rows & ~thoughts, TRUNCATED, rewrite=rewrite)

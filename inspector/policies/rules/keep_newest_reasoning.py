@@ -7,10 +7,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from ...session.blocks import REASONING
 from ...session.tree import ASSISTANT
 from ..base_rule import Rule
-from ..open_loop import REASONING, find_open_loop
-from ..part import LARGE
+from ..open_loop import find_open_loop
+from ..part import Count
 from ..table import DROPPED, Claim, Decision, Table
 
 
@@ -22,9 +23,7 @@ class KeepNewestReasoning(Rule):
     source: ClassVar[str] = "inspect_ai 0.3.285, CompactionEdit, keep_thinking_turns (PEERS §1)"
 
     kind: Literal["keep-newest-reasoning"] = "keep-newest-reasoning"
-    replies: int = Field(
-        1, ge=0, le=LARGE, description="Number of the assistant's messages that keep their reasoning"
-    )
+    replies: Count = Field(1, description="Number of the assistant's messages that keep their reasoning")
     loop: bool = Field(
         True, description="Keep all reasoning of a running tool loop, as some providers require"
     )

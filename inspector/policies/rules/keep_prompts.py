@@ -8,14 +8,13 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import KINDS, Block, Text, ToolCall
+from ...session.blocks import IMAGE, TEXT, Block, Text, ToolCall
 from ...session.tree import ASSISTANT, SYSTEM, Bools
 from ..base_rule import Rule
 from ..groups import find_calling, find_groups, in_open_loop
-from ..part import LARGE
+from ..part import Count, Share
 from ..table import DROPPED, TRUNCATED, Claim, Decision, Rewrite, Table
 
-IMAGE, TEXT = KINDS.index("image"), KINDS.index("text")
 COMMAND, TEXTS = 100, 3
 """Characters of a command, and the newest texts of the assistant, that a notice has at most."""
 
@@ -33,12 +32,10 @@ class KeepPrompts(Rule):
     takes: ClassVar[bool] = True
 
     kind: Literal["keep-prompts"] = "keep-prompts"
-    share: float = Field(0.7, ge=0, le=1, description="Share of the trigger's threshold that may remain")
-    amount: int | None = Field(None, ge=0, le=LARGE, description="A fixed size that may remain instead")
-    overhead: int = Field(0, ge=0, le=LARGE, description="Tokens that count besides the messages")
-    frozen: int = Field(
-        0, ge=0, le=LARGE, description="Messages at the beginning that stay: they survived a compaction"
-    )
+    share: Share = Field(0.7, description="Share of the trigger's threshold that may remain")
+    amount: Count | None = Field(None, description="A fixed size that may remain instead")
+    overhead: Count = Field(0, description="Tokens that count besides the messages")
+    frozen: Count = Field(0, description="Messages at the beginning that stay: they survived a compaction")
 
     @property
     def template(self) -> str:
@@ -62,7 +59,7 @@ class KeepPrompts(Rule):
         if len(opens):
             rows |= (table.kind == IMAGE) & live.opens[live.position] & (live.position < opens[-1])
         notices = _write_notices(table, gone)
-        noted = np.isin(np.arange(len(rows)), list(notices))
+        noted = table.mask(notices)
         rewrite = Rewrite(lambda block, row: _add(block, notices.get(row)))
         claims = Claim(rows & ~noted, DROPPED), Claim(noted, TRUNCATED, rewrite=rewrite)
         return Decision(older=claims, kept=claims)

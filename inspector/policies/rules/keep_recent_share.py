@@ -6,13 +6,13 @@ maximum or a minimum, and in the valid positions of the cut.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, cast
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import KINDS, Block, Document, Image, Text, ToolCall, ToolOutput
+from ...session.blocks import TOOL_CALL, TOOL_OUTPUT, Block, Document, Image, Text, ToolCall, ToolOutput
 from ...session.json_text import stringify
 from ...session.tree import ASSISTANT, TOOL, USER, Bools
 from ...text import utf16_length
@@ -20,7 +20,7 @@ from ...tokens.counter import Longs
 from ...tokens.memo import Memo
 from ...tokens.rows import SECTIONS
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import Count, Share
 from ..shorten import from_tools
 from ..table import VERBATIM, Claim, Decision, Table
 
@@ -60,8 +60,8 @@ class KeepRecentShare(Rule):
     removes: ClassVar[bool] = False
 
     kind: Literal["keep-recent-share"] = "keep-recent-share"
-    share: float = Field(0.3, ge=0, le=1, description="Share kept after the cut")
-    amount: int | None = Field(None, ge=0, le=LARGE, description="A fixed amount kept instead of the share")
+    share: Share = Field(0.3, description="Share kept after the cut")
+    amount: Count | None = Field(None, description="A fixed amount kept instead of the share")
     measure: Literal[
         "messages",
         "joined",
@@ -83,18 +83,16 @@ class KeepRecentShare(Rule):
         description="The whole that the share refers to; the window and the trigger's threshold are "
         "counted in tokens",
     )
-    lowest: int | None = Field(None, ge=0, le=LARGE, description="Minimum of the share, in tokens")
-    highest: int | None = Field(None, ge=0, le=LARGE, description="Maximum of the share, in tokens")
-    turns: int | None = Field(
-        None, ge=0, le=LARGE, description="Maximum number of turns to keep; no limit by default"
-    )
+    lowest: Count | None = Field(None, description="Minimum of the share, in tokens")
+    highest: Count | None = Field(None, description="Maximum of the share, in tokens")
+    turns: Count | None = Field(None, description="Maximum number of turns to keep; no limit by default")
     newest_prompt: bool = Field(
         False, description="Keep the user's newest message, unless it is the first one"
     )
     newest_turn: bool = Field(
         False, description="The newest turn is kept whole, even if nothing is before it; not with 0 turns"
     )
-    drop: int = Field(0, ge=0, le=LARGE, description="Least amount before the cut, if more remains")
+    drop: Count = Field(0, description="Least amount before the cut, if more remains")
     awaited: tuple[str, ...] | None = Field(
         None,
         description="Open calls at the end are awaited, and those of these tools anywhere: the cut is never "
@@ -138,23 +136,24 @@ class KeepRecentShare(Rule):
         """Propose the place; the beginning that is not counted stays verbatim."""
         n = len(table.live)
         first = _after_first_words(table) if self.first_words else 0
-        walk = ShareWalk(_add_up(self, table, first), first)
+        sizes = _add_up(self, table, first)
+        total = int(sizes[-1])
         spare = Claim(table.live.position < first, VERBATIM) if first else None
         amount = _amount(self, table)
         if amount is None:
             why = "The model's window is not known, so no share of it is."
             return Decision(why=why, older=spare, kept=spare)
-        before = walk.total * (1 - self.share) if amount < 0 else walk.total - amount
+        before = total * (1 - self.share) if amount < 0 else total - amount
         if self.amount is None:
-            if self.lowest is not None and walk.total <= self.lowest and not self.not_all:
+            if self.lowest is not None and total <= self.lowest and not self.not_all:
                 why = "There is nothing to compact: the whole context is within the amount to keep."
                 return Decision(why=why, older=spare, kept=spare)
-            before = min(before, walk.total - (self.lowest or 0))
-            before = before if self.highest is None else max(before, walk.total - self.highest)
-        before = max(before, min(self.drop, walk.total))
+            before = min(before, total - (self.lowest or 0))
+            before = before if self.highest is None else max(before, total - self.highest)
+        before = max(before, min(self.drop, total))
         # A call keeps all its results, so a limit between two of them lies before the first.
         inside = self.snap == "call" and self.measure == "messages"
-        place = walk.place(before, self.least or inside)
+        place = _find_place(sizes, first, before, least=self.least or inside)
         if self.keep_last and place >= n > first:
             place = n - 1
         if self.turns is not None:
@@ -208,22 +207,11 @@ def _is_less_than_summary(table: Table, place: int) -> bool:
     return int(sizes[table.start : max(place, table.start)].sum()) < int(sizes[: table.start].sum())
 
 
-class ShareWalk(NamedTuple):
-    """Weights added up before every place (int64[n+1]), and the first entry that is counted."""
-
-    before: Longs
-    first: int
-
-    @property
-    def total(self) -> int:
-        return int(self.before[-1])
-
-    def place(self, before: float, least: bool) -> int:
-        """The first place with that much before it, or the last one with no more than that."""
-        column = self.before[self.first :]
-        if least:
-            return self.first + max(int(np.searchsorted(column, before, "right")) - 1, 0)
-        return self.first + int(np.searchsorted(column, before, "left"))
+def _find_place(sizes: Longs, first: int, before: float, *, least: bool) -> int:
+    """Return the first place with that much before it, or the last one with no more than that."""
+    if least:
+        return first + max(int(np.searchsorted(sizes[first:], before, "right")) - 1, 0)
+    return first + int(np.searchsorted(sizes[first:], before, "left"))
 
 
 def _amount(rule: KeepRecentShare, table: Table) -> int | None:
@@ -246,6 +234,7 @@ def _amount(rule: KeepRecentShare, table: Table) -> int | None:
 
 
 def _add_up(rule: KeepRecentShare, table: Table, first: int) -> Longs:
+    """int64[n+1]: the weight before every place, of the entries from the first one that is counted."""
     n = len(table.live)
     weights = np.ones(n, np.int64)
     if rule.measure in ESTIMATES:
@@ -268,7 +257,7 @@ def _messages(table: Table) -> Longs:
     A request to Anthropic has all results of a step in one message.
     """
     live, n = table.live, len(table.live)
-    outputs = table.kind == KINDS.index("tool_output")
+    outputs = table.kind == TOOL_OUTPUT
     results = np.bincount(live.position[outputs], minlength=n)
     words = np.bincount(live.position[~outputs], minlength=n)
     return np.maximum(results + (words > 0), 1).astype(np.int64)
@@ -277,7 +266,7 @@ def _messages(table: Table) -> Longs:
 def _answering(table: Table) -> Bools:
     """bool[n]: the entry holds outputs of tools."""
     out: Bools = table.live.role == TOOL
-    out[table.live.position[table.kind == KINDS.index("tool_output")]] = True
+    out[table.live.position[table.kind == TOOL_OUTPUT]] = True
     return out
 
 
@@ -330,7 +319,7 @@ def _snap(snap: Snap, table: Table, place: int, first: int) -> int:
 def _calls(table: Table) -> Bools:
     """bool[n]: the entry calls a tool."""
     out = np.zeros(len(table.live), bool)
-    out[table.live.position[table.kind == KINDS.index("tool_call")]] = True
+    out[table.live.position[table.kind == TOOL_CALL]] = True
     return out
 
 
@@ -346,12 +335,6 @@ def _with_call(table: Table, place: int) -> int:
     return int(own_calls.max()) if len(own_calls) else end
 
 
-class Shortens(Protocol):
-    """A rule that shortens blocks before the cut is looked for."""
-
-    def shorten(self, table: Table) -> Mapping[int, Block]: ...
-
-
 _CHARACTERS: Memo[dict[int, int]] = Memo()
 
 
@@ -365,8 +348,8 @@ def _characters(table: Table) -> Longs:
             entry = table.session.entries[index]
             memo[index] = _measure(entry.role, entry.blocks)
         out[position] = memo[index]
-    shortener = cast("Shortens | None", table.sibling("budget-outputs"))
-    changed = dict(shortener.shorten(table)) if shortener is not None else {}
+    shorten = getattr(table.sibling("budget-outputs"), "shorten", None)
+    changed: dict[int, Block] = {} if shorten is None else dict(shorten(table))
     changed |= {row: table.block(row) for row in np.flatnonzero(live.cleared).tolist() if row not in changed}
     for position in {int(live.position[row]) for row in changed}:
         rows = range(int(live.start[position]), int(live.start[position + 1]))

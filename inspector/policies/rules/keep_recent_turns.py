@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ...text import plural
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import Count
 from ..table import Decision, Table
 
 
@@ -27,9 +27,7 @@ class KeepRecentTurns(Rule):
     removes: ClassVar[bool] = False
 
     kind: Literal["keep-recent-turns"] = "keep-recent-turns"
-    turns: int = Field(
-        4, ge=0, le=LARGE, description="Number of whole turns after the cut, including the current one"
-    )
+    turns: Count = Field(4, description="Number of whole turns after the cut, including the current one")
 
     summary_again: float | None = Field(
         None,

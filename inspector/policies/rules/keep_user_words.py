@@ -7,10 +7,10 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import KINDS
+from ...session.blocks import TEXT
 from ...session.tree import Bools
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import LARGE, Count
 from ..table import VERBATIM, Claim, Decision, Summary, Table
 
 BYTES_PER_TOKEN = 4
@@ -39,15 +39,13 @@ class KeepUserWords(Rule):
     keeps: ClassVar[bool] = True
 
     kind: Literal["keep-user-words"] = "keep-user-words"
-    tokens: int = Field(
-        20_000, ge=0, le=LARGE, description="Tokens of the user's messages to keep, by bytes / 4"
-    )
+    tokens: Count = Field(20_000, description="Tokens of the user's messages to keep, by bytes / 4")
 
     def find_words(self, table: Table) -> KeptWords:
         """Walk back over the user's messages while there are tokens left."""
         live = table.live
         whole, tokens_left = np.zeros(len(table.tokens), bool), self.tokens
-        text = table.kind == KINDS.index("text")
+        text = table.kind == TEXT
         for position in np.flatnonzero(live.opens)[::-1].tolist():
             if tokens_left == 0:
                 break

@@ -7,15 +7,13 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import KINDS, Block, ToolOutput
+from ...session.blocks import TOOL_OUTPUT, Block, ToolOutput
 from ...session.tree import ASSISTANT, Bools
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import Count
 from ..pointers import call_of, find_calls, point_at
 from ..shorten import Form, find_bare_errors, text_lengths
 from ..table import POINTER, Claim, Decision, Rewrite, Table
-
-TOOL_OUTPUT = KINDS.index("tool_output")
 
 
 class PointLargeOutputs(Rule):
@@ -30,7 +28,7 @@ class PointLargeOutputs(Rule):
     source: ClassVar[str] = "mini-claude-code 60a3bef, pointers (TIERED §3.1)"
 
     kind: Literal["point-large-outputs"] = "point-large-outputs"
-    characters: int = Field(600, ge=0, le=LARGE, description="Maximum UTF-16 units of an output")
+    characters: Count = Field(600, description="Maximum UTF-16 units of an output")
     recent: bool = Field(
         False, description="Also after the cut, if the model has already answered the output"
     )

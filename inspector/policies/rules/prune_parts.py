@@ -8,17 +8,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import KINDS, Block, Value
+from ...session.blocks import REASONING, TOOL_CALL, TOOL_OUTPUT, UNKNOWN, Block, Value
 from ...session.tree import ASSISTANT, Bools, Ints
 from ...text import plural
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import Count
 from ..shorten import tool_of
 from ..table import DROPPED, Claim, Decision, Table
 
-REASONING, TOOL_CALL, TOOL_OUTPUT, UNKNOWN = map(
-    KINDS.index, ("reasoning", "tool_call", "tool_output", "unknown")
-)
 REQUEST, RESPONSE = "tool-approval-request", "tool-approval-response"
 
 
@@ -26,7 +23,7 @@ class PrunedCalls(Value):
     """Calls that go: all but the calls of the `newest` messages or steps, of the `tools` named, or of every
     tool."""
 
-    newest: int = Field(0, ge=0, le=LARGE)
+    newest: Count = Field(0)
     tools: tuple[str, ...] = ()
 
 
@@ -41,11 +38,8 @@ class PruneParts(Rule):
     source: ClassVar[str] = "Vercel AI SDK 7.0.173, pruneMessages; Mastra core 1.71.0, ToolCallFilter"
 
     kind: Literal["prune-parts"] = "prune-parts"
-    reasoning: int | None = Field(
-        None,
-        ge=0,
-        le=LARGE,
-        description="Number of newest messages that keep their reasoning; all by default",
+    reasoning: Count | None = Field(
+        None, description="Number of newest messages that keep their reasoning; all by default"
     )
     calls: tuple[PrunedCalls, ...] = Field(
         (), description="Calls to remove with their results, by tool, except in the newest messages"

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from ...session.blocks import Block, ToolCall, ToolOutput
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import Count
 from ..table import Decision, Notice, Table
 
 CHARS = 4
@@ -31,12 +31,10 @@ class ReAttach(Rule):
     source: ClassVar[str] = "Claude Code 2.1.332, run against a loopback service"
 
     kind: Literal["re-attach"] = "re-attach"
-    files: int = Field(5, ge=0, le=LARGE, description="Files that are attached at most")
-    file_tokens: int = Field(
-        5_000, ge=0, le=LARGE, description="Tokens, of 4 characters, above which a file is named only"
-    )
-    skill_tokens: int = Field(5_000, ge=0, le=LARGE, description="Tokens at which a skill is cut")
-    skills_tokens: int = Field(25_000, ge=0, le=LARGE, description="Tokens of all skills together")
+    files: Count = Field(5, description="Files that are attached at most")
+    file_tokens: Count = Field(5_000, description="Tokens, of 4 characters, above which a file is named only")
+    skill_tokens: Count = Field(5_000, description="Tokens at which a skill is cut")
+    skills_tokens: Count = Field(25_000, description="Tokens of all skills together")
     modified: dict[str, float] = Field({}, description="When files were modified, in seconds, by their paths")
 
     def decide(self, table: Table) -> Decision:

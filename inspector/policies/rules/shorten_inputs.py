@@ -7,15 +7,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import KINDS, Block, ToolCall
+from ...session.blocks import TOOL_CALL, Block, ToolCall
 from ...session.tree import Bools
 from ...text import plural
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import Count
 from ..shorten import from_tools
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
-
-TOOL_CALL = KINDS.index("tool_call")
 
 
 class ShortenInputs(Rule):
@@ -34,13 +32,13 @@ class ShortenInputs(Rule):
     early: ClassVar[bool] = True
 
     kind: Literal["shorten-inputs"] = "shorten-inputs"
-    limit: int = Field(2_000, ge=0, le=LARGE, description="Maximum characters of one text of an input")
-    preview: int = Field(20, ge=0, le=LARGE, description="Characters to keep of a longer text")
+    limit: Count = Field(2_000, description="Maximum characters of one text of an input")
+    preview: Count = Field(20, description="Characters to keep of a longer text")
     tools: tuple[str, ...] = Field(
         ("write_file", "edit_file"), description="Tools with calls to shorten; all by default"
     )
-    newest: int = Field(20, ge=0, le=LARGE, description="Number of newest messages that keep their calls")
-    trigger_messages: int = Field(20, ge=0, le=LARGE, description="Minimum number of messages in the context")
+    newest: Count = Field(20, description="Number of newest messages that keep their calls")
+    trigger_messages: Count = Field(20, description="Minimum number of messages in the context")
 
     def decide(self, table: Table) -> Decision:
         """Claim the calls with a long text, wherever the cut is."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Protocol, cast
-
-import numpy as np
+from typing import ClassVar, Literal
 
 from ...session.blocks import Block, Text
 from ..base_rule import Rule
@@ -24,33 +22,16 @@ class ShortenUserWords(Rule):
 
     def decide(self, table: Table) -> Decision:
         """Claim the message, if there is one: its words become one text."""
-        sibling = table.sibling("keep-user-words")
-        if sibling is None:
+        find_words = getattr(table.sibling("keep-user-words"), "find_words", None)
+        if find_words is None:
             return Decision()
-        words = cast("FindsWords", sibling).find_words(table)
-        rows = np.zeros(len(table.tokens), bool)
-        rows[list(words.beyond)] = True
+        words = find_words(table)
         text = cut_middle("".join(table.block(row).text for row in words.beyond), words.tokens_left)
 
         def make(block: Block, row: int) -> Block | None:
             return Text(text=text) if row == words.beyond[0] else None
 
-        return Decision(older=Claim(rows, TRUNCATED, rewrite=Rewrite(make)))
-
-
-class KeptWordsLike(Protocol):
-    """What `keep-user-words` finds."""
-
-    @property
-    def beyond(self) -> tuple[int, ...]: ...
-    @property
-    def tokens_left(self) -> int: ...
-
-
-class FindsWords(Protocol):
-    """A rule that keeps the user's words."""
-
-    def find_words(self, table: Table) -> KeptWordsLike: ...
+        return Decision(older=Claim(table.mask(words.beyond), TRUNCATED, rewrite=Rewrite(make)))
 
 
 def cut_middle(text: str, tokens: int) -> str:

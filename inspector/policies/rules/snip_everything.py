@@ -7,14 +7,12 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import KINDS, Block, ToolOutput
+from ...session.blocks import TEXT, TOOL_OUTPUT, Block, ToolOutput
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import Count
 from ..pointers import call_of, is_pointer
 from ..shorten import Form, find_bare_errors, replace_text, snip, text_lengths
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
-
-TEXTS = [KINDS.index("text"), KINDS.index("tool_output")]
 
 
 class SnipEverything(Rule):
@@ -30,14 +28,14 @@ class SnipEverything(Rule):
     last_resort: ClassVar[bool] = True
 
     kind: Literal["snip-everything"] = "snip-everything"
-    characters: int = Field(2000, ge=0, le=LARGE, description="Maximum UTF-16 units of a text or output")
+    characters: Count = Field(2000, description="Maximum UTF-16 units of a text or output")
     form: Form = Field("fixed", description="Without the published defects, or exactly as published")
 
     def decide(self, table: Table) -> Decision:
         """Claim long texts and outputs on both sides, with what is left of each."""
         compat = self.form == "compat"
         # A block that an earlier stage rewrote may be longer than the original.
-        rows = np.isin(table.kind, TEXTS) if compat else text_lengths(table) > self.characters
+        rows = np.isin(table.kind, (TEXT, TOOL_OUTPUT)) if compat else text_lengths(table) > self.characters
         rows = rows & (table.live.position >= table.start)
         if compat:
             rows &= ~find_bare_errors(table)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ...session.blocks import Block, Text, ToolOutput
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import Count
 from ..shorten import Form, snip, text_lengths
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 
@@ -24,7 +24,7 @@ class SnipLongText(Rule):
     source: ClassVar[str] = "mini-claude-code 60a3bef, snip (TIERED §3.2)"
 
     kind: Literal["snip-long-text"] = "snip-long-text"
-    characters: int = Field(2000, ge=0, le=LARGE, description="Maximum UTF-16 units of a text")
+    characters: Count = Field(2000, description="Maximum UTF-16 units of a text")
     form: Form = Field("fixed", description="Without the published defects, or exactly as published")
 
     def decide(self, table: Table) -> Decision:
@@ -33,13 +33,13 @@ class SnipLongText(Rule):
         rows = (text_lengths(table) > self.characters) & (table.live.position >= table.start)
 
         def make(block: Block, row: int) -> Block:
-            if isinstance(block, Text):
-                text = snip(block.text, self.characters, self.form)
-                return block if text == block.text else block.model_copy(update={"text": text})
-            if isinstance(block, ToolOutput) and not block.call_id:
-                text = snip(block.text, self.characters, self.form)
-                return block if text == block.text else block.model_copy(update={"parts": (Text(text=text),)})
-            return block
+            if not isinstance(block, Text) and (not isinstance(block, ToolOutput) or block.call_id):
+                return block
+            text = snip(block.text, self.characters, self.form)
+            if text == block.text:
+                return block
+            changed = {"text": text} if isinstance(block, Text) else {"parts": (Text(text=text),)}
+            return block.model_copy(update=changed)
 
         rewrite = Rewrite(make, ("snip-long-text", self.form, self.characters))
         return Decision(older=Claim(rows, TRUNCATED, rewrite=rewrite))

@@ -9,12 +9,12 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import Block, BlockRef, ToolOutput
+from ...session.blocks import TOOL_OUTPUT, Block, BlockRef, ToolOutput
 from ...session.tree import Bools
 from ...text import plural
 from ..base_rule import Rule
-from ..part import LARGE
-from ..shorten import TOOL_OUTPUT, from_tools, output_lengths, replace_text
+from ..part import Count
+from ..shorten import from_tools, output_lengths, replace_text
 from ..table import POINTER, Claim, Decision, Rewrite, Table
 
 
@@ -38,8 +38,8 @@ class SpillOutputs(Rule):
     names_files: ClassVar[bool] = True
 
     kind: Literal["spill-outputs"] = "spill-outputs"
-    budget: int = Field(50_000, ge=0, le=LARGE, description="Maximum characters of a message's outputs")
-    preview: int = Field(2_000, ge=0, le=LARGE, description="Characters shown of an output in a file")
+    budget: Count = Field(50_000, description="Maximum characters of a message's outputs")
+    preview: Count = Field(2_000, description="Characters shown of an output in a file")
     exempt_tools: tuple[str, ...] = Field(
         ("Read", "FileRead"), description="Tools whose outputs always stay and do not count"
     )

@@ -10,7 +10,7 @@ from pydantic import Field
 from ...session.tree import ASSISTANT
 from ...text import plural
 from ..base_rule import Rule
-from ..part import LARGE
+from ..part import Count
 from ..table import SUMMARISED, Claim, Decision, Summary, Table
 
 
@@ -30,19 +30,12 @@ class SummariseAll(Rule):
     takes: ClassVar[bool] = True
 
     kind: Literal["summarise-all"] = "summarise-all"
-    max_tokens: int = Field(16_000, ge=0, le=LARGE, description="Maximum tokens of the summary")
-    above: int | None = Field(
-        None, ge=0, le=LARGE, description="Minimum tokens of the context; none always summarises"
+    max_tokens: Count = Field(16_000, description="Maximum tokens of the summary")
+    above: Count | None = Field(None, description="Minimum tokens of the context; none always summarises")
+    replies: Count = Field(
+        0, description="Messages of the assistant, the newest, that stay with all that follows them"
     )
-    replies: int = Field(
-        0,
-        ge=0,
-        le=LARGE,
-        description="Messages of the assistant, the newest, that stay with all that follows them",
-    )
-    refused_replies: int | None = Field(
-        None, ge=0, le=LARGE, description="The same after a refusal; none set: as many"
-    )
+    refused_replies: Count | None = Field(None, description="The same after a refusal; none set: as many")
     behind: bool = Field(False, description="The summary follows what stays before the cut, if anything does")
     by: Literal["harness", "provider"] = Field("harness", description="Who writes the summary")
 

@@ -12,7 +12,7 @@ from ...session.blocks import REASONING
 from ...session.tree import Bools
 from ..base_rule import Rule
 from ..groups import find_groups, measure_entries
-from ..part import LARGE
+from ..part import LARGE, Count
 from ..table import DROPPED, SUMMARISED, Claim, Decision, Effort, Summary, Table
 
 
@@ -62,10 +62,8 @@ class SummariseOlder(Rule):
     )
 
     behind: bool = Field(False, description="The summary follows what stays before the cut, if anything does")
-    shown: int | None = Field(
+    shown: Count | None = Field(
         None,
-        ge=0,
-        le=LARGE,
         description="Tokens that the summariser is shown, the oldest first; what does not fit stays as it is",
     )
     supersede: bool = Field(

@@ -8,12 +8,12 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import Block, Text, ToolOutput
+from ...session.blocks import TOOL_OUTPUT, Block, Text, ToolOutput
 from ...session.session import Session
 from ...session.tree import COMPACTION, Bools, Ints
 from ..base_rule import Rule
-from ..part import LARGE
-from ..shorten import TOOL_OUTPUT, from_tools, output_lengths, replace_text
+from ..part import Count
+from ..shorten import from_tools, output_lengths, replace_text
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 
 Form = Literal["head", "head+tail"]
@@ -37,18 +37,13 @@ class TruncateOutputs(Rule):
     )
 
     kind: Literal["truncate-outputs"] = "truncate-outputs"
-    limit: int = Field(30_000, ge=0, le=LARGE, description="Maximum characters of text in one output")
+    limit: Count = Field(30_000, description="Maximum characters of text in one output")
     form: Form = Field("head", description="The part of a longer output to keep")
-    preview: int | None = Field(
-        None,
-        ge=0,
-        le=LARGE,
-        description="Characters to keep of a longer output, without its pictures; the limit by default",
+    preview: Count | None = Field(
+        None, description="Characters to keep of a longer output, without its pictures; the limit by default"
     )
-    tail: int = Field(0, ge=0, le=LARGE, description="With a preview, characters to keep at the end")
-    turns: int = Field(
-        0, ge=0, le=LARGE, description="Number of newest user messages; outputs after them stay"
-    )
+    tail: Count = Field(0, description="With a preview, characters to keep at the end")
+    turns: Count = Field(0, description="Number of newest user messages; outputs after them stay")
     trailing: bool = Field(False, description="Only outputs that no other message follows")
     oldest: bool = Field(False, description="Only outputs of the oldest message that holds any")
     tools: tuple[str, ...] = Field((), description="Tools whose outputs are shortened; none named are all")
@@ -58,15 +53,9 @@ class TruncateOutputs(Rule):
 
     @property
     def template(self) -> str:
-        clause = (
-            self.phrase
-            if self.preview is None
-            else (
-                "tool outputs of more than {limit} characters keep the first {preview} and the last {tail}"
-                if self.tail
-                else "tool outputs of more than {limit} characters keep the first {preview}"
-            )
-        )
+        shown = "the first {preview} and the last {tail}" if self.tail else "the first {preview}"
+        keeps = f"tool outputs of more than {{limit}} characters keep {shown}"
+        clause = self.phrase if self.preview is None else keeps
         where = " at the end of the context" if self.trailing else ""
         where += " of the oldest message with any" if self.oldest else ""
         where += " before the newest {turns} user messages" if self.turns else ""

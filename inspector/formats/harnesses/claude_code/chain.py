@@ -13,29 +13,12 @@ from __future__ import annotations
 
 from bisect import bisect, bisect_left
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from ....session.entries import Boundary, Entry
+from ....session.entries import Entry
 from ....text import plural
 from .draft import Draft
 from .rows import Row
-
-
-class Linked(NamedTuple):
-    """The linked drafts of a file, in file order.
-
-    `boundaries` are those of compactions, `agents` the sub-agents of drafts outside the main conversation, by
-    the draft's index. `agent` is the sub-agent of the last draft, `bridged` the number of links to rows that
-    are not in the file.
-    """
-
-    drafts: list[Draft]
-    boundaries: dict[int, Boundary]
-    agents: dict[int, str | None]
-    times: list[str]
-    leaf: str | None
-    agent: str | None
-    bridged: int
 
 
 class LineChain:

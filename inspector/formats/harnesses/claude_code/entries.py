@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 
 from ....session.blocks import Number, assemble
 from ....session.entries import Boundary, Entry, Usage, is_tokens
+from ...json_document import Fields
 from ...recording import make_cost
 from ...requests.anthropic_blocks import read_usage
 from .chain import LineChain, stands_behind
@@ -88,7 +89,8 @@ def _make_boundary(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Bound
     `postTokens` remains in the metadata: it counts the conversation without system prompt and tools, so it is
     no size of a request (anthropics/claude-code issue 87602, read in November 2026).
     """
-    metadata = dict(draft.metadata) if isinstance(draft.metadata, dict) else {}
+    fields = Fields(draft.metadata)
+    metadata = fields.rest
     kept_drafts = chain.find_kept(draft, drafts)
     if kept_drafts:
         for name in ("preservedMessages", "preservedSegment"):
@@ -101,7 +103,7 @@ def _make_boundary(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Bound
         tokens_saved=_pop_number(metadata, "tokensSaved"),
         kept=tuple(kept_draft.id for kept_draft in kept_drafts),
         summary_last=bool(kept_drafts) and stands_behind(draft),
-        cleared=_pop_strings(metadata, "compactedToolIds"),
+        cleared=fields.strings("compactedToolIds"),
         extra=metadata,
     )
 
@@ -112,11 +114,3 @@ def _pop_number(metadata: dict[str, Any], name: str) -> Number | None:
         del metadata[name]
         return value
     return None
-
-
-def _pop_strings(metadata: dict[str, Any], name: str) -> tuple[str, ...]:
-    value = metadata.get(name)
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        del metadata[name]
-        return tuple(value)
-    return ()

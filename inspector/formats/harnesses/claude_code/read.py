@@ -21,7 +21,7 @@ from msgspec import UNSET
 
 from ....errors import EmptySession
 from ....session.blocks import Block, ToolOutput, build
-from ....session.entries import Corrupt, Entry, Note, Provided, Source
+from ....session.entries import Boundary, Corrupt, Entry, Note, Provided, Source
 from ....session.session import Session
 from ....session.speakers import Speech, judge
 from ...damaged_lines import repair_line
@@ -32,7 +32,7 @@ from ...recording import first_rows
 from ...requests.anthropic_blocks import Names, read_content
 from ..gemini.qwen import is_qwen
 from .attached import WAY, Announced, read_attachment
-from .chain import LineChain, Linked, announces, warn_of_links
+from .chain import LineChain, announces, warn_of_links
 from .draft import CompactionFields, Draft, Kind, Lane, ReplyFields, read_replacements, replace_outputs
 from .entries import SYNTHETIC, make_boundaries, make_entry
 from .prompt import PromptSnapshot
@@ -486,16 +486,18 @@ class ClaudeCodeLines:
             why = tell_wordless(count, "record", corrupt=self.corrupt)
             raise EmptySession("data", [(NAME, "recognised")], why)
         aside, title = False not in self.last_message, self._find_title()
-        linked = self._link()
-        agents, times, names = linked.agents, linked.times, self.replies.names()
-        entries = self._make_entries(linked)
+        drafts, boundaries, leaf, agent, bridged = self._link()
+        agents = {at: draft.agent for at, draft in enumerate(drafts) if draft.aside}
+        times = [draft.timestamp for draft in drafts if draft.timestamp is not None]
+        names = self.replies.names()
+        entries = self._make_entries(drafts, boundaries)
         extra: dict[str, Any] = {
             name: self.facts[name] for name in ("version", "git_branch") if name in self.facts
         }
         if self.queue.queued:
             extra["queued"] = list(self.queue.queued)
-        if aside and linked.agent is not None:
-            extra["agent_id"] = linked.agent
+        if aside and agent is not None:
+            extra["agent_id"] = agent
         self.recorded_replies = RecordedReplies(names, index_replies(agents, entries))
         return build(
             Session,
@@ -507,14 +509,14 @@ class ClaudeCodeLines:
             created=min(times, default=None),
             updated=max(times, default=None),
             entries=entries,
-            leaf=linked.leaf,
+            leaf=leaf,
             system=self.prompt[aside].make_system(),
             tools=self.prompt[aside].make_tools(_blocks_of(entries, agents, aside)),
             provided=self._make_provided(entries, aside),
             subagents=self.subagents.make(self.recorded_replies),
             notes=tuple(self.notes),
             corrupt=tuple(self.corrupt),
-            warnings=(*warn_of_links(entries, linked.bridged), *warn_of_copies(entries)),
+            warnings=(*warn_of_links(entries, bridged), *warn_of_copies(entries)),
             extra=extra,
         )
 
@@ -522,8 +524,13 @@ class ClaudeCodeLines:
         announced = self.announced[aside].make()
         return announced if aside else (*announced, *self.reminders.make(entries, announced))
 
-    def _link(self) -> Linked:
-        """Link all drafts to their predecessors."""
+    def _link(self) -> tuple[list[Draft], dict[int, Boundary], str | None, str | None, int]:
+        """Link all drafts to their predecessors.
+
+        Returns:
+            The drafts, the boundaries of compactions by the draft's order, the id of the leaf, the sub-agent
+            of the last draft, and the number of links to rows that are not in the file.
+        """
         replace_outputs(self.drafts, self.sent_instead)
         self._retract()
         chain, delivered = self.chain.fork(), self._make_undelivered()
@@ -540,19 +547,11 @@ class ClaudeCodeLines:
             for draft in drafts:
                 draft.side = None if draft.side == main else draft.side
         self.replies.charge_once(self.charged, is_agent=self.agent is not None)
-        return Linked(
-            drafts,
-            make_boundaries(chain, drafts),
-            {at: draft.agent for at, draft in enumerate(drafts) if draft.lane[0]},
-            [draft.timestamp for draft in drafts if draft.timestamp is not None],
-            None if current is None else current.id,
-            leaf.agent,
-            chain.bridged,
-        )
+        boundaries = make_boundaries(chain, drafts)
+        return drafts, boundaries, None if current is None else current.id, leaf.agent, chain.bridged
 
-    def _make_entries(self, linked: Linked) -> tuple[Entry, ...]:
+    def _make_entries(self, drafts: list[Draft], boundaries: dict[int, Boundary]) -> tuple[Entry, ...]:
         """Build the entries of all drafts. If no rows follow, free each draft after its entry is built."""
-        drafts, boundaries = linked.drafts, linked.boundaries
         if self.goes_on:
             return tuple([make_entry(draft, boundaries.get(draft.order)) for draft in drafts])
         self._let_go()

@@ -32,7 +32,7 @@ from ...json_document import (
     sniff_document,
 )
 from ...json_lines import Data, Reader, escape_name
-from ...recording import Json, Recording, read_inclusive
+from ...recording import Json, Reading, read_inclusive
 from ...requests.anthropic_blocks import Names, read_with_rest
 from .tasks import NAME, is_task, is_wrapped, read_task
 
@@ -187,7 +187,7 @@ def _find_end(rows: list[Any], sidecar: Json) -> int:
     return places[-1] if places else len(rows)
 
 
-class _Messages(Recording):
+class _Messages(Reading):
     """Add messages as entries. Blocks that the sidecar `after` repeats word by word are kept."""
 
     def __init__(self, after: list[Any]) -> None:

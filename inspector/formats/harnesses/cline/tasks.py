@@ -22,7 +22,7 @@ from ....session.entries import Entry, Source, Usage
 from ....session.session import Session
 from ....text import plural
 from ...json_document import Fields, ParsedBlock, find_blocks, iso_time, join_texts
-from ...recording import Json, Reading, Recording, read_inclusive
+from ...recording import Json, Reading, read_inclusive
 from ...requests.anthropic_blocks import Names, read_with_rest
 from ...requests.chat_messages import read_part
 from .screen import Condensed, place_requests, read_ranges, read_requests, read_screen_usage
@@ -259,7 +259,7 @@ class _TaskReading(Reading):
         return self.make_session(cwd=self.cwd, extra={"harness": "Roo Code"} if self.is_roo else {})
 
 
-def _add_figures(recording: Recording, screen: Any) -> None:
+def _add_figures(recording: Reading, screen: Any) -> None:
     """Add the usage on the task's screen to the replies that have none."""
     requests = read_requests(screen)
     if not requests:

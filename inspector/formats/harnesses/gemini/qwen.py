@@ -19,7 +19,7 @@ from ....session.session import Session
 from ...json_document import Fields, ParsedBlock, join_texts
 from ...json_lines import Data, lines_reader
 from ...parents import Chain
-from ...recording import Json, JsonRows, Recording, first_rows
+from ...recording import Json, JsonRows, Reading, first_rows
 from .parts import make_google_usage, read_parts
 
 NAME = "qwen"
@@ -65,7 +65,7 @@ class Chat(JsonRows):
         return reading.read([(_name(source, row), source, row) for source, row in self.rows])
 
 
-class _ChatReading(Recording):
+class _ChatReading(Reading):
     """State while a chat is read."""
 
     def __init__(self) -> None:
