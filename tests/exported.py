@@ -8,10 +8,12 @@ import re
 from base64 import b85decode
 from typing import Any
 
+import numpy as np
 
-def unpack_code(html: str) -> str:
-    """The script that a page runs once it has unpacked it."""
-    (packed,) = re.findall(r'<script type="application/octet-stream" id="code">([^<]*)</script>', html)
+
+def unpack_code(html: str, name: str = "code") -> str:
+    """The script that a page runs once it has unpacked it; "look" is its style."""
+    (packed,) = re.findall(rf'<script type="application/octet-stream" id="{name}">([^<]*)</script>', html)
     return gzip.decompress(b85decode(packed.replace(",", "<"))).decode()
 
 
@@ -21,21 +23,26 @@ def unpack_page(html: str) -> tuple[dict[str, Any], bytes]:
     frame = gzip.decompress(b85decode(packed.replace(",", "<")))
     end = 4 + int.from_bytes(frame[:4], "little")
     held = json.loads(frame[4:end])
-    for field, columns in held["differs"].items():
+    for field, columns in held["drawn"].items():
         for policy, column in columns.items():
-            held["plans"][policy]["at"].setdefault("differs", {})[field] = column
+            held["plans"][policy].setdefault("drawn", {})[field] = column
     for row, body in zip(held["rows"], held["bodies"], strict=False):
         if isinstance(row[1], int):
             begins = " ".join(re.split(r"[ \t\n\r\f\v]+", body[0]))
             row[1] = begins[: abs(row[1])] + "…" * (row[1] < 0)
-    return held, frame[end:]
+    return held, np.frombuffer(frame[end:], np.uint8).reshape(4, -1).T.tobytes()
 
 
-def read_at(plan: dict[str, Any], index: int) -> dict[str, Any]:
-    """The plan at one of the places that the page holds it at."""
-    differs = {name: column[index] for name, column in plan["at"].get("differs", {}).items()}
-    whole = {**plan["hand"], **{name: value for name, value in differs.items() if value != "@same@"}}
-    return {**whole, "sentence": {"notes": whole["notes"], **whole["sentence"]}}
+def read_at(column: Any, index: int) -> Any:
+    """The value of a column: of a plan, 0 for its own cut, then those at the places that the page holds."""
+    if isinstance(column, dict):
+        values = {field: read_at(part, index) for field, part in column.items()}
+        return {field: value for field, value in values.items() if value != "@missing@"}
+    kind, *values = column
+    if kind == "[":
+        items = [read_at(part, index) for part in values]
+        return [item for item in items if item != "@missing@"]
+    return values[0 if kind == "=" else index]
 
 
 def all_texts(value: Any) -> list[str]:

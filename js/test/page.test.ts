@@ -29,29 +29,20 @@ const hold = (policy: string): HeldPlan => {
     const traits = kernel.plan({ ...kernel.traits, policy, cut } as Traits);
     const wire = traits._plan as PlanPayload;
     bytes.push(traits._plan_data as DataView);
-    const deltas = wire.rules.map(rule => rule.delta);
-    return { wire: { ...wire, deltas }, data: bytes.length - 1 };
+    return { wire, data: bytes.length - 1 };
   };
-  const own = draw("");
   const places = legal.slice(1, 4);
-  const drawn = places.map(place => ({ place, ...draw(scene.entryIds[place] as string) }));
-  const hand = drawn[0]?.wire ?? null;
+  const drawn = [draw(""), ...places.map(place => draw(scene.entryIds[place] as string))];
+  const wires = drawn.map(({ wire }, i) => (i === 0 ? wire : { ...wire, recipe: "make_plan(cut='@cut@')" }));
+  const fields = Object.keys(wires[1] ?? {}) as (keyof PlanPayload)[];
   return {
     label: policy,
     settings: {},
-    own: [own.wire, own.data],
-    hand: hand && { ...hand, recipe: "make_plan(cut='@cut@')" },
-    at: {
-      places: drawn.map(({ place }) => place),
-      data: drawn.map(({ data }) => data),
-      differs: Object.fromEntries(
-        Object.keys(hand ?? {})
-          .filter(name => name !== "recipe")
-          .map(name => [name, drawn.map(({ wire }) => wire[name as keyof typeof wire])]),
-      ),
-    },
+    places,
+    data: drawn.map(({ data }) => data),
+    drawn: Object.fromEntries(fields.map(name => [name, ["|", ...wires.map(wire => wire[name])]])),
     far: "",
-    texts: { [own.data]: [{ 0: ["short", 5, []] }, {}] },
+    texts: { [drawn[0]?.data ?? 0]: [{ 0: ["short", 5, []] }, {}] },
     summaries: { [CUT]: [11, 0, 2, 3, 1] },
     facts: [["trust", "untrusted"]],
   };
@@ -74,7 +65,6 @@ const encode = (bytes: Uint8Array): string => {
 };
 
 const content: PageContent = {
-  differs: {},
   told: {},
   wanted: { cut: "", policy: "flue", settings: {}, at: "", pins: [], versus: {} },
   scene,
@@ -254,18 +244,19 @@ describe("the content of a page", () => {
 
   it("is unpacked from base85 of gzip", async () => {
     const text = new TextEncoder().encode(
-      JSON.stringify({ ...content, rows: [["user", -4]], buffers: [[0, 4]] }),
+      JSON.stringify({ ...content, drawn: {}, rows: [["user", -4]], buffers: [[4, 4]] }),
     );
     const pad = (4 - ((4 + text.length) % 4)) % 4;
-    const frame = new Uint8Array(4 + text.length + pad + 4);
+    const frame = new Uint8Array(4 + text.length + pad + 8);
     new DataView(frame.buffer).setUint32(0, text.length + pad, true);
     frame.fill(32, 4).set(text, 4);
-    frame.set([1, 2, 3, 4], frame.length - 4);
+    // The first bytes of two numbers, then the second ones, and so on.
+    frame.set([1, 2, 3, 4, 5, 6, 7, 8], frame.length - 8);
     const zipped = new Response(new Blob([frame]).stream().pipeThrough(new CompressionStream("gzip")));
     const packed = encode(new Uint8Array(await zipped.arrayBuffer()));
     const store = await unpack(packed);
     expect(store.content.lines).toEqual(content.lines);
     expect(store.content.rows).toEqual([["user", "hell…"]]);
-    expect(store.bytes(0).getUint8(2)).toBe(3);
+    expect(store.bytes(0).getUint32(0)).toBe(0x02040608);
   });
 });

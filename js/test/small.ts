@@ -104,7 +104,6 @@ const SENTENCE: PlanPayload["sentence"] = {
   buttons: [],
   loses: false,
   range: "",
-  notes: [],
 };
 
 /** Older user words are summarised, older outputs become pointers of 7 tokens, everything else stays. */

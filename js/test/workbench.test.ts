@@ -62,7 +62,7 @@ test("the slider says place, validity and the tokens after", async () => {
 test("if the policy makes no cut, nothing changes and the reason is shown", async () => {
   const parts = [{ text: "Plain keeps everything here.", tone: "" as const, slot: "" as const }];
   const buttons = [{ label: "place the cut myself", edit: { cut: "e3" } }];
-  const sentence = { case: "idle" as const, parts, buttons, loses: false, range: "", notes: [] };
+  const sentence = { case: "idle" as const, parts, buttons, loses: false, range: "" };
   const cut = { place: 0, id: "", by: "policy" as const, sentence: "There is nothing to compact." };
   const host = await open(plan({ cut, sentence }));
   expect(find("gauge-after").textContent).toBe("165 0");

@@ -16,7 +16,7 @@ from inspector.workbench.page.export import export_html
 from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.saved_plans import choose_saved
 from tests.claude_rows import Claude, dump
-from tests.exported import unpack_page
+from tests.exported import read_at, unpack_page
 
 
 @pytest.fixture
@@ -67,8 +67,8 @@ def test_a_saved_plan_and_a_page_have_it_too(model: WorkbenchModel, tmp_path: Pa
     saved = pack_plan(model.plan)
     assert choose_saved(saved, model.session, "a plan")["since"] == model.inputs["since"]
     page, _ = unpack_page(export_html(model, tmp_path / "page.html").path.read_text("utf-8"))
-    (own, _), hand = page["plans"]["flue"]["own"], page["plans"]["flue"]["hand"]
-    assert own["since"] == hand["since"] == model.plan.table.since
+    drawn = page["plans"]["flue"]["drawn"]
+    assert read_at(drawn["since"], 0) == read_at(drawn["since"], 1) == model.plan.table.since
 
 
 def test_the_notes_name_the_prompt_to_choose_in_rewind() -> None:

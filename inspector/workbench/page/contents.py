@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 from msgspec.structs import replace as replace_fields
@@ -64,7 +65,7 @@ QUERIES: dict[str, Callable[[WorkbenchModel, dict[str, Any]], Payload]] = {
 }
 """Queries that a page answers as a workbench does, with redacted texts."""
 CUT = "@cut@"
-"""Placeholder for the cut's name in a recipe."""
+"""Placeholder for the cut's name."""
 
 # The page computes texts that depend on the plan from the columns.
 _OF_THE_PLAN = ("tokens after", "fate", "decided by")
@@ -86,22 +87,36 @@ def _refer(preview: str, text: str) -> str | int:
     return -utf16_length(cut) if cut and cut != preview and begins.startswith(cut) else preview
 
 
-SAME = "@same@"
-"""Marks a value that equals the plan's value at the first place."""
+MISSING = "@missing@"
+"""Stands in a column for a field or an item that a value does not have."""
 
 
-def _by_name(at: Sequence[tuple[int, dict[str, Any], int]]) -> dict[str, Any]:
-    """Group plans at places by field: equal values are adjacent and compress to half the size.
+def _columns(values: Sequence[Any]) -> Any:
+    """Merge values of the same shape into one tree of columns.
 
-    >>> _by_name([(1, {}, 0), (5, {"after": 7}, 3)])
-    {'places': [1, 5], 'data': [0, 3], 'differs': {'after': ['@same@', 7]}}
+    ["=", value] is the same in all, ["|", …] has one value for each, ["[", …] has a column for each item of
+    a list, and a dict has a column for each field. Plans at neighbouring cuts differ in few of their fields.
+
+    >>> _columns([{"after": 7, "rules": [1, 2]}, {"after": 7, "rules": [1], "note": "new"}])
+    {'after': ['=', 7], 'rules': ['[', ['=', 1], ['|', 2, '@missing@']], 'note': ['|', '@missing@', 'new']}
     """
-    names = dict.fromkeys(name for _, differs, _ in at for name in differs)
-    return {
-        "places": [place for place, _, _ in at],
-        "data": [number for _, _, number in at],
-        "differs": {name: [differs.get(name, SAME) for _, differs, _ in at] for name in names},
-    }
+    first = values[0]
+    columns: Any = ["|", *values]
+    parts: list[Any] = []
+    if all(isinstance(value, dict) for value in values):
+        columns = _fields(values)
+        parts = list(columns.values())
+    elif all(isinstance(value, list) for value in values):
+        parts = [_columns(items) for items in zip_longest(*values, fillvalue=MISSING)]
+        columns = ["[", *parts]
+    elif any(value != first or type(value) is not type(first) for value in values):
+        return columns
+    return ["=", first] if all(isinstance(part, list) and part[0] == "=" for part in parts) else columns
+
+
+def _fields(values: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    names = dict.fromkeys(name for value in values for name in value)
+    return {name: _columns([value.get(name, MISSING) for value in values]) for name in names}
 
 
 class Buffers:
@@ -166,6 +181,7 @@ class Answers:
         ]
         self.scene_data = self.buffers.add(data)
         self.plans: dict[str, dict[str, Any]] = {}
+        self.drawn: dict[str, dict[str, Any]] = {}
         for name in self.policies:
             # The page's own plan is required, so its exception is raised.
             with nullcontext() if name == model.plan.policy.name else self.faults.isolate(f"policy {name}"):
@@ -194,11 +210,8 @@ class Answers:
             "wanted": self.redactor.clean_tree({**self.model.inputs, "policy": self.model.plan.policy.name}),
             "scene": self.scene,
             "sceneData": self.scene_data,
-            "plans": {
-                name: {**plan, "at": {key: plan["at"][key] for key in ("places", "data")}}
-                for name, plan in self.plans.items()
-            },
-            "differs": self._by_field(),
+            "plans": self.plans,
+            "drawn": self._by_field(),
             "recorded": self.recorded,
             "side": self.side,
             "other": self.other,
@@ -214,14 +227,14 @@ class Answers:
             "buffers": self.buffers.places,
         }
 
-    def _by_field(self) -> dict[str, dict[str, list[Any]]]:
-        """Return the differences of the plans at other places, by field, then by policy.
+    def _by_field(self) -> dict[str, dict[str, Any]]:
+        """Return the columns of the plans by field, then by policy.
 
         Policies have similar texts for a place, and the compression window is only 32 kB.
         """
-        fields: dict[str, dict[str, list[Any]]] = {}
-        for policy, plan in self.plans.items():
-            for name, column in plan["at"]["differs"].items():
+        fields: dict[str, dict[str, Any]] = {}
+        for policy, columns in self.drawn.items():
+            for name, column in columns.items():
                 fields.setdefault(name, {})[policy] = column
         return fields
 
@@ -256,38 +269,35 @@ class Answers:
         own, clean = self._plan(name), self._clean_plan(name)
         # Notes on an unchosen policy, or on policies without effect, belong to the model's own plan only.
         is_current = name == self.model.plan.policy.name
-        wire, data = self._draw(own, self.model.choice if is_current else None)
-        tidy = self.redactor.clean_tree
+        wire, number = self._draw(own, self.model.choice if is_current else None)
         legal = [place for place in range(len(own.cuts)) if own.cuts[place].legal]
         whole = len(legal) * len(self.policies) <= MOST_PLANS
         cuts = legal if whole else legal[len(legal) // 2 :][:1]
-        at: list[tuple[int, dict[str, Any], int]] = []
-        hand: dict[str, Any] = {}
+        drawn, data = [wire], [number]
         written = {} if own.checkpoint is None or own.place is None else {own.place: own}
-        texts = {data: self._sides(clean)}
+        texts = {number: self._sides(clean)}
         plan = own
         for place in cuts:
             # Moved from place to place, a plan takes along what the policy's rules did.
             plan = self.model.fill_in(_move(plan, place))
             if plan.checkpoint is not None:
                 written[place] = plan
-            drawn, number = self._draw(plan)
+            wire, number = self._draw(plan)
+            wire["cut"]["id"] = CUT
             for recipe in ("recipe", "shortRecipe"):
-                drawn[recipe] = drawn[recipe].replace(f"cut={own.cuts.ids[place]!r}", f"cut={CUT!r}")
-            drawn["deltas"] = [rule.pop("delta", None) for rule in drawn["rules"]]
-            if drawn["sentence"].get("notes") == drawn["notes"]:
-                del drawn["sentence"]["notes"]
-            hand = hand or drawn
+                wire[recipe] = wire[recipe].replace(f"cut={own.cuts.ids[place]!r}", f"cut={CUT!r}")
             if number not in texts:
                 texts[number] = self._sides(_move(clean, place))
-            differs = {key: value for key, value in drawn.items() if value != hand.get(key)}
-            at.append((place, tidy(differs), number))
+            drawn.append(wire)
+            data.append(number)
+        tidy = self.redactor.clean_tree
+        # A key may say that its value is a secret, so the plans are redacted while they have their shape.
+        self.drawn[name] = _fields([tidy(wire) for wire in drawn])
         return {
             "label": self._label(own.policy),
             "settings": tidy(dict(self._edits(name).settings)),
-            "own": [tidy(wire), data],
-            "hand": tidy(hand) or None,
-            "at": _by_name(at),
+            "places": cuts,
+            "data": data,
             "far": "" if whole else FAR,
             "texts": {str(number): sides for number, sides in texts.items()},
             **self._summaries(clean, legal, written),

@@ -19,6 +19,8 @@ from html import escape
 from importlib.resources import files
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+
 from ...errors import RedactionError
 from ...faults import Fault
 from ...policies.registry import find_policy
@@ -238,13 +240,16 @@ def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str])
     header = json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
     head = header.encode("utf-8")
     head += b" " * (-(4 + len(head)) % 4)
-    frame = len(head).to_bytes(4, "little") + head + answers.buffers.data
+    # The first bytes of all numbers, then the second ones and so on: half as large once it is packed.
+    planes = np.frombuffer(answers.buffers.data, np.uint8).reshape(-1, 4).T.tobytes()
+    frame = len(head).to_bytes(4, "little") + head + planes
     data = _pack(frame)
     script, style = read_static("boot.js"), read_static("page.css")
-    code, runs = _code()
+    (code, runs), (look, applies) = _pack_static("page.js"), _pack_static("widget.css")
     policy = (
         f"default-src 'none'; script-src '{hash_source(script)}' '{runs}'; "
-        f"style-src '{hash_source(style)}' '{hash_source(STYLE)}'; base-uri 'none'; form-action 'none'"
+        f"style-src '{hash_source(style)}' '{hash_source(STYLE)}' '{applies}'; "
+        "base-uri 'none'; form-action 'none'"
     )
     title = escape(cut_text(packed["scene"]["title"], 120))
     notes_html = "".join(f"<p>{escape(printable(note))}</p>" for note in notes)
@@ -257,6 +262,7 @@ def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str])
         f"<title>{title} · compaction</title>\n<style>{style}</style>\n</head>\n<body>\n"
         f'<main id="workbench"></main>\n<noscript>{still}</noscript>\n'
         f'<script type="application/octet-stream" id="data">{data}</script>\n'
+        f'<script type="application/octet-stream" id="look">{look}</script>\n'
         f'<script type="application/octet-stream" id="code">{code}</script>\n<script>{script}</script>\n'
         "</body>\n</html>\n"
     )
@@ -276,9 +282,9 @@ def _pack(data: bytes) -> str:
 
 
 @cache
-def _code() -> tuple[str, str]:
-    """The page's script, packed, and the hash by which the policy of content lets it run."""
-    text = (files("inspector") / "static" / "page.js").read_text("utf-8")
+def _pack_static(name: str) -> tuple[str, str]:
+    """A built file of the front end, packed, and the hash by which the policy of content allows it."""
+    text = (files("inspector") / "static" / name).read_text("utf-8")
     return _pack(text.encode("utf-8")), hash_source(text)
 
 

@@ -206,7 +206,6 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
             [],
             True,
             "",
-            _notes(recorded),
         ),
         rules=[],
         stages=[],

@@ -60,8 +60,7 @@ class SentencePayload(Payload, frozen=True):
 
     `case` is the kind of sentence, `parts` are its texts in order. The plan's columns "left_blocks" and
     "left_tokens" have the numbers of the slot "left" for each place. If `loses` is True, the screen asks for
-    the lost facts. `range` is the range of the total in words, or "" if it is exact; `notes` are limitations
-    of the numbers.
+    the lost facts. `range` is the range of the total in words, or "" if it is exact.
     """
 
     case: Case
@@ -69,7 +68,6 @@ class SentencePayload(Payload, frozen=True):
     buttons: list[SentenceButton]
     loses: bool
     range: str
-    notes: list[str]
 
     @property
     def text(self) -> str:
@@ -203,9 +201,7 @@ def _finish(
 ) -> SentencePayload:
     low, high = plan.after_range
     size_range = f"{format_tokens(low)} to {format_tokens(high)} after" if low != high else ""
-    return SentencePayload(
-        case, parts, buttons, case in ("recorded", "planned"), size_range, list(plan.notes)
-    )
+    return SentencePayload(case, parts, buttons, case in ("recorded", "planned"), size_range)
 
 
 def _main(plan: Plan) -> int:

@@ -12,23 +12,23 @@ type Piece = number | string;
 /** Replacements of rewritten blocks, by row. */
 type Rewritten = Readonly<Record<string, readonly [text: string, total: number, pieces: Piece[]]>>;
 
-interface HandPlan extends PlanPayload {
-  /** The effect of each rule, in order. */
-  deltas: (number | null)[];
+/**
+ * Values by index: ["=", the one of all], ["|", one for each], ["[", a column for each item of a list], or a column for
+ * each field of an object.
+ */
+type Column = readonly unknown[] | Fields;
+interface Fields {
+  readonly [field: string]: Column;
 }
 
 export interface HeldPlan {
   label: string;
   settings: Settings;
-  own: Drawn<PlanPayload>;
-  /** The plan at the first valid cut point; the others differ from it by what `at` contains. */
-  hand: HandPlan | null;
-  at: {
-    places: readonly number[];
-    data: readonly number[];
-    /** By field: its value at each of the places; they travel apart from it, field by field. */
-    differs?: Readonly<Record<string, readonly unknown[]>>;
-  };
+  /** The valid cut points that the page holds. */
+  places: readonly number[];
+  /** The index of the binary data: of the policy's own cut, then of those at `places`; `drawn` has the same order. */
+  data: readonly number[];
+  drawn: Fields;
   /** The reason why other places are missing; "" if the page contains all of them. */
   far: string;
   /** By the number of the columns: before the cut and behind it. */
@@ -45,8 +45,6 @@ export interface PageContent {
   scene: ScenePayload;
   sceneData: number;
   plans: Readonly<Record<string, HeldPlan>>;
-  /** Differences of the plans at other places: by field, then by policy. */
-  differs: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>>;
   recorded: { plan?: Drawn<PlanPayload>; sentence?: string };
   /** The recorded state right after this point in time. */
   side?: Drawn<PlanPayload> | null;
@@ -70,30 +68,42 @@ export interface PageData {
 }
 
 const CUT = "'@cut@'";
-/** Marks a field that equals the same field of the plan at the first place. */
-const SAME = "@same@";
+/** Stands in a column for a field or an item that a value does not have. */
+const MISSING = "@missing@";
 
-/** Unpacks base85 of gzip of: the length of a JSON header (u32, little endian), the header, the buffers. */
+/** Unpacks base85 of gzip of: the length of a JSON header (u32, little endian), the header, the bytes of the buffers. */
 export const unpack = async (packed: string): Promise<PageData> => {
   const frame = await inflate(packed);
   const start = 4 + new DataView(frame).getUint32(0, true);
-  const content = JSON.parse(new TextDecoder().decode(new Uint8Array(frame, 4, start - 4))) as PageContent;
-  for (const [field, columns] of Object.entries(content.differs))
+  const content = JSON.parse(new TextDecoder().decode(new Uint8Array(frame, 4, start - 4))) as PageContent & {
+    drawn: Record<string, Record<string, Column>>;
+  };
+  // The plans travel by field, then by policy.
+  for (const [field, columns] of Object.entries(content.drawn))
     for (const [policy, column] of Object.entries(columns)) {
-      const { at } = content.plans[policy] as HeldPlan;
-      at.differs = { ...at.differs, [field]: column };
+      const plan = content.plans[policy] as HeldPlan;
+      plan.drawn = { ...plan.drawn, [field]: column };
     }
   content.rows = content.rows.map(([label, preview]: readonly [string, string | number], row) => [
     label,
     typeof preview === "string" ? preview : begin(content.bodies[row]?.[0] ?? "", preview),
   ]);
+  const buffers = readPlanes(new Uint8Array(frame, start));
   return {
     content,
     bytes(number) {
       const [offset, length] = content.buffers[number] ?? [0, 0];
-      return new DataView(frame, start + offset, length);
+      return new DataView(buffers, offset, length);
     },
   };
+};
+
+/** The bytes of numbers of four bytes, of which the first ones come first, then the second ones and so on. */
+const readPlanes = (planes: Uint8Array): ArrayBuffer => {
+  const out = new Uint8Array(planes.length);
+  const count = planes.length / 4;
+  for (let at = 0; at < out.length; at++) out[at] = planes[(at % 4) * count + Math.floor(at / 4)] as number;
+  return out.buffer;
 };
 
 /** How a text begins, with one blank for several. */
@@ -105,29 +115,35 @@ const begin = (text: string, length: number): string => {
   return length < 0 ? `${flat}…` : flat;
 };
 
+const readColumn = (column: Column, index: number): unknown => {
+  if (column instanceof Array) {
+    const [kind, ...values] = column;
+    if (kind === "[")
+      return values.map(value => readColumn(value as Column, index)).filter(value => value !== MISSING);
+    return values[kind === "=" ? 0 : index];
+  }
+  const fields = Object.entries(column).map(([field, values]) => [field, readColumn(values, index)] as const);
+  return Object.fromEntries(fields.filter(([, value]) => value !== MISSING));
+};
+
 /** The plan of a policy with its own cut ("") or with a cut at a place; undefined if the place is not valid. */
 export const findPlan = (plan: HeldPlan, cut: string, place: number): Drawn<PlanPayload> | undefined => {
-  if (cut === "") return plan.own;
-  const { hand } = plan;
-  if (hand === null) return undefined;
-  const planIndex = plan.at.places.indexOf(place);
-  const index = planIndex < 0 && plan.far !== "" ? 0 : planIndex;
-  const [at, data] = [plan.at.places[index], plan.at.data[index]];
-  if (at === undefined || data === undefined) return undefined;
-  const values = Object.entries(plan.at.differs ?? {}).map(
-    ([name, column]) => [name, column[index]] as const,
-  );
-  const differs = Object.fromEntries(values.filter(([, value]) => value !== SAME));
-  const whole: HandPlan = { ...hand, ...differs };
-  // Its notes mostly repeat.
-  const sentence = { ...whole.sentence, notes: whole.sentence.notes ?? whole.notes };
-  const rules = whole.rules.map((rule, i) => ({ ...rule, delta: whole.deltas[i] ?? null }));
-  const named = (recipe: string) => recipe.replace(CUT, () => quote(cut));
-  const recipes = { recipe: named(whole.recipe), shortRecipe: named(whole.shortRecipe ?? whole.recipe) };
-  if (at === place) return [{ ...whole, sentence, rules, ...recipes }, data];
-  const unknown = whole.rules.map(rule => ({ ...rule, delta: null }));
-  const moved = { ...whole.cut, place, id: cut, by: "you" as const };
-  return [{ ...whole, sentence, cut: moved, rules: unknown, notes: [plan.far], ...recipes }, data];
+  const held = cut === "" ? 0 : plan.places.indexOf(place) + 1;
+  const isFar = cut !== "" && held === 0 && plan.far !== "";
+  const index = isFar ? 1 : held;
+  const data = plan.data[index];
+  if (data === undefined || (cut !== "" && index === 0)) return undefined;
+  const whole = readColumn(plan.drawn, index) as PlanPayload;
+  if (cut === "") return [whole, data];
+  const write = (recipe: string) => recipe.replace(CUT, () => quote(cut));
+  const named = {
+    cut: { ...whole.cut, id: cut },
+    recipe: write(whole.recipe),
+    shortRecipe: write(whole.shortRecipe ?? whole.recipe),
+  };
+  if (!isFar) return [{ ...whole, ...named }, data];
+  const rules = whole.rules.map(rule => ({ ...rule, delta: null }));
+  return [{ ...whole, ...named, cut: { ...named.cut, place, by: "you" }, rules, notes: [plan.far] }, data];
 };
 
 /** A Python literal, quoted like Python's own if possible. */

@@ -248,8 +248,7 @@ export interface CutPayload {
  *
  * `case` is the kind of sentence, `parts` are its texts in order. The plan's columns "left_blocks" and
  * "left_tokens" have the numbers of the slot "left" for each place. If `loses` is True, the screen asks for
- * the lost facts. `range` is the range of the total in words, or "" if it is exact; `notes` are limitations
- * of the numbers.
+ * the lost facts. `range` is the range of the total in words, or "" if it is exact.
  */
 export interface SentencePayload {
   case: "idle" | "nothing" | "planned" | "recorded" | "refused";
@@ -257,7 +256,6 @@ export interface SentencePayload {
   buttons: SentenceButton[];
   loses: boolean;
   range: string;
-  notes: string[];
 }
 /** A part of a sentence; if it has a `slot`, the number at the plan's own cut. */
 export interface SentencePart {

@@ -305,7 +305,7 @@ interface PopupProps {
 
 /** The limits of the numbers, with everything else known about them. */
 const Notes = ({ viewState: { plan, scene }, facts }: Pick<Props, "viewState" | "facts">) => {
-  const notes = [...new Set([...plan.sentence.notes, ...scene.notices])];
+  const notes = [...new Set([...plan.notes, ...scene.notices])];
   const words = plan.sentence.range || (notes.length > 0 ? plural(notes.length, "note") : "details");
   return (
     <Popup id="notes" title={notes.join("\n") || undefined} words={words}>
