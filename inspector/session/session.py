@@ -256,7 +256,7 @@ class Session(Value, Framed):
     @cached_property
     def named(self) -> Ints:
         """int32: the positions on the path of entries that name their model, in order."""
-        return self.trail[self.tree.named[self.trail]]
+        return self.trail[self.tree.model[self.trail] >= 0]
 
     def path_since(self, entry_id: str | None) -> tuple[Entry, ...]:
         """Return the entries on the path after one: all for None, none if it is not on it (FLUE §1.1)."""

@@ -43,7 +43,7 @@ class Tree:
     sort    int32[n]     index into SORTS: the entry's kind
     opens   bool[n]      the entry is a prompt and opens a turn
     bounded int32[·]     entries that record a compaction, whole or micro
-    named   bool[n]      the entry names the model that wrote it
+    model   int32[n]     index into `models` of the model that wrote the entry, -1 if none is named
     reports int32[k]     entries with the provider's usage
     usages  float64[k,4] of each the figures of `FIGURES`, as reported; NaN if a value is not a float
     totals  float64[k]   … and the total, 0 if it is not reported
@@ -56,6 +56,7 @@ class Tree:
     failed  bool[r]      … that reports an error
     server  bool[r]      the block is a call or an output of a tool that the provider runs itself
     unknown int          number of unknown blocks
+    models  tuple        the models that entries name
 
     >>> from inspector import read_session
     >>> call = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
@@ -74,7 +75,7 @@ class Tree:
     sort: Ints
     opens: Bools
     bounded: Ints
-    named: Bools
+    model: Ints
     reports: Ints
     usages: Figures
     totals: Figures
@@ -87,6 +88,7 @@ class Tree:
     failed: Bools
     server: Bools
     unknown: int
+    models: tuple[str, ...]
 
 
 def grow_tree(entries: tuple[Entry, ...]) -> Tree:
@@ -98,7 +100,8 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
     sort: list[int] = []
     opens: list[bool] = []
     bounded: list[int] = []
-    named: list[bool] = []
+    wrote: list[int] = []
+    models: dict[str, int] = {}
     reports: list[int] = []
     figures: list[float] = []
     totals: list[float] = []
@@ -124,7 +127,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
         opens.append(code == USER and entry.opens_turn)
         if fields["boundary"] is not None:
             bounded.append(i)
-        named.append(bool(model))
+        wrote.append(models.setdefault(model, len(models)) if model else -1)
         if usage is not None:
             reports.append(i)
             figures += _FIGURES(fields_of(usage))
@@ -158,7 +161,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
         sort=np.array(sort, np.int32),
         opens=np.array(opens, bool),
         bounded=np.array(bounded, np.int32),
-        named=np.array(named, bool),
+        model=np.array(wrote, np.int32),
         reports=np.array(reports, np.int32),
         usages=_read_figures(figures).reshape(-1, len(FIGURES)),
         totals=_read_figures(totals),
@@ -171,6 +174,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
         failed=np.isin(np.arange(len(call)), failed),
         server=np.isin(np.arange(len(call)), served),
         unknown=unknown,
+        models=tuple(models),
     )
 
 

@@ -18,8 +18,11 @@ from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Bools, Ints
 from .counter import Longs
 from .ledger import CLEARED_TEXT, Ledger
+from .memo import Memo
 from .models import SYNTHETIC, strips_thinking
 from .reported import context_tokens, is_snapshot
+
+_ALONG: Memo[Longs] = Memo()
 
 
 class Segment(NamedTuple):
@@ -139,16 +142,11 @@ def _measure(reply_tokens: Longs, full: Longs) -> int:
 
 def find_strips(session: Session, path: Ints) -> Bools:
     """bool[p+1]: the model that reads the first n entries of the path is not shown earlier reasoning."""
-    out = np.zeros(len(path) + 1, bool)
-    where = index_path(path, len(session.entries))
-    out[:] = strips_thinking(session.model)
-    last = session.model
-    for index in session.named[where[session.named] >= 0].tolist():
-        model = session.entries[index].model
-        if model not in (last, SYNTHETIC):
-            last = model
-            out[int(where[index]) + 1 :] = strips_thinking(model)
-    return out
+    models = session.tree.models
+    written = np.array([model != SYNTHETIC for model in models] + [False])[session.tree.model[path]]
+    last = np.maximum.accumulate(np.append(0, np.where(written, np.arange(1, len(path) + 1), 0)))
+    strips = np.array(list(map(strips_thinking, (*models, session.model))))
+    return np.asarray(strips[np.append(-1, session.tree.model[path])[last]], bool)
 
 
 def count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int], ahead: bool = False) -> Longs:
@@ -156,7 +154,17 @@ def count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int], a
 
     It grows entry by entry. A compaction starts it again from what was kept; from where outputs were cleared,
     they count as what stands for them. With `ahead` each context is as the model of the next entry reads it.
+    No later entry changes a size, so a path that the ledger's own begins with is counted with that, once.
     """
+    whole = ledger.session
+    if session.model != whole.model or not np.array_equal(path, whole.trail[: len(path)]):
+        return _count_along(session, ledger, path, cuts, ahead)
+    ends = np.flatnonzero(whole.tree.sort[whole.trail] == COMPACTION).tolist()
+    along = _ALONG.of(ledger, lambda: _count_along(whole, ledger, whole.trail, ends, ahead), ahead)
+    return along[: len(path)]
+
+
+def _count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int], ahead: bool) -> Longs:
     sort = session.tree.sort[path]
     weight = np.where(np.isin(sort, (MICRO, NOTE)), 0, ledger.entry_tokens[path])
     strips = find_strips(session, path)

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..session.entries import Entry
 from ..session.queries import find_end, is_sealed
 from ..session.session import Session
 from ..session.tree import ASSISTANT, MICRO, TOOL
@@ -145,7 +146,8 @@ class _Prediction:
         if not len(rows) and (remaining := self._find_left(number, system)).tokens:
             return system, remaining
         is_reported = bool(len(rows)) and bool(system.replies)
-        came = self._expect(number, before, is_reported)
+        is_read = len(rows) or number == len(sizes.cuts) or is_sealed(self._find_compaction(number + 1))
+        came = self._expect(number, before, is_reported) if is_read else NOTHING
         if not len(rows):
             drift = round(DRIFT * system.tokens) if system.certain else 0
             return system._replace(low=system.low - drift, high=system.high + drift), came
@@ -160,11 +162,14 @@ class _Prediction:
         system = Part(tokens, low, high, system.replies or names, system.note if is_reported else note)
         return system, Part(rest - tokens, rest - high, rest - low, names, "added with the compaction")
 
+    def _find_compaction(self, number: int) -> Entry:
+        return self.session.entries[int(self.sizes.path[self.sizes.cuts[number - 1]])]
+
     def _expect(self, number: int, before: Part, is_reported: bool) -> Part:
         """Predict the tokens attached with a compaction unless a request has reported them (`is_reported`).
 
         `before` are the values of the compaction before it."""
-        compaction = self.session.entries[int(self.sizes.path[self.sizes.cuts[number - 1]])]
+        compaction = self._find_compaction(number)
         if compaction.sources and self._attaches_unseen():
             unseen = is_reported or (number == 1 and not len(self.sizes.rows(0)))
             tokens, more = (UNSEEN, 0) if unseen else predict_reattached(self.sizes, number)
@@ -185,7 +190,7 @@ class _Prediction:
         it is the estimate without the summary, what was kept, and the attachments and provided content that
         the file shows."""
         sizes = self.sizes
-        compaction = self.session.entries[int(sizes.path[sizes.cuts[number - 1]])]
+        compaction = self._find_compaction(number)
         boundary = compaction.boundary
         recorded = boundary.left if boundary is not None and boundary.tokens_after is None else None
         tokens_left = 0 if recorded is None else whole_tokens(recorded)

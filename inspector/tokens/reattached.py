@@ -69,8 +69,9 @@ def predict_reattached(sizes: RequestSizes, number: int) -> tuple[int, int]:
     first, end = sizes.cuts[number - 2] if number > 1 else 0, sizes.cuts[number - 1]
     last_read, changed = dict[str, int](), dict[str, int]()
     files, skills, plan = dict[str, float](), dict[str, float](), 0.0
-    for at, kind, name, tokens in _ATTACHABLE.of(sizes.ledger, lambda: _find_attachable(sizes.ledger)):
-        place = int(sizes.where[at])
+    every = _ATTACHABLE.of(sizes.ledger, lambda: _find_attachable(sizes.ledger))
+    places = sizes.where[[item.at for item in every]].tolist() if every else ()
+    for place, (_, kind, name, tokens) in zip(places, every, strict=True):
         if not 0 <= place < end:
             continue
         if kind == "plan":

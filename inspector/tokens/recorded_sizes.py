@@ -17,6 +17,7 @@ from ..session.session import Session
 from .ledger import Ledger
 from .memo import Memo
 from .moment import find_moment
+from .not_in_file import NotInFile
 from .reported import whole_tokens
 from .request_sizes import RequestSizes
 
@@ -149,22 +150,27 @@ def _measure_moment(moment: Session, ledger: Ledger) -> ContextSize:
 
 
 def _sum_up(sizes: RequestSizes, where: int) -> ContextSize | None:
-    """Return the size right before path position `where`, by the last request in the same segment and the
-    entries since. It reads no other segment, so that all compactions of a long session are measured at once.
+    """Return the size right before path position `where`, by the last request and the entries since. It reads
+    no earlier segment, so that all compactions of a long session are measured at once.
 
-    None if there is no such request, if more is counted than it reports, if outputs were cleared since, or if
-    a reply without blocks has tokens.
+    If more is counted than the request reports, the size is the counted one. None if there is no request in
+    the same segment, if entries hold more than it reports, if outputs were cleared since, or if a reply
+    without blocks has tokens.
     """
-    cuts = [cut for cut in sizes.cuts if cut < where]
     replies = int(np.searchsorted(sizes.at, where))
     row = replies - 1
-    if not replies or sizes.segment[row] != len(cuts):
+    if not replies:
         return None
+    if sizes.residual[row] < 0:
+        counted = int(sizes.full[where - 1])
+        over = max(1 - int(sizes.prompt[row]) / int(sizes.counted[row]), 0.0)
+        return ContextSize(counted, "counted", *NotInFile(exceeds=True, overcounted=over).bound(counted))
+    cuts = [cut for cut in sizes.cuts if cut < where]
     at, (_, since, *_) = int(sizes.at[row]), sizes.emptied
     empty = np.diff(sizes.session.tree.start)[sizes.path[: at + 1]] == 0
-    if ((since > at) & (since <= where)).any() or (empty & (sizes.grown[: at + 1] > 0)).any():
+    if sizes.segment[row] != len(cuts) or ((since > at) & (since <= where)).any():
         return None
-    if sizes.spare(row) <= 0:
+    if (empty & (sizes.grown[: at + 1] > 0)).any() or sizes.spare(row) <= 0:
         return None
     scale = sizes.fit_scale(replies).middle
     new = sizes.tokens[at:where]

@@ -90,7 +90,7 @@ class RequestSizes:
 
     def rows(self, number: int) -> Ints:
         """Return the replies of a segment."""
-        return np.flatnonzero(self.segment == number).astype(np.int32)
+        return np.arange(*np.searchsorted(self.segment, (number, number + 1)), dtype=np.int32)
 
     def fit_scale(self, replies: int | None = None) -> Scale:
         """Fit the scale to the steps of the first `replies` that are mostly shown text.

@@ -30,7 +30,7 @@ def test_the_columns_say_of_every_entry_what_the_entry_says(session: Session) ->
         assert ROLES[tree.role[i]] == (entry.role if entry.role in ROLES else "other")
         assert SORTS[tree.sort[i]] == entry.kind
         assert bool(tree.opens[i]) == entry.opens_turn
-        assert bool(tree.named[i]) == bool(entry.model)
+        assert (tree.models[tree.model[i]] if tree.model[i] >= 0 else None) == (entry.model or None)
         assert (i in tree.bounded) == (entry.boundary is not None)
         rows = range(tree.start[i], tree.start[i + 1])
         for row, block in zip(rows, entry.blocks, strict=True):

@@ -14,6 +14,7 @@ from inspector.files import open_session
 from inspector.formats.readers import read_session
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
+from inspector.tokens.recorded_sizes import find_recorded_sizes
 from inspector.workbench.model import WorkbenchModel
 from tests.claude_rows import LARGE, SMALL, Claude, Row, dump
 from tests.fixed_sessions import LENGTH
@@ -127,6 +128,17 @@ def test_claude_code(case: str) -> None:
     for (_, after, _), (_, known, _) in zip(found, expected, strict=True):
         # A prediction knows the fixed part: what the first request held beyond its 400 characters.
         assert after == known if known is not None else after >= 20_000
+
+
+def test_a_context_that_is_counted_larger_than_reported_has_the_counted_size() -> None:
+    rows = Claude().say("a" * 40_000).reply("b" * 600, 10_000).say("c" * 50).compact("s" * 90).say("e" * 7)
+    session = rows.compact("t" * 20).open()
+    ledger = count_tokens(session, LENGTH)
+    first, second = (find_recorded_sizes(session, ledger, name).before for name, *_ in session.boundaries)
+    assert first is not None and second is not None
+    assert (first.tokens, first.source, first.high) == (40_650, "counted", 40_650)
+    assert first.low == pytest.approx(40_650 / 4, abs=1), "the provider counted a quarter of the request"
+    assert (second.tokens, second.low) == (97, pytest.approx(97 / 4, abs=1)), "no request follows the first"
 
 
 # -- others --------------------------------------------------------------------------------------------------
