@@ -44,8 +44,8 @@ class CompactionRow(NamedTuple):
             "estimated" by the harness, or "predicted"; "" without one.
         recorded_before, recorded_after, recorded_saved: The harness's own record, on its own scale; None
             without one. Claude Code's `postTokens` is the conversation alone.
-        files, rules, todos, errors: Facts missing in it, as `lint` and the screen find them: changed files,
-            rules, open to-dos, and failures of the last check.
+        files, rules, todos, errors: Facts missing in it, as `lint` and the screen find them: changed files;
+            what the user ruled, chose, tried or pointed to; what was said last, open to-dos; open failures.
         changed: Facts that the summary gives with another value, or contradicts.
         unknown: Facts whose outcome is unknown because the summary is encrypted or missing, or because the
             file does not say which outputs were cleared.

@@ -1,14 +1,14 @@
 """Find the essential facts: a person would miss them in the work that follows a point of the path.
 
-Essential are the files that were changed and are not settled (`settled.py`), typed rules and choices, open
-to-dos, and the errors of the last failing outputs. Scratch files, directories, requests that were answered,
-and what only a harness says are not.
+Essential are the files that were changed and are not settled (`settled.py`), typed rules and choices, what a
+person tried before, what was asked last, open to-dos, and the errors of the last failing outputs. Scratch
+files, directories, requests that were answered, and what only a harness says are not.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -24,17 +24,26 @@ from ..session.toolcalls.core_command import core_command, name_command, split_c
 from ..session.toolcalls.todo_list import find_open_todos
 from ..session.toolcalls.tool_names import bare_name, is_shell
 from .extract.collect import BY, KIND, OPERATIONS, OccurrenceColumns
+from .indexed_text import is_subject
 from .results import is_check, is_part_of
 from .settled import CallsOfPath, is_answered
+from .terms import read_terms
 
-REASONS = ("", "file changed and still there", "rule", "choice", "open to-do", "last error", "failing test")
-_FILE, _RULE, _CHOICE, _TODO, _ERROR, _TEST = range(1, len(REASONS))
+REASONS = (
+    *("", "file changed and still there", "rule", "choice", "open to-do", "last error", "failing test"),
+    *("asked last", "tried before"),
+)
+_FILE, _RULE, _CHOICE, _TODO, _ERROR, _TEST, _ASKED, _TRIED = range(1, len(REASONS))
 SCRATCH = re.compile(
     r"^(?:/private)?/(?:tmp|var/tmp|var/folders|dev)/|^\$\{?TE?MP|[/\\]AppData[/\\]Local[/\\]Temp[/\\]"
     r"|(?:^|/)\.(?:claude|codex|gemini|cursor|pi|flue)/(?:plans?|tmp|todos|projects)/"
 )
 """Temporary files, and a harness's own working files."""
 _FAILED_TEST = re.compile(r"(?:--- )?FAIL(?:ED)?:?\s+\S|\(fail\) \S|[×✗✖✘] \S|not ok \d")
+_TRIED_BEFORE = re.compile(
+    r"(?i)\b(?:i|we)\b(?:['’]ve| have| had)?(?: already| once| also)? (?:tried|attempted)\b"
+    r"|\b(?:i|we)(?:['’]ve| have)? already \w+ed\b"
+)
 _VERDICT = re.compile(r"exit code -?\d+$|FAIL(?:ED)?$|Found \d+ errors?")
 """An error that says only that something failed."""
 _LAST = 3
@@ -67,18 +76,19 @@ def find_essential(
     kinds = np.array([KIND[kind] for kind, _ in keys], np.uint8)
     reasons = np.zeros(len(keys), np.uint8)
     refs_by_fact: dict[int, list[BlockRef]] = {}
-    for row in np.flatnonzero(here & (columns.by == BY.index("user"))).tolist():
+    typed = here & (columns.by == BY.index("user"))
+    sentences = [KIND[kind] for kind in ("constraint", "choice", "statement", "todo")]
+    for row in np.flatnonzero(typed & np.isin(kinds[columns.fact], sentences)).tolist():
         ref = BlockRef(session.entries[columns.entry[row]].id, int(columns.block[row]))
         refs_by_fact.setdefault(int(columns.fact[row]), []).append(ref)
     for fact, refs in refs_by_fact.items():
-        reason = {KIND["choice"]: _CHOICE, KIND["constraint"]: _RULE}.get(int(kinds[fact]))
-        if reason is not None and not is_answered(keys[fact][1], refs, session):
-            reasons[fact] = reason
+        reasons[fact] = _find_reason(*keys[fact], refs, session)
     for fact in _find_changed(session, keys, kinds, columns, here):
         reasons[fact] = _FILE
-    todos = find_open_todos(session, pair_calls(session)) or ()
-    for fact in np.flatnonzero(kinds == KIND["todo"]).tolist():
-        reasons[fact] = _TODO if keys[fact][1] in todos else 0
+    todos = find_open_todos(session, pair_calls(session))
+    if todos is not None:
+        for fact in np.flatnonzero(kinds == KIND["todo"]).tolist():
+            reasons[fact] = _TODO if keys[fact][1] in todos else 0
     tool = here & (kinds[columns.fact] == KIND["error"]) & (columns.by == BY.index("tool"))
     failures = find_failures(session, columns, tool)
     for number, failure in enumerate(failures):
@@ -88,6 +98,19 @@ def find_essential(
             reasons[(telling or list(failure.errors))[:_LAST]] = _ERROR
         reasons[tests] = _TEST
     return reasons
+
+
+def _find_reason(kind: str, form: str, refs: Iterable[BlockRef], session: Session) -> int:
+    """Return why a sentence that a person typed is essential, 0 if it is not."""
+    if kind == "todo":
+        return _TODO
+    if kind != "statement":
+        return 0 if is_answered(form, refs, session) else _CHOICE if kind == "choice" else _RULE
+    turns = session.turn_of
+    is_last = any(turns.get(ref.entry, 0) == turns.get(session.leaf or "", 0) for ref in refs)
+    if is_last and sum(map(is_subject, read_terms(form))) > 1:
+        return _ASKED
+    return _TRIED if _TRIED_BEFORE.search(form) else 0
 
 
 def _find_changed(
@@ -159,8 +182,10 @@ def find_failures(session: Session, columns: OccurrenceColumns, errors: NDArray[
 
 
 class _Command(NamedTuple):
-    """A command: its clauses, those of them that check something, and the path that it is run on, the last
-    one; "" if there is none."""
+    """A command: its clauses, those of them that check something, and what it is run on.
+
+    `target` is its last path, or its last word if that is an argument; "" if there is none.
+    """
 
     form: str
     clauses: frozenset[str]
@@ -168,7 +193,7 @@ class _Command(NamedTuple):
     target: str
 
     def differs(self, other: _Command) -> bool:
-        """Whether two runs of a program are of different paths: one may pass and the other fail."""
+        """Whether two runs of a program are of different things: one may pass and the other fail."""
         return bool(self.target and other.target) and self.target != other.target
 
     def covers(self, failed: _Command) -> bool:
@@ -184,7 +209,11 @@ class _Command(NamedTuple):
 @lru_cache(maxsize=1024)
 def _read_command(form: str) -> _Command:
     clauses = frozenset(split_core(form))
-    target = next((word for word in reversed(form.split()) if "/" in word and word != "./..."), "")
+    words = form.split()
+    names = {word for clause in clauses for word in (name_command(clause) or clause).split()[:3]}
+    last = "" if not words or words[-1] in names or words[-1][0] == "-" else words[-1]
+    target = next((word for word in reversed(words) if "/" in word), last)
+    target = "" if target == "./..." else target
     return _Command(form, clauses, frozenset(filter(is_check, clauses)), target)
 
 

@@ -202,7 +202,11 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     @cached_property
     def reasons(self) -> NDArray[np.uint8]:
         """uint8[f]: why each fact is essential at the end of the path, as an index into REASONS."""
-        return find_essential(self.session, self._keys, self.columns)
+        return self.find_reasons(self.session)
+
+    def find_reasons(self, session: Session) -> NDArray[np.uint8]:
+        """Return the same at the end of another path of the file."""
+        return find_essential(session, self._keys, self.columns)
 
     @property
     def essential(self) -> NDArray[np.bool_]:

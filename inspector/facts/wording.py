@@ -97,6 +97,9 @@ SENTENCES: dict[str, str] = {
     "CI015": "The summary says the {kind} {form}, which the user replaced {when} by {value}.",
     "CI016": "The {kind} {form} is changed. {sentence}",
     "CI017": "The {kind} {form} is contradicted. {sentence}",
+    "CI018": "The {kind} {form}, said last by the user {when}, is absent.",
+    "CI019": "The {kind} {form}, said by the user {when}, is absent.",
+    "CI020": "The {kind} {form}, given by the user {when}, is absent.",
     "judged lost": "{sentence} You marked it lost.",
     # The steps of a fact's history.
     "step: verbatim": "{named}; {number} as before",

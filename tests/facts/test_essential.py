@@ -86,10 +86,11 @@ def test_a_typed_rule_is_essential_and_a_reminders_rule_is_not() -> None:
     typed = "Never touch main.\nLet's go with sqlite.\nThe page is slow.\n"
     facts = facts_of(typed=typed + "<system-reminder>You must always lint.</system-reminder>")
     assert facts.by_kind("constraint")[-1].form == "You must always lint."
-    assert essential(facts) == {
-        ("constraint", "Never touch main."): "rule",
-        ("choice", "Let's go with sqlite."): "choice",
-    }
+    last = {("statement", "The page is slow."): "asked last"}
+    kept = {("constraint", "Never touch main."): "rule", ("choice", "Let's go with sqlite."): "choice"}
+    assert essential(facts) == kept | last
+    later = {"role": "user", "content": "thanks"}
+    assert essential(facts_of(later, typed=typed)) == kept
 
 
 ITEMS = ["draw the map", "count the boats", "paint the door"]

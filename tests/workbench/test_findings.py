@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from inspector import Session, lint, make_plan, open_demo, open_session
 from inspector.demo import CONSTRAINT, LOST_PATH
+from inspector.facts.lint.check import LOSSES
 from inspector.facts.regret import find_regret
 from inspector.facts.trace import trace_recorded
 from inspector.workbench.model import WorkbenchModel
@@ -44,7 +46,7 @@ def check_against_lint(session: Session) -> None:
     """The list of a compaction holds what the check finds of the kinds listed here, and nothing else."""
     model, found = open_model(session), lint(session)
     traces = trace_recorded(session, session.facts)
-    listed = {*(f"CI00{n}" for n in (1, 2, 3, 4, 5, 6, 9)), "CI015", "CI016", "CI017"}
+    listed = {*chain(*LOSSES.values()), "CI009", "CI015"}
     for number, trace in enumerate(traces, 1):
         assert trace.scene.entry is not None
         model.answer({"at": trace.scene.session.leaf, "cut": ""})
@@ -88,8 +90,8 @@ def test_real_sessions_list_what_the_check_of_the_session_finds(path: Path) -> N
 
 def test_the_lost_file_is_told_as_a_colleague_would(model: WorkbenchModel) -> None:
     place = model.plan.place
-    first, rule = rows_of(ask(model, "findings", look="recorded:1", place=place))[:2]
-    assert (first["title"], first["note"], first["sign"]) == (LOST_PATH, "changed, turn 3", "absent")
+    rule, *_, lost, _ = rows_of(ask(model, "findings", look="recorded:1", place=place))[:4]
+    assert (lost["title"], lost["note"], lost["sign"]) == (LOST_PATH, "changed, turn 3", "absent")
     assert CONSTRAINT in rule["form"]
     assert rule["note"] == "your rule, turn 2"
     told = ask(model, "story", pick="recorded:1", place=place, **OFFSETS)

@@ -87,7 +87,8 @@ _LIMITS = re.compile(
     r"""(?x)\b(?:(?<!-)only(?!\ (?:one|two|three|thing|problem|way)\b)|except|ideally|instead\ of
     |rather\ than|but\ not|has\ to
     |as\ (?!soon|fast|quickly|much)\w+\ as\ possible
-    |without\ (?:my|any|\w+ing)|throughout|no\ more(?=\W*$)|per\ (?!second|minute|hour|day)|first(?=,\ then
+    |without\ (?:my|any|\w+ing)|before\ (?:we|you)\ (?!\w+ed\b)|throughout
+    |no\ more(?=\W*$)|per\ (?!second|minute|hour|day)|first(?=,\ then
     |\W*$))\b
     |,\ not\ \S"""
 )
@@ -212,6 +213,8 @@ _TAKES = re.compile(
     |^\W*[^\s,]+(?:,\ [^\s,]+){{0,9}}\ (?:->|→|=>)\ \S+(?:\ \(.*)?$"""
 )
 """Shapes of a choice."""
+_WONDERS = re.compile(r"\W*(?:(?:and|but|so|also|ok(?:ay)?)\W+)*(?:what|how) about\b")
+"""A question, whatever it ends with."""
 _BARE = re.compile(
     r"\W*(?:ok(?:ay)?|yes|yeah|no|sure|thanks?|thank you|great|good|perfect|continue|go on|push|commit)?\W*$"
 )
@@ -237,7 +240,7 @@ def mark_sentence(form: str) -> tuple[str, int]:
     low = _fold(form)
     if _BARE.match(low):
         return STATEMENT, 0
-    if form[-1] in "?？" or _CODE.search(form) or _BREAKS_OFF.search(low):
+    if form[-1] in "?？" or _WONDERS.match(low) or _CODE.search(form) or _BREAKS_OFF.search(low):
         return STATEMENT, 1
     points = _count_best(low)
     points += points == 1 and _NAMED.search(form) is not None

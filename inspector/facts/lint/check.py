@@ -28,24 +28,26 @@ from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
 from ...session.queries import find_move
 from ...session.session import Session
-from ...session.toolcalls.todo_list import find_open_todos
 from ...text import plural, printable
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger, count_tokens
 from ...wire.checks import check_context
 from ...wire.parsed import Violation
 from ...wire.render import render_request
-from ..essential import SCRATCH, Failure, find_failures
+from ..essential import REASONS, Failure, find_failures
 from ..explain import describe_outcome
 from ..extract.collect import BY, KIND
 from ..extract.errors import find_errors
-from ..facts import SENTENCE_KINDS, Occurrence, quote_form
+from ..facts import SENTENCE_KINDS, Facts, Occurrence, quote_form
+from ..force import has_negation
 from ..grounding import ground_recorded
+from ..indexed_text import is_same, is_subject
 from ..needed_again import is_verdict
 from ..outcomes import CODE, UNDECIDED, Outcome
 from ..regret import find_regret
 from ..results import is_check, says_failure, tells_error
-from ..settled import CallsOfPath, is_answered
+from ..settled import is_answered
+from ..terms import read_terms
 from ..trace import trace_moves, trace_recorded
 from ..traced import Trace, TracedFact, find_verdict
 from ..wording import write
@@ -108,7 +110,7 @@ def lint(
         findings = []
         with faults.isolate("CI012 and CI013"):
             findings += _check_plan(plan)
-        findings += check_trace(plan.trace, session, plan, faults)
+        findings += sorted(check_trace(plan.trace, session, plan, faults), key=_rank_severity)
     findings = [finding for finding in findings if finding.code in chosen]
     return LintReport(tuple(findings), checked, tuple(faults))
 
@@ -194,11 +196,16 @@ def _check_recorded(
     if "CI008" in chosen:
         with faults.isolate("CI008"):
             for grounding in ground_recorded(session):
+                told = {
+                    finding.traced.comparison.instead
+                    for entry, finding in findings
+                    if entry == grounding.entry and finding.code == "CI016" and finding.traced is not None
+                }
                 for line in grounding.unfounded:
                     ref = (BlockRef(grounding.entry, 0),)
-                    findings.append(
-                        (grounding.entry, _make("CI008", line.sentence, ref, entry=grounding.entry))
-                    )
+                    if not any(line.words in instead for instead in told):
+                        finding = _make("CI008", line.sentence, ref, entry=grounding.entry)
+                        findings.append((grounding.entry, finding))
     if {"CI009", "CI013"} & chosen and traces:
         ledger = count_tokens(session, "calibrated") if ledger is None else ledger
         ledger.check(session)
@@ -212,7 +219,7 @@ def _check_recorded(
                 finding = _make("CI009", regret.sentence, refs, regret.traced, entry=regret.entry)
                 findings.append((regret.entry, finding))
     places = [*boundaries]
-    findings.sort(key=lambda pair: (places.index(pair[0]), SEVERITIES.index(pair[1].severity)))
+    findings.sort(key=lambda pair: (places.index(pair[0]), _rank_severity(pair[1])))
     return [finding for _, finding in findings], tell_looked(boundaries.values())
 
 
@@ -235,18 +242,28 @@ def _make(
 
 LOSSES = {
     "changed": ("CI016", "CI017"),
-    "files": ("CI001", "CI006"),
-    "rules": ("CI002",),
-    "todos": ("CI003",),
+    "rules": ("CI002", "CI014", "CI019", "CI020"),
+    "todos": ("CI018", "CI003"),
     "errors": ("CI004", "CI005"),
+    "files": ("CI001", "CI006"),
 }
-"""Codes of what a compaction changed or lost; the screen and `session.compactions` count by them."""
+"""Codes of what a compaction changed or lost, the most serious first; the lists and counts go by them."""
+_RANKS = [code for codes in LOSSES.values() for code in codes]
+_CODES = {
+    "file changed and still there": "CI001",
+    "rule": "CI002",
+    "choice": "CI014",
+    "open to-do": "CI003",
+    "asked last": "CI018",
+    "tried before": "CI019",
+}
+"""The code of an essential fact that is absent, by the reason why it is essential."""
 
 
 def check_trace(
     trace: Trace, session: Session, plan: Plan | None = None, faults: Faults | None = None
 ) -> Iterator[LintFinding]:
-    """Yield the losses that a trace shows, errors first, then by code.
+    """Yield the losses that a trace shows, in the order of LOSSES, then the other findings by code.
 
     Args:
         trace: The trace of a plan or of a recorded compaction.
@@ -277,7 +294,7 @@ def check_trace(
         findings.append(
             LintFinding("CI011", LINT_CODES["CI011"].severity, sentence, ref, None, "inferred", entry)
         )
-    yield from sorted(findings, key=_rank)
+    yield from sorted(look.fold(findings), key=_rank)
 
 
 def find_code(trace: Trace, number: int, session: Session) -> str:
@@ -288,27 +305,24 @@ def find_code(trace: Trace, number: int, session: Session) -> str:
         number: The fact's number.
         session: The session whose judgements count.
     """
-    rows = np.flatnonzero((trace.number == number) & trace.stood)
-    look = _Look(trace)
-    findings = [
-        _make(code, sentence, (), traced)
-        for traced in (trace.traced[row] for row in rows.tolist())
-        for code, sentence, _ in _judge(traced, look, find_verdict(session, traced) == "lost")
-    ]
-    return min(findings, key=_rank).code if findings else ""
+    findings = check_trace(trace, session)
+    return next((one.code for one in findings if one.fact is not None and one.fact.number == number), "")
 
 
-_JUDGED = (
-    *("file", "constraint", "choice", "todo", "error", "command", "decision"),
-    *("number", "url", "id", "statement"),
-)
+_SENTENCES = ("constraint", "choice", "statement")
+_VALUES = ("number", "url", "id")
+_JUDGED = (*_SENTENCES, "file", "todo", "error", "command", "decision", *_VALUES)
 """Kinds of facts with findings."""
 _LOST: tuple[Outcome, ...] = ("absent", "partial", "changed", "contradicted", "superseded")
 """Outcomes that a finding is about. What is partial fails nothing, and unclear and unknown are no finding."""
 
 
+def _rank_severity(finding: LintFinding) -> int:
+    return SEVERITIES.index(finding.severity)
+
+
 def _rank(finding: LintFinding) -> tuple[int, str]:
-    return SEVERITIES.index(finding.severity), finding.code
+    return _RANKS.index(finding.code) if finding.code in _RANKS else len(_RANKS), finding.code
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,20 +336,48 @@ class _Look:
         return self.trace.scene.session
 
     @cached_property
-    def calls(self) -> CallsOfPath:
-        return CallsOfPath(self.session)
+    def facts(self) -> Facts:
+        return next((traced.fact.facts for traced in self.trace), self.session.facts)
 
     @cached_property
-    def todos(self) -> frozenset[str] | None:
-        """The items that the todo list leaves open; None if there is no list."""
-        return find_open_todos(self.session, self.calls.answers)
+    def reasons(self) -> list[str]:
+        """Why each fact is essential before the compaction; "" if it is not."""
+        return [REASONS[reason] for reason in self.facts.find_reasons(self.session).tolist()]
+
+    @cached_property
+    def _sentences(self) -> dict[BlockRef, list[tuple[int, int, int]]]:
+        """The sentences that a person typed, by block: their spans and numbers."""
+        facts, spans = self.facts, dict[BlockRef, list[tuple[int, int, int]]]()
+        kinds = np.isin(facts.kind[facts.fact], [KIND[kind] for kind in _SENTENCES])
+        for row in np.flatnonzero(kinds & (facts.by == BY.index("user"))).tolist():
+            said = facts.said(row)
+            spans.setdefault(said.ref, []).append((said.start, said.end, int(facts.fact[row])))
+        return spans
+
+    def find_sentence(self, traced: TracedFact) -> int | None:
+        """Return the number of the sentence in which a person last typed a value or a to-do, if any."""
+        typed = [mention for mention in list_mentions(traced) if mention.by == "user"]
+        spans = self._sentences.get(typed[-1].ref, ()) if typed else ()
+        return next(
+            (number for start, end, number in spans if start <= typed[-1].start and typed[-1].end <= end),
+            None,
+        )
+
+    def fold(self, findings: list[LintFinding]) -> list[LintFinding]:
+        """Leave out values and to-dos that are a part of a sentence with a finding of its own."""
+        listed = {one.fact.number for one in findings if one.fact is not None and one.fact.kind in _SENTENCES}
+        return [
+            one
+            for one in findings
+            if one.traced is None
+            or one.traced.fact.kind not in (*_VALUES, "todo")
+            or self.find_sentence(one.traced) not in listed
+        ]
 
     @cached_property
     def _failures(self) -> list[Failure]:
         """The tests, builds and checks that failed and did not pass since, in order."""
-        facts = next((traced.fact.facts for traced in self.trace), None)
-        if facts is None:
-            return []
+        facts = self.facts
         errors = (facts.kind[facts.fact] == KIND["error"]) & (facts.by == BY.index("tool"))
         return [
             failure
@@ -343,14 +385,21 @@ class _Look:
             if is_check(failure.command)
         ]
 
+    def find_failure(self, traced: TracedFact) -> Failure | None:
+        """Return the failure that an error tells of: the last one, or that of a failing test."""
+        if self.reasons[traced.fact.number] == "failing test":
+            return next((one for one in self._failures if traced.fact.number in one.errors), None)
+        form, failure = self._last
+        return failure if traced.fact.form == form else None
+
     @cached_property
-    def error(self) -> tuple[str, Failure] | None:
-        """The last error of these that says what is wrong, the first of several in one output."""
+    def _last(self) -> tuple[str, Failure | None]:
+        """The last error of a check that says what is wrong, the first of several in one output."""
         for failure in reversed(self._failures):
             for traced in self.trace.select(kind="error", stood=False):
                 if traced.fact.number in failure.errors and _reports(traced.fact.form):
                     return traced.fact.form, failure
-        return None
+        return "", None
 
     @property
     def failed(self) -> Failure | None:
@@ -384,6 +433,38 @@ def is_rule(traced: TracedFact) -> bool:
     return bool(typed) and not is_answered(traced.fact.form, typed, traced.scene.session)
 
 
+def list_undecided(trace: Trace, session: Session) -> tuple[list[TracedFact], int]:
+    """Return the user's sentences to compare by reading, and the number of other rules that are undecided.
+
+    A rule is to be compared if only one side negates, or if the closest words lack a value or half of its
+    words, or differ in more than words. Any other sentence is if it negates and the closest words do not.
+    """
+    undecided = [
+        traced
+        for traced in trace.select(*UNDECIDED)
+        if traced.outcome != "unknown"
+        and traced.fact.kind in ("constraint", "statement")
+        and find_verdict(session, traced) not in ("lost", "not lost")
+        and is_rule(traced)
+    ]
+    listed = list(filter(_may_be_lost, undecided))
+    rules = sum(traced.fact.kind == "constraint" for traced in undecided)
+    return listed, rules - sum(traced.fact.kind == "constraint" for traced in listed)
+
+
+def _may_be_lost(traced: TracedFact) -> bool:
+    own, closest = read_terms(traced.fact.form), read_terms(traced.comparison.words)
+    if traced.fact.kind == "statement":
+        return traced.fact.form[-1:] != "?" and has_negation(own) and not has_negation(closest)
+    if has_negation(own) != has_negation(closest):
+        return True
+    if traced.comparison.reason not in ("words missing", "force missing"):
+        return True
+    subject = list(filter(is_subject, own))
+    missing = [term for term in subject if not any(is_same(term, other) for other in closest)]
+    return 2 * len(missing) > len(subject) or any(term.sort == "value" for term in missing)
+
+
 def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str, str, str]]:
     """Yield the codes that apply to a fact, each with its sentence and its turn.
 
@@ -401,52 +482,37 @@ def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str,
 
 def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the codes that apply to a fact, each with the parameters of its sentence."""
-    fact, kind = traced.fact, traced.fact.kind
-    # A summary need not have every sentence of the user's, but must not change one that still holds.
-    holds = traced.outcome in ("changed", "contradicted") and fact.form[-1:] != "?"
-    if kind == "statement" and not (holds and is_rule(traced)):
-        return
+    fact, kind, mentions = traced.fact, traced.fact.kind, list_mentions(traced)
+    typed = [mention.ref for mention in mentions if mention.by == "user"]
     if (later := traced.replacement) is not None:
-        if traced.carried:
+        if traced.carried and kind != "statement":
             yield "CI015", {"value": cut_text(later.value, LONGEST), "when": _when(traced, later.ref)}
-    elif traced.outcome == "changed":
-        if typed := [mention.ref for mention in list_mentions(traced) if mention.by == "user"]:
-            yield "CI016", {"sentence": describe_outcome(traced).sentence, "when": _when(traced, typed[-1])}
-    elif traced.outcome == "contradicted":
-        if kind in ("constraint", "choice", "statement"):
-            when = _when(traced, traced.said[-1])
-            yield "CI017", {"sentence": describe_outcome(traced).sentence, "when": when}
-    elif kind == "file":
-        done = [mention for mention in list_mentions(traced) if mention.operation in ("read", *CHANGED)]
-        changed = [mention for mention in done if mention.operation in CHANGED]
-        weak = done if traced.outcome == "partial" and not absent else ()
-        if others := [name for name in traced.others if not name.startswith("...")] if weak else ():
+    elif traced.outcome in ("changed", "contradicted"):
+        # A value counts only in words of the user's own: what they pasted states nothing.
+        is_bound = is_rule(traced) and fact.form[-1:] != "?" if kind == "statement" else bool(typed)
+        is_stated = kind in _SENTENCES or (
+            traced.outcome == "changed" and (kind not in _VALUES or look.find_sentence(traced) is not None)
+        )
+        if is_bound and is_stated:
+            params = {"sentence": describe_outcome(traced).sentence, "when": _when(traced, typed[-1])}
+            yield "CI016" if traced.outcome == "changed" else "CI017", params
+    elif kind == "file" and not absent:
+        done = [mention for mention in mentions if mention.operation in ("read", *CHANGED)]
+        if done and (others := [name for name in traced.others if not name.startswith("...")]):
             yield "CI007", {"words": cut_text(traced.words, LONGEST), "other": cut_text(others[0], LONGEST)}
-        created = [mention for mention in changed if mention.operation == "created"]
-        # A file that was deleted, restored or pushed need not be kept.
-        if (
-            absent
-            and changed
-            and not SCRATCH.search(fact.form)
-            and changed[-1].operation != "deleted"
-            and not look.calls.settle(fact.form, [mention.ref for mention in changed])
-        ):
-            code, last = ("CI006", created[-1]) if created else ("CI001", changed[-1])
-            yield code, {"did": last.operation or "", "when": _when(traced, last.ref)}
     elif not absent:
         return
-    elif kind == "constraint":
-        if is_rule(traced):
-            typed = [mention.ref for mention in list_mentions(traced) if mention.by == "user"]
-            yield "CI002", {"when": _when(traced, typed[-1])}
-    elif kind == "todo":
-        by_user = any(mention.by == "user" for mention in list_mentions(traced))
-        if by_user if look.todos is None else fact.form in look.todos:
-            yield "CI003", {"when": _when(traced, traced.said[-1])}
+    elif code := _CODES.get(look.reasons[fact.number], ""):
+        if kind == "file":
+            changed = [mention for mention in mentions if mention.operation in CHANGED]
+            created = [mention for mention in changed if mention.operation == "created"]
+            code, last = ("CI006", created[-1]) if created else (code, changed[-1])
+            yield code, {"did": last.operation or "", "when": _when(traced, last.ref)}
+        else:
+            yield code, {"when": _when(traced, traced.said[-1] if kind == "todo" else typed[-1])}
     elif kind == "error":
-        texts = traced.scene.after.written_texts
-        form, failure = look.error or ("", None)
-        if failure is not None and form == fact.form and not tells_error(failure.command, form, texts):
+        texts, failure = traced.scene.after.written_texts, look.find_failure(traced)
+        if failure is not None and not tells_error(failure.command, fact.form, texts):
             yield "CI004", {"when": _when(traced, failure.output)}
     elif kind == "command":
         texts, failure = traced.scene.after.written_texts, look.failed
@@ -454,10 +520,10 @@ def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple
             return
         if not says_failure(failure.command, texts):
             yield "CI005", {"when": _when(traced, failure.output)}
-    elif kind == "choice":
-        choices = [mention for mention in list_mentions(traced) if mention.by == "user"]
-        if choices and is_rule(traced):
-            yield "CI014", {"when": _when(traced, choices[-1].ref)}
+    elif kind in ("url", "id"):
+        sentence = look.find_sentence(traced)
+        if sentence is not None and look.facts.every[sentence].form[-1] != "?":
+            yield "CI020", {"when": _when(traced, typed[-1])}
     elif kind == "decision":
         yield "CI010", {"when": _when(traced, traced.said[0])}
 

@@ -6,17 +6,17 @@ from the same groups.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
-from ...facts.extract.collect import KINDS
+from ...facts.extract.collect import KIND
 from ...facts.facts import quote_form
-from ...facts.lint.check import LOSSES, check_trace, is_rule
+from ...facts.lint.check import LOSSES, check_trace, list_undecided
 from ...facts.lint.codes import LintFinding
 from ...facts.outcomes import CODE, IN_FULL, TRAITS, Outcome
 from ...facts.regret import Regret, find_regret, sum_regret
@@ -42,16 +42,14 @@ from .fact_list import MOST_FORM, UNLESS, FactListing, find_listing, find_mentio
 from .sections import format_tokens
 from .titles import title_path
 
-Sign = Literal["changed", "absent", "result", "superseded", "check", "again", "judged"]
-LOST = ("changed", "absent", "result")
+Sign = Literal["changed", "absent", "superseded", "check", "again", "judged"]
+LOST = ("changed", "absent")
 """Groups of what is missing or changed, as the head line counts it."""
 MOST_TITLE = 120
 MOST_FINDINGS = 200
 """Rows of a group that are sent; its head counts all."""
 MOST_TO_CHECK = 20
 """Rules listed because their outcome is unclear."""
-_UNCHECKED = (("decision", "decision", "decisions"), ("choice", "choice", "choices"))
-"""Kinds that nearly every compaction loses in so many words, and keeps in others: told, never listed."""
 _DONE = {
     "CI001": "changed",
     "CI003": "open task",
@@ -59,6 +57,8 @@ _DONE = {
     "CI005": "failed",
     "CI006": "created",
     "CI015": "replaced",
+    "CI018": "said last",
+    "CI019": "tried before",
 }
 """What was done to the fact of a finding; of other findings stands what it is."""
 _TRACES: Memo[Trace] = Memo()
@@ -202,7 +202,7 @@ def _describe(model: WorkbenchModel, reply: FindingsReply, place: int) -> Losses
 def _count_losses(groups: Iterable[FindingGroup], variant: str) -> LossesReply:
     """Return the head line of a list of findings: how many facts are missing, changed, and to be checked."""
     count = {group.id: group.count for group in groups}
-    missing, changed = count.get("absent", 0) + count.get("result", 0), count.get("changed", 0)
+    missing, changed = count.get("absent", 0), count.get("changed", 0)
     be = "would be" if variant else ""
     parts = [
         f"{plural(number, 'fact')} {be or ('is' if number == 1 else 'are')} {what}"
@@ -228,7 +228,7 @@ def _of_recorded(
         groups.append(_group_again(model, listing, again))
     groups += _group_judged(trace, session, recorded.look)
     sentence = _NOTHING.format(was="was", where=f"in {recorded.sign}")
-    return _finish(place, recorded.look, recorded.sign, groups, trace, sentence, faults)
+    return _finish(place, recorded.look, recorded.sign, groups, trace, model.session, sentence, faults)
 
 
 def _of_plan(model: WorkbenchModel, listing: FactListing, place: int) -> FindingsReply:
@@ -241,7 +241,7 @@ def _of_plan(model: WorkbenchModel, listing: FactListing, place: int) -> Finding
     sentence = _NOTHING.format(was="would be", where="by this plan")
     if not model.history.marks:
         sentence = f"This file records no compaction. {sentence}"
-    return _finish(place, "plan", "this plan", groups, trace, sentence, faults)
+    return _finish(place, "plan", "this plan", groups, trace, model.session, sentence, faults)
 
 
 def _beside_cleared(
@@ -268,14 +268,14 @@ def _finish(
     label: str,
     groups: list[FindingGroup],
     trace: Trace,
+    session: Session,
     sentence: str,
     faults: Faults,
 ) -> FindingsReply:
-    kinds = trace.kind[trace.stood & (trace.outcome == CODE["absent"])].tolist()
-    absent = Counter(KINDS[kind] for kind in kinds)
-    words = join_words(
-        [plural(absent[kind], singular, many) for kind, singular, many in _UNCHECKED if absent[kind]]
-    )
+    # Most decisions and undecided rules are kept in other words.
+    is_decision = trace.stood & (trace.kind == KIND["decision"]) & (trace.outcome == CODE["absent"])
+    counts = ((int(is_decision.sum()), "decision"), (list_undecided(trace, session)[1], "undecided rule"))
+    words = join_words([plural(number, noun) for number, noun in counts if number])
     notes = [f"Not listed: {words}"] if words else []
     if faults:
         notes.append(f"incomplete: {plural(len(faults), 'fault')} while checking")
@@ -339,8 +339,7 @@ def _group(
     ]
     sorts: tuple[tuple[Sign, str, tuple[str, ...]], ...] = (
         ("changed", "Changed or contradicted", LOSSES["changed"]),
-        ("absent", title, (*LOSSES["files"], *LOSSES["rules"], *LOSSES["todos"])),
-        ("result", "Missing errors and failed checks", LOSSES["errors"]),
+        ("absent", title, tuple(chain(*LOSSES.values()))[len(LOSSES["changed"]) :]),
         ("superseded", "Outdated values in the summary", ("CI015",)),
     )
     for sign, head, codes in sorts:
@@ -355,13 +354,7 @@ def _group(
         ]
         if rows:
             yield FindingGroup(sign, head, len(group), "", rows)
-    unsure = (
-        []
-        if plan is not None and plan.is_unwritten
-        else trace.select("partial", "unclear", kind="constraint")
-    )
-    unsure = [traced for traced in unsure if is_rule(traced)]
-    unsure = [traced for traced in unsure if find_verdict(session, traced) not in ("lost", "not lost")]
+    unsure = [] if plan is not None and plan.is_unwritten else list_undecided(trace, session)[0]
     rows = [
         _row(traced, TRAITS[traced.outcome].label, "check", "", pick, retained)
         for traced in unsure[:MOST_TO_CHECK]

@@ -1051,7 +1051,7 @@ export interface FindingsReply {
 }
 /** Findings of one kind. `count` includes rows that are not sent; `note` is their sum in words, or "". */
 export interface FindingGroup {
-  id: "absent" | "again" | "changed" | "check" | "judged" | "result" | "superseded";
+  id: "absent" | "again" | "changed" | "check" | "judged" | "superseded";
   title: string;
   count: number;
   note: string;
@@ -1069,7 +1069,7 @@ export interface FindingRow {
   form: string;
   title: string;
   note: string;
-  sign: "absent" | "again" | "changed" | "check" | "judged" | "result" | "superseded";
+  sign: "absent" | "again" | "changed" | "check" | "judged" | "superseded";
   outcome:
     | "absent"
     | "changed"

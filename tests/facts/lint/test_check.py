@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from inspector.demo import CONSTRAINT, LOST_PATH, open_demo
 from inspector.errors import PolicyError
-from inspector.facts.lint.check import lint
+from inspector.facts.lint.check import lint, list_undecided
 from inspector.facts.lint.codes import LINT_CODES, SEVERITIES, LintFinding, LintReport
 from inspector.facts.lint.report import FORMATS, find_line, write_github, write_json, write_text
+from inspector.facts.trace import trace_recorded
 from inspector.planning.planner import make_plan
 from inspector.policies.policy import Policy
 from inspector.policies.rules.drop_older import DropOlder
@@ -143,7 +144,7 @@ EDIT = act(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
     ],
 )
 def test_CI001_a_settled_file_is_not_missed(steps: tuple[Entry, ...]) -> None:
-    later = user("Now explain the parser."), say()
+    later = user("Now explain the parser."), say(), user("thanks"), say()
     assert codes(user("work"), *EDIT, *steps, *later) == {}
     again = act(9, "Edit", file_path="src/a.py", old_string="p", new_string="q")
     assert codes(user("work"), *EDIT, *steps, *later, *again) == {"CI001": "src/a.py"}
@@ -428,6 +429,9 @@ def test_the_table_of_codes_is_complete_and_stable() -> None:
         "superseded value carried on",
         "value changed",
         "rule contradicted",
+        "last request absent",
+        "earlier attempt absent",
+        "address or id absent",
     ]
     for code, one in LINT_CODES.items():
         assert one.code == code
@@ -546,6 +550,74 @@ def test_a_plain_sentence_of_the_users_that_the_summary_changed_is_told(
 
 
 def test_a_plain_sentence_that_is_only_absent_or_asks_once_is_not_told() -> None:
-    assert "port" not in str(codes(user("the broker listens on port 6612"), summary="All jobs pass."))
+    told = user("the broker listens on port 6612"), say(), user("thanks")
+    assert "port" not in str(codes(*told, summary="All jobs pass."))
     asked, done = "can you drop the parser tests again", "drop the not so useful parser tests again"
     assert codes(user(asked), say(), user("thanks"), summary=done) == {}
+
+
+@pytest.mark.parametrize(
+    ("code", "typed"),
+    [
+        ("CI014", "Let's go with sqlite for the queue."),
+        ("CI019", "I tried the retry decorator last week and it hid the timeout."),
+        ("CI020", "The ticket is https://tracker.example/DES-118."),
+    ],
+)
+def test_what_the_user_decided_tried_or_pointed_to_is_missed_in_later_turns(code: str, typed: str) -> None:
+    session = build(
+        user(typed), say(), user("thanks"), say(), compact("All jobs pass."), user("go on"), say()
+    )
+    (told,) = (finding for finding in lint(session) if finding.fact is not None)
+    (row,) = session.compactions
+    assert (told.code, told.severity, row.rules, row.harm[0]) == (code, "warning", 1, 1)
+    assert lint(build(user(typed), say(), compact(f"The user: {typed}"), user("go on"))).ok
+
+
+@pytest.mark.parametrize("last", ["Should the old prologue stay?", "I will paste that paragraph tomorrow."])
+def test_CI018_what_was_said_last_is_missed_until_the_user_goes_on(last: str) -> None:
+    assert codes(user(last), say()) == {"CI018": last}
+    assert codes(user(last), say(), user("thanks"), say()) == {}
+    assert codes(user(last), say(), summary=last) == {}
+
+
+def test_CI004_a_failing_test_is_missed_although_another_one_passed_since() -> None:
+    failed = act(1, "Bash", "FAIL test/orders.test.ts", failed=True, command="npm test -- orders")
+    other = act(2, "Bash", "PASS test/dual.test.ts", command="npm test -- dual")
+    typing = act(3, "Bash", "a.ts(1,7): error TS2322: No.", failed=True, command="npx tsc --noEmit")
+    assert codes(user("go"), *failed, *other, *typing, summary="The compiler reports TS2322.") == {
+        "CI004": "FAIL test/orders.test.ts"
+    }
+    again = act(4, "Bash", "Tests: 12 passed", command="npm test")
+    assert codes(user("go"), *failed, *other, *again, summary="all is well") == {}
+
+
+def test_a_value_is_told_once_with_its_sentence_and_never_for_pasted_words() -> None:
+    rule = "Never listen on a port other than 6612."
+    session = build(
+        user(rule), say(), compact("Never listen on a port other than 6613."), user("go on"), say()
+    )
+    assert [(one.code, one.fact.form) for one in lint(session) if one.fact is not None] == [("CI016", rule)]
+    pasted = "```\nlistening on 127.0.0.1:8913\n```"
+    told = codes(user(pasted), say(), user("thanks"), summary="It listened on 127.0.0.1:8914.")
+    assert told.keys() <= {"CI008"}
+
+
+def test_rules_come_before_open_todos_and_these_before_files() -> None:
+    edit = act(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
+    todo = act(2, "TodoWrite", todos=[{"content": "Paint the door", "status": "pending"}])
+    session = build(
+        user("Never push to main."), *edit, *todo, user("thanks"), compact("all is well"), user("k")
+    )
+    (row,) = session.compactions
+    assert [one.fact.kind for one in row.missing] == ["constraint", "todo", "file"]
+
+
+def test_only_an_undecided_rule_that_may_be_lost_is_to_be_compared() -> None:
+    kept, lost = "Never accept a cap under EUR 250,000 in total.", "Deadline 12 June."
+    summary = "No cap below EUR 250,000 in total. Deadline 21 June."
+    session = build(user(f"{kept}\n{lost}"), say(), user("thanks"), compact(summary), user("k"))
+    (trace,) = trace_recorded(session)
+    assert [trace[form].outcome for form in (kept, lost)] == ["unclear", "unclear"]
+    listed, others = list_undecided(trace, session)
+    assert ([one.fact.form for one in listed], others) == ([lost], 1)
