@@ -115,6 +115,7 @@ _TAGS: dict[str, Speech] = {
     "github-webhook-activity": Speech("harness", "notification"),
     "mcp-polling-update": Speech("harness", "notification"),
     "mcp-resource-update": Speech("harness", "notification"),
+    "scheduled-task": Speech("harness", "notification"),
     "environment_context": Speech("harness", "notice"),
     "environment_details": Speech("harness", "notice"),  # Cline and Roo
     "session_context": Speech("harness", "notice"),  # Gemini CLI
