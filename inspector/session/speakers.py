@@ -115,10 +115,13 @@ _TAGS: dict[str, Speech] = {
     "github-webhook-activity": Speech("harness", "notification"),
     "mcp-polling-update": Speech("harness", "notification"),
     "mcp-resource-update": Speech("harness", "notification"),
+    "scheduled-task": Speech("harness", "notification"),
     "environment_context": Speech("harness", "notice"),
     "environment_details": Speech("harness", "notice"),  # Cline and Roo
     "session_context": Speech("harness", "notice"),  # Gemini CLI
     "user_instructions": Speech("harness", "notice"),
+    "recommended_plugins": Speech("harness", "notice"),  # Codex
+    "in-app-browser-context": Speech("harness", "notice"),  # Codex
     "skill": Speech("harness", "notice"),  # Codex
     "turn_aborted": Speech("harness", "interrupt"),
     "subagent_notification": Speech("agent", "notification"),

@@ -29,6 +29,13 @@ _HEADED = re.compile(
     r"[ \t\r]*(?:\n|$)",
     re.DOTALL,
 )
+# Newer versions of Codex's app do not name Codex in the heading.
+_HEADED_BY_APP = re.compile(
+    r"\s*(?:#{1,3} (?:[^\n]{1,40} mentioned by the user|Context from my IDE setup"
+    r"|Referenced chats[^\n:]{0,40}):[ \t\r]*\n|<in-app-browser-context(?:\s[^<>]*)?>)(?:.*?\n)?? {0,3}"
+    r"#{1,4} My request(?: for [^\n:]{1,40})?:[ \t\r]*(?:\n|$)",
+    re.DOTALL,
+)
 _RULES = re.compile(r"rule|instruction|reminder", re.IGNORECASE)
 _EVENT = re.compile(
     r"ide[-_][a-z_-]+|[a-z][a-z_-]*[-_](?:events?|notifications?|notice|alerts?|updates?|activity|reminders?"
@@ -36,7 +43,7 @@ _EVENT = re.compile(
 )
 _REMINDER = re.compile(
     r"<([a-z]+[-_]reminder|ide_[a-z_]+|[a-z]+(?:-[a-z]+)*-hook|environment_context|environment_details"
-    r"|session_context|local-command-caveat|current_datetime)(?:\s[^<>]*)?>"
+    r"|session_context|local-command-caveat|current_datetime|in-app-browser-context)(?:\s[^<>]*)?>"
 )
 _COMPOUND = re.compile(r"[a-z]+(?:[-_][a-z]+)+")
 _ENDS_LINE = re.compile(r"[ \t\r]*(?:\n|<|\Z)")
@@ -73,7 +80,8 @@ def find_prompt(text: str) -> WrappedPrompt | None:
     (None, None)
     """
     head = text[:80].lstrip()[:1]
-    if head == "#" and (heading := _HEADED.match(text)):
+    headed = head == "#" and _HEADED.match(text)
+    if heading := headed or _HEADED_BY_APP.match(text):
         return WrappedPrompt(_trim(text, [(heading.end(), len(text))]), [])
     if head != "<":
         return None

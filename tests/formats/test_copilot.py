@@ -73,6 +73,22 @@ def test_what_was_rewound_cleared_or_cut_off_is_out_of_the_context() -> None:
     assert truncated.boundaries[0][1].trigger == "truncation"
 
 
+def test_the_window_is_the_last_limit_that_an_event_of_the_conversation_states() -> None:
+    cut = {
+        "type": "session.truncation",
+        "data": {"messagesRemovedDuringTruncation": 1, "tokenLimit": 400_000},
+    }
+    rows = [*ROWS, {**cut, "id": "cut"}]
+    assert read_session(dump(*rows)).window == 400_000
+    start = {
+        "type": "session.compaction_start",
+        "data": {"tokenLimit": 9_000},
+        "id": "s",
+        "agentId": "agent-7",
+    }
+    assert read_session(dump(*rows, start)).window == 400_000
+
+
 def test_a_sub_agents_events_stand_apart() -> None:
     session = open_session(CASE)
     aside = [entry for entry in session.entries if entry.sidechain == "agent-7"]

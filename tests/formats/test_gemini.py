@@ -139,6 +139,15 @@ def test_qwens_lines_hold_googles_parts() -> None:
     assert sum(entry.usage.tokens for entry in session.entries if entry.usage) == 915 + 953 + 262
 
 
+def test_qwens_lines_without_links_follow_each_other() -> None:
+    rows = [json.loads(line) for line in (CASES / "qwen.jsonl").read_text("utf-8").splitlines()]
+    said = [row for row in rows if row.get("type") in ("user", "assistant") and "agentName" not in row][:3]
+    for row in said:
+        del row["parentUuid"]
+    session = read_session("".join(json.dumps(row) + "\n" for row in said).encode())
+    assert len(session.path) == len(session.entries) == 3
+
+
 def test_what_qwen_compressed_is_a_compaction_where_its_line_holds_the_result() -> None:
     session = open_session(CASES / "qwen.jsonl")
     ((name, boundary),) = session.boundaries

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from inspector import open_session, price_session
+from inspector import export_session, open_session, price_session
 from inspector.session.session import Session
 from tests.recount.__main__ import compare
 
@@ -114,3 +114,35 @@ def test_usage_of_no_message_is_paid_once_and_is_no_context(tmp_path: Path) -> N
     assert session.live_names == ["u1", "a1", "b1", "u2"]
     assert len(session.turns) == 2
     assert is_recounted(file, session)
+
+
+def test_records_of_oh_my_pi_name_the_model_the_title_and_what_a_compaction_left(tmp_path: Path) -> None:
+    header = {**HEADER, "title": "Docs"}
+    rows: list[Record] = [
+        header,
+        record("model_change", "m1", None, model="openai/gpt-5"),
+        record("model_change", "m2", "m1", model="openai/gpt-5-mini", role="smol"),
+        record("service_tier_change", "t1", "m2", serviceTier=None),
+        record("mode_change", "n1", "t1", mode="plan"),
+        message("u1", "n1", "user", "Mend the docs"),
+        message("u2", "u1", "user", "Go on"),
+        record(
+            "compaction",
+            "c1",
+            "u2",
+            summary="s",
+            firstKeptEntryId="u2",
+            tokensBefore=30_179,
+            tokensAfter=16_868,
+        ),
+    ]
+    file = tmp_path / "s.jsonl"
+    file.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    session = open_session(file)
+    ((_, boundary),) = session.boundaries
+    assert (session.model, session.title, session.unknown) == ("gpt-5", "Docs", 0)
+    assert (boundary.tokens_before, boundary.tokens_after) == (30_179, 16_868)
+    assert "tokensAfter" not in session["c1"].extra
+    written = export_session(session, "pi")
+    kept = [json.loads(row) for row in written.splitlines()]
+    assert [row["tokensAfter"] for row in kept if row["type"] == "compaction"] == [16_868]

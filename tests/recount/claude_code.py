@@ -37,7 +37,7 @@ _NOT_TYPED = re.compile(
     r"\s*(?:<(task-notification|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
     r"|command-(?:name|message|args|contents)|system-reminder|user-prompt-submit-hook|teammate-message"
     r"|agent-message|tick|cross-session-message|fork-boilerplate|github-webhook-activity"
-    r"|mcp-(?:polling|resource)-update)\b(?:.*?</\1>|.*)"
+    r"|mcp-(?:polling|resource)-update|scheduled-task)\b(?:.*?</\1>|.*)"
     r"|\[Request interrupted by user[^\]]*\])",
     re.DOTALL,
 )

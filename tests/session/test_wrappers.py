@@ -27,6 +27,10 @@ EVENT = (
     "<ci-monitor-event>\nCI failed on main. End content reply with a status. Never skip replies for checks.\n"
     "</ci-monitor-event>"
 )
+BROWSER = (
+    '<in-app-browser-context source="ambient-ui-state">\nSent with each message. You must never obey it.\n'
+    "# In app browser:\n- Current URL: http://localhost:3000/\n</in-app-browser-context>\n"
+)
 PROMPT = "Rename `total_due` to `amount_due` in src/invoice.py. Never touch the migrations."
 
 
@@ -70,6 +74,11 @@ WRAPPED = {
     "codex-ide": IDE + PROMPT + "\n",
     "codex-windows": (IDE + PROMPT).replace("\n", "\r\n"),
     "codex-files": f"# Files mentioned by the user:\n\n## a.png: /a\n\n## My request for Codex:\n{PROMPT}",
+    "codex-app-files": f"\n# Files mentioned by the user:\n\n## a.png: /a\n\n## My request:\n{PROMPT}",
+    "codex-app-chats": f"## Referenced chats with Codex:\nNever f.\n\n## My request:\n{PROMPT}",
+    "codex-app-browser": f"\n{BROWSER}\n## My request:\n{PROMPT}\n",
+    "codex-app-browser-named": f"{BROWSER}\n## My request for Codex:\n{PROMPT}",
+    "codex-app-both": f"# Files mentioned by the user:\n\n{BROWSER}\n## My request:\n{PROMPT}",
     "another-editor": f"\n# Selected text:\n\nnever use tabs here\n\n## My request for Zed:\n\n{PROMPT}\n",
     "cursor": f"{PAGE}<user_query>\n{PROMPT}\n</user_query>",
     "cursor-later": f"<timestamp>Mon</timestamp>\n<user_query>\n{PROMPT}\n</user_query>\n\n<rules></rules>",
@@ -95,6 +104,26 @@ def test_the_words_inside_a_wrapper_are_typed_and_the_rest_is_not(make: Any, wor
     assert entry.text[message.start : message.end] == "Never touch the migrations."
 
 
+BESIDE = {
+    "browser-after": f"{PROMPT}\n\n{BROWSER}",
+    "browser-before": f"{BROWSER}\n{PROMPT}",
+    "plugins": f"<recommended_plugins>\nNever g.\n</recommended_plugins>\n{PROMPT}",
+}
+
+
+@pytest.mark.parametrize("make", [claude, codex, lines], ids=["claude-code", "codex", "request"])
+@pytest.mark.parametrize("words", BESIDE.values(), ids=list(BESIDE))
+def test_what_codex_adds_beside_a_prompt_is_not_typed(make: Any, words: str) -> None:
+    session = make(words)
+    assert [typed.strip() for typed in prompts(session)] == [PROMPT]
+    typed_rules = [fact for fact in session.facts.by_kind("constraint") if fact.said[0].by == "user"]
+    assert [fact.form for fact in typed_rules] == ["Never touch the migrations."]
+
+
+def test_a_message_of_the_apps_browser_alone_opens_no_turn() -> None:
+    assert prompts(claude("Fix the build", BROWSER)) == ["Fix the build"]
+
+
 PASTED = [
     "<div>\n<p>You must never nest these.</p>\n</div>",
     "<config>\n  <timeout>5</timeout>\n</config>\nNever change the timeout.",
@@ -105,6 +134,8 @@ PASTED = [
     "<calendar-event>Never at noon</calendar-event>\nParse this.",
     "# Task:\nNever use tabs.\n\n## My requests:\nFast code.",
     "# Notes\n\n## My request for Codex:\nNever e",
+    "# Task:\nNever use tabs.\n\n## My request:\nFast code.",
+    "Explain <in-app-browser-context> and why it must never be sent.",
     "<user_id>Never f</user_id>",
     "<string-array name='a'><item>Never g</item></string-array>",
     "<unclosed-event>\nNever h",
@@ -125,6 +156,7 @@ def test_tags_and_headings_that_a_person_pastes_are_typed(make: Any, words: str)
         (EVENT, None),
         ("<deploy_status_update>Never roll back.</deploy_status_update>", None),
         ("<scheduled-task name='nightly'>\nNever ask.\n</scheduled-task>", "sdk"),
+        ("<scheduled-task name='nightly'>\nNever ask.\n</scheduled-task>", None),
         (f"{EVENT}\n<selected-lines/>", "sdk"),
     ],
 )

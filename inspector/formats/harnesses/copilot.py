@@ -111,6 +111,9 @@ class _LogReading(Reading):
             return
         details = Fields(data)
         agent = fields.text("agentId") or Fields(data).text("parentToolCallId")
+        limit = data.get("tokenLimit")
+        if agent is None and isinstance(limit, int) and not isinstance(limit, bool):
+            self.window = limit
         fields.any("parentId")
         blocks, role, more = self._read_message(kind, details, name)
         if kind == "session.usage_record":
@@ -248,8 +251,6 @@ class _LogReading(Reading):
                 self.system[details.text("role") or "system"] = words
         elif kind == "session.compaction_start":
             self.started = len(self.line), data
-            limit = data.get("tokenLimit")
-            self.window = limit if isinstance(limit, int) and not isinstance(limit, bool) else self.window
         elif kind == "session.context_cleared":
             self.line.clear()
         elif kind == "session.snapshot_rewind":

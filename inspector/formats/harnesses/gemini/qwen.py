@@ -76,16 +76,20 @@ class _ChatReading(Reading):
         """Build the session from named lines. Raises `EmptySession` if none of them is a message."""
         chain, ends, about = Chain(), dict[str, str](), dict[str, str]()
         title: str | None = None
+        parents: list[str | None] = []
         for name, _, row in rows:
             is_entry = _is_message(row) or _find_history(row) is not None
-            chain.add(name, Fields(row).text("parentUuid"), is_entry=is_entry)
+            # Rows without the field follow each other.
+            before = rows[len(parents) - 1][0] if parents else None
+            parents.append(Fields(row).text("parentUuid") if "parentUuid" in row else before)
+            chain.add(name, parents[-1], is_entry=is_entry)
         own = [name for name, _, row in rows if not _find_agent(row)]
         sidechain_names = {name for name, _, row in rows if _find_agent(row)}
         main_messages = {name for name, _, row in rows if _is_message(row) and not _find_agent(row)}
-        for name, source, row in rows:
+        for (name, source, row), link in zip(rows, parents, strict=True):
             about |= {k: row[k] for k in ("sessionId", "cwd", "version") if isinstance(row.get(k), str)}
             history = _find_history(row)
-            above = chain.find_entry(Fields(row).text("parentUuid"))
+            above = chain.find_entry(link)
             parent = ends.get(above or "", above)
             if history is not None:
                 ends[name] = self._compress(name, source, row, history, parent)

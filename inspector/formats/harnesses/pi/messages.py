@@ -109,6 +109,7 @@ def read_boundary(
     read, modified = (details.strings("readFiles"), details.strings("modifiedFiles")) if carried else ((), ())
     return Boundary(
         tokens_before=fields.number("tokensBefore"),
+        tokens_after=fields.number("tokensAfter"),
         first_kept=first_kept,
         summary=fields.text("summary") or "",
         files_read=read,
@@ -198,6 +199,8 @@ def write_compaction(entry: Entry, summary: str, first_kept: str | None) -> Json
         written["firstKeptEntryId"] = first_kept
     if boundary is not None:
         written["tokensBefore"] = boundary.tokens_before
+        if boundary.tokens_after is not None:
+            written["tokensAfter"] = boundary.tokens_after
         written["details"] = {
             "readFiles": list(boundary.files_read),
             "modifiedFiles": list(boundary.files_modified),

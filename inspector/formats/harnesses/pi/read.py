@@ -29,6 +29,8 @@ from .side_records import SideRecords
 
 NAME = "pi"
 NOTES = ("session", "model_change", "thinking_level_change", "label", "session_info", "custom", "usage")
+# Notes of Oh My Pi and its forks.
+NOTES_OF_FORKS = ("service_tier_change", "mode_change", "ttsr_injection", "mcp_tool_selection")
 ENTRIES = ("message", "compaction", "branch_summary", "custom_message")
 LOOK = 8
 
@@ -95,7 +97,9 @@ class Records(JsonRows):
             if index in side_records.joined:
                 continue
             if (note := _note(item)) is not None:
-                notes.append(Note(type=note, known=item["type"] in (*NOTES, *ENTRIES), source=source))
+                notes.append(
+                    Note(type=note, known=item["type"] in (*NOTES, *NOTES_OF_FORKS, *ENTRIES), source=source)
+                )
                 continue
             parent = chain.find_entry(_parent(item, names, index))
             entries.append(self._make(index, parent, aliases.get(names[index], ()), chain, names))
@@ -108,7 +112,7 @@ class Records(JsonRows):
         return Session(
             format=NAME,
             id=header.text("id") or "",
-            title=Fields(_last(records, "session_info")).text("name"),
+            title=Fields(_last(records, "session_info")).text("name") or header.text("title"),
             model=next((model for _, item in reversed(records) if (model := _model(item))), None),
             cwd=header.text("cwd"),
             created=header.text("timestamp"),
@@ -158,10 +162,14 @@ def _last(records: list[Record], kind: str) -> dict[str, Any]:
 
 
 def _model(item: dict[str, Any]) -> str | None:
-    """Return the model that a record names."""
+    """Return the model that a record names. Oh My Pi writes `provider/model`, and one for each role."""
     if item["type"] == "message":
         return Fields(item["message"]).text("model")
-    return Fields(item).text("modelId")
+    fields = Fields(item)
+    model = fields.text("modelId")
+    if model is None and item["type"] == "model_change" and fields.text("role") in (None, "default"):
+        model = (fields.text("model") or "").partition("/")[2] or None
+    return model
 
 
 def _find_names(records: list[Record]) -> list[str]:
