@@ -127,7 +127,7 @@ def _check_session(session: Session, data: bytes, lines: bool) -> Iterator[str]:
         if entry.role == "tool" and any(block.kind != "tool_output" for block in entry.blocks):
             yield f"entry {entry.id!r} has the role tool and holds more than outputs"
     if session.leaf is not None and session.leaf not in session.index:
-        yield f"its leaf {session.leaf!r} is no entry"
+        yield f"its leaf {session.leaf!r} is not an entry"
     if lines:
         read = Counter(source for entry in session.entries for source in entry.sources)
         read.update(note.source for note in session.notes)

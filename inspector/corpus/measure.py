@@ -101,7 +101,7 @@ def measure_session(
     expect("measure_session", session=(session, Session))
     chosen = frozenset(measures)
     if wrong := chosen - {*MEASURES}:
-        raise PolicyError("measures", f"{min(wrong)!r:.60} is none", MEASURES)
+        raise PolicyError("", f"measures: {min(wrong)!r:.60} is not a measure", MEASURES)
     ledger = count_tokens(session, counter)
     traces = trace_recorded(session)
     regrets = find_regret(session, session.facts, ledger) if recorded and "regret" in chosen else None

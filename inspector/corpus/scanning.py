@@ -101,7 +101,7 @@ def scan(
     chosen = _find_policies(policies)
     named = tuple(expect_items("scan", "measures", measures, str))
     if wrong := [measure for measure in named if measure not in MEASURES]:
-        raise ArgumentError("scan", "measures", wrong[0], f"of {', '.join(MEASURES)}")
+        raise ArgumentError("scan", "measures", wrong[0], f"one of {', '.join(MEASURES)}")
     method = " ".join(
         [version("compaction-inspector"), counter, *sorted({*named, "recorded"} if recorded else named)]
     )

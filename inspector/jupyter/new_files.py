@@ -58,7 +58,7 @@ def offer_file(
     """
     kind = str(query.get("kind"))
     if kind not in ("compacted", "reopened"):
-        raise EditError("kind", kind[:60], 'it is "compacted" or "reopened"')
+        raise EditError("kind", kind[:60], 'must be "compacted" or "reopened"')
     reopened = kind == "reopened"
     places = list_places(model) if reopened else []
     at = str(query.get("at") or model.moment.leaf or "") if reopened else ""

@@ -196,7 +196,7 @@ class DocumentHandler(APIHandler):
         """Return a number in the address of the request."""
         text = self.get_query_argument(name, str(default))
         if not text.isascii() or not text.isdigit() or len(text) > 15:
-            raise ServerRefusal(400, f"{name} is no number.")
+            raise ServerRefusal(400, f"{name} is not a number.")
         return int(text)
 
     async def body(self, fields: Any = None) -> dict[str, Any]:

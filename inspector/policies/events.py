@@ -139,7 +139,7 @@ class AuditEvent:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(f"{self.kind!r} is no kind of event; known: {', '.join(KINDS)}")
+            raise ValueError(f"{self.kind!r} is not a kind of event; known: {', '.join(KINDS)}")
         _refuse_words(self.kind, self.data)
 
     def __hash__(self) -> int:

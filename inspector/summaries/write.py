@@ -228,7 +228,7 @@ def _ask(summariser: Summariser, job: SummaryJob, session: Session) -> Reply:
     if isinstance(reply, str):
         return Reply(text=reply)
     if not isinstance(reply, Reply):
-        raise ArgumentError("summarise", f"what {name_of(summariser)} returns", reply, "a text or a Reply")
+        raise ArgumentError("summarise", f"what {name_of(summariser)} returns", reply, "a string or a Reply")
     return reply
 
 

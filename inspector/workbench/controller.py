@@ -359,7 +359,9 @@ class Controller:
             offered = self._offered
         if offered is None or offered.preview.name != query.get("name") or not offered.content:
             raise EditError(
-                "write", str(query.get("name"))[:80], "it is not what was shown: look at it again"
+                "write",
+                str(query.get("name"))[:80],
+                "this is not the file that was previewed: preview it again",
             )
         return offered
 

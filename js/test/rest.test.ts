@@ -225,8 +225,8 @@ test("a refused change is reported as the server's sentence, once, and does not 
 
 test("a file that is no session is refused with the server's sentence", async () => {
   const server = new FakeServer();
-  server.refuse = say(422, { message: "Line 3 is no JSON.", reason: "syntax" });
-  await expect(open(server)).rejects.toThrow("Line 3 is no JSON.");
+  server.refuse = say(422, { message: "Line 3 is not JSON.", reason: "syntax" });
+  await expect(open(server)).rejects.toThrow("Line 3 is not JSON.");
 });
 
 test("a file that is not there is no missing server, but a page that is not ours is one", async () => {

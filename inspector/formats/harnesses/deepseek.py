@@ -47,7 +47,7 @@ def sniff(data: Data) -> str | None:
         events = rows[1:]
         if all(isinstance(row.get("type"), str) and ("seq" in row or "seq0" in row) for row in events):
             return None
-    return "its first row is no header of a session with numbered events after it"
+    return "its first row is not the header of a session with numbered events after it"
 
 
 class _Form(NamedTuple):
