@@ -1,4 +1,4 @@
-"""DOOR: the command line, `compaction-inspector`.
+"""I/O: the command line, `compaction-inspector`.
 
     compaction-inspector show session.jsonl
     compaction-inspector show session.jsonl --estimate

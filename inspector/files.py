@@ -1,4 +1,4 @@
-"""DOOR: session files. A path in, a `Session` out, and back as a session manifest.
+"""I/O: session files. A path in, a `Session` out, and back as a session manifest.
 
 Transcripts are never modified. A manifest is written to a temporary file in the same folder and then moved,
 so a file is never incomplete.

@@ -1,4 +1,4 @@
-"""DOOR: checks of readers and of lessons, one call each, for the tests of their authors.
+"""I/O: checks of readers and of lessons, one call each, for the tests of their authors.
 
 `check_lesson` and `check_reader` also check this package's own lessons and readers. The page "A reader in 40
 lines" shows a whole reader and its test.

@@ -1,4 +1,4 @@
-"""DOOR: measure many files in parallel, and write their rows as they are ready.
+"""I/O: measure many files in parallel, and write their rows as they are ready.
 
 The unit of work is a file: its address and the policies are sent to a worker, which returns a few rows.
 Results are identified by the content of the file and of the policy, and the version of this package, so a

@@ -1,4 +1,4 @@
-"""DOOR: the commands `hook`, `status-line` and `mcp` of the command line."""
+"""I/O: the commands `hook`, `status-line` and `mcp` of the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DOOR: install hooks in a harness's settings and take them out again, if its plugin is not used.
+"""I/O: install hooks in a harness's settings and take them out again, if its plugin is not used.
 
 The text before is kept in the state folder, so that `uninstall` gives the same bytes back.
 """

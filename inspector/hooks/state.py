@@ -1,4 +1,4 @@
-"""DOOR: the memory of hooks between events: a private folder for each session, deleted after 30 days.
+"""I/O: the memory of hooks between events: a private folder for each session, deleted after 30 days.
 
 Folders have mode 0700 and files 0600. A file is replaced whole, so that a reader, or a process that is
 killed, never sees half of one.

@@ -1,4 +1,4 @@
-"""DOOR: read the end of a session file, from its last compaction on, into a `Conversation`."""
+"""I/O: read the end of a session file, from its last compaction on, into a `Conversation`."""
 
 from __future__ import annotations
 

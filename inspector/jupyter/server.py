@@ -1,4 +1,4 @@
-"""DOOR: the Jupyter Server extension. The server itself opens session files, without a kernel.
+"""I/O: the Jupyter Server extension. The server itself opens session files, without a kernel.
 
 Every route is authenticated. Paths are contents manager paths: they are confined to the server's root, and
 hidden files stay hidden. Reading, counting and planning run in threads. Each document, and each file that is

@@ -1,4 +1,4 @@
-"""DOOR: one document on a screen: one change at a time, long work in the background, a growing file.
+"""I/O: one document on a screen: one change at a time, long work in the background, a growing file.
 
 The widget, the server and the kernel's comm each have a controller for each document. New inputs are answered
 at once; results of background work are published later, in another thread, with the controller's lock held.

@@ -1,4 +1,4 @@
-"""DOOR: write the summary of a plan on a screen: preview of the requests, progress, and result.
+"""I/O: write the summary of a plan on a screen: preview of the requests, progress, and result.
 
 One summary is written at a time. A model is called only for previewed requests: their digest is the
 permission. The result is delivered as a `Checkpoint`; a failure is reported in a sentence and

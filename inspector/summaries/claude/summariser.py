@@ -1,4 +1,4 @@
-"""DOOR: a summariser that asks a Claude model: `(SummaryJob, Session) -> Reply`.
+"""I/O: a summariser that asks a Claude model: `(SummaryJob, Session) -> Reply`.
 
 `preview` shows the requests: their redacted text, their tokens and their price. Only calling the summariser,
 `count` and `compact` send anything. The `anthropic` package retries by itself; further

@@ -1,4 +1,4 @@
-"""DOOR: the commands `course`, which writes the lessons as web pages, and `grade`, which marks answers."""
+"""I/O: the commands `course`, which writes the lessons as web pages, and `grade`, which marks answers."""
 
 from __future__ import annotations
 

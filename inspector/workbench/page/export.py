@@ -1,4 +1,4 @@
-"""DOOR: a workbench as one HTML file that opens anywhere, with no network and no kernel.
+"""I/O: a workbench as one HTML file that opens anywhere, with no network and no kernel.
 
 `html` makes the page and redacts it; here it is only written, in one step.
 """
