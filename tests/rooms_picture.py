@@ -12,7 +12,6 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from inspector.text import plural
 from tests.test_floors import IO_MODULES, MAY_IMPORT, PACKAGE, ROOT
 
 PICTURES = {name: ROOT / "notebooks" / "images" / f"rooms-{name}.svg" for name in ("light", "dark")}
@@ -156,13 +155,9 @@ def draw(colours: dict[str, str]) -> str:
         frame = f'x="{box.x + 0.5:g}" y="{box.y:g}" width="{box.width - 1:g}" height="{box.height:g}"'
         out.append(f'<rect {frame} rx="6"/>')
         out.append(f'<text class="name" x="{left:g}" y="{base:g}">{name}/</text>')
-        words = (
-            f'<tspan class="io">{plural(room.io_modules, "I/O module")}</tspan> of '
-            if room.io_modules
-            else ""
-        )
+        words = f'<tspan class="io">I/O in {room.io_modules}</tspan> of ' if room.io_modules else ""
         if room.io_modules == room.files:
-            words = '<tspan class="io">I/O modules</tspan>, '
+            words = '<tspan class="io">I/O in all</tspan> '
         tag = f"floor {ground - floors[name]} · {words}{room.files} files"
         out.append(f'<text class="end" x="{right:g}" y="{base:g}">{tag}</text>')
         for number, line in enumerate(box.lines, 1):
