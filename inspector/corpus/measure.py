@@ -50,7 +50,7 @@ CHANGES = [OPERATIONS.index(done) for done in ("created", "edited", "deleted")]
 class Limits(NamedTuple):
     """Limits for one file: seconds, and bytes of memory of the process that measures it.
 
-    0 is no limit. The memory limit applies to processes that `scan` starts itself, on Linux and macOS.
+    0 means no limit. The memory limit applies to processes that `scan` starts itself, on Linux and macOS.
 
     >>> Limits(seconds=60)  # for scan("transcripts/", limits=…)
     Limits(seconds=60, memory=4294967296)

@@ -222,7 +222,7 @@ def gather(parsed_blocks: Iterable[ParsedBlock]) -> tuple[tuple[Block, ...], dic
 
 
 def find_blocks(content: Any, read_block: Callable[[Any], ParsedBlock]) -> list[ParsedBlock]:
-    """Convert a message's content to blocks: a string is one text block, null is no block."""
+    """Convert a message's content to blocks: a string is one text block, null is not a block."""
     if content is None:
         return []
     if isinstance(content, str):

@@ -127,7 +127,7 @@ def apply_change(change: SettingsChange, *, keep: bool) -> None:
             record.parent.mkdir(0o700, parents=True, exist_ok=True)
             before = change.before
             if before is not None and any(map(is_own, _handlers(before))):
-                before = remove_hooks(before, {})  # hooks of an older path are no state to return to
+                before = remove_hooks(before, {})  # hooks of an older path are not a state to return to
             fields = {"path": str(path), "before": before, "after": _digest(change.after or "")}
             replace_file(record, json.dumps(fields))
         if _read(path) != change.before:

@@ -354,7 +354,7 @@ def check_file(place: Path, path: str) -> None:
 
 
 class FormatHandler(DocumentHandler):
-    """Names the format of the session in a file, from its first bytes; "" if the file is no session."""
+    """Names the format of the session in a file, from its first bytes; "" if the file is not a session."""
 
     @guarded
     async def get(self) -> None:
@@ -373,7 +373,7 @@ class FormatHandler(DocumentHandler):
 def recognise(source: DocumentSource) -> str:
     """Return the name of the reader that recognises a file; "" if none does.
 
-    Raises `ReadError` if it is no regular file, and `OSError` if it cannot be read.
+    Raises `ReadError` if it is not a regular file, and `OSError` if it cannot be read.
     """
     from ..formats.parts import recognise_beginning
     from ..paths import open_regular

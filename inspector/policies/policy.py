@@ -156,7 +156,7 @@ class Policy(Value):
 
     def _has_off(self, reason: Reason) -> bool:
         """Whether the stages of the user's /compact, or of a recovery, hold only rules that are off: what
-        runs before every request is no part of it (S2-9)."""
+        runs before every request is not part of it (S2-9)."""
         behind = [stage for stage in self.stages if reason in stage.reasons and not self.is_early(stage)]
         named = {kind for stage in self.stages for kind in stage.rules}
         asked = {kind for stage in behind for kind in stage.rules}

@@ -117,7 +117,7 @@ class _Surface(Reading):
         self.note(kind, source, is_known=is_known)
 
     def _follow(self, kind: str, data: Fields) -> None:
-        """Read a row that is no message."""
+        """Read a row that is not a message."""
         name = data.rest.get("compactionId")
         if kind == "request/header":
             self.request = Fields(data.object("header")).rest
