@@ -105,7 +105,7 @@ def _reopen(
     try:
         data = read()
     except OSError as error:
-        raise EditError("reopen", session.id, f"its file cannot be read any more: {error.strerror}") from None
+        raise EditError("reopen", session.id, f"its file can no longer be read: {error.strerror}") from None
     if data is None:
         raise EditError("reopen", session.id, "this session has no file whose records could be copied")
     moment = session.at(at)

@@ -260,7 +260,7 @@ class Controller:
             self._behind = file.poll() is not None or self._behind
         except Exception as error:
             # Catch everything: no caller would see the error, and the next check may succeed.
-            sentence = f"The file cannot be read any more: {describe_error(error)}"
+            sentence = f"The file can no longer be read: {describe_error(error)}"
         try:
             if self._behind:
                 self.grow(file.session)

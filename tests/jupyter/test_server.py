@@ -457,7 +457,7 @@ def test_a_file_that_is_gone_is_told_once_and_stays_readable(server: Server) -> 
     first = server.open("gone.jsonl")
     file.unlink()
     news = server.news(first["document"], first["rev"])
-    assert "cannot be read any more" in news["_error"]
+    assert "can no longer be read" in news["_error"]
     assert server.question(first["document"], type="body", id="1", row=0)["before"]["text"]
 
 
