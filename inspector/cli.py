@@ -1,4 +1,4 @@
-"""DOOR: the command line, `compaction-inspector`.
+"""I/O: the command line, `compaction-inspector`.
 
     compaction-inspector show session.jsonl
     compaction-inspector show session.jsonl --estimate
@@ -112,7 +112,7 @@ def make_parser() -> ArgumentParser:
     export = commands.add_parser("export", help="the workbench as one HTML file, secrets redacted")
     reopened = commands.add_parser("reopen", help="the session at an entry, as a new session to continue")
     reopened.add_argument("file", help="a session file of Claude Code's or pi's; it is only read")
-    reopened.add_argument("--at", metavar="ID", help="the last entry it holds; default: the session's end")
+    reopened.add_argument("--at", metavar="ID", help="last entry to copy; default: the session's end")
     reopened.add_argument("--to", metavar="PATH", help='default: "<new id>.jsonl" next to the file')
     reopened.set_defaults(do=_reopen, code=0, unreadable=FAILED, window=None)
     converted = commands.add_parser("convert", help="the session in another harness's format, in a new file")
@@ -120,12 +120,12 @@ def make_parser() -> ArgumentParser:
     converted.add_argument("format", help="flue, pi, claude-code, codex, or openai for a request's body")
     converted.add_argument("--redact", action="store_true", help="replace secrets by their names")
     converted.add_argument("to", help="path of the new file")
-    converted.add_argument("--at", metavar="ID", help="the last entry it holds; default: the session's end")
+    converted.add_argument("--at", metavar="ID", help="last entry to write; default: the session's end")
     converted.add_argument("--part", metavar="NAME", help="session to read from an archive of several")
     converted.set_defaults(do=_convert, code=0, unreadable=FAILED, window=None)
     listed = commands.add_parser("sessions", help="the sessions on this machine, newest first")
     listed.add_argument("--newest", type=int, default=30, metavar="N", help="default: 30; 0 for all")
-    listed.add_argument("--json", action="store_true", help="as JSON, a session a line")
+    listed.add_argument("--json", action="store_true", help="as JSON, one session per line")
     listed.set_defaults(do=_sessions, code=0, unreadable=FAILED, window=None)
     _add_corpus(commands)
     add_hook_commands(commands)
@@ -136,7 +136,7 @@ def make_parser() -> ArgumentParser:
         epilog="Both are written to a new temporary folder; keep or remove it.",
     )
     where = tried.add_mutually_exclusive_group()
-    where.add_argument("--page", action="store_true", help="as one HTML page, in place of JupyterLab")
+    where.add_argument("--page", action="store_true", help="as one HTML page, instead of in JupyterLab")
     tried.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
     where.add_argument("--port", type=int, metavar="N", help="JupyterLab's; default: the first free one")
     tried.set_defaults(do=_demo, code=0, unreadable=FAILED, window=None)
@@ -157,9 +157,9 @@ def make_parser() -> ArgumentParser:
         command.add_argument(
             "--counter", default=DEFAULT_COUNTER, metavar="NAME", help=f"default: {DEFAULT_COUNTER}"
         )
-        command.add_argument("--window", type=int, metavar="TOKENS", help="in place of the model's")
+        command.add_argument("--window", type=int, metavar="TOKENS", help="default: the model's window")
         if command in (show, plan):
-            when = "the moment planned; default: the workbench's choice, with --policy the fullest"
+            when = "point in time to plan; default: the workbench's choice, with --policy the fullest"
             command.add_argument("--at", metavar="ID", help=when)
             command.add_argument("--cut", metavar="ID", help='the first entry kept, or "end"')
             command.add_argument("--since", metavar="ID", help="the first entry compacted")
@@ -178,7 +178,7 @@ def make_parser() -> ArgumentParser:
     check.add_argument("--format", default="text", choices=REPORTS, help="default: text")
     check.add_argument("--fixes", action="store_true", help="with a policy: the cheapest fix of each finding")
     export.add_argument("page", help="path of the page")
-    export.add_argument("--replace", action="store_true", help="write over a file of another kind")
+    export.add_argument("--replace", action="store_true", help="overwrite a file of another kind")
     return parser
 
 
@@ -194,24 +194,25 @@ def _add_corpus(commands: Any) -> None:
             help="files, folders, addresses; default: this machine's sessions",
         )
         command.add_argument(
-            "--into", metavar="FILE", help="add rows to this file, and go on from what it holds"
+            "--into", metavar="FILE", help="add rows to this file, and continue from those it has"
         )
-        command.add_argument("--measures", default="facts,regret", help="of facts, regret and findings")
-        command.add_argument("--workers", type=int, metavar="N", help="processes; default: one a processor")
+        what = "what to measure, separated by commas: facts, regret, findings"
+        command.add_argument("--measures", default="facts,regret", help=what)
+        command.add_argument("--workers", type=int, metavar="N", help="processes; default: one per processor")
         command.add_argument(
-            "--seconds", type=float, default=300.0, help="for one file at most; default: 300"
+            "--seconds", type=float, default=300.0, help="time limit for one file; default: 300"
         )
         command.add_argument(
-            "--memory", type=float, default=4.0, metavar="GIB", help="for one file; default: 4"
+            "--memory", type=float, default=4.0, metavar="GIB", help="memory limit for one file; default: 4"
         )
-        command.add_argument("--json", action="store_true", help="every row as JSON, one a line")
+        command.add_argument("--json", action="store_true", help="every row as JSON, one per line")
         command.set_defaults(do=do, code=0, unreadable=FAILED, window=None)
-    scanned.add_argument("--policy", default="", metavar="NAMES", help="comma between them; default: all")
+    scanned.add_argument("--policy", default="", metavar="NAMES", help="separated by commas; default: all")
     swept.add_argument(
         "--policy",
         required=True,
         metavar="NAMES",
-        help="comma between them; each with the settings that it has, one without any as it is",
+        help="separated by commas; each is varied by the settings that it has, else planned unchanged",
     )
     swept.add_argument(
         "--set", action="append", required=True, metavar="KEY=A,B,...", help='such as "trigger.ratio=0.7,0.8"'
@@ -222,13 +223,11 @@ def _add_corpus(commands: Any) -> None:
         epilog="Ends with 0 when nothing got worse, 1 when something did, 2 when they cannot be compared.",
     )
     compared.add_argument("old", help="a file that scan --into wrote")
-    compared.add_argument("new", help="another one")
-    compared.add_argument(
-        "--kept", type=float, default=0.02, metavar="SHARE", help="of the facts that may be kept less; 0.02"
-    )
-    compared.add_argument(
-        "--left", type=float, default=0.05, metavar="SHARE", help="of the tokens that may be left more; 0.05"
-    )
+    compared.add_argument("new", help="a file of a newer scan")
+    drop = "tolerated drop in the share of facts kept; default: 0.02"
+    compared.add_argument("--kept", type=float, default=0.02, metavar="SHARE", help=drop)
+    rise = "tolerated rise in the share of tokens left; default: 0.05"
+    compared.add_argument("--left", type=float, default=0.05, metavar="SHARE", help=rise)
     compared.set_defaults(do=_diff, code=0, unreadable=REFUSED, window=None)
 
 
@@ -376,7 +375,7 @@ def _replay(args: Namespace) -> list[str]:
     try:
         scenario = json.loads(args.scenario or "{}")
     except ValueError as error:
-        raise EditError("scenario", args.scenario, f"it is no JSON: {error}") from None
+        raise EditError("scenario", args.scenario, f"it is not valid JSON: {error}") from None
     options = {"settings": _read_settings(args), "window": args.window}
     run = replay(session, args.policy, scenario, ledger=_count(args, session), **options)
     rows = [event.to_json() | {"record": event.record_in(run.policy.harness.dialect)} for event in run.events]

@@ -268,7 +268,7 @@ class CutPoints:
         return int(legal[np.argmin(np.abs(legal - place))]) if len(legal) else None
 
     def __repr__(self) -> str:
-        return f"CutPoints({int(self.legal.sum())} legal of {len(self)} places)"
+        return f"CutPoints({int(self.legal.sum())} valid of {len(self)} places)"
 
 
 def find_cuts(session: Session) -> CutPoints:

@@ -2,7 +2,7 @@
 
     InspectorError
     ├── ArgumentError          an argument of the wrong type, checked at the call; also a TypeError
-    ├── ReadError              the bytes are no session any reader understands
+    ├── ReadError              the bytes are not a session that a reader understands
     │   ├── EmptySession       a transcript was recognised, but it holds no turn
     │   ├── UnreadFormat       the format is known, and no reader takes it, or not in this version
     │   ├── ClaimedTwice       several readers accept the file
@@ -36,7 +36,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Self
 
 from .text import printable
 
@@ -69,7 +69,7 @@ class ArgumentError(InspectorError, TypeError):
     >>> from inspector import count_tokens
     >>> count_tokens("talk.json")
     Traceback (most recent call last):
-    inspector.errors.ArgumentError: count_tokens: session must be a Session, not the text 'talk.json'
+    inspector.errors.ArgumentError: count_tokens: session must be a Session, not the string 'talk.json'
     """
 
     def __init__(self, call: str, argument: str, value: object, expected: str) -> None:
@@ -95,25 +95,23 @@ def expect(call: str, **arguments: tuple[object, ...]) -> None:
     """
     for argument, (value, *kinds) in arguments.items():
         if not any(_is_a(value, kind) for kind in kinds):
-            kind_names = [
-                _KINDS.get(kind) or f"a {kind.__name__}" for kind in kinds if isinstance(kind, type)
-            ]
+            names = [_KINDS.get(kind) or f"a {kind.__name__}" for kind in kinds if isinstance(kind, type)]
             if None in kinds:
-                kind_names.append("None")
-            raise ArgumentError(call, argument, value, " or ".join(kind_names))
+                names.append("None")
+            raise ArgumentError(call, argument, value, " or ".join(names))
 
 
 def expect_items(call: str, argument: str, value: object, *kinds: object) -> list[Any]:
     """Return the items of a list.
 
-    Raises `ArgumentError` if the value is not a list, or if an item has none of the types. A text is not a
+    Raises `ArgumentError` if the value is not a list, or if an item has none of the types. A string is not a
     list of its characters.
 
     >>> expect_items("pay", "names", ("a", "b"), str)
     ['a', 'b']
     >>> expect_items("pay", "names", [None], str)
     Traceback (most recent call last):
-    inspector.errors.ArgumentError: pay: names must be a text, not None
+    inspector.errors.ArgumentError: pay: names must be a string, not None
     """
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise ArgumentError(call, argument, value, "a list")
@@ -133,7 +131,7 @@ def expect_count(call: str, **arguments: object) -> None:
 _KINDS: dict[object, str] = {
     int: "a whole number",
     float: "a number",
-    str: "a text",
+    str: "a string",
     dict: "a dict",
     bytes: "bytes",
     Callable: "a function",
@@ -155,7 +153,7 @@ def _name_value(value: object) -> str:
     if value is None or isinstance(value, bool | int | float):
         return repr(value)
     if isinstance(value, str):
-        return f"the text {value[:40]!r}" if len(value) <= 40 else f"a text of {len(value):,} characters"
+        return f"the string {value!r}" if len(value) <= 40 else f"a string of {len(value):,} characters"
     return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
 
 
@@ -194,7 +192,7 @@ class EmptySession(ReadError):
     >>> read_session(b'{"type": "summary", "summary": "A talk", "leafUuid": "m1"}')
     Traceback (most recent call last):
     inspector.errors.EmptySession: data was recognised as claude-code, but it holds no turn
-    (its only record is no message)
+    (its only record is not a message)
     """
 
     def _sentence(self) -> str:
@@ -297,7 +295,7 @@ class CounterError(InspectorError):
 class PolicyError(InspectorError):
     """A policy, or a setting of one of its rules, cannot be used.
 
-    `known` lists the valid names. `meant` is the invalid name, or "" if that is `name`.
+    `known` lists the valid names. `meant` is the invalid one, if not `name`, which is "" for an argument.
 
     >>> from inspector import find_policy
     >>> find_policy("fluee")
@@ -310,10 +308,14 @@ class PolicyError(InspectorError):
         super().__init__(name, reason, self.known_names, meant)
 
     def _sentence(self) -> str:
-        hint = (
-            f"; known: {_list_names(self.known_names, self.meant or self.name)}" if self.known_names else ""
-        )
-        return f"policy {self.name!r}: {self.reason}{hint}"
+        names = _list_names(self.known_names, self.meant or self.name)
+        hint = f"; known: {names}" if names else ""
+        return f"policy {self.name!r}: {self.reason}{hint}" if self.name else f"{self.reason}{hint}"
+
+    @classmethod
+    def of_rule(cls, kind: str, reason: str, known_names: Iterable[str] = ()) -> Self:
+        """Return the error of a rule, which the message names instead of a policy."""
+        return cls("", f"rule {kind!r}: {reason}", known_names, kind)
 
 
 class PromptMissing(InspectorError):
@@ -353,10 +355,10 @@ class EditError(InspectorError):
 
 
 class PlanError(InspectorError):
-    """A saved plan cannot be made again: the file holds none, or what it was made by has changed since.
+    """A saved plan cannot be made again: the file has no plan, or what it was made by has changed since.
 
-    >>> print(PlanError("talk.plan.json", "this file holds no saved plan"))
-    saved plan talk.plan.json: this file holds no saved plan
+    >>> print(PlanError("talk.plan.json", "this file has no saved plan"))
+    saved plan talk.plan.json: this file has no saved plan
     """
 
     def __init__(self, name: str, reason: str) -> None:
@@ -402,7 +404,7 @@ class RedactionError(InspectorError):
     """A text could not be checked for secrets, or holds one that must not leave: nothing is written or sent.
 
     >>> print(RedactionError("it is nested too deeply", "sent"))
-    Nothing was sent, because it may hold secrets: it is nested too deeply.
+    Nothing was sent, because the content may hold secrets: it is nested too deeply.
     """
 
     def __init__(self, reason: str, done: str = "written") -> None:
@@ -410,7 +412,7 @@ class RedactionError(InspectorError):
         super().__init__(reason, done)
 
     def _sentence(self) -> str:
-        return f"Nothing was {self.done}, because it may hold secrets: {self.reason}."
+        return f"Nothing was {self.done}, because the content may hold secrets: {self.reason}."
 
 
 class SummaryError(InspectorError):
@@ -485,7 +487,7 @@ class EscapeError(InspectorError):
     """A path that comes from a transcript or a policy leads out of its folder: nothing is written.
 
     >>> print(EscapeError("../a.txt", "outputs"))
-    Nothing was written: '../a.txt' is no place inside outputs
+    Nothing was written: '../a.txt' is not inside outputs
     """
 
     def __init__(self, path: str, folder: str) -> None:
@@ -493,7 +495,7 @@ class EscapeError(InspectorError):
         super().__init__(path, folder)
 
     def _sentence(self) -> str:
-        return f"Nothing was written: {self.path!r} is no place inside {self.folder}"
+        return f"Nothing was written: {self.path!r} is not inside {self.folder}"
 
 
 class LessonError(InspectorError):
@@ -533,8 +535,7 @@ class FrameError(InspectorError):
     """A data frame was requested, but pandas is not installed.
 
     >>> print(FrameError("Facts"))
-    pandas is not installed, so Facts makes no data frame: pip install pandas, or hand to_columns() to the
-    data frames you have
+    Facts.to_pandas() needs pandas: pip install pandas, or use to_columns()
     """
 
     def __init__(self, what: str) -> None:
@@ -542,10 +543,7 @@ class FrameError(InspectorError):
         super().__init__(what)
 
     def _sentence(self) -> str:
-        return (
-            f"pandas is not installed, so {self.what} makes no data frame: pip install pandas, or hand "
-            "to_columns() to the data frames you have"
-        )
+        return f"{self.what}.to_pandas() needs pandas: pip install pandas, or use to_columns()"
 
 
 class Stopped(InspectorError):

@@ -1,4 +1,4 @@
-"""DOOR: session files. A path in, a `Session` out, and back as a session manifest.
+"""I/O: session files. A path in, a `Session` out, and back as a session manifest.
 
 Transcripts are never modified. A manifest is written to a temporary file in the same folder and then moved,
 so a file is never incomplete.
@@ -158,7 +158,7 @@ def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:
 
 
 def _read_whole(place: Path) -> tuple[FileStat, bytes]:
-    """Read a file. If its beginning shows that it is no session, it is refused without reading the rest."""
+    """Read a file. If its beginning is not that of a session, it is refused without reading the rest."""
     # Not mapped into memory: if a mapped file is truncated meanwhile, the process is killed.
     with open_regular(place) as file:
         status = os.fstat(file.fileno())

@@ -1,4 +1,4 @@
-"""DOOR: data stored about sessions: a file in the user's cache folder for each session's path.
+"""I/O: data stored about sessions: a file in the user's cache folder for each session's path.
 
 The files quote the session, so only the user may read them. Errors of reading and writing are ignored.
 """

@@ -1,4 +1,4 @@
-"""DOOR: the sessions on this machine, newest first, from the folders where harnesses store them.
+"""I/O: the sessions on this machine, newest first, from the folders where harnesses store them.
 
 Session files are only read. An index in the user's cache folder stores the data of each file by path, size
 and time of change, so that a second listing reads only changed files. A broken index is replaced.

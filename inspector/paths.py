@@ -49,7 +49,7 @@ def open_regular(place: Path) -> BinaryIO:
     Never waits for the writer of a named pipe, even of one that took the place of a file after a check.
 
     Raises:
-        ReadError: It is no regular file.
+        ReadError: It is not a regular file.
         OSError: It cannot be opened.
     """
     file = open(place, "rb", opener=_open_at_once)  # noqa: SIM115

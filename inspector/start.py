@@ -1,4 +1,4 @@
-"""DOOR: the entry point of the command `compaction-inspector`.
+"""I/O: the entry point of the command `compaction-inspector`.
 
 A harness waits for `hook` and for `status-line`, so these load nothing of the other commands.
 """

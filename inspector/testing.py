@@ -1,4 +1,4 @@
-"""DOOR: checks of readers and of lessons, one call each, for the tests of their authors.
+"""I/O: checks of readers and of lessons, one call each, for the tests of their authors.
 
 `check_lesson` and `check_reader` also check this package's own lessons and readers. The page "A reader in 40
 lines" shows a whole reader and its test.
@@ -127,7 +127,7 @@ def _check_session(session: Session, data: bytes, lines: bool) -> Iterator[str]:
         if entry.role == "tool" and any(block.kind != "tool_output" for block in entry.blocks):
             yield f"entry {entry.id!r} has the role tool and holds more than outputs"
     if session.leaf is not None and session.leaf not in session.index:
-        yield f"its leaf {session.leaf!r} is no entry"
+        yield f"its leaf {session.leaf!r} is not an entry"
     if lines:
         read = Counter(source for entry in session.entries for source in entry.sources)
         read.update(note.source for note in session.notes)

@@ -51,7 +51,7 @@ answer_{n} = next(option.key for option in question_{n}.options if option.right)
 VISIBLE = """\"\"\" # BEGIN TEST CONFIG
 points: 1
 \"\"\"  # END TEST CONFIG
-assert any(option.key == answer_{n} for option in question_{n}.options), "This is none of the answers." """
+assert any(option.key == answer_{n} for option in question_{n}.options), "This is not one of the answers." """
 HIDDEN = """\"\"\" # BEGIN TEST CONFIG
 hidden: true
 points: 2

@@ -72,7 +72,7 @@ def tell_predictions() -> str:
         name = f"compactions {made}" if row["kind"] == "compact" else "clearings of outputs"
         groups.setdefault(name, []).append(abs(float(row["error"].rstrip(" %"))))
     parts = [
-        f"{len(errors)} {name} {median(errors):.1f} % in the middle, {_ninth(errors):.1f} % for nine of ten"
+        f"{len(errors)} {name}: median {median(errors):.1f} %, 90th percentile {_ninth(errors):.1f} %"
         for name, errors in sorted(groups.items())
     ]
     held = sum(int(row["low"]) <= int(row["reported"]) <= int(row["high"]) for row in rows)
@@ -85,7 +85,7 @@ def tell_predictions() -> str:
 
 
 def _ninth(errors: list[float]) -> float:
-    """Return the error that nine of ten do not exceed."""
+    """Return the 90th percentile."""
     return sorted(errors)[-(-9 * len(errors) // 10) - 1]
 
 
@@ -179,9 +179,10 @@ def tell_recorded() -> str:
     (row,) = (row for row in board["policies"] if row["policy"] == "recorded")
     files, errors, rules = (groups[name] for name in ("files changed", "errors", "the user's rules"))
     return _wrap(
-        f"{board['compactions'] - board['sealed']} compactions recorded in real sessions, with a summary "
-        f"that can be read, keep {row['kept'][0]:.0%} of the facts before them, and "
-        f"{row['user'][0]:.0%} of those that the user stated first ([benchmark](notebooks/benchmark.md): "
+        f"In real sessions, {board['compactions'] - board['sealed']} recorded compactions with a readable "
+        f"summary keep {100 * row['kept'][0]:.0f} % of the facts that were in the context before, and "
+        f"{100 * row['user'][0]:.0f} % of those that the user was the first to state ([benchmark]"
+        "(notebooks/benchmark.md): "
         f"{board['date']}, {board['commit']}). For {_count_summaries()} of them a summary was written "
         f"without a model too: the recorded ones keep {files[1]} of {files[0]} changed files, {errors[1]} of "
         f"{errors[0]} errors and {rules[1]} of {rules[0]} rules that a person had typed; the extractive "
@@ -195,9 +196,9 @@ def tell_hooks() -> str:
     name, stated, kept, *_, back, tokens, _, _ = (cell.strip(" *") for cell in line.strip("|").split("|"))
     return _wrap(
         f"Over {name.removeprefix('all ')} recorded compactions the summaries kept {kept} of {stated} "
-        f"clearly stated rules; with the words given back {back} are in the context, for {tokens} tokens in "
-        "all. The rules are few, and no effect on a model was measured "
-        "([what is verified](notebooks/guide/hooks.md))."
+        "clearly stated rules; with the hook, which repeats these rules word for word, "
+        f"{'all ' * (back == stated)}{back} are in the context, for {tokens} tokens in all. The rules are "
+        "few, and no effect on a model was measured ([what is verified](notebooks/guide/hooks.md))."
     )
 
 

@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.test_floors import DOORS, MAY_IMPORT, PACKAGE, ROOT
+from tests.test_floors import IO_MODULES, MAY_IMPORT, PACKAGE, ROOT
 
 PICTURES = {name: ROOT / "notebooks" / "images" / f"rooms-{name}.svg" for name in ("light", "dark")}
 
@@ -33,17 +33,17 @@ LINE, NAME, SMALL = 17, 15, 12.5
 MEAN = 6.9
 """The mean width of a character of the small text, in pixels: as in the widest of the fonts named below."""
 COLOURS = {
-    "light": {"ink": "#1f2328", "soft": "#59636e", "box": "#f6f8fa", "edge": "#d1d9e0", "door": "#9a6700"},
-    "dark": {"ink": "#e6edf3", "soft": "#9ea7b3", "box": "#161b22", "edge": "#3d444d", "door": "#d29922"},
+    "light": {"ink": "#1f2328", "soft": "#59636e", "box": "#f6f8fa", "edge": "#d1d9e0", "io": "#9a6700"},
+    "dark": {"ink": "#e6edf3", "soft": "#9ea7b3", "box": "#161b22", "edge": "#3d444d", "io": "#d29922"},
 }
 
 
 class Room(NamedTuple):
-    """A room as the tree has it: its files without facades, how many are doors, and its first sentence."""
+    """A room as the tree has it: its files without facades, how many do I/O, and its first sentence."""
 
     name: str
     files: int
-    doors: int
+    io_modules: int
     sentence: str
 
 
@@ -66,10 +66,10 @@ def read_rooms() -> dict[str, Room]:
             continue
         files = [path for path in folder.rglob("*.py") if path.name != "__init__.py"]
         dotted = {".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in files}
-        doors = len(files) if name in DOORS else len(dotted & DOORS)
+        io_modules = len(files) if name in IO_MODULES else len(dotted & IO_MODULES)
         docstring = ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8"))) or ""
         sentence = docstring.partition("\n\n")[0].replace("\n", " ").partition(". ")[0].rstrip(".")
-        rooms[name] = Room(name, len(files), doors, sentence)
+        rooms[name] = Room(name, len(files), io_modules, sentence)
     return rooms
 
 
@@ -133,7 +133,7 @@ def draw(colours: dict[str, str]) -> str:
     style = (
         f"text{{font:{SMALL}px {sans};fill:{colours['soft']}}}"
         f".name{{font:600 {NAME}px {mono};fill:{colours['ink']}}}.says{{fill:{colours['ink']}}}"
-        f".door{{fill:{colours['door']}}}.end{{text-anchor:end}}"
+        f".io{{fill:{colours['io']}}}.end{{text-anchor:end}}"
         f"rect{{fill:{colours['box']};stroke:{colours['edge']}}}"
         f".arrow{{stroke:{colours['soft']};stroke-width:1.4;fill:none}}.tip{{fill:{colours['soft']}}}"
     )
@@ -155,12 +155,10 @@ def draw(colours: dict[str, str]) -> str:
         frame = f'x="{box.x + 0.5:g}" y="{box.y:g}" width="{box.width - 1:g}" height="{box.height:g}"'
         out.append(f'<rect {frame} rx="6"/>')
         out.append(f'<text class="name" x="{left:g}" y="{base:g}">{name}/</text>')
-        doors = (
-            f'<tspan class="door">{room.doors} door{"s" * (room.doors > 1)}</tspan> of ' if room.doors else ""
-        )
-        if room.doors == room.files:
-            doors = '<tspan class="door">doors</tspan>, '
-        tag = f"floor {ground - floors[name]} · {doors}{room.files} files"
+        words = f'<tspan class="io">I/O in {room.io_modules}</tspan> of ' if room.io_modules else ""
+        if room.io_modules == room.files:
+            words = '<tspan class="io">I/O in all</tspan> '
+        tag = f"floor {ground - floors[name]} · {words}{room.files} files"
         out.append(f'<text class="end" x="{right:g}" y="{base:g}">{tag}</text>')
         for number, line in enumerate(box.lines, 1):
             y = base + 4 + number * LINE

@@ -122,7 +122,7 @@ def test_export_writes_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[st
     page.write_text("mine")
     assert main(["export", str(file), str(page)]) == 1
     assert page.read_text() == "mine"
-    assert "is not written over" in capsys.readouterr().err
+    assert "is not overwritten" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

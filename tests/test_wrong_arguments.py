@@ -210,7 +210,7 @@ def test_an_argument_is_named_with_what_it_should_be() -> None:
         inspector.make_plan(ledger, session)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="compact_rounds: rounds must be at least 1, not 0"):
         inspector.compact_rounds(session, rounds=0)
-    with pytest.raises(ArgumentError, match=r'forms must be a list .* as \["src/a\.py"\], not the text'):
+    with pytest.raises(ArgumentError, match=r'forms must be a list .* as \["src/a\.py"\], not the string'):
         inspector.keep_facts(things().plan, "src/a.py")
     with pytest.raises(ArgumentError, match="there is no user nobody-is-called-so here"):
         inspector.open_session("~nobody-is-called-so/x")

@@ -50,7 +50,7 @@ CHANGES = [OPERATIONS.index(done) for done in ("created", "edited", "deleted")]
 class Limits(NamedTuple):
     """Limits for one file: seconds, and bytes of memory of the process that measures it.
 
-    0 is no limit. The memory limit applies to processes that `scan` starts itself, on Linux and macOS.
+    0 means no limit. The memory limit applies to processes that `scan` starts itself, on Linux and macOS.
 
     >>> Limits(seconds=60)  # for scan("transcripts/", limits=…)
     Limits(seconds=60, memory=4294967296)
@@ -101,7 +101,7 @@ def measure_session(
     expect("measure_session", session=(session, Session))
     chosen = frozenset(measures)
     if wrong := chosen - {*MEASURES}:
-        raise PolicyError("measures", f"{min(wrong)!r:.60} is none", MEASURES)
+        raise PolicyError("", f"measures: {min(wrong)!r:.60} is not a measure", MEASURES)
     ledger = count_tokens(session, counter)
     traces = trace_recorded(session)
     regrets = find_regret(session, session.facts, ledger) if recorded and "regret" in chosen else None

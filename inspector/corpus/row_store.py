@@ -1,4 +1,4 @@
-"""DOOR: store the rows of a scan in a file of JSON lines, which grows by the rows of a file at a time."""
+"""I/O: store the rows of a scan in a file of JSON lines, which grows by the rows of a file at a time."""
 
 from __future__ import annotations
 

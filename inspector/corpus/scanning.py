@@ -1,4 +1,4 @@
-"""DOOR: measure many files in parallel, and write their rows as they are ready.
+"""I/O: measure many files in parallel, and write their rows as they are ready.
 
 The unit of work is a file: its address and the policies are sent to a worker, which returns a few rows.
 Results are identified by the content of the file and of the policy, and the version of this package, so a
@@ -101,7 +101,7 @@ def scan(
     chosen = _find_policies(policies)
     named = tuple(expect_items("scan", "measures", measures, str))
     if wrong := [measure for measure in named if measure not in MEASURES]:
-        raise ArgumentError("scan", "measures", wrong[0], f"of {', '.join(MEASURES)}")
+        raise ArgumentError("scan", "measures", wrong[0], f"one of {', '.join(MEASURES)}")
     method = " ".join(
         [version("compaction-inspector"), counter, *sorted({*named, "recorded"} if recorded else named)]
     )

@@ -1,4 +1,4 @@
-"""DOOR: find the files for a scan: all in a folder, this machine's sessions, or addresses."""
+"""I/O: find the files for a scan: all in a folder, this machine's sessions, or addresses."""
 
 from __future__ import annotations
 

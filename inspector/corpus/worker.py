@@ -1,4 +1,4 @@
-"""DOOR: measure each file in a separate process, which a limit can end without affecting others.
+"""I/O: measure each file in a separate process, which a limit can end without affecting others.
 
 A task is a dict for JSON: an address, policies and measures, never a session. Each thread that calls
 `measure_task` has a helper process, which is reused for later tasks. A helper that exceeds its time limit is

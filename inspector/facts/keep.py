@@ -132,7 +132,7 @@ def keep_facts(
     if tokens is not None:
         expect_count("keep_facts", tokens=tokens)
     if (lowest := read_outcome(str(least))) not in ("verbatim", "quoted"):
-        raise EditError("least", str(least), "a fact is kept verbatim or quoted")
+        raise EditError("least", str(least), "must be verbatim or quoted")
     # A summary was written for one plan: other pins need another.
     plan = plan.with_summary(None)
     wanted = tuple(dict.fromkeys(_find(plan, form) for form in forms))

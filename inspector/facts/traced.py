@@ -263,7 +263,8 @@ class TracedFact(Printable):
         """
         allowed = (*list_verdicts(self), "withdrawn")
         if verdict not in allowed:
-            raise EditError("judge", str(verdict)[:60], f"it is {self.outcome}: {', '.join(allowed)}")
+            reason = f"the fact is {self.outcome}, so the verdict must be one of {', '.join(allowed)}"
+            raise EditError("judge", str(verdict)[:60], reason)
         entry = "" if self.scene.entry is None else self.scene.entry.id
         return FindingJudgement(kind=self.fact.kind, form=self.fact.form, entry=entry, verdict=verdict)
 
@@ -509,7 +510,7 @@ class Trace(Framed):
             return traced
         words: tuple[object, ...] = form if isinstance(form, tuple) else ("text", form)
         if len(words) != 2 or not all(isinstance(word, str) for word in words):
-            raise ArgumentError("trace[…]", "what is asked for", form, "a text, or a kind and a text")
+            raise ArgumentError("trace[…]", "what is asked for", form, "a string, or a kind and a string")
         if words[0] not in (*KINDS, "text"):
             raise ArgumentError("trace[…]", "the kind", words[0], f"one of {', '.join(KINDS)}")
         question = words[1] if words[0] in ("text", *STATEMENTS) else ""

@@ -71,7 +71,7 @@ def _read_only_entry(data: Data) -> bytes | None:
 
 
 def open_zip(data: Data) -> ZipFile | None:
-    """Open a zip archive; None if the data is no archive or broken. Raises `ReadError` for too many files."""
+    """Open a zip archive; None if the data is not a whole archive. Raises `ReadError` for too many files."""
     view = memoryview(data)
     if bytes(view[:4]) != ZIP:
         return None

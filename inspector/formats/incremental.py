@@ -71,7 +71,7 @@ class IncrementalReader:
     def __init__(self, reader: Reader, other_files: Mapping[str, Data] | None = None) -> None:
         """Start with the other files of the folder. Raises `ValueError` if the format is not of lines."""
         if reader.start is None:
-            raise ValueError(f"{reader.name} is no format of lines")
+            raise ValueError(f"{reader.name} is not a format of lines")
         self.reader = reader
         self.offset = 0
         self._line = 1

@@ -50,7 +50,7 @@ def tell_wordless(count: int, singular: str, many: str = "", corrupt: Sequence[C
     """Explain why there are no messages: what the data contains, or why its lines could not be read.
 
     >>> tell_wordless(1, "record"), tell_wordless(2_000, "entry", "entries")
-    ('its only record is no message', 'none of its 2,000 entries is a message')
+    ('its only record is not a message', 'none of its 2,000 entries is a message')
     >>> tell_wordless(3, "record", corrupt=[Corrupt(line=7, offset=90, reason="not UTF-8 at byte 4")])
     'line 7 cannot be read: not UTF-8 at byte 4'
     """
@@ -59,7 +59,9 @@ def tell_wordless(count: int, singular: str, many: str = "", corrupt: Sequence[C
         more = f", and {len(corrupt) - 1:,} more" if len(corrupt) > 1 else ""
         return f"line {corrupt[0].line:,} cannot be read: {corrupt[0].reason}{more}"
     return (
-        f"its only {singular} is no message" if count == 1 else f"none of its {count:,} {many} is a message"
+        f"its only {singular} is not a message"
+        if count == 1
+        else f"none of its {count:,} {many} is a message"
     )
 
 
@@ -220,7 +222,7 @@ def gather(parsed_blocks: Iterable[ParsedBlock]) -> tuple[tuple[Block, ...], dic
 
 
 def find_blocks(content: Any, read_block: Callable[[Any], ParsedBlock]) -> list[ParsedBlock]:
-    """Convert a message's content to blocks: a string is one text block, null is no block."""
+    """Convert a message's content to blocks: a string is one text block, null is not a block."""
     if content is None:
         return []
     if isinstance(content, str):

@@ -113,7 +113,7 @@ class StoredSession(NamedTuple):
     """A session in a file that contains several.
 
     `size` is unpacked bytes, `format` the name of the reader, `mode` the permissions of the whole file, if
-    known. Of another file `format` is "", and `problem` says why it is no session.
+    known. Of another file `format` is "", and `problem` says why it is not a session.
     """
 
     name: str
@@ -280,7 +280,7 @@ def unpack_content(
 
 
 def recognise_beginning(file: BinaryIO) -> str:
-    """Return the name of the reader that reads the session in a file; "" if the file is no single session.
+    """Return the name of the reader that reads the session in a file; "" if the file is not a single session.
 
     At most 1 MiB is read. No reader looks further to recognise a file.
 

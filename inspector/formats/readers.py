@@ -205,9 +205,11 @@ def _take_bytes(data: Content) -> Data:
         try:
             return dump_lossless(data).encode("ascii")
         except (TypeError, ValueError):
-            raise ArgumentError("read_session", "data", data, "of what JSON can hold") from None
+            raise ArgumentError("read_session", "data", data, "JSON data") from None
     if isinstance(data, Session):
-        raise ArgumentError("read_session", "data", data, "bytes, text or messages (it is a session already)")
+        raise ArgumentError(
+            "read_session", "data", data, "bytes, a string or messages (it is a session already)"
+        )
     remedy = "bytes, text, a dict or a list of messages (open_session reads a file by its path)"
     raise ArgumentError("read_session", "data", data, remedy)
 

@@ -78,7 +78,7 @@ def shown_summary(format: str, summary: str) -> str:
 def blank_frame(text: str) -> str:
     """Return a recorded summary with blanks for the words that a harness put around it.
 
-    The model did not write them, so they are no evidence. Every other character stays at its place.
+    The model did not write them, so they are not evidence. Every other character stays at its place.
 
     >>> blank_frame("[Context Summary]\\n\\nSo far.").split(), len(blank_frame("[Context Summary]\\nA."))
     (['So', 'far.'], 20)

@@ -1,4 +1,4 @@
-"""DOOR: write files in one step. A reader sees the old file or the new one, each complete.
+"""I/O: write files in one step. A reader sees the old file or the new one, each complete.
 
 The content is written to a temporary file in the target's folder, which is then renamed to the target. A
 temporary file is locked while its writer runs. A file without a lock was left by a killed writer; the next

@@ -1,4 +1,4 @@
-"""DOOR: the commands `hook`, `status-line` and `mcp` of the command line."""
+"""I/O: the commands `hook`, `status-line` and `mcp` of the command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def add_hook_commands(commands: Any) -> None:
     hook = commands.add_parser(
         "hook",
         help="guard a harness's compactions: called by the harness with an event on stdin",
-        epilog="Without a word after it, `hook` answers the event on stdin and always ends with 0.",
+        epilog="Without a subcommand, `hook` answers the event on stdin and always ends with 0.",
     )
     tasks = hook.add_subparsers(required=True, metavar="install | uninstall | pin | focus")
     for name, do in (("install", _install), ("uninstall", _uninstall)):
@@ -28,14 +28,12 @@ def add_hook_commands(commands: Any) -> None:
         )
         task.add_argument("--dry-run", action="store_true", help="print the change and write nothing")
         task.set_defaults(do=do)
-    pin = tasks.add_parser(
-        "pin", help="give a text back after every compaction in a folder, or list the pins"
-    )
+    pin = tasks.add_parser("pin", help="repeat a text after every compaction in a folder, or list the pins")
     pin.add_argument("text", nargs="?", default="", help="default: list the pins")
-    pin.add_argument("--remove", action="store_true", help="take the pin of this text out")
+    pin.add_argument("--remove", action="store_true", help="remove the pin of this text")
     pin.add_argument("--folder", default=".", help="the project's folder; default: this one")
     pin.set_defaults(do=_pin)
-    focus = tasks.add_parser("focus", help="facts to keep, of what a plug-in gives on stdin")
+    focus = tasks.add_parser("focus", help="facts to keep, from what a plug-in writes to stdin")
     focus.set_defaults(do=_focus)
     status = commands.add_parser(
         "status-line", help="one line about the context, for a harness's status line"

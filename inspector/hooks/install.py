@@ -1,4 +1,4 @@
-"""DOOR: install hooks in a harness's settings and take them out again, if its plugin is not used.
+"""I/O: install hooks in a harness's settings and take them out again, if its plugin is not used.
 
 The text before is kept in the state folder, so that `uninstall` gives the same bytes back.
 """
@@ -127,7 +127,7 @@ def apply_change(change: SettingsChange, *, keep: bool) -> None:
             record.parent.mkdir(0o700, parents=True, exist_ok=True)
             before = change.before
             if before is not None and any(map(is_own, _handlers(before))):
-                before = remove_hooks(before, {})  # hooks of an older path are no state to return to
+                before = remove_hooks(before, {})  # hooks of an older path are not a state to return to
             fields = {"path": str(path), "before": before, "after": _digest(change.after or "")}
             replace_file(record, json.dumps(fields))
         if _read(path) != change.before:

@@ -1,4 +1,4 @@
-"""DOOR: a read-only MCP server over stdio, with which a model asks about its own session."""
+"""I/O: a read-only MCP server over stdio, with which a model asks about its own session."""
 
 from __future__ import annotations
 

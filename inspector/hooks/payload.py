@@ -64,7 +64,7 @@ def is_session_id(text: str) -> bool:
 def detect_harness(fields: Mapping[str, Any], environment: Mapping[str, str]) -> str:
     """Identify the harness of an event; "" if it is unclear.
 
-    Several harnesses run the hooks that were installed for Claude Code, so its name alone is no proof.
+    Several harnesses run the hooks that were installed for Claude Code, so its name alone is not proof.
     CLAUDECODE is not read: Codex started from Claude Code inherits it.
     """
     event, path = _text(fields, "hook_event_name"), _text(fields, "transcript_path").replace("\\", "/")

@@ -69,7 +69,7 @@ def _compare(
     for todo in snapshot["todos"]:
         yield "todo", todo, compare_statement(todo, text, ALL_SAID, asks=False)
     for name in snapshot["files"]:
-        # The values of the whole session are not known here, so another file's name is no change of this one.
+        # The values of the whole session are not known here, so another file's name does not change this one.
         yield "file", name, compare_thing("file", name, text, ALL_SAID)
 
 

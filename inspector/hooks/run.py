@@ -1,4 +1,4 @@
-"""DOOR: answer one event of a harness: stdin in, at most one text out, and exit code 0 whatever happens.
+"""I/O: answer one event of a harness: stdin in, at most one text out, and exit code 0 whatever happens.
 
 Any error, odd input or late answer ends with exit code 0, both streams empty and one line in the log.
 """

@@ -1,4 +1,4 @@
-"""DOOR: find a session while it runs. Nothing is written."""
+"""I/O: find a session while it runs. Nothing is written."""
 
 from __future__ import annotations
 

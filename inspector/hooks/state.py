@@ -1,4 +1,4 @@
-"""DOOR: the memory of hooks between events: a private folder for each session, deleted after 30 days.
+"""I/O: the memory of hooks between events: a private folder for each session, deleted after 30 days.
 
 Folders have mode 0700 and files 0600. A file is replaced whole, so that a reader, or a process that is
 killed, never sees half of one.
@@ -57,7 +57,7 @@ class HookState:
             folder.chmod(0o700)
 
     def read(self, name: str) -> dict[str, Any]:
-        """Return a file's object; {} without one, or if it is no object."""
+        """Return a file's object; {} without one, or if it is not an object."""
         return read_object(self.folder / name)
 
     def write(self, name: str, value: dict[str, Any] | str) -> None:
@@ -100,7 +100,7 @@ class HookState:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file; {} without one, or if it is no object."""
+    """Return the object in a JSON file; {} without one, or if it is not an object."""
     with suppress(OSError, ValueError):
         value = json.loads(path.read_text("utf-8"))
         return value if isinstance(value, dict) else {}

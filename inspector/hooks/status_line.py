@@ -1,4 +1,4 @@
-"""DOOR: print one line about the context for a harness's status line, below the user's own one."""
+"""I/O: print one line about the context for a harness's status line, below the user's own one."""
 
 from __future__ import annotations
 

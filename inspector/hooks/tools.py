@@ -1,4 +1,4 @@
-"""DOOR: four questions about a running session, as plain functions that an agent can call.
+"""I/O: four questions about a running session, as plain functions that an agent can call.
 
 The MCP server offers them, and Jupyter AI finds them by the entry point `jupyter_server_mcp.tools`. Each
 takes a session's id, or the newest session of the folder. Nothing is written; secrets are redacted.

@@ -1,4 +1,4 @@
-"""DOOR: read the end of a session file, from its last compaction on, into a `Conversation`."""
+"""I/O: read the end of a session file, from its last compaction on, into a `Conversation`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def read_conversation(path: Path, harness: str) -> Conversation:
 
     Raises:
         OSError: It cannot be read.
-        ReadError: It is no regular file.
+        ReadError: It is not a regular file.
     """
     with open_regular(path) as file:  # not mapped: a mapped file that is cut short ends the process
         before = max(0, os.fstat(file.fileno()).st_size - MOST_READ)

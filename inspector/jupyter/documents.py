@@ -1,4 +1,4 @@
-"""DOOR: the server's state of each open document: a controller, and the traits by revision."""
+"""I/O: the server's state of each open document: a controller, and the traits by revision."""
 
 from __future__ import annotations
 

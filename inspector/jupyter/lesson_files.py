@@ -1,4 +1,4 @@
-"""DOOR: open a lesson, by its name or from a file, as a widget that needs no kernel once it is shown."""
+"""I/O: open a lesson, by its name or from a file, as a widget that needs no kernel once it is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DOOR: `%load_ext inspector` gives `%inspect`, which shows a session file in one line, and `%compaction`.
+"""I/O: `%load_ext inspector` gives `%inspect`, which shows a session file in one line, and `%compaction`.
 
     %inspect session.jsonl --policy flue
     %inspect "my session.jsonl" --tab lesson --follow

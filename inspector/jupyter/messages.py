@@ -1,7 +1,8 @@
 """The messages that the server's routes accept: the fields of each, their types, and the permission needed.
 
-A message is a JSON object {"type", "id", ...}. `QUESTIONS` is the table behind `desks/ID/ask`, `FILES` the
-one behind `desks/ID/save`. Types that are not in the table are refused, so every message has a permission.
+A message is a JSON object {"type", "id", ...}. `QUESTIONS` is the table behind `documents/ID/ask`,
+`FILES` the one behind `documents/ID/save`. Types that are in neither are refused, so every message has a
+permission.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def offer_file(
     """
     kind = str(query.get("kind"))
     if kind not in ("compacted", "reopened"):
-        raise EditError("kind", kind[:60], 'it is "compacted" or "reopened"')
+        raise EditError("kind", kind[:60], 'must be "compacted" or "reopened"')
     reopened = kind == "reopened"
     places = list_places(model) if reopened else []
     at = str(query.get("at") or model.moment.leaf or "") if reopened else ""
@@ -105,7 +105,7 @@ def _reopen(
     try:
         data = read()
     except OSError as error:
-        raise EditError("reopen", session.id, f"its file cannot be read any more: {error.strerror}") from None
+        raise EditError("reopen", session.id, f"its file can no longer be read: {error.strerror}") from None
     if data is None:
         raise EditError("reopen", session.id, "this session has no file whose records could be copied")
     moment = session.at(at)

@@ -1,18 +1,18 @@
-"""DOOR: the Jupyter Server extension. The server itself opens session files, without a kernel.
+"""I/O: the Jupyter Server extension. The server itself opens session files, without a kernel.
 
 Every route is authenticated. Paths are contents manager paths: they are confined to the server's root, and
 hidden files stay hidden. Reading, counting and planning run in threads. Each document, and each file that is
 being opened, has a limited number of threads, so that one that hangs does not delay the others.
 
-    GET    inspector/sessions         ?newest=                               -> JSON: what `sessions()` finds
-    GET    inspector/format           ?path=                                 -> JSON: {"format": name or ""}
-    POST   inspector/open             {"path", "known" or "bundled": true, "wanted"}  -> frame
-    POST   inspector/desks/ID         {"wanted"}                             -> frame
-    POST   inspector/desks/ID/ask     {"type", ...}, see `messages.py`       -> JSON
-    POST   inspector/desks/ID/save    {"type": "save" or "write_file", "id"} -> JSON; needs write permission
-    GET    inspector/desks/ID/news    ?rev=                                  -> frame, at the latest in 25 s
-    POST   inspector/desks/ID/stop
-    DELETE inspector/desks/ID
+    GET    inspector/sessions             ?newest=                            -> JSON: what `sessions()` finds
+    GET    inspector/format               ?path=                               -> JSON: {"format": name or ""}
+    POST   inspector/open                 {"path", "known" or "bundled": true, "wanted"}  -> frame
+    POST   inspector/documents/ID         {"wanted"}                           -> frame
+    POST   inspector/documents/ID/ask     {"type", ...}, see `messages.py`     -> JSON
+    POST   inspector/documents/ID/save    {"type": "save" or "write_file", "id"} -> JSON; needs write access
+    GET    inspector/documents/ID/news    ?rev=                                -> frame, within 25 s
+    POST   inspector/documents/ID/stop
+    DELETE inspector/documents/ID
 
 A frame is built by `documents.pack_frame`. A refusal is {"message": a sentence, "reason"}. A body has at most
 4 MB.
@@ -196,7 +196,7 @@ class DocumentHandler(APIHandler):
         """Return a number in the address of the request."""
         text = self.get_query_argument(name, str(default))
         if not text.isascii() or not text.isdigit() or len(text) > 15:
-            raise ServerRefusal(400, f"{name} is no number.")
+            raise ServerRefusal(400, f"{name} is not a number.")
         return int(text)
 
     async def body(self, fields: Any = None) -> dict[str, Any]:
@@ -326,7 +326,7 @@ class OpenHandler(DocumentHandler):
         if not admitted:
             raise ServerRefusal(409, FULL)
         # The first frame is packed before background work can change anything.
-        self.send_frame(await self.work_on(document, lambda: document.frame(0, desk=document.id)))
+        self.send_frame(await self.work_on(document, lambda: document.frame(0, document=document.id)))
         await self.work_on(document, document.begin)
 
     def find_known(self, path: object) -> DocumentSource:
@@ -354,7 +354,7 @@ def check_file(place: Path, path: str) -> None:
 
 
 class FormatHandler(DocumentHandler):
-    """Names the format of the session in a file, from its first bytes; "" if the file is no session."""
+    """Names the format of the session in a file, from its first bytes; "" if the file is not a session."""
 
     @guarded
     async def get(self) -> None:
@@ -373,7 +373,7 @@ class FormatHandler(DocumentHandler):
 def recognise(source: DocumentSource) -> str:
     """Return the name of the reader that recognises a file; "" if none does.
 
-    Raises `ReadError` if it is no regular file, and `OSError` if it cannot be read.
+    Raises `ReadError` if it is not a regular file, and `OSError` if it cannot be read.
     """
     from ..formats.parts import recognise_beginning
     from ..paths import open_regular
@@ -571,11 +571,11 @@ def _load_jupyter_server_extension(app: Any) -> None:
         ("sessions", SessionsHandler),
         ("format", FormatHandler),
         ("open", OpenHandler),
-        (r"desks/([\w-]+)", ChangeHandler),
-        (r"desks/([\w-]+)/ask", AskHandler),
-        (r"desks/([\w-]+)/save", SaveHandler),
-        (r"desks/([\w-]+)/stop", StopHandler),
-        (r"desks/([\w-]+)/news", NewsHandler),
+        (r"documents/([\w-]+)", ChangeHandler),
+        (r"documents/([\w-]+)/ask", AskHandler),
+        (r"documents/([\w-]+)/save", SaveHandler),
+        (r"documents/([\w-]+)/stop", StopHandler),
+        (r"documents/([\w-]+)/news", NewsHandler),
     )
     app.web_app.add_handlers(
         ".*$", [(url_path_join(base, route), at, {"server_state": server_state}) for route, at in routes]

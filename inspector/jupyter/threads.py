@@ -100,7 +100,7 @@ class Workers:
         running.add_done_callback(finish)
         if not await _wait(running, ended, seconds):
             cancelled.set()
-            slow = f"{self._name} took more than {seconds:.0f} seconds and was given up." if seconds else ""
+            slow = f"{self._name} took more than {seconds:.0f} seconds." if seconds else ""
             raise ServerRefusal(404, why) if ended.is_set() else ServerRefusal(422, slow, "TimeoutError")
         return running.result()
 

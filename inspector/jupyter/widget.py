@@ -1,4 +1,4 @@
-"""DOOR: the workbench as a Jupyter widget. Traits in, a plan out; `Controller` does the work.
+"""I/O: the workbench as a Jupyter widget. Traits in, a plan out; `Controller` does the work.
 
 The browser moves the cut at once and sends it to Python, which plans and answers with the `_seq` of the
 change. Only small values are synced; columns go as bytes and bodies on demand.

@@ -161,7 +161,7 @@ def begin_at(table: Table, name: str) -> Table:
     for rule in table.rules if since else ():
         if isinstance(rule, Rule) and rule.enabled and rule.takes and rule.by_provider:
             reason = "the provider compacts from the beginning of the context on, so it takes no `since`"
-            raise PolicyError(rule.kind, reason)
+            raise PolicyError.of_rule(rule.kind, reason)
     return replace(table, since=since)
 
 

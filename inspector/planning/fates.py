@@ -246,16 +246,16 @@ def refuse_forged(table: Table, code: int, claim: Claim, rows: Bools, done: Rewr
         if block == (was := table.block(row)):
             continue
         if forged:
-            raise PolicyError(
+            raise PolicyError.of_rule(
                 table.rules[code].kind,
                 f"it put reasoning into the context that no model thought, in the place of block {row} "
                 f"({was.kind})",
             )
-        raise PolicyError(
+        raise PolicyError.of_rule(
             table.rules[code].kind, f"it put other words in the place of reasoning, block {row}"
         )
     if claim.fate in (TRUNCATED, POINTER) and (shortened := rows & (table.kind == REASONING)).any():
-        raise PolicyError(
+        raise PolicyError.of_rule(
             table.rules[code].kind,
             f"it gave reasoning, block {int(np.argmax(shortened))}, the fate {FATES[claim.fate]}; reasoning "
             "is kept, summarised, dropped or cleared whole",

@@ -96,7 +96,8 @@ def make_plan(
     if contract is not None and contract != plan.policy.contract:
         own_contract = plan.policy.contract or "none"
         raise PolicyError(
-            plan.policy.name, f"the contract {contract!r:.60} is asked for, and it keeps {own_contract}"
+            plan.policy.name,
+            f"the contract {contract!r:.60} was requested, but this policy keeps {own_contract}",
         )
     return plan
 

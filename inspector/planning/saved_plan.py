@@ -137,10 +137,10 @@ def read_plan(text: str | bytes, name: str = "the plan") -> SavedPlan:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
-        raise PlanError(name, "this is no JSON") from None
+        raise PlanError(name, "this is not JSON") from None
     version = data.get("saved") if isinstance(data, dict) else None
     if not isinstance(version, str) or not version.startswith("compaction-plan/"):
-        raise PlanError(name, "this file holds no saved plan")
+        raise PlanError(name, "this file has no saved plan")
     if version != FORMAT:
         raise PlanError(name, f"it was saved by a newer version, as {cut_text(version, LONGEST)}")
     try:
@@ -174,7 +174,8 @@ def make_again(
         now, then = f"{plan.after:,} tokens", f"{saved.outcome.after:,}"
         reason = "the counter or the policy has changed since it was saved"
         raise PlanError(
-            name, f"made again it leaves {now} where {then} were saved, or not the same; {reason}"
+            name,
+            f"planned again, it leaves {now} (saved: {then}), or the same number in other blocks; {reason}",
         )
     return plan
 

@@ -52,7 +52,7 @@ class Rule(PolicyPart):
 
         Raises `PolicyError` if a subclass does not override it.
         """
-        raise PolicyError(self.kind, "this rule has no method decide(table)")
+        raise PolicyError.of_rule(self.kind, "this rule has no method decide(table)")
 
     def is_needed(self, characters: int, turns: int) -> bool:
         """Whether an early rule may have to run before a request, if tools returned `characters` characters

@@ -82,11 +82,11 @@ def rule(
     'drop-green-logs'
     """
     if where not in PLACES:
-        raise PolicyError("rule", f"where: {where!r} is no side of the cut", PLACES)
+        raise PolicyError("", f"where: {where!r} is not a side of the cut", PLACES)
     if function is None:
         return lambda function: rule(function, where=where, name=name)
     if not callable(function):
-        raise PolicyError("rule", f"a function is needed, not {function!r:.60}")
+        raise PolicyError("", f"a function is needed, not {function!r:.60}")
     kind = getattr(function, "__name__", "").replace("_", "-") if name is None else name
     check_kind(kind)
     made_rule = _make_rule(kind, function, where)
@@ -122,14 +122,14 @@ def _decide(kind: str, function: Callable[[BlockView], Answer], table: Table, wh
         try:
             answer = function(view)
         except Exception as error:
-            raise PolicyError(kind, f"it failed on block {row} ({view.kind}): {error!r}") from error
+            raise PolicyError.of_rule(kind, f"it failed on block {row} ({view.kind}): {error!r}") from error
         if answer is None:
             continue
         fate, text = answer if isinstance(answer, tuple | list) and len(answer) == 2 else (answer, None)
         allowed_fates = ALONE if text is None else WITH_TEXT
         if not isinstance(fate, str) or fate not in allowed_fates or not isinstance(text, str | None):
             allowed = [*ALONE, *(f"({name!r}, text)" for name in WITH_TEXT)]
-            raise PolicyError(kind, f"it answered {answer!r:.60} for block {row}", allowed)
+            raise PolicyError.of_rule(kind, f"it answered {answer!r:.60} for block {row}", allowed)
         answers.setdefault(fate, {})[row] = text
     claim = _claim(kind, answers, table)
     return Decision(older=claim, kept=claim if where == "everywhere" else None)
@@ -179,7 +179,9 @@ def _claim(kind: str, answers: dict[str, dict[int, str | None]], table: Table) -
         odd = {table.block(row).kind for row in rows} - {"text", "tool_output"}
         if odd:
             names = ", ".join(sorted(odd)).replace("_", " ")
-            raise PolicyError(kind, f"it gave a text for a block of {names}, which is kept or dropped whole")
+            raise PolicyError.of_rule(
+                kind, f"it gave a text for a block of {names}, which is kept or dropped whole"
+            )
         claims.append(Claim(mask, WITH_TEXT[fate], rewrite=Rewrite(_writer(rows))))
     return tuple(claims)
 

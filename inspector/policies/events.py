@@ -139,7 +139,7 @@ class AuditEvent:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(f"{self.kind!r} is no kind of event; known: {', '.join(KINDS)}")
+            raise ValueError(f"{self.kind!r} is not a kind of event; known: {', '.join(KINDS)}")
         _refuse_words(self.kind, self.data)
 
     def __hash__(self) -> int:
@@ -160,7 +160,7 @@ class AuditEvent:
         name = name_kind(self.kind, dialect)
         name = BY_REASON.get((dialect, self.kind, str(self.data.get("reason"))), name)
         filled = name and self._filled(name, dialect)
-        # A transition is named by its states; out of a compaction that came to nothing it is no success.
+        # A transition is named by its states; out of a compaction that came to nothing it is not a success.
         outcome = self.data.get("outcome") if name == TRANSITION else None
         return f"{filled} ({outcome})" if filled and outcome else filled
 

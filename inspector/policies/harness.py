@@ -491,7 +491,7 @@ class HarnessNote(NamedTuple):
 def check_thresholds(name: str, harness: Harness, trigger: float | None = None) -> None:
     """Raise `PolicyError` unless 0 < warn <= trigger <= require <= block <= 1, of those given (STUD §12).
 
-    `trigger` is the share of the window at which policy `name` compacts, None if it is no share.
+    `trigger` is the share of the window at which policy `name` compacts, None if it is not a share.
     """
     shares = {"warn": harness.warn, "trigger": trigger, "require": harness.require, "block": harness.block}
     thresholds = [(key, share) for key, share in shares.items() if share is not None]

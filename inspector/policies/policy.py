@@ -100,7 +100,9 @@ class Policy(Value):
         for stage in self.stages:
             if unknown := [kind for kind in stage.rules if kind not in kinds]:
                 raise PolicyError(
-                    self.name, f"stage {stage.name!r} names {unknown[0]!r}, no rule of it", kinds
+                    self.name,
+                    f"stage {stage.name!r} names {unknown[0]!r}, which is not one of its rules",
+                    kinds,
                 )
             if not stage.reasons:
                 raise PolicyError(self.name, f"stage {stage.name!r} runs for no reason", get_args(Reason))
@@ -154,7 +156,7 @@ class Policy(Value):
 
     def _has_off(self, reason: Reason) -> bool:
         """Whether the stages of the user's /compact, or of a recovery, hold only rules that are off: what
-        runs before every request is no part of it (S2-9)."""
+        runs before every request is not part of it (S2-9)."""
         behind = [stage for stage in self.stages if reason in stage.reasons and not self.is_early(stage)]
         named = {kind for stage in self.stages for kind in stage.rules}
         asked = {kind for stage in behind for kind in stage.rules}
@@ -333,7 +335,7 @@ def rename_settings(settings: dict[str, Any]) -> dict[str, Any]:
     former |= {key: "harness.send_reasoning" for key in settings if key == f"harness.{SEND}"}
     for key, now in former.items():
         if now in settings:
-            raise PolicyError("settings", f"{key} is called {now} now, and both are set")
+            raise PolicyError("", f"settings: {key} is called {now} now, and both are set")
     return {former.get(key, key): value for key, value in settings.items()} if former else settings
 
 
@@ -468,13 +470,13 @@ class Edits(Value):
 def check_window(window: object) -> None:
     """Raise `PolicyError` unless it is a number of tokens, or None for the session's own window."""
     if window is not None and (not isinstance(window, int) or isinstance(window, bool) or window < 0):
-        raise PolicyError("window", f"{window!r} is no number of tokens; 0 says that it is unknown")
+        raise PolicyError("", f"window: {window!r} is not a number of tokens; 0 means unknown")
 
 
 def check_reason(reason: str | None) -> None:
     """Raise `PolicyError` unless it is one of those a compaction is planned for, or none is given."""
     if reason is not None and reason not in get_args(Reason):
-        raise PolicyError("reason", f"{reason!r} is none", get_args(Reason))
+        raise PolicyError("", f"reason: {reason!r} is not a reason to compact", get_args(Reason))
 
 
 def read_edits(edits: Edits | dict[str, Any] | None) -> Edits:

@@ -291,7 +291,7 @@ def find_tool(engine: str) -> Policy:
     """Return the policy with the rules of the compaction tool that an engine names (S1-35, S1-36).
 
     "tool:context-compaction" is the bundled tool; every other tool has the name of a policy. How a summary
-    is written, by a model or by extraction, is no tool: it is the summariser of `compact`. Raises
+    is written, by a model or by extraction, is not a tool: it is the summariser of `compact`. Raises
     `PolicyError`, which lists the tools, if the engine is not a tool, or if the tool is unknown.
 
     >>> find_tool("tool:context-compaction").name, find_tool("tool:flue").name

@@ -52,19 +52,19 @@ def _read_object(name: str, text: str) -> dict[str, float | None]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise PolicyError(where, f"it is no JSON: {error}") from None
+        raise PolicyError("", f"{where}: it is not valid JSON: {error}") from None
     shares = data.get(KEY, {}) if isinstance(data, dict) else data
     if not isinstance(shares, dict):
-        raise PolicyError(where, f"an object is needed, with the thresholds below {KEY!r}")
+        raise PolicyError("", f"{where}: an object is needed, with the thresholds below {KEY!r}")
     for key, share in shares.items():
         if key in ELSEWHERE:
-            raise PolicyError(where, f"{KEY}.{key} is no threshold: {ELSEWHERE[key]}")
+            raise PolicyError("", f"{where}: {KEY}.{key} is not a threshold: {ELSEWHERE[key]}")
         if key not in SHARES:
-            raise PolicyError(where, f"{KEY}.{key} is no threshold", SHARES, meant=key)
+            raise PolicyError("", f"{where}: {KEY}.{key} is not a threshold", SHARES, meant=key)
         if share is not None and (isinstance(share, bool) or not isinstance(share, int | float)):
-            raise PolicyError(where, f"{KEY}.{key} = {share!r:.60}: a share of the window is needed")
+            raise PolicyError("", f"{where}: {KEY}.{key} = {share!r:.60}: a share of the window is needed")
         if share is not None and not 0 < share <= 1:
             raise PolicyError(
-                where, f"{KEY}.{key} = {share:g}: a share of the window is above 0 and at most 1"
+                "", f"{where}: {KEY}.{key} = {share:g}: a share of the window is above 0 and at most 1"
             )
     return shares

@@ -221,7 +221,7 @@ def _blank(entry: Entry, redactor: Redactor) -> Entry:
         )
     }
     same = {name: getattr(entry, name) for name in ("kind", "usage", "meta", "sources")}
-    # Who speaks, and what an entry repeats or recovers from, decides of turns and compactions.
+    # The speaker, and what an entry repeats or recovers from, determine turns and compactions.
     structure = {name: entry.extra[name] for name in _STRUCTURE if isinstance(entry.extra.get(name), str)}
     role = entry.role if entry.role in _ROLES else tidy(entry.role)
     blocks = tuple(_wordless(block, tidy) for block in entry.blocks)

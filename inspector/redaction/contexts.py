@@ -79,7 +79,7 @@ CONTEXTS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
         ("pass", "pw"),
     ),
     ("login", "password", rf"user {{1,4}}[\w.@-]{{1,60}}{BLANK}{{1,4}}pass {{1,4}}({_WORD}", ("user ",)),
-    # Code: a setter, a variable with a value for want of it, a pair of user and password.
+    # Code: a setter, a variable with a default value, a pair of user and password.
     (
         "assigned-value",
         "quoted",
@@ -306,7 +306,7 @@ CASED: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
         ),
         ("akia", "asia"),
     ),
-    # The same name in a call with a value for want of it: define('DB_PASSWORD', '…'), getenv("API_KEY", "…").
+    # The same name in a call with a default value: define('DB_PASSWORD', '…'), getenv("API_KEY", "…").
     (
         "assigned-value",
         "quoted",

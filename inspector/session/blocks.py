@@ -67,7 +67,8 @@ def build(cls: type[V], **fields: Any) -> V:
 
 
 def assemble(cls: type[V], values: dict[str, Any]) -> V:
-    """`build` of all fields there are, which `values` becomes: in half the time, and nothing fills a gap.
+    """Build a value from all of its fields, twice as fast as `build`. `values` becomes its dict; no default
+    is filled in.
 
     >>> assemble(Text, {"kind": "text", "text": "hi"}) == Text(text="hi")
     True

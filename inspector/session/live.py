@@ -1,9 +1,9 @@
 """The context at the leaf of a session, as columns. Structure only, no tokens.
 
-In go the entries, their `Tree` and the leaf, out come the path from the root and the `Live` view:
-the path as the last compaction on it left it. The rule is Flue's (FLUE §1.2), which the other formats
-fit into: `[summary] + path[first kept … compaction) + path(after the compaction …]`. After Claude Code's
-`/rewind` a summary may come after the kept entries, and an earlier summary may be kept.
+The input is the entries, their `Tree` and the leaf. The output is the path from the root, and the `Live`
+view: what the last compaction on that path left of it. The rule is Flue's (FLUE §1.2), which the other
+formats fit into: `[summary] + path[first kept … compaction) + path(after the compaction …]`. After Claude
+Code's `/rewind` a summary may come after the kept entries, and an earlier summary may be kept.
 """
 
 from __future__ import annotations

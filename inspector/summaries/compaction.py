@@ -219,7 +219,7 @@ def compact(
     its own estimate from that, `estimated` in the events. The first events say why: `threshold_hit` with the
     reason "auto", the refusal and `leaf_removed` if a reply was taken off. There are no others if there is
     nothing to compact.
-    Raises as `make_plan` does, `EditError` for a `failed` that is no entry, and what the summariser raises.
+    Raises as `make_plan` does, `EditError` if `failed` is not an entry, and what the summariser raises.
 
     >>> from inspector import open_demo
     >>> session = open_demo()

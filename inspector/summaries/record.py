@@ -89,7 +89,7 @@ def without_summary(plan: Plan) -> Plan:
 def changes_stored(part: Plan) -> bool:
     """Whether a stored part changes anything: a rule decides about a block, a summary or a notice is new.
 
-    Halves of calls that no request may carry are left out of any plan; that alone is no compaction.
+    Halves of calls that no request may carry are left out of any plan; that alone is not a compaction.
     """
     changed = (part.outcome.rule >= 0) & (part.fate != VERBATIM)
     return part.summarises or part.notice is not None or bool(changed.any())

@@ -137,7 +137,7 @@ def append_retry(result: CompactionResult, entries: Iterable[Entry]) -> Compacti
     """
     session = result.after
     if result.retried:
-        raise EditError("retry", result.entry or "", "the request was made again once already")
+        raise EditError("retry", result.entry or "", "the request was already repeated once")
     if not result.retries:
         raise EditError("retry", result.entry or "", result.why or "no request was refused")
     brought: list[Entry] = []

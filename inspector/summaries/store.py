@@ -1,4 +1,4 @@
-"""DOOR: the results of a compaction in a folder: the manifest, the earlier ones, an archive, spilled outputs.
+"""I/O: the results of a compaction in a folder: the manifest, the earlier ones, an archive, spilled outputs.
 
 The manifest is moved into its place last and whole, so a writer that is killed leaves the old one or the new
 one. Everything else is kept under the hash of its content, or under a name that cannot leave the folder.

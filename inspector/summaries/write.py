@@ -1,7 +1,6 @@
 """Plan + summariser -> Checkpoint: the jobs of a plan are answered, and the answers put together.
 
-A summariser is anything that answers a job: `ExtractiveSummariser`, a model behind a door, a function of
-your own. What
+A summariser is anything that answers a job: `ExtractiveSummariser`, a model, a function of your own. What
 another harness wrote comes in by `checkpoint_from_text`.
 """
 
@@ -228,7 +227,7 @@ def _ask(summariser: Summariser, job: SummaryJob, session: Session) -> Reply:
     if isinstance(reply, str):
         return Reply(text=reply)
     if not isinstance(reply, Reply):
-        raise ArgumentError("summarise", f"what {name_of(summariser)} returns", reply, "a text or a Reply")
+        raise ArgumentError("summarise", f"what {name_of(summariser)} returns", reply, "a string or a Reply")
     return reply
 
 

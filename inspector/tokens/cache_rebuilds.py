@@ -36,7 +36,7 @@ CAUSES: dict[Cause, str] = {
 time, so they come before "expired"; "prefix" is what is left. Other makers than Anthropic promise no life of
 a cache entry and no hit: there both are "untold"."""
 LEAST_TOKENS, LEAST_SHARE = 1_024, 0.05
-"""Less than this that is not read again is no rebuild: the shortest prefix that is cached, and the last
+"""Less than this that is not read again is not a rebuild: the shortest prefix that is cached, and the last
 blocks of a request, which harnesses leave outside their cache marks."""
 LIFETIMES = {FIVE: 300.0, HOUR: 3_600.0}
 """Seconds that a cache entry lives, by the column it was written in."""

@@ -439,7 +439,7 @@ def _check(**columns: ArrayLike) -> list[Longs]:
             array.dtype.kind in "iu" and int(array.min()) >= 0 and int(array.max()) <= MOST_TOKENS
         )
         if array.ndim != 1 or not whole:
-            raise InspectorError(f"{name} is no column of numbers of tokens: whole and not below 0")
+            raise InspectorError(f"{name} is not a column of numbers of tokens, whole and not below 0")
     return [array.astype(np.int64) for array in arrays.values()]
 
 

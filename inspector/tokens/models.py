@@ -191,7 +191,7 @@ def window_of(session: Session) -> Window:
     The window that the file states comes first, then the one published for the model. The published figure
     is a default: a session that was compacted automatically below 200,000 tokens had the smaller window, and
     a session with an answered request above 200,000 tokens had the larger one. The size that a compaction
-    records before itself is no evidence of the larger window (anthropics/claude-code issue 82863).
+    records before itself is not evidence of the larger window (anthropics/claude-code issue 82863).
     """
     if session.window:
         return Window(session.window, "recorded in the file")

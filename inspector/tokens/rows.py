@@ -44,12 +44,12 @@ blocks of unknown kinds and the text of unknown roles."""
 HEAD = ("@system", "@tools", "@provided")
 """The names that replace the entry's id in the reference of a head row, in the order of the sections."""
 
-SEALED, IMAGE, FILE = "sealed reasoning", "pictures of unknown cost", "documents that are no plain text"
+SEALED, IMAGE, FILE = "sealed reasoning", "pictures of unknown cost", "documents that are not plain text"
 DATA = "blocks of unknown type that hold data"
 _SINGULAR = {
     SEALED: "block of sealed reasoning",
     IMAGE: "picture of unknown cost",
-    FILE: "document that is no plain text",
+    FILE: "document that is not plain text",
     DATA: "block of unknown type that holds data",
 }
 """Why a block costs more than is counted."""

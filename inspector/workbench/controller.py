@@ -1,4 +1,4 @@
-"""DOOR: one document on a screen: one change at a time, long work in the background, a growing file.
+"""I/O: one document on a screen: one change at a time, long work in the background, a growing file.
 
 The widget, the server and the kernel's comm each have a controller for each document. New inputs are answered
 at once; results of background work are published later, in another thread, with the controller's lock held.
@@ -260,7 +260,7 @@ class Controller:
             self._behind = file.poll() is not None or self._behind
         except Exception as error:
             # Catch everything: no caller would see the error, and the next check may succeed.
-            sentence = f"The file cannot be read any more: {describe_error(error)}"
+            sentence = f"The file can no longer be read: {describe_error(error)}"
         try:
             if self._behind:
                 self.grow(file.session)
@@ -359,7 +359,9 @@ class Controller:
             offered = self._offered
         if offered is None or offered.preview.name != query.get("name") or not offered.content:
             raise EditError(
-                "write", str(query.get("name"))[:80], "it is not what was shown: look at it again"
+                "write",
+                str(query.get("name"))[:80],
+                "this is not the file that was previewed: preview it again",
             )
         return offered
 

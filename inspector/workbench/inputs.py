@@ -28,7 +28,7 @@ _TYPES: dict[str, type[Any]] = {
     "versus": dict,
     "look": str,
 }
-_WORDS: dict[type, str] = {str: "text", dict: "object", list: "list"}
+_WORDS: dict[type, str] = {str: "string", dict: "object", list: "list"}
 
 
 def pick_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,11 +41,11 @@ def check_inputs(inputs: Mapping[str, Any]) -> None:
     for name, value in inputs.items():
         kind: type[Any] = _TYPES.get(name.removeprefix("versus."), object)
         if not isinstance(value, kind):
-            raise EditError(name, f"{value!r:.60}", f"it is no {_WORDS[kind]}")
+            raise EditError(name, f"{value!r:.60}", f"must be of type {_WORDS[kind]}")
         if kind is dict and not all(isinstance(key, str) for key in value):
-            raise EditError(name, f"{value!r:.60}", "its keys are texts")
+            raise EditError(name, f"{value!r:.60}", "all keys must be strings")
         if kind is list and not all(isinstance(item, str) for item in value):
-            raise EditError(name, f"{value!r:.60}", "they are names of entries or blocks")
+            raise EditError(name, f"{value!r:.60}", "all items must be names of entries or blocks")
 
 
 def carry_over(inputs: dict[str, Any], previous: Mapping[str, Any]) -> dict[str, Any]:

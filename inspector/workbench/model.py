@@ -451,7 +451,7 @@ class WorkbenchModel:
         mark = next((mark for mark in list_marks(self.session, self.history) if mark.look == look), None)
         if mark is None:
             raise EditError(
-                "look", look[:60], 'it is "plan", or the name of a compaction that the file records'
+                "look", look[:60], 'must be "plan", or the name of a compaction that the file records'
             )
         return {**inputs, "at": mark.at if at == self.inputs["at"] else at}
 
@@ -479,7 +479,7 @@ class WorkbenchModel:
             return recorded, recorded
         check_inputs({f"versus.{name}": value for name, value in versus.items()})
         if not versus.get("policy"):
-            raise EditError("versus", f"{dict(versus)!r:.60}", "plan B has a policy, or is what was recorded")
+            raise EditError("versus", f"{dict(versus)!r:.60}", 'plan B needs a policy, or {"recorded": True}')
         other = self._plan(plan.session, versus)
         payload, data = draw_plan(other)
         label = cut_text(other.policy.title or other.policy.name, 120)

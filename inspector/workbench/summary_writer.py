@@ -1,4 +1,4 @@
-"""DOOR: write the summary of a plan on a screen: preview of the requests, progress, and result.
+"""I/O: write the summary of a plan on a screen: preview of the requests, progress, and result.
 
 One summary is written at a time. A model is called only for previewed requests: their digest is the
 permission. The result is delivered as a `Checkpoint`; a failure is reported in a sentence and
@@ -300,7 +300,7 @@ def find_writer(query: Mapping[str, Any]) -> str:
     """Return the writer that a query names. Raises `EditError` if it is not one of `WRITERS`."""
     by = query.get("by")
     if not isinstance(by, str) or by not in WRITERS:
-        raise EditError("summary by", f"{by!r:.60}", f"it is one of {', '.join(WRITERS)}")
+        raise EditError("summary by", f"{by!r:.60}", f"must be one of {', '.join(WRITERS)}")
     return by
 
 
@@ -318,6 +318,6 @@ def _limit(plan: Plan) -> int:
 def _take_text(text: str, plan: Plan) -> Checkpoint:
     if len(text) > MOST_PASTED:
         raise EditError(
-            "summary by", "pasted", f"it has {len(text):,} characters; {MOST_PASTED:,} may be given"
+            "summary by", "pasted", f"it has {len(text):,} characters; at most {MOST_PASTED:,} are accepted"
         )
     return checkpoint_from_text(text, plan)

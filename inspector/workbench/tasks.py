@@ -1,4 +1,4 @@
-"""DOOR: background work for a screen, in its own threads, with progress and a stop."""
+"""I/O: background work for a screen, in its own threads, with progress and a stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// A Jupyter server in memory: desks with revisions, as the routes' contract says. No network.
+// A Jupyter server in memory: documents with revisions, as the routes' contract says. No network.
 import type { Answer, Call } from "../src/hosts/rest";
 
 type Json = Record<string, unknown>;
@@ -25,7 +25,7 @@ export const say = (status: number, body: unknown): Answer => ({
     .buffer as ArrayBuffer,
 });
 
-interface Desk {
+interface Document {
   rev: number;
   traits: Json;
 }
@@ -33,13 +33,13 @@ interface Desk {
 /** Answers a question of `wanted` with itself as the plan. `gone` and `forget()` are its misfortunes. */
 export class FakeServer {
   readonly log: { method: string; route: string; body: Json }[] = [];
-  readonly desks = new Map<string, Desk>();
+  readonly documents = new Map<string, Document>();
   gone = false;
   /** If it is an array, answers to POSTs wait here until they are released. */
   queue: (() => void)[] | undefined;
   refuse: Answer | undefined;
   private count = 0;
-  private polls: { desk: string; rev: number; wake: () => void }[] = [];
+  private polls: { document: string; rev: number; wake: () => void }[] = [];
 
   readonly call: Call = async (method, route, body = {}, signal) => {
     this.log.push({ method, route, body: body as Json });
@@ -50,15 +50,15 @@ export class FakeServer {
   };
 
   forget(): void {
-    this.desks.clear();
+    this.documents.clear();
     this.wake();
   }
 
   /** Something happened by itself. */
   pushTraits(traits: Json): void {
-    for (const desk of this.desks.values()) {
-      desk.rev++;
-      Object.assign(desk.traits, traits);
+    for (const document of this.documents.values()) {
+      document.rev++;
+      Object.assign(document.traits, traits);
     }
     this.wake();
   }
@@ -81,39 +81,42 @@ export class FakeServer {
         _plan: { seq: changes._seq ?? 0 },
         _error: "",
       };
-      this.desks.set(id, { rev: 1, traits });
-      return { status: 200, bytes: encodeFrame({ desk: id, rev: 1, traits }, { _scene_data: [1, 2, 3] }) };
+      this.documents.set(id, { rev: 1, traits });
+      return {
+        status: 200,
+        bytes: encodeFrame({ document: id, rev: 1, traits }, { _scene_data: [1, 2, 3] }),
+      };
     }
     const [, id = "", what = ""] = route.split("/");
-    const desk = this.desks.get(id);
-    if (desk === undefined) return say(404, { message: "This session was put away. Open it again." });
+    const document = this.documents.get(id);
+    if (document === undefined) return say(404, { message: "This session was put away. Open it again." });
     if (method === "DELETE") {
-      this.desks.delete(id);
+      this.documents.delete(id);
       return say(204, "");
     }
     if (what === "ask" || what === "save") return say(200, { type: body.type, id: body.id, answered: id });
     if (what === "stop") return say(204, "");
     const changes = body.wanted as Json;
-    desk.rev++;
+    document.rev++;
     const traits = { _plan: { seq: changes._seq, wanted: changes }, _error: "" };
-    Object.assign(desk.traits, traits);
-    return { status: 200, bytes: encodeFrame({ rev: desk.rev, traits }) };
+    Object.assign(document.traits, traits);
+    return { status: 200, bytes: encodeFrame({ rev: document.rev, traits }) };
   }
 
   private async news(route: string, signal?: AbortSignal): Promise<Answer> {
     const [, id = ""] = route.split("/");
     const rev = Number(route.split("rev=")[1]);
-    if (this.desks.get(id)?.rev === rev) {
+    if (this.documents.get(id)?.rev === rev) {
       await new Promise<void>((resolve, reject) => {
-        const poll = { desk: id, rev, wake: resolve };
+        const poll = { document: id, rev, wake: resolve };
         this.polls.push(poll);
         signal?.addEventListener("abort", () => reject(new Error("aborted")));
       });
     }
     if (this.gone) throw new TypeError("Failed to fetch");
-    const desk = this.desks.get(id);
-    if (desk === undefined) return say(404, { message: "This session was put away. Open it again." });
-    return { status: 200, bytes: encodeFrame({ rev: desk.rev, traits: desk.traits }) };
+    const document = this.documents.get(id);
+    if (document === undefined) return say(404, { message: "This session was put away. Open it again." });
+    return { status: 200, bytes: encodeFrame({ rev: document.rev, traits: document.traits }) };
   }
 
   wake(): void {

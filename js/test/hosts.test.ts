@@ -11,11 +11,11 @@ import { encodeFrame } from "./fakeserver";
 
 test("a frame's columns are views on its bytes, at multiples of four", () => {
   const frame = encodeFrame(
-    { desk: "d", rev: 3, traits: { cut: "é" } },
+    { document: "d", rev: 3, traits: { cut: "é" } },
     { _scene_data: [1, 0, 0, 0, 9], _plan_data: [7] },
   );
-  const { desk, rev, traits } = decodeFrame(frame);
-  expect([desk, rev, traits.cut]).toEqual(["d", 3, "é"]);
+  const { document, rev, traits } = decodeFrame(frame);
+  expect([document, rev, traits.cut]).toEqual(["d", 3, "é"]);
   const column = traits._scene_data as DataView;
   expect(column.buffer).toBe(frame);
   expect(column.byteOffset % 4).toBe(0);

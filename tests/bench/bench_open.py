@@ -95,7 +95,7 @@ kept.LARGE = float("inf")  # the file is read, whatever picture of it is kept
 async def time_document(path):
     start = time.perf_counter()
     document = OpenDocument(DocumentSource(path, name="session.jsonl"), {}, asyncio.get_running_loop())
-    document.frame(0, desk=document.id)
+    document.frame(0, document=document.id)
     end = time.perf_counter()
     document.close()
     return end - start
@@ -114,7 +114,7 @@ async def time_documents(path):
     for last in (False, False, True):
         start = time.perf_counter()
         document = OpenDocument(DocumentSource(path, name="session.jsonl"), {}, asyncio.get_running_loop())
-        document.frame(0, desk=document.id)
+        document.frame(0, document=document.id)
         seconds.append(time.perf_counter() - start)
         document.begin()
         query = {"type": "findings", "id": 1, "place": document.controller.model.plan.place or 0}

@@ -215,9 +215,9 @@ def test_a_document_that_the_server_forgot_is_opened_again_as_it_was(
     document = settle(page)
     watch.requests.clear()  # a document that was open before may have just let go of its own
     take_policy(document, "keep-recent-turns")
-    (desk,) = {found[1] for url in watch.requests if (found := re.search(r"desks/([^/?]+)", url))}
+    (opened,) = {found[1] for url in watch.requests if (found := re.search(r"documents/([^/?]+)", url))}
     with page.expect_response(lambda response: response.url.split("?")[0].endswith("/inspector/open")):
-        lab.ask(f"inspector/desks/{desk}", "DELETE")
+        lab.ask(f"inspector/documents/{opened}", "DELETE")
     settle(page)
     expect(document.get_by_test_id("recipe")).to_contain_text("keep-recent-turns")
     take_policy(document, "codex")

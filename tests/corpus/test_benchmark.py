@@ -21,9 +21,9 @@ def test_the_page_and_the_readme_tell_what_the_leaderboard_holds() -> None:
     recorded = BOARD["policies"][0]
     readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
     told = (
-        f"{BOARD['compactions'] - BOARD['sealed']} compactions recorded in real sessions, with a summary "
-        f"that can be read, keep {recorded['kept'][0]:.0%} of the facts before them, and "
-        f"{recorded['user'][0]:.0%} of those that the user stated first"
+        f"In real sessions, {BOARD['compactions'] - BOARD['sealed']} recorded compactions with a readable "
+        f"summary keep {100 * recorded['kept'][0]:.0f} % of the facts that were in the context before, and "
+        f"{100 * recorded['user'][0]:.0f} % of those that the user was the first to state"
     )
     assert told in readme
     assert f"{BOARD['date']}, {BOARD['commit']}" in readme

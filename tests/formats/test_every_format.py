@@ -102,7 +102,7 @@ def test_a_log_that_grows_is_at_any_time_what_reading_it_anew_gives(path: Path) 
     data = path.read_bytes()
     reader = reader_of(path)
     if reader.start is None:
-        with pytest.raises(ValueError, match="is no format of lines"):
+        with pytest.raises(ValueError, match="is not a format of lines"):
             IncrementalReader(reader)
         return
     growing = IncrementalReader(reader)

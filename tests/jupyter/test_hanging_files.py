@@ -59,13 +59,13 @@ def connect_to_open(server: Server, path: str) -> HTTPConnection:
 def check_others(server: Server) -> None:
     """Open another document and check the answers to the messages of a screen."""
     first = server.open("short.jsonl", policy="flue")
-    desk = first["desk"]
-    assert server.question(desk, type="rows", id=1, **{"from": 0, "to": 2})["rows"]
-    assert server.change(desk, cut="end", _seq=1)["_plan"]["seq"] == 1
+    document = first["document"]
+    assert server.question(document, type="rows", id=1, **{"from": 0, "to": 2})["rows"]
+    assert server.change(document, cut="end", _seq=1)["_plan"]["seq"] == 1
     for kind in ("review", "regret"):
-        assert server.question(desk, type=kind, id=2)["type"] == kind
+        assert server.question(document, type=kind, id=2)["type"] == kind
     assert server.ask("GET", "inspector/sessions").status == 200
-    assert server.ask("DELETE", f"inspector/desks/{desk}").status == 204
+    assert server.ask("DELETE", f"inspector/documents/{document}").status == 204
 
 
 def test_files_that_hang_while_they_are_opened_keep_no_other_waiting(server: Server) -> None:
@@ -89,30 +89,30 @@ def test_files_that_hang_while_they_are_opened_keep_no_other_waiting(server: Ser
     for line in lines:
         line.close()
     # None of the cancelled documents is open, so all places are free.
-    desks = [server.open("hanging.jsonl")["desk"] for _ in range(FEW)]
-    for desk in desks:
-        assert server.ask("DELETE", f"inspector/desks/{desk}").status == 204
+    documents = [server.open("hanging.jsonl")["document"] for _ in range(FEW)]
+    for document in documents:
+        assert server.ask("DELETE", f"inspector/documents/{document}").status == 204
 
 
 def test_an_open_document_whose_file_hangs_answers_and_can_be_closed(server: Server) -> None:
     path = server.root / "growing.jsonl"
     path.write_bytes(SHORT)
     first = server.open("growing.jsonl")
-    desk = first["desk"]
+    document = first["document"]
     with ThreadPoolExecutor(1) as pool:
         with path.open("ab") as file:
             file.write(read_demo().splitlines(keepends=True)[20])
         with hang(path):
             # The first check of the file hangs, and with it all later ones.
             poll: Future[Answer] = pool.submit(
-                server.ask, "GET", f"inspector/desks/{desk}/news?rev={first['rev']}"
+                server.ask, "GET", f"inspector/documents/{document}/news?rev={first['rev']}"
             )
-            assert server.question(desk, type="rows", id=1, **{"from": 0, "to": 2})["rows"]
-            assert server.change(desk, cut="end", _seq=1)["_plan"]["seq"] == 1
+            assert server.question(document, type="rows", id=1, **{"from": 0, "to": 2})["rows"]
+            assert server.change(document, cut="end", _seq=1)["_plan"]["seq"] == 1
             check_others(server)
-            assert server.ask("DELETE", f"inspector/desks/{desk}").status == 204
+            assert server.ask("DELETE", f"inspector/documents/{document}").status == 204
             assert poll.result().status == 404
-            assert server.ask("POST", f"inspector/desks/{desk}/ask", {"type": "regret"}).status == 404
+            assert server.ask("POST", f"inspector/documents/{document}/ask", {"type": "regret"}).status == 404
 
 
 def test_reading_that_takes_too_long_is_given_up_with_a_sentence() -> None:

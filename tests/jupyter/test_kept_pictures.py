@@ -49,7 +49,7 @@ def open_and_close(server: Server, home: Path, **inputs: Any) -> dict[str, Any]:
     before = look(home)
     first = server.open(NAME, **inputs)
     wait_until(lambda: (stored := look(home)) != before and all(size for _, size in stored))
-    server.ask("DELETE", f"inspector/desks/{first['desk']}")
+    server.ask("DELETE", f"inspector/documents/{first['document']}")
     return first
 
 
@@ -77,11 +77,11 @@ def test_the_second_opening_shows_the_first_one_s_picture_and_then_what_the_file
     assert {name: again[name] for name in drawn} == {name: first[name] for name in drawn}
 
     # Whoever asks or decides meanwhile is answered from the file.
-    findings = server.question(again["desk"], type="findings", id=2, place=again["_plan"]["cut"]["place"])
+    findings = server.question(again["document"], type="findings", id=2, place=again["_plan"]["cut"]["place"])
     assert findings["type"] == "findings" and findings["label"]
-    changed = server.change(again["desk"], policy=OTHER, _seq=1)
+    changed = server.change(again["document"], policy=OTHER, _seq=1)
     assert changed["_plan"]["policy"] == OTHER != first["_plan"]["policy"]
-    news = server.news(again["desk"], again["rev"])
+    news = server.news(again["document"], again["rev"])
     assert news["_work"].get("what") != READING
     assert "_scene" not in news or news["_scene"]["header"] == first["_scene"]["header"]
 
@@ -97,7 +97,7 @@ def test_where_the_file_is_no_session_any_more_the_picture_goes_and_the_next_ope
 
     shown = server.open(NAME)
     assert shown["_work"]["what"] == READING
-    route = f"inspector/desks/{shown['desk']}"
+    route = f"inspector/documents/{shown['document']}"
     assert server.ask("GET", f"{route}/news?rev={shown['rev']}").status == 404
     assert server.ask("POST", route, {"wanted": {"policy": OTHER}}).status == 404
     refused = server.ask("POST", "inspector/open", {"path": NAME, "wanted": {}})

@@ -131,6 +131,8 @@ def test_the_files_are_only_read(server: Server, home: Path) -> None:
     path = home / PLACE / "a b.jsonl"
     before = (path.read_bytes(), os.stat(path).st_mtime_ns, sorted(path.parent.iterdir()))
     opened = server.ask("POST", "inspector/open", {"known": str(path), "wanted": {}}).frame
-    saved = server.ask("POST", f"inspector/desks/{opened['desk']}/save", {"type": "save", "id": "a"}).json
+    saved = server.ask(
+        "POST", f"inspector/documents/{opened['document']}/save", {"type": "save", "id": "a"}
+    ).json
     assert not Path(saved["path"]).is_absolute(), "a plan is written below the server's root"
     assert before == (path.read_bytes(), os.stat(path).st_mtime_ns, sorted(path.parent.iterdir()))

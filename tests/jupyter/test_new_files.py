@@ -103,7 +103,7 @@ def test_what_cannot_be_written_says_why(file: Path) -> None:
     gone = Workbench(file, "flue")
     away = file.rename(file.with_name("away.jsonl"))
     preview = ask(gone, "preview_file", kind="reopened", at="")
-    assert preview["problem"] == "Its file cannot be read any more: No such file or directory."
+    assert preview["problem"] == "Its file can no longer be read: No such file or directory."
     assert not ask(gone, "preview_file", kind="compacted", at="")["problem"]
     away.rename(file)
     idle = Workbench(file, "claude-code-analysis", at=session.entries[session.path[5]].id)

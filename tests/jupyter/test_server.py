@@ -47,7 +47,7 @@ class Answer(NamedTuple):
 
     @property
     def frame(self) -> dict[str, Any]:
-        """The traits of a frame, its buffers among them, and `rev` and `desk`."""
+        """The traits of a frame, its buffers among them, and `rev` and `document`."""
         assert (self.status, self.type) == (200, "application/octet-stream"), self.body[:300]
         start = 4 + int.from_bytes(self.body[:4], "little")
         head = json.loads(self.body[4:start])
@@ -92,13 +92,13 @@ class Server(NamedTuple):
         return self.ask("POST", "inspector/open", {"path": path, "wanted": inputs}).frame
 
     def change(self, opened: str, **inputs: Any) -> dict[str, Any]:
-        return self.ask("POST", f"inspector/desks/{opened}", {"wanted": inputs}).frame
+        return self.ask("POST", f"inspector/documents/{opened}", {"wanted": inputs}).frame
 
     def question(self, opened: str, **question: Any) -> Any:
-        return self.ask("POST", f"inspector/desks/{opened}/ask", question).json
+        return self.ask("POST", f"inspector/documents/{opened}/ask", question).json
 
     def news(self, opened: str, rev: int) -> dict[str, Any]:
-        return self.ask("GET", f"inspector/desks/{opened}/news?rev={rev}").frame
+        return self.ask("GET", f"inspector/documents/{opened}/news?rev={rev}").frame
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +153,7 @@ def test_who_may_only_read_has_no_model_asked_and_saves_nothing(tmp_path: Path) 
     (tmp_path / "rights.py").write_text(READ_ONLY)
     with start(tmp_path, "--ServerApp.authorizer_class=rights.ReadOnly") as server:
         assert server.ask("POST", "api/kernels", {"name": "python3"}).status == 403
-        route = f"inspector/desks/{server.open('story.jsonl', policy='flue')['desk']}"
+        route = f"inspector/documents/{server.open('story.jsonl', policy='flue')['document']}"
         request = {
             "type": "summarise",
             "id": "a",
@@ -185,18 +185,18 @@ def find_port(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> int
 
 def test_a_session_is_opened_planned_and_asked_about(server: Server) -> None:
     first = server.open("story.jsonl", policy="flue")
-    assert first["desk"] and first["policy"] == "flue" and first["_error"] == ""
+    assert first["document"] and first["policy"] == "flue" and first["_error"] == ""
     columns = unpack(first["_scene"]["columns"], first["_scene_data"])
     assert len(columns["entry_step"]) == len(first["_scene"]["entryIds"])
     legal = [at for at, is_legal in enumerate(columns["place_legal"].tolist()) if is_legal]
     cut = first["_scene"]["entryIds"][legal[3]]
-    moved = server.change(first["desk"], cut=cut, _seq=5)
+    moved = server.change(first["document"], cut=cut, _seq=5)
     assert (moved["_plan"]["seq"], moved["_plan"]["cut"]["place"]) == (5, legal[3])
     assert set(moved["traits"]) == {"_plan"} and "_scene_data" not in moved, "only what has changed is sent"
     assert moved["rev"] == first["rev"] + 1
-    rows = server.question(first["desk"], type="rows", id="a", **{"from": 0, "to": 3})
+    rows = server.question(first["document"], type="rows", id="a", **{"from": 0, "to": 3})
     assert (rows["type"], rows["id"], len(rows["rows"])) == ("rows", "a", 3)
-    assert server.question(first["desk"], type="dance", id="b")["type"] == "error"
+    assert server.question(first["document"], type="dance", id="b")["type"] == "error"
 
 
 def test_a_server_that_starts_does_not_wait_for_what_reads_and_plans() -> None:
@@ -211,7 +211,7 @@ def test_a_server_that_starts_does_not_wait_for_what_reads_and_plans() -> None:
 
 
 def test_what_cannot_be_planned_is_told_and_taken_back(server: Server) -> None:
-    opened = server.open("story.jsonl")["desk"]
+    opened = server.open("story.jsonl")["document"]
     refused = server.change(opened, cut="nowhere", _seq=1)
     assert "nowhere" in refused["_error"] and refused["cut"] == "" and refused["_plan"]["seq"] == 1
     refused = server.change(opened, settings=["no", "object"], _seq=2)
@@ -220,7 +220,7 @@ def test_what_cannot_be_planned_is_told_and_taken_back(server: Server) -> None:
 
 
 def test_a_replay_and_a_plan_b_come_with_the_answer(server: Server) -> None:
-    opened = server.open("story.jsonl", policy="flue")["desk"]
+    opened = server.open("story.jsonl", policy="flue")["document"]
     both = server.change(opened, replay=True, versus={"policy": "claude-code-analysis"})
     assert both["_run"]["policy"] == "flue" and both["_run_data"]
     assert (
@@ -250,10 +250,10 @@ def test_a_plan_is_saved_beside_its_session_and_never_over_another_file(server: 
     folder = server.root / "kept"
     folder.mkdir()
     shutil.copy(server.root / "story.jsonl", folder / "run.session.jsonl")
-    opened = server.open("kept/run.session.jsonl", settings={"dedupe-reads.enabled": True})["desk"]
+    opened = server.open("kept/run.session.jsonl", settings={"dedupe-reads.enabled": True})["document"]
 
     def save() -> Any:
-        return server.ask("POST", f"inspector/desks/{opened}/save", {"type": "save", "id": "s"}).json
+        return server.ask("POST", f"inspector/documents/{opened}/save", {"type": "save", "id": "s"}).json
 
     saved = {"type": "save", "id": "s", "name": "run.plan.json", "path": "kept/run.plan.json"}
     assert save() == saved
@@ -276,7 +276,11 @@ def test_a_written_summary_survives_a_restart_of_the_server(
 
     def read_summary(server: Server) -> Any:
         opened = server.open("story.jsonl", policy="flue", cut="end")
-        return opened["desk"], (opened["_plan"]["summary"] or {}).get("by"), opened["_plan"]["after"]["total"]
+        return (
+            opened["document"],
+            (opened["_plan"]["summary"] or {}).get("by"),
+            opened["_plan"]["after"]["total"],
+        )
 
     with start(tmp_path) as server:
         opened, by, before = read_summary(server)
@@ -317,12 +321,12 @@ def wait_for_summary(ask: Callable[[], Any]) -> Any:
 ROUTES = (
     ("GET", "inspector/format?path=story.jsonl"),
     ("POST", "inspector/open"),
-    ("POST", "inspector/desks/x"),
-    ("POST", "inspector/desks/x/ask"),
-    ("POST", "inspector/desks/x/save"),
-    ("GET", "inspector/desks/x/news?rev=0"),
-    ("POST", "inspector/desks/x/stop"),
-    ("DELETE", "inspector/desks/x"),
+    ("POST", "inspector/documents/x"),
+    ("POST", "inspector/documents/x/ask"),
+    ("POST", "inspector/documents/x/save"),
+    ("GET", "inspector/documents/x/news?rev=0"),
+    ("POST", "inspector/documents/x/stop"),
+    ("DELETE", "inspector/documents/x"),
 )
 
 
@@ -332,7 +336,7 @@ def test_no_route_answers_without_the_token(
     server: Server, method: str, route: str, header: dict[str, str]
 ) -> None:
     answer = server.ask(method, route, {"path": "story.jsonl"} if method == "POST" else None, header)
-    assert answer.status == 403 and b"desk" not in answer.body and b"format" not in answer.body
+    assert answer.status == 403 and b"document" not in answer.body and b"format" not in answer.body
 
 
 def test_a_cookie_alone_changes_nothing_without_the_xsrf_token(server: Server) -> None:
@@ -435,13 +439,13 @@ def test_a_growing_file_is_followed_at_its_end_and_nowhere_else(server: Server) 
     first = server.open("growing.jsonl", at=open_session(file).leaf)
     with file.open("ab") as handle:
         handle.write(b"".join(lines[200:240]) + lines[240][:40])
-    news = server.news(first["desk"], first["rev"])
+    news = server.news(first["document"], first["rev"])
     assert news["at"] == open_session(file).leaf != first["at"]
     assert len(news["_scene"]["entryIds"]) > len(first["_scene"]["entryIds"])
-    moved = server.change(first["desk"], at=first["at"])
+    moved = server.change(first["document"], at=first["at"])
     with file.open("ab") as handle:
         handle.write(lines[240][40:] + b"".join(lines[241:280]))
-    later = server.news(first["desk"], moved["rev"])
+    later = server.news(first["document"], moved["rev"])
     assert "at" not in later["traits"], "the moment that the user chose stays"
     assert later["_scene"]["entryIds"] == first["_scene"]["entryIds"]
     assert later["_scene"]["overview"]["steps"] > news["_scene"]["overview"]["steps"]
@@ -452,32 +456,32 @@ def test_a_file_that_is_gone_is_told_once_and_stays_readable(server: Server) -> 
     shutil.copy(server.root / "story.jsonl", file)
     first = server.open("gone.jsonl")
     file.unlink()
-    news = server.news(first["desk"], first["rev"])
-    assert "cannot be read any more" in news["_error"]
-    assert server.question(first["desk"], type="body", id="1", row=0)["before"]["text"]
+    news = server.news(first["document"], first["rev"])
+    assert "can no longer be read" in news["_error"]
+    assert server.question(first["document"], type="body", id="1", row=0)["before"]["text"]
 
 
 def test_documents_that_nobody_looks_at_make_room(server: Server) -> None:
-    first = server.open("story.jsonl")["desk"]
+    first = server.open("story.jsonl")["document"]
     for _ in range(FEW):
-        last = server.open("story.jsonl")["desk"]
-    assert server.ask("POST", f"inspector/desks/{first}", {"wanted": {}}).status == 404
-    assert server.ask("POST", f"inspector/desks/{last}", {"wanted": {}}).status == 200
+        last = server.open("story.jsonl")["document"]
+    assert server.ask("POST", f"inspector/documents/{first}", {"wanted": {}}).status == 404
+    assert server.ask("POST", f"inspector/documents/{last}", {"wanted": {}}).status == 200
 
 
 def test_too_many_documents_that_are_looked_at_are_refused(server: Server) -> None:
-    desks = [server.open("story.jsonl") for _ in range(FEW)]
+    documents = [server.open("story.jsonl") for _ in range(FEW)]
     polls = []
-    for opened in desks:
+    for opened in documents:
         polls.append(HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE))
-        route = f"{server.base}inspector/desks/{opened['desk']}/news?rev={opened['rev']}"
+        route = f"{server.base}inspector/documents/{opened['document']}/news?rev={opened['rev']}"
         polls[-1].request("GET", route, headers={"Authorization": f"token {server.token}"})
     # The server's event loop receives the polls before these requests, which it answers.
     for _ in range(20):
         server.ask("GET", "api/status")
     answer = server.ask("POST", "inspector/open", {"path": "story.jsonl"})
-    for opened in desks:
-        server.ask("DELETE", f"inspector/desks/{opened['desk']}")
+    for opened in documents:
+        server.ask("DELETE", f"inspector/documents/{opened['document']}")
     assert {poll.getresponse().status for poll in polls} == {404}
     for poll in polls:
         poll.close()
@@ -528,7 +532,7 @@ def test_a_kernel_s_answers_do_not_wait_for_the_browser_to_acknowledge_the_messa
 
 
 def test_every_policy_crosses_the_wire_as_json(server: Server) -> None:
-    opened = server.open("story.jsonl")["desk"]
+    opened = server.open("story.jsonl")["document"]
     # The server is a process of its own: it knows what is built in, not what another test has added here.
     for name in [policy.name for policy in POLICIES]:
         assert server.change(opened, policy=name)["_plan"]["policy"] == name

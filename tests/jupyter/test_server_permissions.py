@@ -52,8 +52,8 @@ def ask_as(server: Server, who: str, route: str, body: object) -> Answer:
 
 def open_as(server: Server, who: str) -> str:
     body = {"path": "story.jsonl", "wanted": {"policy": "flue", "cut": "end"}}
-    desk: str = ask_as(server, who, "open", body).frame["desk"]
-    return desk
+    document: str = ask_as(server, who, "open", body).frame["document"]
+    return document
 
 
 def is_kept(server: Server) -> bool:
@@ -109,32 +109,32 @@ def test_every_message_of_the_screen_is_known_to_need_reading_or_writing() -> No
 
 
 def test_who_may_read_may_ask(server: Server) -> None:
-    desk = open_as(server, READER)
+    document = open_as(server, READER)
     for kind, fields in READING.items():
         body = {"type": kind, "id": 1, **fields}
-        answer = ask_as(server, READER, f"desks/{desk}/ask", body)
+        answer = ask_as(server, READER, f"documents/{document}/ask", body)
         assert answer.status == 200, (kind, answer.body)
-        assert ask_as(server, "", f"desks/{desk}/ask", body).status == 403
+        assert ask_as(server, "", f"documents/{document}/ask", body).status == 403
     assert not is_kept(server)
 
 
 @pytest.mark.parametrize("kind", WRITING)
 @pytest.mark.parametrize("who", [READER, RUNNER])
 def test_what_is_kept_needs_permission_to_write(server: Server, kind: str, who: str) -> None:
-    desk = open_as(server, who)
-    answer = ask_as(server, who, f"desks/{desk}/ask", {"type": kind, "id": 1, **WRITING[kind]})
+    document = open_as(server, who)
+    answer = ask_as(server, who, f"documents/{document}/ask", {"type": kind, "id": 1, **WRITING[kind]})
     assert answer.status == 403 and "write" in answer.json["message"]
     assert not is_kept(server)
 
 
 @pytest.mark.parametrize("by", ["model", "extractive", "pasted"])
 def test_no_file_is_written_and_no_summary_kept_for_a_reader(server: Server, by: str) -> None:
-    desk = open_as(server, READER)
+    document = open_as(server, READER)
     request = {**FIELDS, "type": "summarise", "by": by, "digest": "", "text": "So far: a calendar."}
-    assert ask_as(server, READER, f"desks/{desk}/ask", request).status == 403
+    assert ask_as(server, READER, f"documents/{document}/ask", request).status == 403
     for kind in ("save", "write_file"):
         body = {"type": kind, "id": 1, "name": "story.plan.json"}
-        assert ask_as(server, READER, f"desks/{desk}/save", body).status == 403
+        assert ask_as(server, READER, f"documents/{document}/save", body).status == 403
     assert not is_kept(server) and not list(server.root.glob("*.plan.json"))
 
 
@@ -145,17 +145,19 @@ OTHERS = ("Model", "MODEL", " model", "model ", "model\u200b", "claude", "", "No
 def test_only_a_writer_that_is_named_exactly_is_accepted(
     server: Server, provider: Loopback, who: str
 ) -> None:
-    desk = open_as(server, who)
-    preview = ask_as(server, who, f"desks/{desk}/ask", {**FIELDS, "type": "sending", "by": "model"}).json
+    document = open_as(server, who)
+    preview = ask_as(
+        server, who, f"documents/{document}/ask", {**FIELDS, "type": "sending", "by": "model"}
+    ).json
     before = len(provider.received)
     others = (*OTHERS, None, 7, True, [], ["model"], {"model": 1})
     for request in ({}, *({"by": by} for by in others)):
         body = {"type": "summarise", "model": "", "digest": preview["digest"], **request}
-        answer = ask_as(server, who, f"desks/{desk}/ask", body)
+        answer = ask_as(server, who, f"documents/{document}/ask", body)
         assert answer.status == 400 and "by" in answer.json["message"]
         other = {"type": "sending", "model": "", **request}
-        assert ask_as(server, who, f"desks/{desk}/ask", other).status == 400
-    assert ask_as(server, who, f"desks/{desk}/ask", {"type": "writing"}).json["state"] == "none"
+        assert ask_as(server, who, f"documents/{document}/ask", other).status == 400
+    assert ask_as(server, who, f"documents/{document}/ask", {"type": "writing"}).json["state"] == "none"
     assert len(provider.received) == before and not is_kept(server)
 
 
@@ -163,13 +165,15 @@ def test_calling_a_model_needs_permission_to_run_code_and_to_write(
     server: Server, provider: Loopback
 ) -> None:
     def call_model(who: str) -> Answer:
-        desk = open_as(server, who)
+        document = open_as(server, who)
         request = {**FIELDS, "by": "model", "model": "claude-opus-4-5"}
-        preview = ask_as(server, who, f"desks/{desk}/ask", {**request, "type": "sending"}).json
+        preview = ask_as(server, who, f"documents/{document}/ask", {**request, "type": "sending"}).json
         body = {**request, "type": "summarise", "digest": preview["digest"], "text": ""}
-        answer = ask_as(server, who, f"desks/{desk}/ask", body)
+        answer = ask_as(server, who, f"documents/{document}/ask", body)
         if answer.status == 200:
-            wait_for_summary(lambda: ask_as(server, who, f"desks/{desk}/ask", {"type": "writing"}).json)
+            wait_for_summary(
+                lambda: ask_as(server, who, f"documents/{document}/ask", {"type": "writing"}).json
+            )
         return answer
 
     for who, word in ((READER, "run code"), (WRITER, "run code"), (RUNNER, "write")):
@@ -178,8 +182,8 @@ def test_calling_a_model_needs_permission_to_run_code_and_to_write(
     assert not provider.asked
     assert call_model(OWNER).status == 200
     assert provider.asked
-    desk = open_as(server, OWNER)
-    ask_as(server, OWNER, f"desks/{desk}/ask", {"type": "unsummarise"})
+    document = open_as(server, OWNER)
+    ask_as(server, OWNER, f"documents/{document}/ask", {"type": "unsummarise"})
     assert not is_kept(server)
 
 
@@ -187,13 +191,13 @@ UNKNOWN = (None, [], {}, 7, True, 0.5, "", "dance", "Rows", "save", "write_file"
 
 
 def test_a_message_of_an_unknown_type_is_refused(server: Server) -> None:
-    desk = open_as(server, OWNER)
+    document = open_as(server, OWNER)
     for kind in UNKNOWN:
-        answer = ask_as(server, OWNER, f"desks/{desk}/ask", {"type": kind, "id": "q"})
+        answer = ask_as(server, OWNER, f"documents/{document}/ask", {"type": kind, "id": "q"})
         assert answer.status == 400, kind
         assert (answer.json["type"], answer.json["id"]) == ("error", "q") and answer.json["message"]
         if kind not in ("save", "write_file"):
-            assert ask_as(server, OWNER, f"desks/{desk}/save", {"type": kind}).status == 400, kind
+            assert ask_as(server, OWNER, f"documents/{document}/save", {"type": kind}).status == 400, kind
     assert not list(server.root.glob("*.plan.json"))
 
 
@@ -206,12 +210,12 @@ WRONG: dict[type, tuple[object, ...]] = {
 
 
 def test_every_field_has_its_type(server: Server) -> None:
-    desk = open_as(server, OWNER)
+    document = open_as(server, OWNER)
     for kind, fields in (READING | WRITING).items():
         for name, right in fields.items():
             for wrong in WRONG[type(right)]:
                 body = {"type": kind, "id": 1, **fields, name: wrong}
-                answer = ask_as(server, OWNER, f"desks/{desk}/ask", body)
+                answer = ask_as(server, OWNER, f"documents/{document}/ask", body)
                 assert answer.status == 400, (kind, name, wrong, answer.body)
                 assert name in answer.json["message"]
     assert not is_kept(server)
@@ -227,18 +231,18 @@ def test_every_field_has_its_type(server: Server) -> None:
         ("open", {"path": "story.jsonl", "wanted": {"tab": 7}}),
         ("open", {"path": "story.jsonl", "wanted": {"dock": True}}),
         ("open", {"path": "story.jsonl", "wanted": {"scenario": []}}),
-        ("desks/ID", {"wanted": "cut"}),
-        ("desks/ID", {"wanted": {"_seq": None}}),
-        ("desks/ID/stop", {"what": []}),
-        ("desks/ID/save", {"type": "write_file", "name": 7}),
-        ("desks/ID/save", {"type": "write_file"}),
-        ("desks/ID/ask", {"type": "writing", "id": [1]}),
-        ("desks/ID/ask", ["writing"]),
+        ("documents/ID", {"wanted": "cut"}),
+        ("documents/ID", {"wanted": {"_seq": None}}),
+        ("documents/ID/stop", {"what": []}),
+        ("documents/ID/save", {"type": "write_file", "name": 7}),
+        ("documents/ID/save", {"type": "write_file"}),
+        ("documents/ID/ask", {"type": "writing", "id": [1]}),
+        ("documents/ID/ask", ["writing"]),
     ],
 )
 def test_other_bodies_are_validated_too(server: Server, route: str, body: object) -> None:
-    desk = open_as(server, OWNER)
-    answer = ask_as(server, OWNER, route.replace("ID", desk), body)
+    document = open_as(server, OWNER)
+    answer = ask_as(server, OWNER, route.replace("ID", document), body)
     assert answer.status == 400 and answer.json["message"]
 
 
@@ -258,7 +262,7 @@ def send(server: Server, route: str, body: bytes, type: str = "application/json"
 
 
 MOST = 4_000_000
-ROUTES = ("open", "desks/ID", "desks/ID/ask", "desks/ID/save", "desks/ID/stop")
+ROUTES = ("open", "documents/ID", "documents/ID/ask", "documents/ID/save", "documents/ID/stop")
 
 
 def pad(message: dict[str, Any], size: int) -> bytes:
@@ -268,7 +272,7 @@ def pad(message: dict[str, Any], size: int) -> bytes:
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_body_above_4_mb_is_refused(server: Server, route: str) -> None:
-    desk = open_as(server, OWNER)
+    document = open_as(server, OWNER)
     for size in (MOST + 1, 24_000_000):
-        answer = send(server, route.replace("ID", desk), pad({}, size))
+        answer = send(server, route.replace("ID", document), pad({}, size))
         assert answer.status == 413 and "4,000,000" in answer.json["message"]

@@ -115,8 +115,8 @@ def test_another_session_is_refused_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no JSON"),
-        ("[" * 100_000, "no JSON"),
+        ("", "not JSON"),
+        ("[" * 100_000, "not JSON"),
         ("{}", "no saved plan"),
         ("5", "no saved plan"),
         ('{"saved": 5}', "no saved plan"),

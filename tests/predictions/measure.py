@@ -242,7 +242,7 @@ def _yes(value: bool) -> str:
 
 
 def summarise(found: list[Prediction]) -> str:
-    """The errors in one line: the middle one, the one that nine of ten do not exceed, and the worst."""
+    """The errors in one line: median, 90th percentile and worst."""
     if not found:
         return "no recorded compaction with a request after it, 0 compactions"
     errors = sorted(abs(p.error) for p in found)

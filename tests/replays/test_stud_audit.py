@@ -326,7 +326,7 @@ def test_S0_98_the_provider_is_that_of_the_summarising_model_and_the_writer_has_
 @pytest.mark.parametrize(("key", "named"), [("mode", "mode"), ("turns", "keep-recent-turns.turns")])
 def test_S0_76_a_settings_file_with_a_key_of_the_policy_is_told_the_key(key: str, named: str) -> None:
     text = json.dumps({"compaction": {"trigger": 0.7, key: "drop-old-outputs" if key == "mode" else 2}})
-    with pytest.raises(PolicyError, match=rf"compaction\.{key} is no threshold") as told:
+    with pytest.raises(PolicyError, match=rf"compaction\.{key} is not a threshold") as told:
         find_policy("stud-wiki-1.1", settings=text)
     assert named in str(told.value).split("threshold", 1)[1]
     if key == "turns":

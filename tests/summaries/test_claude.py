@@ -426,7 +426,7 @@ def test_S0_112_nothing_is_sent_when_secrets_cannot_be_looked_for(
     server = serve()
     monkeypatch.setattr(detector, "PATTERNS", (None,))
     for ask in (lambda m: m(job, plan.session), lambda m: m.count(plan), lambda m: m.compact(plan)):
-        with pytest.raises(RedactionError, match=r"Nothing was sent, because it may hold secrets"):
+        with pytest.raises(RedactionError, match=r"Nothing was sent, because the content may hold secrets"):
             ask(ClaudeSummariser(MODEL, base_url=server.url))
     assert server.received == []
 

@@ -156,7 +156,7 @@ def test_S2_49_a_spilled_output_is_a_file_beside_the_manifest_that_names_it(tmp_
     ],
 )
 def test_a_spilled_output_cannot_leave_the_folder(tmp_path: Path, folder: str) -> None:
-    with pytest.raises(EscapeError, match="no place inside"):
+    with pytest.raises(EscapeError, match="is not inside"):
         save(tmp_path, spilling(folder))
     assert files(tmp_path) == {"s/.lock"}
 

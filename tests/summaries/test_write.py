@@ -71,5 +71,5 @@ def test_a_summariser_that_returns_no_text_and_no_reply_is_named(answer: object)
     session = open_demo()
     plan = make_plan(session, count_tokens(session), "flue", reason="manual")
     for call in (lambda: summarise(plan, mine), lambda: compact(session, "flue", mine)):
-        with pytest.raises(ArgumentError, match="what mine returns must be a text or a Reply, not"):
+        with pytest.raises(ArgumentError, match="what mine returns must be a string or a Reply, not"):
             call()

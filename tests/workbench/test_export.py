@@ -37,7 +37,7 @@ def test_our_own_page_is_written_over_and_no_other_file_is(session: Session, tmp
     export(session, path, keep=[first.redacted[0].name])
     for other in ("<!doctype html><title>notes</title>", '{"type": "user"}'):
         path.write_text(other)
-        with pytest.raises(FileExistsError, match="no exported page"):
+        with pytest.raises(FileExistsError, match="not an exported page"):
             export(session, path)
         assert path.read_text() == other
     export(session, path, replace=True)
@@ -53,7 +53,7 @@ def test_nothing_is_written_when_secrets_cannot_be_looked_for(
     export(session, path)
     before = path.read_bytes()
     monkeypatch.setattr(detector, "PATTERNS", (None,))
-    with pytest.raises(RedactionError, match="Nothing was written, because it may hold secrets"):
+    with pytest.raises(RedactionError, match="Nothing was written, because the content may hold secrets"):
         export(session, path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]

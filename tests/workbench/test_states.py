@@ -100,7 +100,7 @@ def test_S2_34_either_switch_of_auto_draws_the_line_from_which_calls_are_blocked
 
 
 @pytest.mark.parametrize(
-    ("room", "words"), [(3, "about 3 turns to go"), (100, "about 100"), (5_000, "more than 100")]
+    ("room", "words"), [(3, "in about 3 turns"), (100, "about 100"), (5_000, "more than 100")]
 )
 def test_the_gauge_counts_turns_as_far_as_their_pace_says_anything(room: int, words: str) -> None:
     session = talk(14)

@@ -28,7 +28,7 @@ def sniff_traces(data: Data) -> str | None:
     header = rows[0] if rows else {}
     if header.get("type") == "session" and isinstance(header.get("harness"), str) and "version" not in header:
         return None
-    return "its first row is no session with a harness"
+    return "its first row is not a session with a harness"
 
 
 class SessionTraces(Reading):

@@ -98,7 +98,7 @@ class LinearSession:
         """Convert the last compaction to one with a summary and, with `ranges`, a kept range.
 
         A compaction without a summary, or with its summary behind what it keeps, becomes a new beginning.
-        Kept entries that are no range are repeated, an earlier summary as a message.
+        Kept entries that are not a range are repeated, an earlier summary as a message.
         """
         index = next((i for i, entry in enumerate(self.entries) if entry.id == self.last), -1)
         if index < 0:

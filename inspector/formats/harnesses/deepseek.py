@@ -47,7 +47,7 @@ def sniff(data: Data) -> str | None:
         events = rows[1:]
         if all(isinstance(row.get("type"), str) and ("seq" in row or "seq0" in row) for row in events):
             return None
-    return "its first row is no header of a session with numbered events after it"
+    return "its first row is not the header of a session with numbered events after it"
 
 
 class _Form(NamedTuple):
@@ -117,7 +117,7 @@ class _Surface(Reading):
         self.note(kind, source, is_known=is_known)
 
     def _follow(self, kind: str, data: Fields) -> None:
-        """Read a row that is no message."""
+        """Read a row that is not a message."""
         name = data.rest.get("compactionId")
         if kind == "request/header":
             self.request = Fields(data.object("header")).rest

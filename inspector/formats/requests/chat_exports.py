@@ -63,7 +63,7 @@ def list_conversations(data: Data) -> list[StoredFile]:
 
     A name is the title; if the title is empty or not unique, it is the id.
     """
-    # Only a list contains several conversations; the first bytes of most files show that they are no list.
+    # Only a list contains several conversations; the first bytes of most files show that they are not lists.
     if bytes(memoryview(data)[:64]).removeprefix(BOM).lstrip()[:1] not in (b"[", b""):
         return []
     if sniff_chatgpt(data) is not None and sniff_claude(data) is not None:

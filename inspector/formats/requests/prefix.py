@@ -168,7 +168,7 @@ class _Joining:
             self._add(thread, message, request)
 
     def _is_sealed(self, pair: ParsedBlock) -> bool:
-        """Whether a part of a span is a compaction that only the provider reads: its content is no text."""
+        """Whether a part of a span is a compaction that only the provider reads: its content is not text."""
         return self.recording.format == "traces" and pair[1].get("type") == COMPACTION
 
     def _set_aside(self, thread: Thread, count: int) -> None:

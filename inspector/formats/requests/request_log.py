@@ -231,7 +231,7 @@ class _RequestLog(Reading):
         body, around = _unwrap(value) if isinstance(value, dict) else ({}, {})
         if not body:
             if isinstance(value, dict):
-                self.note(str(value.get("type") or "row that is no request"), source, is_known=False)
+                self.note(str(value.get("type") or "row that is not a request"), source, is_known=False)
             else:
                 self.spoil(source, "not a JSON object")
             return

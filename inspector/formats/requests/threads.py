@@ -181,7 +181,7 @@ def _number_all(prints: Iterable[str]) -> Iterator[int]:
 
 
 def _is_other(before: str, now: str) -> bool:
-    """Return whether two system prompts are of different agents. A changed date or list is no difference."""
+    """Return whether two system prompts are of different agents. A changed date or list does not count."""
     if not before or not now:
         return False
     start = _count_same(before, now)

@@ -151,29 +151,31 @@ def add_rule(rule: type[Rule]) -> None:
     """
     kind = kind_of(check_rule(rule))
     if any(kind == kind_of(built_in) for built_in in RULES):
-        raise PolicyError(kind, "a built-in kind of rule has this name")
+        raise PolicyError.of_rule(kind, "a built-in kind of rule has this name")
     _own[kind] = rule
 
 
 def check_rule(rule: Any) -> type[Rule]:
     """The class itself. Raises `PolicyError` unless it is a subclass of `Rule` with a kind and a decision."""
     if not isinstance(rule, type) or not issubclass(rule, Rule):
-        raise PolicyError("rule", f"a subclass of Rule is needed, not {rule!r:.60}")
+        raise PolicyError("", f"a subclass of Rule is needed, not {rule!r:.60}")
     kind = rule.model_fields["kind"]
     if kind.is_required():
-        raise PolicyError(rule.__name__, "its field `kind` needs a default, which names the rule")
+        raise PolicyError.of_rule(rule.__name__, "its field `kind` needs a default, which names the rule")
     check_kind(kind.default)
     if rule.decide is Rule.decide:
-        raise PolicyError(kind.default, "it needs a method decide(table), which returns a Decision")
+        raise PolicyError.of_rule(kind.default, "it needs a method decide(table), which returns a Decision")
     return rule
 
 
 def check_kind(kind: Any) -> None:
     """Raise `PolicyError` unless a rule can have that name: settings are "<kind>.<knob>"."""
     if not isinstance(kind, str) or not re.fullmatch(r"[^\s.]+", kind):
-        raise PolicyError(f"{kind}", "a rule's name is one word without dots, such as 'keep-recent-turns'")
+        raise PolicyError.of_rule(
+            f"{kind}", "a rule's name is one word without dots, such as 'keep-recent-turns'"
+        )
     if kind in RESERVED:
-        raise PolicyError(kind, "another part of every policy has this name", RESERVED)
+        raise PolicyError.of_rule(kind, "another part of every policy has this name", RESERVED)
 
 
 def find_rule(kind: str) -> type[Rule]:
@@ -184,5 +186,5 @@ def find_rule(kind: str) -> type[Rule]:
     """
     rules = {kind_of(rule): rule for rule in reversed(list_rules())}
     if kind not in rules:
-        raise PolicyError(kind, "no such kind of rule", [kind_of(rule) for rule in list_rules()])
+        raise PolicyError.of_rule(kind, "no such kind of rule", [kind_of(rule) for rule in list_rules()])
     return rules[kind]

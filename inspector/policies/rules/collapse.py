@@ -59,7 +59,7 @@ class CollapsedSegment(NamedTuple):
 
 
 def find_folded(rule: Collapse, table: Table) -> Bools:
-    """bool[m]: blocks of the turns that are folded; an earlier summary is no turn."""
+    """bool[m]: blocks of the turns that are folded; an earlier summary is not a turn."""
     live = table.live
     opens = np.flatnonzero(live.opens)
     if rule.turns > len(opens):

@@ -53,7 +53,7 @@ ROOTS = names(
 """First parts of absolute paths on common systems, in images and in examples."""
 # A line of context as grep prints it: "src/a.py-12-" and the line's own words.
 _CONTEXT = re.compile(rf"\.(?:{'|'.join(sorted(_SUFFIXES | _AFTER_SLASH))})(-\d{{1,6}}(?:-.*)?)$")
-_ALONE = re.compile(rf"(?:^|[/\\])\.(?:{'|'.join(sorted(_SUFFIXES))})$")  # a suffix that is no file: "*.json"
+_ALONE = re.compile(rf"(?:^|[/\\])\.(?:{'|'.join(sorted(_SUFFIXES))})$")  # a suffix, not a file: "*.json"
 _RANGE = re.compile(r"[^./\\]\.{2,3}[^./\\]")  # of commits: "origin/main..HEAD"
 _TWO_FILES = re.compile(rf"[\w-]+\.(?:{'|'.join(sorted(_SUFFIXES))})/[\w.-]+$")  # "main.ts/cli.ts"
 _FORMATTED = re.compile(r"%[-+0]?\d*[dsvqxw](?![0-9a-f])")
@@ -66,7 +66,7 @@ _BESIDE = re.compile(r" (?:sub)?(?:dir\b|director|folder)")
 
 
 def cut_token(token: str) -> tuple[int, str]:
-    """(characters in front that are no part of the path, the path); an empty path when it can be none.
+    """(characters in front that are not part of the path, the path); an empty path when it can be none.
 
     >>> cut_token("@src/a.ts"), cut_token("src/a.py-12-import"), cut_token("file%d.go")
     ((1, 'src/a.ts'), (0, 'src/a.py'), (0, ''))

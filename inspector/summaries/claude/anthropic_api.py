@@ -1,4 +1,4 @@
-"""DOOR: one call of the Anthropic API, by the `anthropic` package, that can be cancelled at any time.
+"""I/O: one call of the Anthropic API, by the `anthropic` package, that can be cancelled at any time.
 
 The call runs in its own thread, which the caller polls: cancelling takes effect at once, whatever the network
 does, and nothing is sent afterwards. If the provider asks to wait longer than `LONGEST_WAIT`, the request is

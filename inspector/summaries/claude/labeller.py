@@ -1,4 +1,4 @@
-"""DOOR: ask a Claude model which parts of the texts that people typed are rules, and which are choices.
+"""I/O: ask a Claude model which parts of the texts that people typed are rules, and which are choices.
 
 Patterns find some of them (the guide's page on accuracy says how many); a model that reads a text by the
 same definition finds most. `preview` shows the requests; nothing is sent until the labeller is called.

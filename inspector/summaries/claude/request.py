@@ -171,7 +171,7 @@ class RequestRedactor:
                 _guard(lambda: self._redactor.check(body))  # noqa: B023 - called at once
                 return body
             body = cleaned
-        raise RedactionError("there was always more to take out", "sent")
+        raise RedactionError("new matches appeared after every redaction", "sent")
 
     def findings(
         self, bodies: Iterable[Json]

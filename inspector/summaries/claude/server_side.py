@@ -99,7 +99,7 @@ def _clean(
     cleaned, notes = cleaner.clean_body(body), []
     parts = ("system", "tools", "messages")
     if any(cleaned.get(part) != body.get(part) for part in parts):
-        notes.append("Secrets were taken out, so reasoning that is bound to them was left out too.")
+        notes.append("Secrets were redacted, so reasoning that is bound to them was left out too.")
     elif model != asking.model:
         notes.append("Another model is asked than the session's, so reasoning was left out.")
     if notes:

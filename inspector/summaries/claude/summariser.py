@@ -1,4 +1,4 @@
-"""DOOR: a summariser that asks a Claude model: `(SummaryJob, Session) -> Reply`.
+"""I/O: a summariser that asks a Claude model: `(SummaryJob, Session) -> Reply`.
 
 `preview` shows the requests: their redacted text, their tokens and their price. Only calling the summariser,
 `count` and `compact` send anything. The `anthropic` package retries by itself; further
@@ -242,7 +242,7 @@ Work = Callable[[ApiCall], None]
 class ClaudeSummariser:
     """A summariser that asks `model` by the Anthropic API.
 
-    `focus` is what the user wants kept most, `additions` what context providers add, by their names. `cache`
+    `focus` is what to keep above all, `additions` what context providers add, by their names. `cache`
     is how long the provider keeps what was sent for an answer in other words; None asks for no caching.
     `effort` is passed on as `output_config.effort` when given: a job's own effort is not, since not every
     model knows it. Secrets are redacted, except those named in `keep`; `personal` redacts e-mail addresses

@@ -162,7 +162,7 @@ def quote(text: str, limit: int) -> str:
 
 # Safety rules: sentences that a person typed to forbid something, or to allow it under one condition only. A
 # summary that loses them does more harm than by losing any other line, so an extract begins with them. The
-# facts decide which sentences are rules; a sentence that plainly forbids counts even if it is no fact.
+# facts decide which sentences are rules; a sentence that plainly forbids counts even if it is not a fact.
 _CUES = re.compile(
     r"""(?ix)
     \b(?:never | do[ ]not | don['’]?t | must[ ]not | mustn['’]?t | may[ ]not | shall[ ]not | shan['’]?t

@@ -135,10 +135,10 @@ def find_lone_surrogate(sent: ParsedRequest) -> Iterator[WireFault]:
     error = "the request body is not valid JSON: no low surrogate in string"
     for part in ("system", "tools"):
         if has_lone_surrogate(sent.body.get(part)):
-            yield WireFault(part, "a lone surrogate is no valid Unicode", error)
+            yield WireFault(part, "a lone surrogate is not valid Unicode", error)
     for spot in sent.spots:
         if has_lone_surrogate(spot.block):
-            yield WireFault(spot.path, "a lone surrogate is no valid Unicode", error)
+            yield WireFault(spot.path, "a lone surrogate is not valid Unicode", error)
 
 
 def find_body_too_large(sent: ParsedRequest) -> Iterator[WireFault]:

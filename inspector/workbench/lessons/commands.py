@@ -1,4 +1,4 @@
-"""DOOR: the commands `course`, which writes the lessons as web pages, and `grade`, which marks answers."""
+"""I/O: the commands `course`, which writes the lessons as web pages, and `grade`, which marks answers."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LARGEST = 2_000_000
 def add_commands(commands: Any) -> None:
     """Add both commands to the command line."""
     course = commands.add_parser("course", help="the lessons as web pages, in a folder")
-    course.add_argument("folder", help="is made if it does not exist")
+    course.add_argument("folder", help="the folder to write; created if it does not exist")
     course.add_argument(
         "--single", action="store_true", help="lessons that link to no other file, for a learning platform"
     )
     course.set_defaults(do=_course, code=0, unreadable=1, window=None)
     grade = commands.add_parser("grade", help="marks for a folder of answers.json files, as a table")
-    grade.add_argument("folder", help="holds the files, one for each student, in folders of their own or not")
-    grade.add_argument("--csv", metavar="PATH", help="write the table as CSV, too")
+    grade.add_argument("folder", help="the folder of the files, one for each student, in subfolders or not")
+    grade.add_argument("--csv", metavar="PATH", help="also write the table as CSV")
     grade.set_defaults(do=_grade, code=0, unreadable=1, window=None)
 
 

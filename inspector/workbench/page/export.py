@@ -1,4 +1,4 @@
-"""DOOR: a workbench as one HTML file that opens anywhere, with no network and no kernel.
+"""I/O: a workbench as one HTML file that opens anywhere, with no network and no kernel.
 
 `html` makes the page and redacts it; here it is only written, in one step.
 """
@@ -107,7 +107,9 @@ def export_html(
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder")
     if target.exists() and not replace and not _is_ours(target):
-        raise FileExistsError(f"{target} is no exported page, so it is not written over; replace=True does")
+        raise FileExistsError(
+            f"{target} is not an exported page, so it is not overwritten without replace=True"
+        )
     if isinstance(what, str | os.PathLike) and target.exists() and target.samefile(Path(what).expanduser()):
         raise FileExistsError(f"{target} is the session itself, which is only ever read")
     model = _find_model(what, options)

@@ -277,7 +277,7 @@ def _draw_image(answers: Answers) -> str:
 
 
 def _pack(data: bytes) -> str:
-    """Five letters for four bytes; "<" could begin a tag, and a comma is no letter of it."""
+    """Five letters for four bytes; "<" could begin a tag, and a comma is not used."""
     return b85encode(gzip.compress(data, 9, mtime=0)).decode("ascii").replace("<", ",")
 
 

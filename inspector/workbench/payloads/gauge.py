@@ -175,7 +175,7 @@ def word_gauge(plan: Plan, happened: bool = False, reason: str = "") -> GaugeWor
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
     >>> word_gauge(make_plan(session, count_tokens(session), "pi")).words
-    'pi 1.5.2 would not compact yet: about 12 turns to go, it fires above 183.6k'
+    'pi 1.5.2 would not compact yet: it fires above 183.6k, in about 12 turns'
     """
     low, high = plan.after_range
     if happened or plan.policy.name == RECORDED.name:
@@ -220,8 +220,8 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
         return f"{name} {does}", limit if counted else None
     headroom = find_headroom(plan)
     turns = "" if headroom is None else headroom.some_turns
-    to_go = f"{turns} to go, " if turns else ""
-    return f"{name} would not compact yet: {to_go}it fires {where}", limit if counted else None
+    soon = f", in {turns}" if turns else ""
+    return f"{name} would not compact yet: it fires {where}{soon}", limit if counted else None
 
 
 def short_title(policy: Policy) -> str:

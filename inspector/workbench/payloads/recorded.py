@@ -382,7 +382,7 @@ def _notes(recorded: RecordedCompaction) -> list[str]:
         )
     if recorded.returned.any():
         count = int(recorded.returned.sum())
-        notes.append(f"It brought back {count:,} tokens that an earlier compaction had taken.")
+        notes.append(f"This compaction restored {count:,} tokens that an earlier one had removed.")
     return notes
 
 

@@ -3,13 +3,13 @@
 import type { Traits } from "../payloads/host";
 
 export interface Frame {
-  readonly desk?: string;
+  readonly document?: string;
   readonly rev: number;
   readonly traits: Partial<Traits>;
 }
 
 interface Header {
-  desk?: string;
+  document?: string;
   rev?: number;
   traits?: Partial<Traits>;
   data?: Record<string, readonly [offset: number, length: number]>;
@@ -31,5 +31,5 @@ export const decodeFrame = (bytes: ArrayBuffer): Frame => {
   });
   const traits = { ...header.traits, ...Object.fromEntries(buffers) };
   const rev = header.rev ?? 0;
-  return header.desk === undefined ? { rev, traits } : { desk: header.desk, rev, traits };
+  return header.document === undefined ? { rev, traits } : { document: header.document, rev, traits };
 };

@@ -1,4 +1,4 @@
-// The way over the server's routes: changes go out one after the other, news come by a long poll, and a desk that the
+// The way over the server's routes: changes go out one after the other, news come by a long poll, and a document that the
 // server has forgotten is opened again as it was.
 import type { Traits } from "../payloads/host";
 import { Turns } from "./concurrency";
@@ -59,14 +59,14 @@ export const openRest = async (
   pause: Pause = sleep,
   signal?: AbortSignal,
 ): Promise<Opened> => {
-  const desk = new RestDesk(call, source, pause);
-  await desk.open(inputs, signal);
-  return desk;
+  const document = new RestDocument(call, source, pause);
+  await document.open(inputs, signal);
+  return document;
 };
 
-class RestDesk implements Opened {
+class RestDocument implements Opened {
   readonly host = new StateHost();
-  private desk = "";
+  private document = "";
   /** The newest revision of which nothing is missing here. */
   private rev = 0;
   /** The revision of each trait in this client. */
@@ -108,19 +108,19 @@ class RestDesk implements Opened {
     this.poll.abort();
     this.look?.();
     this.host.line = undefined;
-    // The poll goes first, so that the server is not asked for news of a desk that is gone.
+    // The poll goes first, so that the server is not asked for news of a document that is gone.
     const { signal } = new AbortController();
     void this.following.then(() => this.pause(GRACE, signal)).then(() => this.drop());
   }
 
   private drop(): void {
-    this.call("DELETE", `desks/${this.desk}`).catch(() => {});
+    this.call("DELETE", `documents/${this.document}`).catch(() => {});
   }
 
   private async post(changes: ChangedTraits): Promise<void> {
     for (let wait = FIRST_PAUSE; !this.end.signal.aborted; wait = lengthen(wait)) {
       try {
-        const frame = await this.request(`desks/${this.desk}`, { wanted: changes });
+        const frame = await this.request(`documents/${this.document}`, { wanted: changes });
         this.take(frame, false);
         return this.complain("");
       } catch (error) {
@@ -134,7 +134,8 @@ class RestDesk implements Opened {
     const question = message as { type?: string; id?: string; what?: string };
     try {
       const { what } = question;
-      if (question.type === "stop") await this.call("POST", `desks/${this.desk}/stop`, what ? { what } : {});
+      if (question.type === "stop")
+        await this.call("POST", `documents/${this.document}/stop`, what ? { what } : {});
       else this.host.answer(await this.askTwice(question));
     } catch (error) {
       this.host.answer({ type: "error", id: question.id ?? "", sentence: sentenceOf(error) });
@@ -146,7 +147,7 @@ class RestDesk implements Opened {
     const way = question.type === "save" || question.type === "write_file" ? "save" : "ask";
     const signal = WRITES.includes(question.type ?? "") ? undefined : this.end.signal;
     const ask = async () =>
-      JSON.parse(decode(await this.reach("POST", `desks/${this.desk}/${way}`, question, signal)));
+      JSON.parse(decode(await this.reach("POST", `documents/${this.document}/${way}`, question, signal)));
     try {
       return await ask();
     } catch (error) {
@@ -183,7 +184,12 @@ class RestDesk implements Opened {
 
   private async listen(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    const news = await this.reach("GET", `desks/${this.desk}/news?rev=${this.rev}`, undefined, signal);
+    const news = await this.reach(
+      "GET",
+      `documents/${this.document}/news?rev=${this.rev}`,
+      undefined,
+      signal,
+    );
     const frame = decodeFrame(news);
     const isEmpty = frame.rev <= this.rev;
     this.take(frame, true);
@@ -191,7 +197,7 @@ class RestDesk implements Opened {
     if (isEmpty) await this.pause(IDLE_PAUSE, signal);
   }
 
-  /** Reports the error, or reopens the desk. Returns true if the request is worth repeating. */
+  /** Reports the error, or reopens the document. Returns true if the request is worth repeating. */
   private async recover(error: unknown): Promise<boolean> {
     if (this.end.signal.aborted) return false;
     if (!isForgotten(error)) {
@@ -209,7 +215,7 @@ class RestDesk implements Opened {
     }
   }
 
-  /** Reopens a desk that the server no longer has, with all choices. */
+  /** Reopens a document that the server no longer has, with all choices. */
   private reopen(): Promise<void> {
     this.opening ??= this.request("open", { ...this.source, wanted: this.host.changes })
       .then(frame => this.start(frame))
@@ -220,7 +226,7 @@ class RestDesk implements Opened {
   }
 
   private start(frame: Frame): void {
-    this.desk = frame.desk ?? "";
+    this.document = frame.document ?? "";
     this.rev = 0;
     this.revs.clear();
     this.complained = "";

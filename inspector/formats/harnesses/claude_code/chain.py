@@ -1,7 +1,7 @@
 """Find the parent of each entry in a Claude Code file.
 
 The input is drafts in file order and the links of bookkeeping rows. Three things make this more than a
-look-up. The chain contains rows that are no messages. The rows of one reply are one draft, and the outputs of
+look-up. The chain has rows that are not messages. The rows of one reply are one draft, and the outputs of
 its parallel calls have different rows of it as parents: they are chained in file order, and an entry after
 any of them follows the last. A compaction starts a new chain: it is linked to the entry before it, and the
 entry after the last message that it kept follows the compaction. A compaction by `/rewind` names the row

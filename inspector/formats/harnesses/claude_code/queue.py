@@ -73,7 +73,7 @@ class PromptQueue:
 
 
 def is_typed(text: str) -> bool:
-    """Return whether a person typed a queued text for the model: it is no report, task note or command."""
+    """Return whether a person typed a queued text for the model: it is not a report, task note or command."""
     return bool(text) and not is_command(text) and not text.startswith(_STARTED) and judge(text) == TYPED
 
 

@@ -27,7 +27,7 @@ BOOKKEEPING = frozenset(
         *("task-summary", "worktree-state"),
     }
 )
-"""Types of rows that are no messages."""
+"""Types of rows that are not messages."""
 SUBTYPES = frozenset(
     {
         *("agents_killed", "api_error", "api_metrics", "away_summary", "bridge_status", "file_snapshot"),

@@ -58,7 +58,7 @@ def _judge(value: Any) -> str | None:
     messages = value.get("messages")
     if not _is_about(value) and not (isinstance(messages, list) and any(map(_is_reply, messages[:8]))):
         return "it has no `sessionId` and `projectHash`"
-    return None if messages is None or isinstance(messages, list) else "its `messages` are no list"
+    return None if messages is None or isinstance(messages, list) else "its `messages` are not a list"
 
 
 @dataclass(eq=False)

@@ -52,7 +52,7 @@ def sniff(data: Data) -> str | None:
     if reason is None or "several" not in reason:
         return reason
     rows = first_rows(data)
-    return None if rows and (_is_event(rows[0]) or _judge(rows[0]) is None) else "its lines are no events"
+    return None if rows and (_is_event(rows[0]) or _judge(rows[0]) is None) else "its lines are not events"
 
 
 def _judge(value: Any) -> str | None:
@@ -60,7 +60,7 @@ def _judge(value: Any) -> str | None:
     if not events:
         return "it holds no list of events"
     shown = [event for event in events[:4] if isinstance(event, dict)]
-    return None if shown and all(map(_is_event, shown)) else "its events are no actions or observations"
+    return None if shown and all(map(_is_event, shown)) else "its events are not actions or observations"
 
 
 def _find_events(value: Any) -> list[Any]:
