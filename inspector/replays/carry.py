@@ -221,7 +221,7 @@ def count_carried(ledger: Ledger, items: Sequence[CarriedEntry]) -> Columns:
     new = [item for item in items if item.origin < 0]
     new_tokens = np.array([tokens for item in new for tokens in item.tokens], np.int32)
     rows = gather_rows(
-        Session.model_construct(format="", entries=tuple(item.entry for item in new)), None, _no_cost
+        Session.model_construct(format="", entries=tuple(item.entry for item in new)), None, lambda *_: 0
     )
     fresh = Columns(np.diff(rows.start).astype(np.int32), rows.kind, rows.section, new_tokens)
     old = take_columns(ledger, np.array([item.origin for item in items if item.origin >= 0], np.int64))
@@ -241,10 +241,6 @@ def count_carried(ledger: Ledger, items: Sequence[CarriedEntry]) -> Columns:
     first = np.cumsum(sizes) - sizes
     index = np.arange(int(sizes.sum())) + np.repeat(start[at] - first, sizes)
     return Columns(sizes, both.kind[index], both.section[index], both.tokens[index])
-
-
-def _no_cost(*_: Any) -> int:
-    return 0
 
 
 def join_ledger(session: Session, base: Ledger, columns: Columns) -> Ledger:
