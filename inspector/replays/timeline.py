@@ -16,7 +16,7 @@ from ..session.live import UNSEEN
 from ..session.overflow import Overflow, find_refusal, read_status
 from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Bools, Ints
-from ..tokens.counter import Longs
+from ..tokens.counter import Longs, running_sums
 from ..tokens.history import History, count_along, find_strips
 from ..tokens.ledger import Ledger
 from ..tokens.prediction import find_before_file
@@ -239,7 +239,7 @@ def _find_open(session: Session, at: Ints, replies: Bools) -> tuple[Bools, Bools
     open_calls: dict[int, int] = {}
     called = tree.call >= 0
     start, speaks = tree.start.tolist(), replies.tolist()
-    holds = np.diff(np.concatenate(([0], np.cumsum(called)))[tree.start])[at] > 0
+    holds = np.diff(running_sums(called)[tree.start])[at] > 0
     for number in np.flatnonzero(holds | replies).tolist():
         if speaks[number] and (number == 0 or not speaks[number - 1]):
             open_calls.clear()
