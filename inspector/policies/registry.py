@@ -257,10 +257,10 @@ def find_policy(
         return policy.settled()
     if not isinstance(policy, str):
         expect("find_policy", policy=(policy, str, Policy, Mapping))
-        read = read_policy(policy)
+        custom = read_policy(policy)
         # A policy that names a tool and has no rules itself has the rules of its tool.
-        bare = not read.rules and read.harness.tool is not None
-        return swap_tool(read, read.harness.engine) if bare else read
+        bare = not custom.rules and custom.harness.tool is not None
+        return swap_tool(custom, custom.harness.engine) if bare else custom
     every: tuple[Policy, ...] = (*list_policies(), RECORDED)
     for candidate in every:
         if candidate.name == policy:

@@ -33,7 +33,7 @@ def join_requests(
     last = main.last if main is not None else None
     session_fields = {
         "model": last.model if last else None,
-        "system": tuple(Text(text=said.text) for said in last.system if said.text) if last else (),
+        "system": tuple(Text(text=part.text) for part in last.system if part.text) if last else (),
         "tools": last.tools if last else (),
         "created": next((request.time for request in requests if request.time), None),
         "updated": next((request.time for request in reversed(requests) if request.time), None),

@@ -309,7 +309,9 @@ class _Chat(Reading):
             return self.clear(message.name, message.cleared, source, parent=parent).id
         parsed_blocks = read_parts(fields.any("content"), self.names, message.name)
         if message.kind == "compaction":
-            names = (name for kept in message.kept_messages for name in (kept.name, f"{kept.name}/results"))
+            names = (
+                name for other in message.kept_messages for name in (other.name, f"{other.name}/results")
+            )
             kept_ids = tuple(name for name in names if name in self.where)
             boundary = {"summary": join_texts(parsed_blocks), "kept": kept_ids}
             entry = self.compact(
