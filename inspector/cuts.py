@@ -127,10 +127,6 @@ def _says(session: Session, live: Live, position: int) -> bool:
     return any(block.kind != "text" or bool(block.text.strip()) for block in blocks)
 
 
-def _before_start(session: Session, live: Live) -> Bools:
-    return np.zeros(len(live) + 1, bool)  # see `CutPoints.since`
-
-
 def _unknown_role(session: Session, live: Live) -> Bools:
     out = np.zeros(len(live) + 1, bool)
     out[:-1] = live.role == ROLES.index("other")
@@ -175,7 +171,7 @@ CUT_RULES: tuple[CutRule, ...] = (
     CutRule(
         "before-start",
         "The messages to compact begin here or later, so there is nothing to compact before this place.",
-        _before_start,
+        lambda _, live: np.zeros(len(live) + 1, bool),  # see `CutPoints.since`
     ),
 )
 """Every reason to forbid a cut, in the order they are given (CLAUDE §7.1-2, §8; FLUE §6-7)."""

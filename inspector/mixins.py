@@ -105,3 +105,7 @@ class Framed(Printable, ABC):
         except ImportError as error:
             raise FrameError(type(self).__name__) from error
         return pandas.DataFrame(dict(self.to_columns()))
+
+    def to_frame(self) -> Any:
+        """Return `to_pandas()`, under its earlier name."""
+        return self.to_pandas()

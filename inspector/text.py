@@ -245,6 +245,23 @@ def utf16_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
+def utf16_slice(text: str, first: int, end: int, whole: bool = True) -> str:
+    """UTF-16 code units `first` to `end` of a text; if `whole`, without half a character at either end.
+
+    >>> utf16_slice("a😀b😀", 2, 5), utf16_slice("a😀", 0, 2, whole=False)
+    ('b', 'a\\ud83d')
+    """
+    if first >= end or text.isascii():
+        return text[first:end]
+    units = text.encode("utf-16-le", "surrogatepass")
+
+    def splits(at: int) -> bool:
+        inside = whole and 0 < 2 * at < len(units)
+        return inside and 0xD8 <= units[2 * at - 1] <= 0xDB and 0xDC <= units[2 * at + 1] <= 0xDF
+
+    return units[2 * (first + splits(first)) : 2 * (end - splits(end))].decode("utf-16-le", "surrogatepass")
+
+
 def plural(number: int, singular: str, plural_form: str = "") -> str:
     """Format a number with its noun and, if needed, a verb. `many` is the plural if it is not `one` + "s".
 

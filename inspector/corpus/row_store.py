@@ -35,11 +35,6 @@ def open_scan(path: str | os.PathLike[str]) -> ScanTable:
     return ScanTable(store.rows, len(files))
 
 
-def _mode_of_sources(rows: Iterable[Row]) -> int | None:
-    """Return the permissions that all measured files grant, as far as they are known."""
-    return mode_of(*dict.fromkeys(str(row["file"]) for row in rows))
-
-
 BEGINS = b'{"file": '
 """Prefix of every row, and of what is left of an incomplete one."""
 
@@ -108,14 +103,11 @@ class RowStore:
     def add(self, rows: Iterable[Row]) -> None:
         """Append the rows of one measured file. The store's permissions are limited to those of that file."""
         rows = list(rows)
-        mode = strictest([_mode_of_sources(rows), mode_of(self.path)])
+        mode = strictest([mode_of(*dict.fromkeys(str(row["file"]) for row in rows)), mode_of(self.path)])
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666 if mode is None else mode)
         with os.fdopen(handle, "ab") as file:
             if mode is not None:
                 with suppress(OSError):  # the file may belong to another user
                     self.path.chmod(mode)
-            file.write(b"".join(map(_dump, rows)))
-
-
-def _dump(row: Row) -> bytes:
-    return json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+            lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+            file.write(lines.encode("utf-8", "surrogatepass"))

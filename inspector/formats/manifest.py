@@ -55,15 +55,14 @@ def dump_manifest(session: Session) -> str:
     for name in ("labels", "judgements", "totals"):
         if not fields[name]:
             del fields[name]
-    replies = [*fields["entries"], *(reply for agent in fields["subagents"] for reply in _replies(agent))]
+    replies = [
+        *fields["entries"],
+        *(r for agent in fields["subagents"] for r in (*agent["replies"], *agent["results"])),
+    ]
     for usage in (entry["usage"] for entry in replies):
         if usage is not None and usage["terms"] is None:
             del usage["terms"]
     return dump_lossless(fields)
-
-
-def _replies(agent: dict[str, Any]) -> list[dict[str, Any]]:
-    return [*agent["replies"], *agent["results"]]
 
 
 def session_schema() -> dict[str, Any]:

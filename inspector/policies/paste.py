@@ -20,10 +20,6 @@ class HarnessSetting(NamedTuple):
     unnamed: tuple[str, ...] = ()
 
 
-def _switch_off(enabled: bool) -> str | None:
-    return None if enabled else "1"
-
-
 def _same(value: Any) -> Any:
     return value
 
@@ -60,7 +56,7 @@ OPTIONS: dict[str, tuple[str, dict[str, Option]]] = {
             "trigger.budget": ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", _same),
             "trigger.ratio": ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", _write_percent),
             "trigger.reserve_tokens": ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", _write_reserve),
-            "trigger.enabled": ("DISABLE_AUTO_COMPACT", _switch_off),
+            "trigger.enabled": ("DISABLE_AUTO_COMPACT", lambda enabled: None if enabled else "1"),
         },
     ),
     "codex": (_TOML, {"trigger.tokens": ("model_auto_compact_token_limit", _same)}),

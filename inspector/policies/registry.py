@@ -257,7 +257,10 @@ def find_policy(
         return policy.settled()
     if not isinstance(policy, str):
         expect("find_policy", policy=(policy, str, Policy, Mapping))
-        return _take_rules(read_policy(policy))
+        custom = read_policy(policy)
+        # A policy that names a tool and has no rules itself has the rules of its tool.
+        bare = not custom.rules and custom.harness.tool is not None
+        return swap_tool(custom, custom.harness.engine) if bare else custom
     every: tuple[Policy, ...] = (*list_policies(), RECORDED)
     for candidate in every:
         if candidate.name == policy:
@@ -323,8 +326,3 @@ def swap_tool(policy: str | Policy | dict[str, Any], engine: str) -> Policy:
     harness = policy.harness.model_copy(update={"engine": engine})
     update = {"harness": harness, "rules": tool.rules, "stages": tool.stages, "target": tool.target}
     return policy.model_copy(update={**update, "source": f"{policy.source}; {engine}".lstrip("; ")})
-
-
-def _take_rules(policy: Policy) -> Policy:
-    """Return a policy with the rules of its tool if it names a tool and has no rules itself."""
-    return policy if policy.rules or policy.harness.tool is None else swap_tool(policy, policy.harness.engine)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..session.blocks import TEXT, TOOL_OUTPUT, Text, ToolOutput
 from ..session.tree import Bools, Ints
-from ..text import utf16_length
+from ..text import utf16_length, utf16_slice
 from ..tokens.counters.tiered import is_bare_error
 from ..tokens.ledger import CLEARED_TEXT
 from ..tokens.memo import Memo
@@ -122,7 +122,7 @@ def _cut_as_published(text: str, length: int, limit: int) -> str:
 
 def cut_units(text: str, units: int) -> str:
     """The first UTF-16 units of a text, even if that splits a character in two."""
-    return text[:units] if text.isascii() else _text(_units(text)[: 2 * units])
+    return utf16_slice(text, 0, units, whole=False)
 
 
 def take_head(text: str, units: int) -> str:

@@ -19,10 +19,11 @@ from ..planning.plan import Plan
 from ..policies.table import DROPPED, VERBATIM
 from ..session.blocks import REASONING, Text, build
 from ..session.entries import Boundary, Entry
+from ..session.live import join_stretches
 from ..session.session import Session
 from ..session.tree import Ints
 from ..summaries.record import file_fields
-from ..tokens.counter import Longs
+from ..tokens.counter import Longs, running_sums
 from ..tokens.ledger import Ledger
 from ..tokens.rows import Bytes, gather_rows
 
@@ -198,9 +199,8 @@ class Columns:
     @property
     def reasoning(self) -> Longs:
         """int64, one per entry: tokens of its reasoning."""
-        ends = np.cumsum(self.sizes)
-        sums = np.concatenate(([0], np.cumsum(np.where(self.kind == REASONING, self.tokens, 0))))
-        return np.asarray(sums[ends] - sums[ends - self.sizes], np.int64)
+        sums = running_sums(np.where(self.kind == REASONING, self.tokens, 0))
+        return np.diff(sums[running_sums(self.sizes)])
 
     def __add__(self, other: Columns) -> Columns:
         pairs = ((getattr(self, name), getattr(other, name)) for name in Columns.__annotations__)
@@ -209,11 +209,9 @@ class Columns:
 
 def take_columns(ledger: Ledger, entries: Ints) -> Columns:
     """The columns of some entries of a ledger, by their positions."""
-    start = ledger.start[entries]
-    sizes = ledger.start[entries + 1] - start
-    first = np.cumsum(sizes) - sizes
-    rows = np.arange(int(sizes.sum())) + np.repeat(start - first, sizes)
-    return Columns(sizes, ledger.kind[rows], ledger.section[rows], ledger.tokens[rows])
+    start, end = ledger.start[entries], ledger.start[entries + 1]
+    rows = join_stretches(start, end)
+    return Columns(end - start, ledger.kind[rows], ledger.section[rows], ledger.tokens[rows])
 
 
 def count_carried(ledger: Ledger, items: Sequence[CarriedEntry]) -> Columns:
@@ -221,7 +219,7 @@ def count_carried(ledger: Ledger, items: Sequence[CarriedEntry]) -> Columns:
     new = [item for item in items if item.origin < 0]
     new_tokens = np.array([tokens for item in new for tokens in item.tokens], np.int32)
     rows = gather_rows(
-        Session.model_construct(format="", entries=tuple(item.entry for item in new)), None, _no_cost
+        Session.model_construct(format="", entries=tuple(item.entry for item in new)), None, lambda *_: 0
     )
     fresh = Columns(np.diff(rows.start).astype(np.int32), rows.kind, rows.section, new_tokens)
     old = take_columns(ledger, np.array([item.origin for item in items if item.origin >= 0], np.int64))
@@ -235,21 +233,14 @@ def count_carried(ledger: Ledger, items: Sequence[CarriedEntry]) -> Columns:
         else:
             order.append(b)
             b += 1
-    start = np.cumsum(both.sizes) - both.sizes
-    at = np.array(order, np.int64)
-    sizes = both.sizes[at]
-    first = np.cumsum(sizes) - sizes
-    index = np.arange(int(sizes.sum())) + np.repeat(start[at] - first, sizes)
-    return Columns(sizes, both.kind[index], both.section[index], both.tokens[index])
-
-
-def _no_cost(*_: Any) -> int:
-    return 0
+    start, at = running_sums(both.sizes), np.array(order, np.int64)
+    index = join_stretches(start[at], start[at + 1])
+    return Columns(both.sizes[at], both.kind[index], both.section[index], both.tokens[index])
 
 
 def join_ledger(session: Session, base: Ledger, columns: Columns) -> Ledger:
     """A ledger of a session with the head of `base` and these columns for its entries."""
-    start = np.concatenate(([0], np.cumsum(columns.sizes)))
+    start = running_sums(columns.sizes)
     entry = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
     block = np.arange(len(entry)) - start[entry]
     head = base.head

@@ -46,7 +46,9 @@ class RequestGate:
         self.actions.prepare()
         self.harness_state.measure()
         if self.harness_state.trigger.check == "request":
-            self.actions.check(refused=self._refused_next())
+            # The next request is refused, unless a compaction makes it smaller first.
+            refused = bool(self.refusals) or self._is_too_large(self.context.request_size)
+            self.actions.check(refused=refused)
         self._pass_gate()
         sent, prefix = self._compose()
         while (refusal := self._refusal(sent)) is not None:
@@ -82,10 +84,6 @@ class RequestGate:
             self.above_window += 1
             self.first_above = self.first_above or (self.log.step, self.log.turn)
         return size, min(self.actions.prefix, size)
-
-    def _refused_next(self) -> bool:
-        """Whether the next request is refused, unless a compaction makes it smaller first."""
-        return bool(self.refusals) or self._is_too_large(self.context.request_size)
 
     def _is_too_large(self, size: int) -> bool:
         return self.scenario.provider != "accepts" and 0 < self.context.window < size

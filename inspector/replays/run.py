@@ -275,10 +275,11 @@ class Run(Framed, Drawable):
             f"{plural(len(self.adopted), 'compaction')}, "
             f"fullest {self.peak:,} of {window}, {self.status})"
         )
+        share = 100 * int(self.cached.sum()) / max(int(self.sent.sum()), 1)
         sent = (
             f"  sent {plural(int(self.sent.sum()), 'token')} in "
             f"{plural(int((self.sent > 0).sum()), 'request')}, "
-            f"{_share(self.cached, self.sent)} of them an unchanged prefix"
+            f"{share:.0f} % of them an unchanged prefix"
         )
         lines = [head, sent]
         for item in self.compactions[:8]:
@@ -296,7 +297,3 @@ class Run(Framed, Drawable):
         if counts:
             lines.append("  events: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common(8)))
         return "\n".join([*lines, *([f"  {self.why}"] if self.why else []), f"  {self.source}"])
-
-
-def _share(part: Longs, whole: Longs) -> str:
-    return f"{100 * int(part.sum()) / max(int(whole.sum()), 1):.0f} %"

@@ -16,7 +16,7 @@ from ..session.live import UNSEEN
 from ..session.overflow import Overflow, find_refusal, read_status
 from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Bools, Ints
-from ..tokens.counter import Longs
+from ..tokens.counter import Longs, running_sums
 from ..tokens.history import History, count_along, find_strips
 from ..tokens.ledger import Ledger
 from ..tokens.prediction import find_before_file
@@ -238,8 +238,8 @@ def _find_open(session: Session, at: Ints, replies: Bools) -> tuple[Bools, Bools
     answers, change = np.zeros(n, bool), np.zeros(n + 2, np.int64)
     open_calls: dict[int, int] = {}
     called = tree.call >= 0
-    start, holds = tree.start.tolist(), _any_rows(called, tree.start)[at] if n else np.zeros(0, bool)
-    speaks = replies.tolist()
+    start, speaks = tree.start.tolist(), replies.tolist()
+    holds = np.diff(running_sums(called)[tree.start])[at] > 0
     for number in np.flatnonzero(holds | replies).tolist():
         if speaks[number] and (number == 0 or not speaks[number - 1]):
             open_calls.clear()
@@ -257,9 +257,3 @@ def _find_open(session: Session, at: Ints, replies: Bools) -> tuple[Bools, Bools
                 change[made_at + 1] += 1
                 change[number + 1] -= 1
     return answers, np.cumsum(change)[: n + 1] > 0
-
-
-def _any_rows(mask: Bools, start: Ints) -> Bools:
-    """bool[n]: whether any of an entry's rows is set."""
-    sums = np.concatenate(([0], np.cumsum(mask)))[start]
-    return np.asarray(np.diff(sums) > 0)

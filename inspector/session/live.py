@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .tree import ASSISTANT, COMPACTION, MICRO, NOTE, USER, Bools, Ints, Tree
 
@@ -110,7 +111,7 @@ def find_path(tree: Tree, leaf: str | None) -> Ints:
             break
         reached[first] = at
         at = tree.parent[first]
-    return _join(np.array(begins[::-1], np.int32), np.array(ends[::-1], np.int32))
+    return join_stretches(np.array(begins[::-1], np.int32), np.array(ends[::-1], np.int32))
 
 
 def index_path(path: Ints, entries: int) -> Ints:
@@ -120,8 +121,12 @@ def index_path(path: Ints, entries: int) -> Ints:
     return index
 
 
-def _join(begins: Ints, ends: Ints) -> Ints:
-    """Return the positions of all stretches [begin, end), one after another."""
+def join_stretches(begins: NDArray[Any], ends: NDArray[Any]) -> Ints:
+    """Return the positions of all stretches [begin, end), one after another.
+
+    >>> join_stretches(np.array([5, 0]), np.array([7, 1])).tolist()
+    [5, 6, 0]
+    """
     sizes = ends - begins
     before = np.cumsum(sizes, dtype=np.int32) - sizes
     out: Ints = np.arange(sizes.sum(), dtype=np.int32) + np.repeat(begins - before, sizes)

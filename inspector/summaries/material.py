@@ -9,6 +9,7 @@ from ..session.blocks import ToolCall
 from ..session.entries import Entry
 from ..session.json_text import stringify
 from ..session.session import Session
+from ..text import utf16_length, utf16_slice
 
 OUTPUT_UNITS = 2000
 """UTF-16 units of a tool's output that the summariser is shown (FLUE §10.1)."""
@@ -59,20 +60,11 @@ def _call(call: ToolCall) -> str:
 def _cut(text: str, whole: bool) -> str:
     if len(text) <= OUTPUT_UNITS // 2:
         return text
-    units = text.encode("utf-16-le", "surrogatepass")
-    excess = len(units) // 2 - OUTPUT_UNITS
+    excess = utf16_length(text) - OUTPUT_UNITS
     if excess <= 0:
         return text
-    end = OUTPUT_UNITS * 2
-    if whole and _is_half(units[end - 2 : end], 0xD8) and _is_half(units[end : end + 2], 0xDC):
-        end -= 2
-    head = units[:end].decode("utf-16-le", "surrogatepass")
+    head = utf16_slice(text, 0, OUTPUT_UNITS, whole)
     return f"{head}\n\n[... {excess} more characters truncated]"
-
-
-def _is_half(unit: bytes, first: int) -> bool:
-    """Whether a little-endian UTF-16 unit is the high (0xD8) or the low (0xDC) half of a pair."""
-    return first <= unit[1] < first + 4
 
 
 def job_text(session: Session, job: SummaryJob) -> str:

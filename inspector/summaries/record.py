@@ -173,7 +173,7 @@ def record_plan(
     core, context = stored_part(plan), promise_context(plan, checkpoint)
     if core.summarises and core.place is not None and checkpoint is not None:
         whole = append_checkpoint(core, checkpoint, entry_id)
-        if _list_contents(context) == _shown(whole):
+        if [(piece.role, piece.block) for piece in context.pieces] == _shown(whole):
             return _add_extra(whole, entry_id, core, extra_fields)
     return _add_extra(_record_pieces(core, context, checkpoint, entry_id), entry_id, core, extra_fields)
 
@@ -326,10 +326,6 @@ def _copies(session: Session, groups: list[Group], name: str) -> Iterator[Entry]
             copied = copied.model_copy(update={**fields, "extra": {**entry.extra, "copy_of": entry.id}})
         parent = copied.id
         yield copied
-
-
-def _list_contents(context: Context) -> list[tuple[str, Any]]:
-    return [(piece.role, piece.block) for piece in context.pieces]
 
 
 def _shown(session: Session) -> list[tuple[str, Any]]:

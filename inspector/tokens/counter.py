@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,17 @@ from ..session.session import Session
 from ..session.tree import Ints
 
 Longs = NDArray[np.int64]
+
+
+def running_sums(values: NDArray[Any]) -> Longs:
+    """int64[n+1]: the sum before each value, and of all.
+
+    >>> running_sums(np.array([3, 4])).tolist()
+    [0, 3, 7]
+    """
+    sums = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values, out=sums[1:])
+    return sums
 
 
 class Calibration(NamedTuple):

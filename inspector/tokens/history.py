@@ -13,10 +13,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..session.entries import is_tokens
-from ..session.live import index_path, list_kept
+from ..session.live import index_path, join_stretches, list_kept
 from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Bools, Ints
-from .counter import Longs
+from .counter import Longs, running_sums
 from .ledger import CLEARED_TEXT, Ledger
 from .memo import Memo
 from .models import SYNTHETIC, strips_thinking
@@ -169,7 +169,7 @@ def _count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int], 
     weight = np.where(np.isin(sort, (MICRO, NOTE)), 0, ledger.entry_tokens[path])
     strips = find_strips(session, path)
     strips = np.append(strips[2:], strips[-1:]) if ahead else strips[1:]
-    grown, where = _add_up(weight), index_path(path, len(session.entries))
+    grown, where = running_sums(weight), index_path(path, len(session.entries))
     compacted = set(cuts)
     position, since, less = find_emptied(session, ledger, path)
     base, saved = np.zeros(len(path), np.int64), np.zeros(len(path), np.int64)
@@ -198,15 +198,8 @@ def _strip(
     standing[at:end] = True
     for first, stop in spans:
         standing[first:stop] = True
-    before = _add_up(np.where(standing, ledger.reasoning_tokens[path], 0))
+    before = running_sums(np.where(standing, ledger.reasoning_tokens[path], 0))
     return np.where(last >= 0, before[np.maximum(last, 0)], 0)
-
-
-def _add_up(values: Longs) -> Longs:
-    """int64[n+1]: the sum before each value, and of all."""
-    sums = np.zeros(len(values) + 1, np.int64)
-    np.cumsum(values, out=sums[1:])
-    return sums
 
 
 def find_emptied(session: Session, ledger: Ledger, path: Ints) -> tuple[Longs, Longs, Longs]:
@@ -222,9 +215,8 @@ def find_emptied(session: Session, ledger: Ledger, path: Ints) -> tuple[Longs, L
             first[[tree.calls[call] for call in boundary.cleared if call in tree.calls]] = at
     if not (first < len(path)).any():
         return nothing, nothing, nothing
-    start, sizes = tree.start[path], tree.start[path + 1] - tree.start[path]
-    position = np.repeat(np.arange(len(path)), sizes)
-    rows = np.arange(len(position)) + np.repeat(start - np.cumsum(sizes) + sizes, sizes)
+    start, end = tree.start[path], tree.start[path + 1]
+    position, rows = np.repeat(np.arange(len(path)), end - start), join_stretches(start, end)
     empty = tree.answers[rows] & (first[tree.call[rows]] < len(path))
     empty &= ~np.isin(tree.sort[path][position], (MICRO, NOTE))
     position, rows = position[empty], rows[empty]

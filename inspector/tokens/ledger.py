@@ -23,7 +23,7 @@ from ..session.entries import Entry
 from ..session.session import Session
 from ..session.tree import Bools, Ints
 from ..text import html_table, printed
-from .counter import Calibration, Counter, Longs
+from .counter import Calibration, Counter, Longs, running_sums
 from .counters import find_counter
 from .counters.measures import FRACTIONS
 from .memo import Memo, Memory
@@ -177,9 +177,7 @@ class Ledger(Framed, Drawable):
     @cached_property
     def prefix(self) -> Longs:
         """int64[r+1]: tokens before each row, and all of them."""
-        out = np.zeros(len(self.tokens) + 1, np.int64)
-        np.cumsum(self.tokens, out=out[1:])
-        return out
+        return running_sums(self.tokens)
 
     @property
     def total(self) -> int:
@@ -363,7 +361,7 @@ def clear_output(block: Block) -> Block:
 
 
 def _sum_entries(tokens: NDArray[Any], start: Ints) -> Longs:
-    return np.diff(np.concatenate(([0], np.cumsum(tokens, dtype=np.int64)))[start])
+    return np.diff(running_sums(tokens)[start])
 
 
 def _sum_sections(section: Bytes, tokens: Ints) -> Longs:

@@ -18,7 +18,7 @@ from ..session.blocks import KINDS, Block, Image, Text
 from ..session.entries import Entry, Tool
 from ..session.json_text import BASE64, stringify
 from ..session.session import Session
-from ..session.tree import BRANCH_SUMMARY, COMPACTION, ROLES, Ints, Tree
+from ..session.tree import BRANCH_SUMMARY, COMPACTION, ROLES, Ints
 from ..text import plural
 from .counter import Counter
 from .models import model_of
@@ -97,7 +97,10 @@ def gather_rows(session: Session, model: str | None, cost: ImageCost) -> Rows:
     sizes = np.fromiter(map(len, parts), np.int32, len(parts))
     start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
     kind = np.fromiter((_KIND[block.kind] for block in blocks), np.uint8, len(blocks))
-    words = np.concatenate((np.arange(3, dtype=np.uint8), _section_of_words(session.tree)))
+    tree = session.tree
+    summaries = np.isin(tree.sort, (COMPACTION, BRANCH_SUMMARY))
+    words = np.where(summaries, _SECTION["compacted"], _OF_ROLE[tree.role])
+    words = np.concatenate((np.arange(3), words)).astype(np.uint8)
     section = np.where(_OF_KIND[kind] == _WORDS, np.repeat(words, sizes), _OF_KIND[kind])
     rows = Rows(
         entry=np.repeat(np.maximum(np.arange(-3, len(session.entries)), -1), sizes).astype(np.int32),
@@ -126,12 +129,6 @@ def say_uncounted(number: int, why: str) -> str:
     ('1 picture of unknown cost', '2 blocks of sealed reasoning')
     """
     return plural(number, _SINGULAR[why], f"blocks of {SEALED}" if why == SEALED else why)
-
-
-def _section_of_words(tree: Tree) -> Bytes:
-    """uint8 per entry: the section that its words count in."""
-    summaries = np.isin(tree.sort, (COMPACTION, BRANCH_SUMMARY))
-    return np.where(summaries, _SECTION["compacted"], _OF_ROLE[tree.role]).astype(np.uint8)
 
 
 def _look_closer(

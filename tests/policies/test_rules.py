@@ -390,4 +390,4 @@ def test_lengths_are_those_of_the_outputs_as_they_stand(session: Session) -> Non
         assert lengths[row] == (len(block.text) if block.kind == "tool_output" else 0)
         if block.kind == "tool_call":
             assert tool_of(table, row) == block.name
-    assert not find_spilled(SpillOutputs(budget=10**9), table).any()
+    assert not find_spilled(SpillOutputs(budget=10**9), table)[0].any()

@@ -167,7 +167,8 @@ class _LogReading(Reading):
             # Instructions of a skill, messages of another agent and reminders of the harness are not typed.
             writer = Fields(details.rest).text("source") or ""
             added = isinstance(typed, str) and typed.lstrip().startswith(NOTICE)
-            more: Json = {"meta": True} if added or not _is_persons(writer) else {}
+            by_user = writer in TYPED or writer.startswith(TYPED[-1])
+            more: Json = {"meta": True} if added or not by_user else {}
             if words is None:
                 return [], "user", more
             place = _find_line(sent, typed.strip()) if sent and isinstance(typed, str) else []
@@ -384,11 +385,6 @@ def _find_line(sent: str, typed: str) -> list[int]:
     pattern = re.escape(typed)
     match = typed and (re.search(rf"(?m)^{pattern}$", sent) or re.search(pattern, sent))
     return [*match.span()] if match else []
-
-
-def _is_persons(writer: str) -> bool:
-    """Whether a prompt with this `source` was typed by the user."""
-    return writer in TYPED or writer.startswith(TYPED[-1])
 
 
 READER = replayed_reader(NAME, "Copilot CLI log", sniff, _LogReading)

@@ -182,7 +182,8 @@ class _Surface(Reading):
         role, data, name = _MESSAGES[form.kind], form.data, f"e{form.seq}"
         content = (data if role == "user" else Fields(data.object("message"))).any("content")
         more: Json = {"timestamp": form.time, "parent": parent}
-        blocks = _read_parts(content, self.names)
+        parts = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
+        blocks = [_read_part(part, self.names) for part in parts]
         if message.summary is not None:
             text, about = message.summary
             text = text or join_texts(blocks) or None
@@ -239,11 +240,6 @@ class _Surface(Reading):
 
 _MESSAGES = {"user/message": "user", "assistant/message": "assistant", "tool/result": "tool"}
 _USAGE = "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"
-
-
-def _read_parts(content: Any, names: Names) -> list[ParsedBlock]:
-    parts = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
-    return [_read_part(part, names) for part in parts]
 
 
 def _read_part(part: Any, names: Names) -> ParsedBlock:

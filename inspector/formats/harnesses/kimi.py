@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...session.blocks import Text
-from ...session.entries import Source, Usage
+from ...session.entries import Source
 from ...session.session import Session
 from ...text import plural
 from ..json_document import Fields, ParsedBlock, iso_time, make_usage
@@ -152,7 +152,8 @@ class _Wire(Reading):
             if number not in self.steps:
                 return self._wait(number, source)
             entry = self.steps.pop(number)
-            usage, reason = _read_usage(event.object("usage")), event.text("finishReason")
+            raw, reason = event.object("usage"), event.text("finishReason")
+            usage = make_usage(Fields({"usage": raw}), "usage", _USAGE) if raw else None
             extra = self[entry].extra | {"step": event.rest}
             sources = (*self[entry].sources, source)
             self.change(entry, usage=usage, stop_reason=reason, extra=extra, sources=sources)
@@ -253,11 +254,6 @@ def _open_part(part: Any) -> Any:
     if isinstance(part, dict) and part.get("type") == "think" and isinstance(part.get("think"), str):
         return {**{k: v for k, v in part.items() if k != "think"}, "type": "reasoning", "text": part["think"]}
     return part
-
-
-def _read_usage(raw: Any) -> Usage | None:
-    """Return the usage of one request; cached tokens are counted apart from the input."""
-    return make_usage(Fields({"usage": raw}), "usage", _USAGE) if raw else None
 
 
 _USAGE = "inputOther", "output", "inputCacheRead", "inputCacheCreation", ""

@@ -159,7 +159,7 @@ def find_deviations(document: dict[str, Any]) -> Iterator[str]:
     if (
         not isinstance(state, dict)
         or set(state) != set(_STATE)
-        or not all(_is_name(v) for v in state.values())
+        or not all(isinstance(v, str) and v for v in state.values())
     ):
         yield "`smState` is not an object of `smExtId` and `stateSlotRef`"
     for name in document:
@@ -174,10 +174,6 @@ def find_deviations(document: dict[str, Any]) -> Iterator[str]:
 
 
 _STATE = {"smExtId": "-", "stateSlotRef": "-"}
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and bool(value)
 
 
 READER = Reader(NAME, "stud session manifest", partial(sniff_document, judge=_judge), read)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...errors import ReadError
 from ...session.blocks import Number, Reasoning, Text, ToolCall
@@ -165,7 +165,11 @@ class _EditorChat(Reading):
         shown = fields.items("response") or []
         for key in [key for key in summaries if key in self.rounds]:
             # It was written in this request, but summarises the context before an earlier one.
-            self._summarise(name, summaries.pop(key), self.rounds[key], time)
+            summarised, before = summaries.pop(key)
+            after = self.where[self.rounds[key]] + 1
+            first_kept = self.entries[after].id if after < len(self.entries) else None
+            boundary = {"first_kept": first_kept, "tokens_before": before}
+            self.compact(f"{name}/summary", summarised, None, boundary, timestamp=time)
         message = fields.any("message")
         words = message if isinstance(message, str) else Fields(message).text("text")
         parsed_blocks: list[ParsedBlock] = [(Text(text=words), {})] if words is not None else []
@@ -177,10 +181,8 @@ class _EditorChat(Reading):
         for round_number, round_ in enumerate(rounds, 1):
             self._take_round(f"{name}/{round_number}", Fields(round_), results, time, model)
             if (summary := summaries.get(str(round_.get("id")))) is not None:
-                told_before = {"tokens_before": summary.before}
-                self.compact(
-                    f"{name}/{round_number}/summary", summary.text, None, told_before, timestamp=time
-                )
+                told_before = {"tokens_before": summary[1]}
+                self.compact(f"{name}/{round_number}/summary", summary[0], None, told_before, timestamp=time)
         final = _read_shown(shown, after_calls=bool(rounds))
         round_texts = {text for round_ in rounds if isinstance(text := round_.get("response"), str)}
         final = [pair for pair in final if pair[0].kind != "text" or pair[0].text not in round_texts]
@@ -236,12 +238,6 @@ class _EditorChat(Reading):
         if number is not None:
             self.rounds[number] = last
 
-    def _summarise(self, name: str, summary: ChatSummary, until: str, time: str | None) -> None:
-        after = self.where[until] + 1
-        first_kept = self.entries[after].id if after < len(self.entries) else None
-        boundary = {"first_kept": first_kept, "tokens_before": summary.before}
-        self.compact(f"{name}/summary", summary.text, None, boundary, timestamp=time)
-
     def read(self, document: Json, *, places: bool) -> Session:
         """Build the session; `places` if the requests are elements of the file. Raises `EmptySession`."""
         fields = Fields(document)
@@ -260,25 +256,21 @@ class _EditorChat(Reading):
         )
 
 
-class ChatSummary(NamedTuple):
-    """The text of a summary, and the tokens of the context before it; None if unknown."""
+def _read_summaries(metadata: Fields, rounds: list[Json]) -> dict[str, tuple[str, Number | None]]:
+    """Return the texts of the summaries in a request, by the id of the last round that each one replaces.
 
-    text: str
-    before: Number | None
-
-
-def _read_summaries(metadata: Fields, rounds: list[Json]) -> dict[str, ChatSummary]:
-    """Return the summaries in a request, by the id of the last round that each one replaces."""
-    by_round: dict[str, ChatSummary] = {}
+    Each with the tokens of the context before it; None if unknown.
+    """
+    by_round: dict[str, tuple[str, Number | None]] = {}
     for raw in [metadata.any("summary"), *(metadata.items("summaries") or ())]:
         summary = Fields(raw)
         number, text = summary.text("toolCallRoundId"), summary.text("text")
         if number is not None and text is not None:
-            by_round[number] = ChatSummary(text, summary.number("contextLengthBefore"))
+            by_round[number] = text, summary.number("contextLengthBefore")
     for each_round in rounds:
         number, text = each_round.get("id"), each_round.get("summary")
         if isinstance(number, str) and isinstance(text, str):
-            by_round.setdefault(number, ChatSummary(text, None))
+            by_round.setdefault(number, (text, None))
     return by_round
 
 

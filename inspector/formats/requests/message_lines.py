@@ -193,7 +193,10 @@ class _Conversation(Reading):
                 self._name_itself(pair, last.sources[0]) for pair in message.parsed_blocks
             ]
             model = fields.text("model") or fields.text("model_id")
-            more = {"model": model, "stop_reason": _take_reason(fields)}
+            more = {
+                "model": model,
+                "stop_reason": fields.text("stop_reason") or fields.text("finish_reason"),
+            }
         entry = self.add(
             name or f"line-{last.sources[0].line}",
             role,
@@ -244,10 +247,6 @@ def _name(row: Json) -> str:
         if isinstance(label := row.get(key), str):
             return f"row of {key} {label}"[:60]
     return "row without a role"
-
-
-def _take_reason(fields: Fields) -> str | None:
-    return fields.text("stop_reason") or fields.text("finish_reason")
 
 
 READER = replayed_reader(NAME, "Messages, one a line", sniff, _Conversation)

@@ -33,7 +33,7 @@ def join_requests(
     last = main.last if main is not None else None
     session_fields = {
         "model": last.model if last else None,
-        "system": tuple(_read_system(last)) if last else (),
+        "system": tuple(Text(text=part.text) for part in last.system if part.text) if last else (),
         "tools": last.tools if last else (),
         "created": next((request.time for request in requests if request.time), None),
         "updated": next((request.time for request in reversed(requests) if request.time), None),
@@ -50,10 +50,6 @@ def join_requests(
         if thread is not main:
             joining.set_apart(thread)
     return recording.make_session(**{**session_fields, **about})
-
-
-def _read_system(request: WholeRequest) -> list[Text]:
-    return [Text(text=message.text) for message in request.system if message.text]
 
 
 class _Joining:

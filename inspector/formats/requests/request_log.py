@@ -259,7 +259,7 @@ class _RequestLog(Reading):
                 reply,
                 usage=read_chat_usage(usage.rest.get("usage")),
                 model=answer.text("model") or fields.text("model") or fields.text("modelId"),
-                system=[m for prompt in system if prompt for m in _read_system(prompt, self.names)],
+                system=read_chat([{"role": "system", "content": p} for p in system if p], self.names),
                 tools=read_chat_tools(fields.any("tools") or Fields(fields.any("toolConfig")).any("tools")),
                 time=_read_time(around_fields) or _read_time(fields) or _read_time(answer),
                 key=next((key for key in keys if isinstance(key, str)), ""),
@@ -313,10 +313,6 @@ def _unpack_har(value: Any) -> Any:
         }
         for entry in entries
     ]
-
-
-def _read_system(prompt: Any, names: Names) -> list[ChatMessage]:
-    return read_chat([{"role": "system", "content": prompt}], names)
 
 
 def _read_time(fields: Fields) -> str | None:

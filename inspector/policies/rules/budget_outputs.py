@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from ...session.blocks import TOOL_OUTPUT, Block, Text, ToolOutput
-from ...text import utf16_length
+from ...text import utf16_length, utf16_slice
 from ...tokens.memo import Memo
 from ..base_rule import Rule
 from ..part import Count
@@ -76,8 +76,8 @@ class BudgetOutputs(Rule):
         where = output.artifact or f"tool-outputs/{output.call_id}.txt"
         return (
             f"[Output of {size:,} characters; the first {head:,} and the last {tail:,} are shown. "
-            f"All of it: {where}]\n{_units(text, 0, head)}\n\n"
-            f"[{size - head - tail:,} characters left out]\n\n{_units(text, size - tail, size)}"
+            f"All of it: {where}]\n{utf16_slice(text, 0, head)}\n\n"
+            f"[{size - head - tail:,} characters left out]\n\n{utf16_slice(text, size - tail, size)}"
         )
 
     def decide(self, table: Table) -> Decision:
@@ -98,21 +98,3 @@ def estimate(text: str) -> int:
         return units // 4
     ascii_units = units if text.isascii() else sum(char < "\x80" for char in text)
     return int(ascii_units * ASCII_TOKENS + (units - ascii_units) * OTHER_TOKENS)
-
-
-def _units(text: str, first: int, end: int) -> str:
-    """UTF-16 units `first` to `end` of a text, without a half of a character at either end."""
-    if first >= end or text.isascii():
-        return text[first:end]
-    data = text.encode("utf-16-le", "surrogatepass")
-    whole = data[2 * first : 2 * end].decode("utf-16-le", "surrogatepass")
-    if first and 0xDC <= data[2 * first + 1] <= 0xDF and 0xD8 <= data[2 * first - 1] <= 0xDB:
-        whole = whole[1:]
-    if (
-        2 * end < len(data)
-        and end
-        and 0xD8 <= data[2 * end - 1] <= 0xDB
-        and 0xDC <= data[2 * end + 1] <= 0xDF
-    ):
-        whole = whole[:-1]
-    return whole

@@ -166,7 +166,8 @@ def _clear(rule: ClearToolOutputs | DropOldOutputs, table: Table) -> Decision:
     rows = outputs | _find_inputs(rule, table, outputs)
     least = rule.clear_at_least
     if least is not None:
-        gain = _gain(table, rows)
+        emptied = [empty(table.block(row), row) for row in np.flatnonzero(rows).tolist()]
+        gain = int(table.tokens[rows].sum()) - int(table.ledger.count_blocks(emptied).sum())
         if gain < least:
             some = plural(gain, "token")
             return Decision(why=f"{some} could be cleared, fewer than the {least:,} that must go.")
@@ -289,11 +290,3 @@ def _find_inputs(rule: Clearing, table: Table, outputs: Bools) -> Bools:
     if isinstance(rule.clear_inputs, tuple):
         rows = from_tools(table, rows, rule.clear_inputs)
     return rows
-
-
-def _gain(table: Table, rows: Bools) -> int:
-    """Tokens that go when these rows are emptied."""
-    emptied = table.ledger.count_blocks(
-        [empty(table.block(row), row) for row in np.flatnonzero(rows).tolist()]
-    )
-    return int(table.tokens[rows].sum()) - int(emptied.sum())

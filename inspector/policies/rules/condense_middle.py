@@ -11,7 +11,7 @@ from pydantic import Field
 from ...session.blocks import REASONING
 from ...session.tree import USER, Bools
 from ...text import plural
-from ...tokens.counter import Longs
+from ...tokens.counter import Longs, running_sums
 from ..base_rule import Rule
 from ..part import LARGE, Count, Share
 from ..table import VERBATIM, Claim, Decision, Summary, Table
@@ -93,9 +93,7 @@ def count_events(table: Table) -> Events:
     # The user's words next to outputs are a separate message; the model's words next to calls are not.
     aside = (live.role == USER) & (blocks > paired + lone)
     events = np.where(paired > 0, paired + aside, blocks > lone)
-    before = np.zeros(n + 1, np.int64)
-    np.cumsum(events, out=before[1:])
-    return Events(before + bool(table.session.system), _find_valid(table, paired))
+    return Events(running_sums(events) + bool(table.session.system), _find_valid(table, paired))
 
 
 def _find_valid(table: Table, paired: NDArray[np.integer[Any]]) -> Bools:
@@ -127,8 +125,7 @@ def _find_tail(rule: CondenseMiddle, table: Table, events: Events) -> tuple[int 
     if events.total > rule.events:
         sizes.append(rule.events // 2 - rule.first - 1)
     limit = min((size for size in (rule.tokens, table.window or None) if size is not None), default=None)
-    tokens = np.zeros(len(table.live) + 1, np.int64)
-    np.cumsum(np.bincount(table.live.position, table.tokens, len(table.live)), out=tokens[1:])
+    tokens = running_sums(np.bincount(table.live.position, table.tokens, len(table.live)))
     total = table.ledger.head_tokens + int(tokens[-1])
     if limit is not None and total > limit:
         must = True

@@ -16,7 +16,7 @@ from ...session.blocks import TOOL_CALL, TOOL_OUTPUT, Block, Document, Image, Te
 from ...session.json_text import stringify
 from ...session.tree import ASSISTANT, TOOL, USER, Bools
 from ...text import utf16_length
-from ...tokens.counter import Longs
+from ...tokens.counter import Longs, running_sums
 from ...tokens.memo import Memo
 from ...tokens.rows import SECTIONS
 from ..base_rule import Rule
@@ -246,9 +246,7 @@ def _add_up(rule: KeepRecentShare, table: Table, first: int) -> Longs:
     else:
         weights = _messages(table)
     weights[:first] = 0
-    out = np.zeros(n + 1, np.int64)
-    np.cumsum(weights, out=out[1:])
-    return out
+    return running_sums(weights)
 
 
 def _messages(table: Table) -> Longs:

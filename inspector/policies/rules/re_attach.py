@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import Block, ToolCall, ToolOutput
+from ...session.blocks import ToolCall, ToolOutput
 from ..base_rule import Rule
 from ..part import Count
 from ..table import Decision, Notice, Table
@@ -84,7 +84,8 @@ def _read_files(table: Table) -> dict[str, _File]:
     answered: dict[int, int] = dict(table.live.pairs.tolist())
     for row in sorted(answered):
         call, output = table.block(row), table.block(answered[row])
-        if not (isinstance(call, ToolCall) and isinstance(call.input, Mapping)) or _failed(output):
+        failed = isinstance(output, ToolOutput) and output.is_error
+        if not (isinstance(call, ToolCall) and isinstance(call.input, Mapping)) or failed:
             continue
         path = call.input.get("file_path")
         if not isinstance(path, str) or call.name not in ("Read", "Write", "Edit", "MultiEdit"):
@@ -101,10 +102,6 @@ def _read_files(table: Table) -> dict[str, _File]:
             for edit in edits if isinstance(edits, list) else [call.input]:
                 file.text = _edit(file.text, edit)
     return files
-
-
-def _failed(output: Block) -> bool:
-    return isinstance(output, ToolOutput) and output.is_error
 
 
 def _edit(text: str, edit: object) -> str:

@@ -52,7 +52,7 @@ class SpillOutputs(Rule):
             return replace_text(block, _point(self, block)) if isinstance(block, ToolOutput) else block
 
         rewrite = Rewrite(make, ("spill", self.folder, self.preview))
-        rows, above = _find_spilled(self, table)
+        rows, above = find_spilled(self, table)
         claim = Claim(rows, POINTER, rewrite=rewrite)
         notes: tuple[str, ...] = ()
         if above:
@@ -87,13 +87,11 @@ class Spill(NamedTuple):
     sha256: str
 
 
-def find_spilled(rule: SpillOutputs, table: Table) -> Bools:
-    """bool[m]: outputs that go to files: of each message over the budget the largest, until it is under."""
-    return _find_spilled(rule, table)[0]
+def find_spilled(rule: SpillOutputs, table: Table) -> tuple[Bools, list[int]]:
+    """bool[m]: outputs that go to files: of each message over the budget the largest, until it is under.
 
-
-def _find_spilled(rule: SpillOutputs, table: Table) -> tuple[Bools, list[int]]:
-    """The same, and by how many characters each message is still over the budget."""
+    And by how many characters each message is over it still.
+    """
     above: list[int] = []
     rows, lengths = np.zeros(len(table.tokens), bool), output_lengths(table)
     step = table.live.step[table.live.position]
@@ -119,7 +117,7 @@ def _find_spilled(rule: SpillOutputs, table: Table) -> tuple[Bools, list[int]]:
 def find_spills(rule: SpillOutputs, table: Table) -> tuple[Spill, ...]:
     """Return the outputs to be written to files for this context. The caller writes them."""
     out = []
-    rows = np.flatnonzero(find_spilled(rule, table))
+    rows = np.flatnonzero(find_spilled(rule, table)[0])
     for row, ref in zip(rows.tolist(), table.session.live_refs(rows), strict=True):
         block = table.block(row)
         if isinstance(block, ToolOutput):

@@ -67,7 +67,9 @@ def ask_provider(plan: Plan, asking: RequestOptions, cleaner: RequestRedactor) -
     body = rendered.request
     instructions = _write_instructions(plan, asking)
     if management is not None:
-        edits = [edit | _pause(edit, instructions) for edit in management["edits"]]
+        # A compaction stops when it is done: no reply of the model is wanted after it.
+        pause = {"pause_after_compaction": True, "instructions": instructions}
+        edits = [edit | pause if edit["type"] == COMPACT else edit for edit in management["edits"]]
         body["context_management"] = {"edits": edits}
     else:
         betas = (ON_DEMAND,)
@@ -124,11 +126,6 @@ def _find_edits(plan: Plan, asking: RequestOptions) -> tuple[Json | None, tuple[
     return management, tuple(list_betas(management))
 
 
-def _pause(edit: Json, instructions: str) -> Json:
-    """A compaction stops when it is done: no reply of the model is wanted after it."""
-    return {"pause_after_compaction": True, "instructions": instructions} if edit["type"] == COMPACT else {}
-
-
 def _write_instructions(plan: Plan, asking: RequestOptions) -> str:
     """The same instruction as for a summariser: it takes the place of the provider's own (§5)."""
     job = SummaryJob(kind="initial", entries=(), max_tokens=None)
@@ -159,13 +156,10 @@ def read_compacted(side: ProviderSide, blocks: list[Json], stop_reason: str, usa
     """Return the compaction in an answer. Raises `AnswerRefused` without one, or if it failed."""
     block: Json | None = next((block for block in blocks if block.get("type") == "compaction"), None)
     if block is None:
-        reason = f"The provider did not compact; it stopped with {_word(stop_reason)}."
+        word = stop_reason if stop_reason.replace("_", "").isalpha() else "no reason"
+        reason = f"The provider did not compact; it stopped with {word}."
         raise AnswerRefused("empty", reason, usage)
     content: Any = block.get("content")
     if not isinstance(content, str) or not content.strip():
         raise AnswerRefused("empty", "The provider's compaction failed: it holds no summary.", usage)
     return Sealed(block=block, betas=side.betas, model=side.body["model"])
-
-
-def _word(stop_reason: str) -> str:
-    return stop_reason if stop_reason.replace("_", "").isalpha() else "no reason"

@@ -128,7 +128,8 @@ def fit(
     def count(chosen: Iterable[int]) -> int:
         return _count(counter, layout.write([items[at] for at in sorted(chosen)], whole=whole))
 
-    costs = _count_each(counter, [_text_of(item) for item in items])
+    texts = [f", {item.text}" if item.label else f"- {item.text}\n" for item in items]
+    costs = _count_each(counter, texts)
     first = sum(cost for item, cost in zip(items, costs, strict=True) if item.kind == FIRST)
     whole = _count(counter, layout.write((), whole=True)) * 4 <= budget - first
     opening = _count_each(counter, [f"{slot.opening}\n" for slot in layout.slots])
@@ -237,10 +238,6 @@ class _Choice:
 
 def _in_word(character: str) -> bool:
     return character.isalnum() or character == "_"
-
-
-def _text_of(item: Item) -> str:
-    return f", {item.text}" if item.label else f"- {item.text}\n"
 
 
 def _count(counter: Counter, text: str) -> int:

@@ -138,7 +138,8 @@ class _ItemCollector:
         for item in self._lines("rule", "constraints", [fact for fact in typed if not forbids(fact.form)]):
             yield item._replace(key="")
         yield from self._stated()
-        tasks, off, others = self.outcomes.sort_tasks(self._latest("todo"), self._last_asked())
+        last_asked = self.requests[-1][0] >> 32 if self.requests else 0
+        tasks, off, others = self.outcomes.sort_tasks(self._latest("todo"), last_asked)
         yield from self._lines("todo", "next", tasks, "[ ] ")
         errors = self._latest("error")
         telling = [fact for fact in errors if _is_telling(fact)]
@@ -148,7 +149,9 @@ class _ItemCollector:
         decisions = [*self._latest("choice"), *self._latest("decision")]
         yield from self._lines("decision", "decisions", decisions[:NEWEST])
         yield from self._last_words()
-        yield from self._findings()
+        # Sentences of the model's own with a figure, the latest first.
+        for at, words in reversed(find_findings(self.answers)):
+            yield Item("finding", "context", printable(words), at, printable(words))
         yield from self._named_before()
         yield from self._collect_requests()
         yield from self._lines("error", "context", telling[NEWEST:], "Error: ")
@@ -217,11 +220,6 @@ class _ItemCollector:
                 stated.add(frame)
                 yield Item("stated", "context", printable(words), at, printable(words))
 
-    def _findings(self) -> Iterator[Item]:
-        """Sentences of the model's own with a figure, the latest first."""
-        for at, words in reversed(find_findings(self.answers)):
-            yield Item("finding", "context", printable(words), at, printable(words))
-
     def _collect_requests(self) -> Iterator[Item]:
         """What was asked between, the latest first."""
         for at, text in reversed(self.requests[1:-1]):
@@ -288,10 +286,6 @@ class _ItemCollector:
     def _by_user(self, fact: Fact) -> bool:
         start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
         return bool((self.facts.by[start:end] == BY.index("user")).any())
-
-    def _last_asked(self) -> int:
-        """The entry in which the user spoke last."""
-        return self.requests[-1][0] >> 32 if self.requests else 0
 
 
 def _replaceable(words: str) -> str | tuple[str, ...]:

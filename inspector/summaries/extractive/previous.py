@@ -53,11 +53,6 @@ def section_of(heading: str) -> str:
     return match.lastgroup or "context" if match else "context"
 
 
-def _says_nothing(line: str) -> bool:
-    """Whether a line says that there is nothing, or only draws one, as under a table's head."""
-    return bool(_NOTHING.match(line) or _RULE.match(line))
-
-
 def read_summary(text: str) -> list[SummaryLine]:
     """Its lines in order, without marks, headings and what says that there is nothing.
 
@@ -83,7 +78,7 @@ def read_summary(text: str) -> list[SummaryLine]:
             if (
                 len(line_text) > 2
                 and not line_text.startswith(("```", "---"))
-                and not _says_nothing(line_text)
+                and not (_NOTHING.match(line_text) or _RULE.match(line_text))
             ):
                 lines.append(SummaryLine(slot, clip(line_text, LONGEST)))
     return lines

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...session.blocks import Block, Image, ToolOutput
+from ...session.blocks import Block
 from ...session.entries import Entry
 from ...session.tree import Ints
 from ...text import utf16_length
@@ -35,7 +35,7 @@ def weigh(entry: Entry) -> int:
     counted = _COUNTED.get(entry.role, ())
     for block in entry.blocks:
         if block.kind == "tool_output":
-            outputs += -(-_output_chars(block) // 4)
+            outputs += -(-sum(map(_part_chars, block.parts)) // 4)
         elif block.kind in counted:
             units += utf16_length(block.text)
     return -(-units // 4) + (outputs if entry.role in ("user", "tool") else 0)
@@ -44,16 +44,8 @@ def weigh(entry: Entry) -> int:
 _COUNTED = {"user": ("text",), "assistant": ("text", "reasoning", "tool_call")}
 
 
-def _output_chars(output: ToolOutput) -> int:
-    return sum(_part_chars(part) for part in output.parts)
-
-
 def _part_chars(part: Block) -> int:
     return IMAGE_CHARS if part.kind == "image" else utf16_length(part.text) if part.kind == "text" else 0
-
-
-def _image(image: Image, model: str | None, in_tool: bool) -> int:
-    return IMAGE_CHARS // 4 if in_tool else 0
 
 
 CHARS4_UTF16 = Counter(
@@ -61,6 +53,6 @@ CHARS4_UTF16 = Counter(
     title="characters / 4",
     count=count,
     about=lambda: "chars4_utf16, an estimate: UTF-16 characters / 4, as Flue and pi count",
-    image=_image,
+    image=lambda image, model, in_tool: IMAGE_CHARS // 4 if in_tool else 0,
     weigh=weigh,
 )

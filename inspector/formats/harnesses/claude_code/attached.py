@@ -15,7 +15,7 @@ belong to their place in the conversation and may be compacted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ....session.blocks import Block, Document, Text, build
@@ -131,10 +131,6 @@ def _read_memory(path: Any, content: Any) -> str:
     return f"Contents of {_string(path)}:\n\n{words}" if isinstance(words, str) and words else ""
 
 
-def _read_nested(fields: Fields) -> Iterator[str]:
-    yield _read_memory(fields.get("path"), fields.get("content"))
-
-
 def _read_skills(fields: Fields) -> Iterator[str]:
     for skill in list_objects(fields.get("skills")):
         if content := _string(skill.get("content")):
@@ -210,7 +206,7 @@ _STANDING: dict[str, Callable[[Fields], Iterator[str]]] = {
     "session_context": _read_values("context"),
 }
 """Announced again as a whole when it changes, and after every compaction."""
-_READERS: dict[str, Callable[[Fields], Iterator[str]]] = {
+_READERS: dict[str, Callable[[Fields], Iterable[str]]] = {
     "async_hook_response": _read_late_hook,
     "bash_output_audience_note": _take("text", "content"),
     "batching_reminder_sent": _take("text"),
@@ -224,7 +220,7 @@ _READERS: dict[str, Callable[[Fields], Iterator[str]]] = {
     "hook_success": _read_hook,
     "invoked_skills": _read_skills,
     "mcp_resource": _read_resource,
-    "nested_memory": _read_nested,
+    "nested_memory": lambda fields: [_read_memory(fields.get("path"), fields.get("content"))],
     "opened_file_in_ide": _take("filename"),
     "output_style_instructions": _take("text", "content"),
     "plan_file_reference": _take("planFilePath", "planContent"),

@@ -168,13 +168,9 @@ def _read(whole: Json, sidecar: Json | None, manifest: Json) -> Session:
         cwd=about.text("cwd"),
         created=about.text("started_at") or recording.entries[0].timestamp if recording.entries else None,
         updated=fields.text("updated_at"),
-        system=tuple(block for block, _ in find_blocks(prompt, _read_text)),
+        system=tuple(block for block, _ in find_blocks(prompt, lambda raw: read_with_rest(raw, {}))),
         extra=extra,
     )
-
-
-def _read_text(raw: Any) -> ParsedBlock:
-    return read_with_rest(raw, {})
 
 
 def _find_end(rows: list[Any], sidecar: Json) -> int:

@@ -309,7 +309,10 @@ class _Chat(Reading):
             return self.clear(message.name, message.cleared, source, parent=parent).id
         parsed_blocks = read_parts(fields.any("content"), self.names, message.name)
         if message.kind == "compaction":
-            kept_ids = tuple(name for other in message.kept_messages for name in self._names_of(other))
+            names = (
+                name for other in message.kept_messages for name in (other.name, f"{other.name}/results")
+            )
+            kept_ids = tuple(name for name in names if name in self.where)
             boundary = {"summary": join_texts(parsed_blocks), "kept": kept_ids}
             entry = self.compact(
                 message.name,
@@ -347,9 +350,6 @@ class _Chat(Reading):
         for other in message.sources[1:]:
             self.also(entry.id, other)
         return self.last or entry.id
-
-    def _names_of(self, message: _Message) -> list[str]:
-        return [name for name in (message.name, f"{message.name}/results") if name in self.where]
 
     def _take_calls(self, fields: Fields, parsed_blocks: list[ParsedBlock], name: str) -> list[ParsedBlock]:
         """Add the calls of a reply to its blocks, without duplicates, and return their outputs."""

@@ -108,7 +108,8 @@ class _ExportReading(Reading):
         self.summaries = {
             info["parentID"]
             for raw in messages
-            if (info := _info(raw)).get("summary") is True and _is_done(info)
+            if (info := _info(raw)).get("summary") is True
+            and info.get("finish") and not info.get("error")
             and isinstance(info.get("parentID"), str)
         }  # fmt: skip
         self.cleared: dict[float, list[str]] = {}
@@ -312,10 +313,6 @@ class _ExportReading(Reading):
 def _info(raw: Any) -> Json:
     info = raw.get("info") if isinstance(raw, dict) else None
     return info if isinstance(info, dict) else {}
-
-
-def _is_done(info: Json) -> bool:
-    return bool(info.get("finish")) and not info.get("error")
 
 
 def _text(holder: Json, name: str) -> str | None:

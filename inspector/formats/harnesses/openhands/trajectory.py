@@ -255,7 +255,10 @@ class _OldEvents(Reading):
             words = content if isinstance(content, str) else stringify(content)
             self._add("user", [(Text(text=words), {})], source, fields, timestamp=time, meta=True)
         else:
-            failed = kind == "error" or fields.rest.get("success") is False or _find_exit(extras) > 0
+            failed = kind == "error" or fields.rest.get("success") is False
+            if not failed:  # the code is -1 while the command still runs
+                about = Fields(extras.rest.get("metadata"))
+                failed = (about.number("exit_code") or extras.number("exit_code") or 0) > 0
             name = metadata.text("function_name") or self.names.get(call)
             content = add_exit_status(content, extras.rest.get("metadata"))
             output = read_answer(call, content, self.names, name, failed=failed)
@@ -290,12 +293,6 @@ class _OldEvents(Reading):
             tools=self.tools,
             extra=self.about,
         )
-
-
-def _find_exit(extras: Fields) -> float:
-    """Return the exit code of a command; 0 if it is missing, -1 if the command still runs."""
-    code = Fields(extras.rest.get("metadata")).number("exit_code") or extras.number("exit_code")
-    return code or 0
 
 
 def _find_recalled(extras: Fields) -> str:
