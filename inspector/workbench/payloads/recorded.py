@@ -35,7 +35,7 @@ from .boundary import say_sizes
 from .columns import ColumnPacker
 from .gauge import GaugeWords, say_where
 from .recovery import describe_recovery, find_reason
-from .scene import CutPayload, DrawnPlan, PlanPayload, SectionSums, TriggerVerdict
+from .scene import CutPayload, DrawnPlan, PlanPayload, SectionSums
 from .sections import ALL_SECTIONS, even_out, sum_before
 from .sentence import SentencePayload, add_up, pack_left, say_left
 
@@ -213,7 +213,7 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         after=SectionSums(recorded.after, sections[place].tolist()),
         thresholds=[],
         reserve=0,
-        trigger=TriggerVerdict(False, ""),
+        trigger="",
         told=_list_sizes(recorded, history),
         recovery=recovery or UNSET,
         notes=_notes(recorded),

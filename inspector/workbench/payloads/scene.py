@@ -36,11 +36,10 @@ from ...tokens.rows import say_uncounted
 from ..opening import Choice, RecordedMark, middle_place
 from ..words import label_of, say_plainly
 from .base_payload import Labelled, Payload
-from .bill import BillPayload, describe_bill
 from .boundary import BoundaryPayload, list_boundaries, say_sizes
 from .columns import ColumnPacker, PackedColumn
 from .gauge import GaugeWords, RunState, describe_fill, fill_payload, list_states, word_gauge
-from .header import HeaderPayload, describe_header
+from .header import BillPayload, HeaderPayload, describe_bill, describe_header
 from .played import first_rule
 from .provenance import BY_MODEL, describe_downstream
 from .provided import ProvidedPayload, describe_provided
@@ -201,13 +200,6 @@ class Threshold(Payload, frozen=True):
     share: str | UnsetType = UNSET
 
 
-class TriggerVerdict(Payload, frozen=True):
-    """Whether the policy fires, and why."""
-
-    fires: bool
-    sentence: str
-
-
 class WrittenBy(Payload, frozen=True):
     """Who wrote a plan's summary, its tokens, and a digest of its text."""
 
@@ -237,6 +229,7 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     if the user chose it. `recovery` is the refused request that a recorded compaction followed, if any. If
     the cut splits a turn, the beginning of the turn, from position `split_from`, takes a separate summariser
     call. `since` is the live position before which everything stays, if the plan has one.
+    `trigger` says whether the policy fires, and why.
     """
 
     seq: int
@@ -261,7 +254,7 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     thresholds: list[Threshold]
     gauge: GaugeWords | UnsetType = UNSET
     reserve: int
-    trigger: TriggerVerdict
+    trigger: str
     state: RunState | UnsetType = UNSET
     states: list[RunState] | UnsetType = UNSET
     told: list[tuple[str, str, str]] | UnsetType = UNSET
@@ -404,7 +397,7 @@ def draw_plan(
         thresholds=sorted(thresholds, key=lambda line: line.tokens),
         gauge=word_gauge(plan, mark is not None, reason),
         reserve=reserve,
-        trigger=TriggerVerdict(bool(plan.verdict.fires), describe_fill(plan)),
+        trigger=describe_fill(plan),
         state=fill_payload(plan),
         states=list_states(plan.policy.running, bool(plan.table.window))
         if has_thresholds(plan.policy.harness)

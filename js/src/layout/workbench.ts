@@ -14,7 +14,7 @@ import { makeReceiving } from "../store/receive";
 import { hasReplay } from "../store/replay";
 import { Store } from "../store/store";
 import { EVERYTHING, hasAny, type View } from "../store/view";
-import { readPalette } from "../ui/canvas/canvas-colours";
+import { readPalette, readScale } from "../ui/canvas/canvas-colours";
 import { h, listen } from "../ui/dom";
 import { watchTheme } from "../ui/theme";
 import { makeDock } from "./dock";
@@ -147,6 +147,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     stacked = isLow(root);
     return stacked;
   };
+  store.measureType = () => readScale(root);
   store.draw = (viewState, parts) => {
     if (parts.has("tab")) dock.arrange(viewState);
     if (hasAny(parts, "size", "range"))
@@ -162,7 +163,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
   const forgetKeys = listenKeys(root, store, actions, {
     ...{ help: openHelp, write: writeSummary, search, facts, lesson, rules },
   });
-  const forgetTheme = watchTheme(root, () => store.redraw("theme"));
+  const forgetTheme = watchTheme(root, () => store.redraw("theme", "size"));
   // The axis is as wide as its strip, which also changes with the style sheet and the neighbouring panels.
   const resized = new ResizeObserver(() => {
     markHeight(root);

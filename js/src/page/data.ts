@@ -115,8 +115,10 @@ const begin = (text: string, length: number): string => {
   return length < 0 ? `${flat}…` : flat;
 };
 
+const isList = (column: Column): column is readonly unknown[] => Array.isArray(column);
+
 const readColumn = (column: Column, index: number): unknown => {
-  if (column instanceof Array) {
+  if (isList(column)) {
     const [kind, ...values] = column;
     if (kind === "[")
       return values.map(value => readColumn(value as Column, index)).filter(value => value !== MISSING);

@@ -140,23 +140,18 @@ export interface PolicyName {
   title: string;
 }
 /**
- * The lines of the bill, the total of the known costs, and notes on prices and assumptions.
+ * The cost of the session by the usage in its file.
  *
- * `total` is None without a known cost; `rows` is empty if there are no replies.
+ * `cost` is a few words, "" if there are no replies; `sentence` is the same with its source. The last of the
+ * `columns` is the currency. A row has a name, the number of requests, their tokens and their cost, "?" if
+ * it is unknown. `notes` are about prices and assumptions.
  */
 export interface BillPayload {
-  currency: string;
-  total: number | null;
-  whole: boolean;
-  rows: BillRow[];
-  notes: string[];
-}
-/** A line of the bill: number of requests, their tokens and cost; None if unknown or without a price. */
-export interface BillRow {
-  name: string;
-  calls: number;
-  tokens: number | null;
-  money: number | null;
+  cost: string;
+  sentence: string;
+  columns: string[];
+  rows: string[][];
+  notes: string;
 }
 /** The total of the blocks and the other parts of a request: in one line, and as exact tokens. */
 export interface FootPayload {
@@ -189,6 +184,7 @@ export interface PackedColumn {
  * if the user chose it. `recovery` is the refused request that a recorded compaction followed, if any. If
  * the cut splits a turn, the beginning of the turn, from position `split_from`, takes a separate summariser
  * call. `since` is the live position before which everything stays, if the plan has one.
+ * `trigger` says whether the policy fires, and why.
  */
 export interface PlanPayload {
   seq: number;
@@ -215,7 +211,7 @@ export interface PlanPayload {
   thresholds: Threshold[];
   gauge?: GaugeWords;
   reserve: number;
-  trigger: TriggerVerdict;
+  trigger: string;
   state?: RunState;
   states?: RunState[];
   told?: [string, string, string][];
@@ -365,11 +361,6 @@ export interface GaugeWords {
   low: number;
   high: number;
 }
-/** Whether the policy fires, and why. */
-export interface TriggerVerdict {
-  fires: boolean;
-  sentence: string;
-}
 /**
  * A state of the harness, with a mark besides the tone, so that it is readable without colour.
  *
@@ -445,7 +436,6 @@ export interface RunPayload {
   aboveWindow: string;
   first: number;
   window: number | null;
-  threshold: number;
   thresholds: Threshold[];
   states: RunState[];
   banners: BannerPayload[];
@@ -915,7 +905,7 @@ export interface SummariesReply {
   givenBack: SummarySide;
 }
 /**
- * One summary: its name, size and author, its text, and the facts that it keeps.
+ * One summary: its name, size and author, and its text.
  *
  * `note` says what limits it, or is ""; `sentence` replaces a missing text.
  */
@@ -925,20 +915,7 @@ export interface SummarySide {
   text: string;
   total: number;
   note: string;
-  counts: SummaryCount[];
   sentence: string;
-}
-/**
- * Number of facts of a kind before, and of those that a summary names in full: "names 10 of 12 changed
- * files".
- *
- * For a summary that is not written yet, `named` counts the facts that are safe without it.
- */
-export interface SummaryCount {
-  sort: string;
-  named: number;
-  of: number;
-  words: string;
 }
 /**
  * The matching facts; `rows` are those from index `from`; `kinds` counts all facts, without the filter.
