@@ -228,6 +228,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
           { label: "95", tokens: 190_000 },
         ],
         reserve: 16_384,
+        figures: [],
         trigger: "Fires above 183.6k tokens: the window less the reserve. Not yet.",
         state: {
           id: "warning",
@@ -603,14 +604,6 @@ const describe = (session: Invented, columns: PackedColumn[]): ScenePayload => {
     foot: { words: "", told: "" },
     bill: { cost: "", sentence: "", columns: [], rows: [], notes: "" },
     notices: ["reasoning of 3 turns is encrypted", "14 steps have no recorded usage and are estimated"],
-    provided: [
-      {
-        name: "project notes",
-        origin: "CLAUDE.md",
-        when: "read again for every request",
-        tokens: HEAD[2] as number,
-      },
-    ],
     columns,
   };
 };

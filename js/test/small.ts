@@ -85,7 +85,6 @@ export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene
       ],
       notes: "opus: USD 5 in.",
     },
-    provided: [],
     columns,
   };
   return { wire, data: bytes, scene: decodeScene(wire, bytes) as Scene };
@@ -214,6 +213,7 @@ export const smallPlan = (
     after: { total: 165, sections: [0, 30, 30, 5, 100] },
     thresholds: [{ label: "warn", tokens: 800 }],
     reserve: 100,
+    figures: [],
     trigger: "Does not fire.",
     notes: [],
     recipe: 'make_plan(session, "plain")',

@@ -33,6 +33,7 @@ from ...tokens.rows import SECTIONS
 from ..words import say_plainly
 from .boundary import say_sizes
 from .columns import ColumnPacker
+from .figures import list_provided
 from .gauge import GaugeWords, say_where
 from .recovery import describe_recovery, find_reason
 from .scene import CutPayload, DrawnPlan, PlanPayload, SectionSums
@@ -216,6 +217,7 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         trigger="",
         told=_list_sizes(recorded, history),
         recovery=recovery or UNSET,
+        figures=list_provided(plan.session, plan.ledger),
         notes=_notes(recorded),
         recipe=f"session.at({recorded.entry.id!r}).live",
         pins=[],

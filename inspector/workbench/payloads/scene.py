@@ -38,11 +38,11 @@ from ..words import label_of, say_plainly
 from .base_payload import Labelled, Payload
 from .boundary import BoundaryPayload, list_boundaries, say_sizes
 from .columns import ColumnPacker, PackedColumn
+from .figures import PlanFigure, list_figures
 from .gauge import GaugeWords, RunState, describe_fill, fill_payload, list_states, word_gauge
 from .header import BillPayload, HeaderPayload, describe_bill, describe_header
 from .played import first_rule
 from .provenance import BY_MODEL, describe_downstream
-from .provided import ProvidedPayload, describe_provided
 from .recovery import RecoveryPayload, describe_recovery, find_reason
 from .rules import RulePayload, describe_rules
 from .sections import (
@@ -57,7 +57,6 @@ from .sections import (
 )
 from .sentence import SentencePayload, count_left, pack_left, write_sentence
 from .subagents import SidePayload, place_sides
-from .surfaces import SurfacesPayload, describe_surfaces
 
 VERSION = 1
 HEAD = ("system", "tools", "provided")
@@ -148,7 +147,6 @@ class ScenePayload(Payload, frozen=True, kw_only=True):
     notices: list[str]
     bill: BillPayload
     foot: FootPayload
-    provided: list[ProvidedPayload]
     columns: list[PackedColumn]
     judged: str | UnsetType = UNSET
     due: str | UnsetType = UNSET
@@ -208,15 +206,6 @@ class WrittenBy(Payload, frozen=True):
     digest: str
 
 
-class PrefixPayload(Payload, frozen=True):
-    """Context before the first rewritten message (S3-2): the live position of that message (None if nothing
-    is rewritten), and the blocks before it with their tokens."""
-
-    message: int | None
-    rows: int
-    tokens: int
-
-
 class PlanPayload(Payload, frozen=True, kw_only=True):
     """A plan over its scene, or a recorded compaction drawn like a plan.
 
@@ -249,8 +238,6 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     stages: list[StagePayload]
     before: SectionSums
     after: SectionSums
-    saved: dict[str, int] | UnsetType = UNSET
-    prefix: PrefixPayload | UnsetType = UNSET
     thresholds: list[Threshold]
     gauge: GaugeWords | UnsetType = UNSET
     reserve: int
@@ -261,8 +248,7 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     recovery: RecoveryPayload | UnsetType = UNSET
     split_from: int | UnsetType = UNSET
     since: int | UnsetType = UNSET
-    surfaces: SurfacesPayload | UnsetType | None = UNSET
-    deterministic: bool | UnsetType = UNSET
+    figures: list[PlanFigure]
     notes: list[str]
     recipe: str
     short_recipe: str | UnsetType = UNSET
@@ -335,7 +321,6 @@ def draw_scene(plan: Plan, history: History, file: str = "") -> DrawnScene:
         notices=_notices(session, ledger),
         bill=describe_bill(ledger),
         foot=describe_foot(plan),
-        provided=describe_provided(session, ledger),
         columns=pack.columns,
         judged=hash_text(repr(session.judgements))[:16] if session.judgements else UNSET,
     )
@@ -392,8 +377,6 @@ def draw_plan(
         stages=describe_stages(plan),
         before=SectionSums(plan.before, sum_before(plan)),
         after=SectionSums(plan.after, sum_after(plan)),
-        saved=plan.saved,
-        prefix=PrefixPayload(*plan.prefix),
         thresholds=sorted(thresholds, key=lambda line: line.tokens),
         gauge=word_gauge(plan, mark is not None, reason),
         reserve=reserve,
@@ -404,8 +387,7 @@ def draw_plan(
         else UNSET,
         recovery=recovery or UNSET,
         split_from=find_start(plan.table) if plan.spec is not None and plan.spec.split_turns else UNSET,
-        surfaces=describe_surfaces(plan),
-        deterministic=plan.deterministic,
+        figures=list_figures(plan),
         notes=list(plan.notes),
         recipe=plan.recipe,
         short_recipe=write_recipe(plan, short=True),

@@ -6,7 +6,6 @@ import { makePolicyPicker } from "../panels/policies/picker";
 import { makeSearch } from "../panels/search/panel";
 import { makeSentence } from "../panels/sentence/panel";
 import { makeTimeline } from "../panels/timeline/timeline";
-import { makePlanFacts } from "../panels/totals/figures";
 import { makeGauge } from "../panels/totals/gauge";
 import type { Host } from "../payloads/host";
 import { makeActions } from "../store/actions";
@@ -92,7 +91,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     gauge: makeGauge(actions, makePolicyPicker(actions)),
     overview: makeOverview(actions),
     timeline,
-    sentence: makeSentence(actions, makePlanFacts(actions)),
+    sentence: makeSentence(actions),
     ...(lesson && { lesson }),
     facts,
     ...(selection && { selection }),

@@ -35,7 +35,6 @@ export interface ScenePayload {
   notices: string[];
   bill: BillPayload;
   foot: FootPayload;
-  provided: ProvidedPayload[];
   columns: PackedColumn[];
   judged?: string;
   due?: string;
@@ -158,13 +157,6 @@ export interface FootPayload {
   words: string;
   told: string;
 }
-/** A contribution: its provider's name, origin ("" if unknown), time, and tokens. */
-export interface ProvidedPayload {
-  name: string;
-  origin: string;
-  when: string;
-  tokens: number;
-}
 /** A column among the bytes: `offset` in bytes, `length` in values. */
 export interface PackedColumn {
   name: string;
@@ -204,10 +196,6 @@ export interface PlanPayload {
   stages: StagePayload[];
   before: SectionSums;
   after: SectionSums;
-  saved?: {
-    [k: string]: number;
-  };
-  prefix?: PrefixPayload;
   thresholds: Threshold[];
   gauge?: GaugeWords;
   reserve: number;
@@ -218,8 +206,7 @@ export interface PlanPayload {
   recovery?: RecoveryPayload;
   splitFrom?: number;
   since?: number;
-  surfaces?: SurfacesPayload | null;
-  deterministic?: boolean;
+  figures: PlanFigure[];
   notes: string[];
   recipe: string;
   shortRecipe?: string;
@@ -329,15 +316,6 @@ export interface SectionSums {
   sections: number[];
 }
 /**
- * Context before the first rewritten message (S3-2): the live position of that message (None if nothing
- * is rewritten), and the blocks before it with their tokens.
- */
-export interface PrefixPayload {
-  message: number | null;
-  rows: number;
-  tokens: number;
-}
-/**
  * A line on a token gauge, with the `mark` of the state that begins there, if any.
  *
  * For a target, `share` is its share of the window or budget.
@@ -394,22 +372,19 @@ export interface RecoveryNode {
   text: string;
   usage: string;
 }
-/** The stored manifest and the request of a plan, apart (S0-46). */
-export interface SurfacesPayload {
-  manifest: ManifestPayload;
-  wire: WirePayload;
-}
-/** The stored context after a plan: its tokens, and whether it changes. */
-export interface ManifestPayload {
-  after: number;
-  changed: boolean;
-}
-/** The request: its tokens, the blocks cleared in it, what this spares, and what that is called. */
-export interface WirePayload {
-  after: number;
-  cleared: number;
-  spared: number;
-  label: string;
+/**
+ * A figure: its name, and its words.
+ *
+ * `lead` comes before the words: the number of a bar of `size` tokens, or the name of the message at the
+ * live position `message`, which it opens.
+ */
+export interface PlanFigure {
+  id: string;
+  name: string;
+  words: string;
+  lead: string;
+  size: number | null;
+  message: number | null;
 }
 /** Who wrote a plan's summary, its tokens, and a digest of its text. */
 export interface WrittenBy {
@@ -1327,7 +1302,7 @@ export interface RuleOffer {
   delta: number | null;
   refused: string;
 }
-/** Settings by their names, and a sentence about the file. */
+/** The settings of the rules in a settings.json, by their names, and a sentence about the file. */
 export interface SettingsFileReply {
   settings: {
     [k: string]: unknown;

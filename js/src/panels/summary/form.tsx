@@ -131,7 +131,10 @@ const Form = ({ viewState, actions, form }: FormProps) => {
   useLayoutEffect(() => {
     starting.current &&= form.waiting;
   });
-  const text = { class: "ci-field", autocomplete: "off", spellcheck: false } as const;
+  const field = (name: "model" | "focus" | "additions" | "own", label: string) => ({
+    ...{ id: id + name, label, name, value: fields[name] },
+    change: (value: string) => form.change({ [name]: value }),
+  });
   return (
     <>
       <h3>
@@ -159,54 +162,25 @@ const Form = ({ viewState, actions, form }: FormProps) => {
             ))}
           </div>
           <div class="ci-wanted" hidden={!isModel}>
-            <label for={`${id}model`}>model</label>
-            <input
-              {...text}
-              type="text"
-              id={`${id}model`}
-              list={`${id}models`}
-              value={fields.model}
-              data-testid="summary-model"
-              onKeyDown={asksAgain}
-              onInput={event => form.change({ model: event.currentTarget.value })}
-            />
+            <Field {...field("model", "model")} list={`${id}models`} onKeyDown={asksAgain} />
             <datalist id={`${id}models`}>
               {writing?.models.map(name => (
                 <option key={name} value={name} />
               ))}
             </datalist>
-            <label for={`${id}focus`}>keep most</label>
-            <input
-              {...text}
-              type="text"
-              id={`${id}focus`}
-              value={fields.focus}
+            <Field
+              {...field("focus", "keep most")}
               placeholder="such as the open question, the names of files"
-              data-testid="summary-focus"
               onKeyDown={asksAgain}
-              onInput={event => form.change({ focus: event.currentTarget.value })}
             />
-            <label for={`${id}additions`}>providers add</label>
-            <textarea
-              class="ci-field"
+            <Field
+              {...field("additions", "providers add")}
               rows={2}
-              id={`${id}additions`}
-              value={fields.additions}
               placeholder="what context providers add to the request; it is never compacted itself"
-              data-testid="summary-additions"
-              onInput={event => form.change({ additions: event.currentTarget.value })}
             />
           </div>
           <div class="ci-wanted" hidden={!isPasted}>
-            <label for={`${id}own`}>text</label>
-            <textarea
-              class="ci-field"
-              rows={7}
-              id={`${id}own`}
-              value={fields.text}
-              data-testid="summary-own"
-              onInput={event => form.change({ text: event.currentTarget.value })}
-            />
+            <Field {...field("own", "text")} rows={7} />
           </div>
           <Sending
             reply={reply}
@@ -232,7 +206,7 @@ const Form = ({ viewState, actions, form }: FormProps) => {
               class="ci-button ci-main"
               data-testid="summary-write"
               hidden={!ready}
-              disabled={busy || preview.waiting || stale !== "" || (isPasted && fields.text === "")}
+              disabled={busy || preview.waiting || stale !== "" || (isPasted && fields.own === "")}
               title={isModel && reply ? reply.priceNote : undefined}
               onClick={begin}
             >
@@ -251,6 +225,36 @@ const Form = ({ viewState, actions, form }: FormProps) => {
           home={node => (isOffered() ? write.current : findChosen(node?.parentElement))}
         />
       </div>
+    </>
+  );
+};
+
+interface FieldProps {
+  id: string;
+  label: string;
+  name: string;
+  value: string;
+  /** Of a field of several lines. */
+  rows?: number;
+  placeholder?: string;
+  list?: string;
+  onKeyDown?(event: KeyboardEvent): void;
+  change(value: string): void;
+}
+
+const Field = ({ label, name, rows, list, change, ...rest }: FieldProps) => {
+  const given = {
+    ...{ ...rest, class: "ci-field", "data-testid": `summary-${name}` },
+    onInput: (event: { currentTarget: { value: string } }) => change(event.currentTarget.value),
+  };
+  return (
+    <>
+      <label for={rest.id}>{label}</label>
+      {rows ? (
+        <textarea {...given} rows={rows} />
+      ) : (
+        <input {...given} type="text" list={list} autocomplete="off" spellcheck={false} />
+      )}
     </>
   );
 };
@@ -304,7 +308,11 @@ const Written = ({ viewState, actions, form, retry, begun, home }: WrittenProps)
       ? sayElsewhere(plan, same ? -1 : elsewhere.turn)
       : "";
   const cost = done || failed ? [writing?.usage, writing?.price].filter(Boolean).join(" · ") : "";
-  const button = { class: "ci-button" };
+  const act = (id: string, words: string, shown: boolean, onClick: () => void, disabled = false) => (
+    <button class="ci-button" data-testid={`writing-${id}`} hidden={!shown} {...{ disabled, onClick }}>
+      {words}
+    </button>
+  );
   return (
     <section
       ref={node}
@@ -358,37 +366,18 @@ const Written = ({ viewState, actions, form, retry, begun, home }: WrittenProps)
         {cost}
       </p>
       <p class="ci-actions" hidden={!busy && !done && !older && !failed}>
-        <button
-          {...button}
-          data-testid="writing-cancel"
-          hidden={!busy}
-          disabled={waiting}
-          onClick={form.stop}
-        >
-          Cancel
-        </button>
-        <button {...button} data-testid="writing-again" hidden={!failed} onClick={retry}>
-          Try again
-        </button>
-        <button
-          {...button}
-          data-testid="writing-go"
-          hidden={elsewhere === null || same || !cuts.placeOf.has(elsewhere.cut)}
-          onClick={() =>
-            actions.edit({ cut: writing?.cut ?? "" }, "The cut is where the summary was written.")
-          }
-        >
-          Go to that cut
-        </button>
-        <button
-          {...button}
-          data-testid="writing-drop"
-          hidden={!(done && elsewhere === null) && !older}
-          disabled={waiting}
-          onClick={form.forget}
-        >
-          Use the placeholder again
-        </button>
+        {act("cancel", "Cancel", busy, form.stop, waiting)}
+        {act("again", "Try again", failed, retry)}
+        {act("go", "Go to that cut", elsewhere !== null && !same && cuts.placeOf.has(elsewhere.cut), () =>
+          actions.edit({ cut: writing?.cut ?? "" }, "The cut is where the summary was written."),
+        )}
+        {act(
+          "drop",
+          "Use the placeholder again",
+          (done && elsewhere === null) || !!older,
+          form.forget,
+          waiting,
+        )}
         {done && form.text !== "" && <Copy kind="ci-button" testid="writing-copy" text={() => form.text} />}
       </p>
     </section>
