@@ -162,14 +162,14 @@ def describe_bill(ledger: Ledger) -> BillPayload:
         ]
         for name, calls, tokens, money in bill.lines
     ]
-    cost, known = "cost not known", "not known"
+    cost, total = "cost not known", "not known"
     if bill.cost is not None:
         amount = f"{bill.cost.total:.2f}"
         cost = f"{'$' if bill.currency == 'USD' else f'{bill.currency} '}{amount}"
-        known = f"{bill.currency} {amount}"
+        total = f"{bill.currency} {amount}"
         if bill.has_unknown:
-            cost, known = f"{cost} and more", f"{known}, and more that is not known"
-    sentence = f"Cost by the file's usage: {known}"
+            cost, total = f"{cost} and more", f"{total}, and more that is not known"
+    sentence = f"Cost by the file's usage: {total}"
     columns = ["", "requests", "tokens", bill.currency]
     notes = " ".join(bill.notes) if rows else ""
     return BillPayload(cost if rows else "", sentence, columns, rows, notes)

@@ -11,16 +11,16 @@ interface Props {
 }
 
 export const Copy = ({ text, words = "Copy", kind = "ci-link", title, testid }: Props) => {
-  const [said, setSaid] = useState("");
+  const [message, setMessage] = useState("");
   useEffect(() => {
-    if (said === "") return;
-    const timer = setTimeout(() => setSaid(""), 1600);
+    if (message === "") return;
+    const timer = setTimeout(() => setMessage(""), 1600);
     return () => clearTimeout(timer);
-  }, [said]);
-  const copy = async () => setSaid((await copyText(text())) ? "Copied" : "This page may not copy");
+  }, [message]);
+  const copy = async () => setMessage((await copyText(text())) ? "Copied" : "This page may not copy");
   return (
     <button class={kind} title={title} data-testid={testid} onClick={copy}>
-      {said || words}
+      {message || words}
     </button>
   );
 };

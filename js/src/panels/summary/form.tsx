@@ -23,7 +23,7 @@ const STALE = {
   fields: "Your settings have changed: look again.",
 };
 const PASTED = "Your text is used as the summary; nothing is sent.";
-/** What has the focus in each state of the writing. */
+/** The focused element in each state of the writing. */
 const FOCUSED: Readonly<Record<string, string>> = {
   writing: "writing-cancel",
   done: "summary-text",
@@ -243,7 +243,7 @@ interface FieldProps {
 }
 
 const Field = ({ label, name, rows, list, change, ...rest }: FieldProps) => {
-  const given = {
+  const shared = {
     ...{ ...rest, class: "ci-field", "data-testid": `summary-${name}` },
     onInput: (event: { currentTarget: { value: string } }) => change(event.currentTarget.value),
   };
@@ -251,9 +251,9 @@ const Field = ({ label, name, rows, list, change, ...rest }: FieldProps) => {
     <>
       <label for={rest.id}>{label}</label>
       {rows ? (
-        <textarea {...given} rows={rows} />
+        <textarea {...shared} rows={rows} />
       ) : (
-        <input {...given} type="text" list={list} autocomplete="off" spellcheck={false} />
+        <input {...shared} type="text" list={list} autocomplete="off" spellcheck={false} />
       )}
     </>
   );
@@ -264,7 +264,7 @@ interface WrittenProps extends FormProps {
   retry(): void;
   /** It was asked for with a button that cannot keep the focus. */
   begun: boolean;
-  /** What has the focus next if nothing is here. */
+  /** The element to focus if there is none here. */
   home(node: Element | null): HTMLElement | null | undefined;
 }
 
@@ -276,19 +276,19 @@ const Written = ({ viewState, actions, form, retry, begun, home }: WrittenProps)
   const text = useRef<HTMLPreElement>(null);
   const last = useRef("none");
   /** The focus is in here, or was when what had it went. */
-  const held = useRef(false);
+  const hasFocus = useRef(false);
   const state = problem !== "" ? "failed" : (writing?.state ?? "none");
   const [busy, done, failed] = [state === "writing", state === "done", state === "failed"];
   const { total = 0, tries = 0, share = null } = writing ?? {};
   const was = document.activeElement;
-  held.current = begun || node.current?.contains(was) || (held.current && isLost(was));
+  hasFocus.current = begun || node.current?.contains(was) || (hasFocus.current && isLost(was));
   // Only then: to ask for it costs a layout, and this is drawn in every frame of a drag.
   const box = busy ? text.current : null;
   const isAtEnd = box !== null && box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
   // If the focused element is gone, its replacement gets the focus.
   useLayoutEffect(() => {
     const [at, next] = [document.activeElement, home(node.current)];
-    if (held.current && !waiting && (isLost(at) || (begun && at === next))) {
+    if (hasFocus.current && !waiting && (isLost(at) || (begun && at === next))) {
       const own = node.current?.querySelector<HTMLElement>(`[data-testid="${FOCUSED[state]}"]`);
       (own ?? next)?.focus({ preventScroll: true });
     }
@@ -296,8 +296,8 @@ const Written = ({ viewState, actions, form, retry, begun, home }: WrittenProps)
     if (text.current && done && last.current === "writing") text.current.scrollTop = 0;
     last.current = state;
   });
-  const found = done ? (writing?.findings ?? []) : [];
-  const lines = done && found.length === 0 ? ["The checks found nothing wrong."] : found;
+  const findings = done ? (writing?.findings ?? []) : [];
+  const lines = done && findings.length === 0 ? ["The checks found nothing wrong."] : findings;
   const elsewhere = done && writing?.here === false ? writing : null;
   const same = elsewhere?.cut === plan.cut.id;
   // An earlier summary stays until a new one is done.
@@ -345,7 +345,7 @@ const Written = ({ viewState, actions, form, retry, begun, home }: WrittenProps)
         {away}
       </p>
       <ul
-        class={`ci-checked ${found.length === 0 ? "ci-quiet" : ""}`}
+        class={`ci-checked ${findings.length === 0 ? "ci-quiet" : ""}`}
         data-testid="findings"
         hidden={lines.length === 0}
       >

@@ -21,11 +21,11 @@ interface Props {
 
 export const Sending = ({ reply, keep, isStale, leave }: Props) => {
   // Names of secrets to leave in are sent without their descriptions, which came earlier.
-  const known = useRef(new Map<string, SecretName>());
-  if (reply === null) known.current.clear();
-  for (const secret of reply?.redacted ?? []) known.current.set(secret.name, secret);
+  const descriptions = useRef(new Map<string, SecretName>());
+  if (reply === null) descriptions.current.clear();
+  for (const secret of reply?.redacted ?? []) descriptions.current.set(secret.name, secret);
   const here = new Set([...(reply?.redacted.map(({ name }) => name) ?? []), ...(reply?.kept ?? [])]);
-  const listed = [...new Set([...known.current.keys(), ...here])].filter(name => here.has(name));
+  const listed = [...new Set([...descriptions.current.keys(), ...here])].filter(name => here.has(name));
   // Without a key nothing is sent, but the preview can still be read.
   const isShown = reply?.by === "model" && reply.requests.length > 0;
   const cached = reply?.requests.reduce((sum, request) => sum + Number(request.cached), 0) ?? 0;
@@ -73,8 +73,8 @@ export const Sending = ({ reply, keep, isStale, leave }: Props) => {
                       <th scope="row">
                         <code>{name}</code>
                       </th>
-                      <td>{known.current.get(name)?.hint}</td>
-                      <td class="ci-number">{exact(known.current.get(name)?.count ?? 1)}</td>
+                      <td>{descriptions.current.get(name)?.hint}</td>
+                      <td class="ci-number">{exact(descriptions.current.get(name)?.count ?? 1)}</td>
                       <td>
                         <input
                           type="checkbox"
