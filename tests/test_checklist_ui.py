@@ -160,11 +160,11 @@ def test_S0_73_a_policy_that_counts_messages_has_its_headroom_in_messages() -> N
 def test_S1_3_the_share_of_history_is_told_and_a_crossing_by_the_head_alone() -> None:
     even = plan_of(reported(4, 40, system=(Text(text="word " * 40),)))
     assert share_history(even) == 0.5
-    said = picture(even).trigger.sentence
+    said = picture(even).trigger
     assert "50 % of the context is history." in said and "by themselves" not in said
     full = plan_of(reported(1, 90, system=(Text(text="word " * 60),), tools=(Tool(name="w " * 28 + "w w"),)))
     assert is_head_above(full)
-    assert "by themselves (" in picture(full).trigger.sentence
+    assert "by themselves (" in picture(full).trigger
     assert not is_head_above(plan_of(reported(9))), "history alone crosses it"
 
 

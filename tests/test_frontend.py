@@ -78,7 +78,6 @@ SEARCHES: dict[tuple[str, str], str] = {
     ("course/controls.tsx", ".includes()"): "narrows the list of a question's answers, which are ours",
     ("course/controls.tsx", ".indexOf()"): "marks the words that narrow the list of answers",
     ("ui/dom.ts", ".replace()"): "makes a class name of a section's name",
-    ("panels/totals/figures.ts", ".replace()"): "a kind of block, set in words",
     ("ui/dom.ts", "/[^a-z_]/g"): "makes a class name of a section's name",
     ("model/block-titles.ts", ".startsWith()"): "our own label of an unknown rule",
     ("layout/help-dialog.ts", ".split()"): "our own table of keys",

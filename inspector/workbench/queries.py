@@ -32,10 +32,9 @@ from .payloads.findings import describe_losses, list_findings
 from .payloads.lesson import LessonReply, play_rules
 from .payloads.marks import GroundingReply, RegretReply, describe_grounding, describe_regret
 from .payloads.policies import PoliciesReply, PolicyResultsReply, find_results, list_choices
-from .payloads.rules import RulesReply, offer_rules
+from .payloads.rules import RulesReply, SettingsFileReply, offer_rules, read_settings_file
 from .payloads.search import SearchReply, find_keys, find_text, find_turns, share_rows
 from .payloads.selection import describe_selection
-from .payloads.settings_file import SettingsFileReply, read_file
 from .payloads.story import tell_story
 from .payloads.summaries import compare_summaries
 
@@ -151,7 +150,7 @@ def _policy_results(model: WorkbenchModel, query: Query) -> PolicyResultsReply:
 
 
 def _settings_file(model: WorkbenchModel, query: Query) -> SettingsFileReply:
-    return read_file(model.plan.policy, str(query["name"]), str(query["text"]))
+    return read_settings_file(model.plan.policy, str(query["name"]), str(query["text"]))
 
 
 def _review(model: WorkbenchModel, query: Query) -> ReviewReply:

@@ -228,10 +228,8 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
           { label: "95", tokens: 190_000 },
         ],
         reserve: 16_384,
-        trigger: {
-          fires: false,
-          sentence: "Fires above 183.6k tokens: the window less the reserve. Not yet.",
-        },
+        figures: [],
+        trigger: "Fires above 183.6k tokens: the window less the reserve. Not yet.",
         state: {
           id: "warning",
           label: "warning",
@@ -367,7 +365,6 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
         text,
         total: text.length,
         note: "",
-        counts: [],
         sentence: "",
       };
       const givenBack = { ...planned, title: "What the hook would give back", size: "", text: "", total: 0 };
@@ -605,16 +602,8 @@ const describe = (session: Invented, columns: PackedColumn[]): ScenePayload => {
     overview: { steps: overview.length, first, last: overview.length - 1 },
     policies: Object.entries(POLICIES).map(([name, title]) => ({ name, title })),
     foot: { words: "", told: "" },
-    bill: { currency: "USD", total: null, whole: true, rows: [], notes: [] },
+    bill: { cost: "", sentence: "", columns: [], rows: [], notes: "" },
     notices: ["reasoning of 3 turns is encrypted", "14 steps have no recorded usage and are estimated"],
-    provided: [
-      {
-        name: "project notes",
-        origin: "CLAUDE.md",
-        when: "read again for every request",
-        tokens: HEAD[2] as number,
-      },
-    ],
     columns,
   };
 };

@@ -109,7 +109,6 @@ export const inventRun = (
     aboveWindow: "",
     first: events.length > 0 ? 0 : -1,
     window,
-    threshold,
     thresholds: [
       { label: "warns", tokens: 0.8 * window },
       { label: "compacts above", tokens: threshold },

@@ -63,6 +63,12 @@ test("stacked, all lanes are one", () => {
   expect([stacked.laneOf[1], stacked.laneOf[4], stacked.laneOf[2]]).toEqual([0, 0, -1]);
 });
 
+test("lanes are higher where the type is larger", () => {
+  const larger = measureLanes(scene, axis, false, 1.25);
+  expect(larger.height).toBeGreaterThan(1.2 * lanes.height);
+  expect(larger.tops.slice(1)).toEqual(larger.floors.slice(0, -1));
+});
+
 test("growth outside the file has its own lane, and shrinks with its block", () => {
   const sections = [...scene.sections, { id: "hidden_reasoning", label: "hidden reasoning" }];
   const hidden = { id: "hidden_reasoning", label: "hidden reasoning", sections: [5] };

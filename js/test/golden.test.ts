@@ -102,7 +102,7 @@ test("replayed, the policy does not compact at the recorded step, and then at 15
   expect([...run.recorded]).toEqual([10, 120, 140, 15, 25, 51, 57, 102, 109]);
   expect([...run.replayed]).toEqual([10, 120, 140, 140, 156, 16 + 8 + 12, 42, 87, 94]);
   expect(run.compactions.map(({ at, before, after }) => [at, before, after])).toEqual([["e5", 156, 16]]);
-  expect(run.threshold).toBe(145);
+  expect(run.thresholds.map(({ tokens }) => tokens)).toContain(145);
   const done = run.events.findIndex(({ tone }) => tone === "done");
   expect(run.compactions[run.events[done]?.compaction ?? -1]?.after).toBe(16);
   expect(run.events[run.first]?.tone).toBe("done");

@@ -76,16 +76,15 @@ export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene
     notices: ["1 record is unknown"],
     foot: { words: "", told: "" },
     bill: {
-      currency: "USD",
-      total: 1.5,
-      whole: false,
+      cost: "$1.50 and more",
+      sentence: "Cost by the file's usage: USD 1.50, and more that is not known",
+      columns: ["", "requests", "tokens", "USD"],
       rows: [
-        { name: "input", calls: 2, tokens: 3000, money: 1.5 },
-        { name: "unknown: compactions", calls: 1, tokens: null, money: null },
+        ["input", "2", "3,000", "1.5000"],
+        ["unknown: compactions", "1", "?", "?"],
       ],
-      notes: ["opus: USD 5 in."],
+      notes: "opus: USD 5 in.",
     },
-    provided: [],
     columns,
   };
   return { wire, data: bytes, scene: decodeScene(wire, bytes) as Scene };
@@ -214,7 +213,8 @@ export const smallPlan = (
     after: { total: 165, sections: [0, 30, 30, 5, 100] },
     thresholds: [{ label: "warn", tokens: 800 }],
     reserve: 100,
-    trigger: { fires: false, sentence: "Does not fire." },
+    figures: [],
+    trigger: "Does not fire.",
     notes: [],
     recipe: 'make_plan(session, "plain")',
     pins: [],
@@ -274,7 +274,6 @@ export const smallRun = (
     aboveWindow: "No request was larger than the window of 200.",
     first: 2,
     window: 200,
-    threshold: 140,
     thresholds: [{ label: "compacts above", tokens: 140 }],
     states: [
       { id: "normal", label: "normal", mark: "○", tone: "green" },

@@ -126,8 +126,8 @@ test("plan B is this plan held, or what is recorded where something is, until it
 
 test("the gauge shows what B leaves, and its difference to before", async () => {
   await open(withB);
-  expect(find("gauge-after").textContent).toBe("62 −103");
-  expect(find("gauge-other").textContent).toBe("158 −7");
+  expect(find("gauge-after").textContent).toBe("62 predicted −103");
+  expect(find("gauge-other").textContent).toBe("158 predicted −7");
   expect(find("gauge-other").title).toContain("96 against plan A");
 });
 

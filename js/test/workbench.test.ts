@@ -49,7 +49,7 @@ afterEach(() => {
 test("the reading of both gauges comes from Python's columns", async () => {
   await open();
   expect(find("gauge-before").textContent).toBe("165 17\u202f% of 1k");
-  expect(find("gauge-after").textContent).toBe("62 \u2212103");
+  expect(find("gauge-after").textContent).toBe("62 predicted \u2212103");
 });
 
 test("the slider says place, validity and the tokens after", async () => {

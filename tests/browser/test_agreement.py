@@ -15,6 +15,7 @@ from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import choose_policy, drag_handle, fill_page
 from tests.browser.product import Workbench
 from tests.browser.screen import wait_until_still
+from tests.browser.test_compare import choose
 
 RULE = "never touch data/almanac.json"
 PATH = "src/tidepool/calendar/offsets.py"
@@ -79,6 +80,29 @@ def check_agreement(page: Page, workbench: Workbench) -> None:
     heads = panes.locator(".ci-ctx-heads b").all_inner_texts()
     numbers = [read_number(words) for words in heads if re.fullmatch(r"[\d,]+", words)]
     assert numbers == [plan.before, plan.after]
+    # The summary's tab says of the planned one what the table says.
+    planned = panel(page, "summary").get_by_role("region", name="Planned")
+    expect(planned.locator(".ci-side-counts")).to_have_text(row["losses"])
+
+
+def check_comparison(page: Page, workbench: Workbench) -> None:
+    """Plan B in the gauge and both plans in the panes, each against Python."""
+    plan, other = workbench.plan, workbench.other
+    for name, compared in (("gauge-after", plan), ("gauge-other", other)):
+        reading = page.get_by_test_id(name)
+        expect(reading.locator("b")).to_have_text(format_tokens(compared.after))
+        assert read_number(reading.get_attribute("title") or "") == compared.after
+    panes = panel(page, "context")
+    page.get_by_test_id("pair-other").click()
+    wait_for_python(page)
+    wait_until_still(page)
+    heads = panes.locator(".ci-ctx-heads b").all_inner_texts()
+    numbers = [read_number(words) for words in heads if re.fullmatch(r"[\d,]+", words)]
+    assert numbers == [plan.after, other.after]
+    page.get_by_test_id("pair-before").click()
+    differing = ((plan.fate != other.fate) | (plan.outcome.tokens != other.outcome.tokens)).sum()
+    panel(page, "blocks")
+    expect(page.get_by_test_id("differing")).to_contain_text(f"{differing} of")
 
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
@@ -117,6 +141,10 @@ def test_after_a_cut_a_rule_and_a_fix_all_places_agree(
     fix.click() if by == "mouse" else fix.press("Enter")
     wait_for_python(page)
     assert workbench.pins
+    check_agreement(page, workbench)
+    # Another policy next to it, which changes nothing of the plan's own.
+    choose(page, "flue")
+    check_comparison(page, workbench)
     check_agreement(page, workbench)
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.hand import fill_page
+from tests.browser.hand import fill_page, focus_workbench
 from tests.browser.product import Workbench
 from tests.browser.screen import wait_until_still
 
@@ -149,3 +149,19 @@ def test_many_compactions_are_gone_through_one_by_one(
     wait_for_python(page)
     expect(marks.get_by_role("button").first).to_have_text("◆4 of 60")
     assert workbench.look == "recorded:4"
+
+
+def test_presentation_mode_enlarges_the_lanes_and_their_names(page: Page, workbench: Workbench) -> None:
+    fill_page(page, 1400, 1000)
+    plot, name = page.locator(".ci-plot"), page.locator(".ci-lane > .ci-label").first
+    sizes = "node => [node.clientHeight, parseFloat(getComputedStyle(node).fontSize)]"
+    wait_until_still(page)
+    (height, _), (_, type_size) = plot.evaluate(sizes), name.evaluate(sizes)
+    focus_workbench(page)
+    page.keyboard.press("P")
+    wait_until_still(page)
+    assert plot.evaluate(sizes)[0] >= 1.15 * height
+    assert name.evaluate(sizes)[1] >= 1.2 * type_size
+    overlap = """nodes => nodes.some((node, i) => i > 0 &&
+      node.getBoundingClientRect().top < nodes[i - 1].getBoundingClientRect().bottom - 1)"""
+    assert not page.locator(".ci-lane > .ci-label").evaluate_all(overlap)

@@ -58,6 +58,9 @@ def test_a_session_of_the_machine_opens_by_one_click_in_the_side_bar(
     rows.get_by_role("button").click()
     document = settle(page)
     expect(document).to_contain_text("Every high water an hour early")
+    # The row has the figures of the session's own screen.
+    expect(document.locator(".ci-about-size")).to_contain_text("21 turns")
+    expect(document.locator(".ci-about-compactions")).to_contain_text("1 compaction")
     assert lab.api("kernels") == []
     # A second click shows the one that is open.
     rows.get_by_role("button").click()

@@ -36,7 +36,7 @@ from inspector.summaries.compaction import compact
 from inspector.summaries.record import list_archived, stored_context
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
-from inspector.workbench.payloads.surfaces import describe_surfaces
+from inspector.workbench.payloads.figures import list_figures
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, count, fates_of, model, plan_of, shown, talk, user
 from tests.test_laws import LENGTH, calls_and_outputs
@@ -68,6 +68,10 @@ def texts(plan: Plan) -> list[str]:
     return [block.text for block in shown(build_context(plan.session, plan)) if block.kind == "tool_output"]
 
 
+def figures_of(plan: Plan) -> dict[str, str]:
+    return {figure.id: figure.lead + figure.words for figure in list_figures(plan)}
+
+
 USES = chain(user("go"), *(entry for name in "abcde" for entry in use(name)), model(Text(text="done")))
 
 
@@ -87,10 +91,15 @@ def test_a_client_s_clearing_is_called_so_and_lasts_and_is_archived() -> None:
     assert fates_of(plan, "tool_output")[:2] == fates_of(sent, "tool_output")[:2] == ["cleared", "cleared"]
     # What the provider clears in a request stands in the history; what the client clears is lost to it.
     assert (len(list_archived(plan)), list_archived(sent)) == (2, ())
-    request, none = describe_surfaces(sent), describe_surfaces(plan)
-    assert request is not None and request.wire.cleared == 2 and not request.manifest.changed and none is None
-    both = describe_surfaces(plan_of(USES, policy(DropOldOutputs(keep=4), ClearToolOutputs(keep=3))))
-    assert both is not None and both.wire.cleared == 1, "of the two that are cleared, the provider clears one"
+    request, none = figures_of(sent), figures_of(plan)
+    assert request["manifest"] == f"{sent.before:,} unchanged" and not none.keys() & {"manifest", "wire"}
+    assert request["wire"] == f"{sent.after:,} in-flight edit: 2 blocks cleared, 8 less"
+    both = figures_of(plan_of(USES, policy(DropOldOutputs(keep=4), ClearToolOutputs(keep=3))))
+    assert "1 block cleared" in both["wire"], "of the two that are cleared, the provider clears one"
+    idle = figures_of(plan_of(USES, policy(ClearToolOutputs(keep=9))))
+    assert (idle["wire"], idle["prefix"]) == (f"{sent.before:,} as stored", "none")
+    # The user's words and the first call stay before the first output that is cleared.
+    assert request["prefix"].startswith("message 3, ")
     assert len(stored_context(USES, plan).pieces) == len(blocks_of(USES))
     assert [piece.block.text for piece in stored_context(USES, plan).pieces if piece.fate != "verbatim"] == [
         STUB,

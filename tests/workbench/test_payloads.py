@@ -9,10 +9,12 @@ import msgspec
 import pytest
 from jsonschema import Draft7Validator
 
-from inspector import open_demo
+from inspector import count_tokens, open_demo, read_session
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.base_payload import Labelled, Payload, to_json
+from inspector.workbench.payloads.header import describe_bill
 from inspector.workbench.queries import answer_query
+from tests.claude_rows import Claude, dump
 from tests.golden_wire import draw_all
 from tests.payload_types import FILE, TRAITS, list_replies, make_schema, to_text
 
@@ -66,3 +68,26 @@ def test_texts_are_made_safe_on_their_way_and_names_to_ask_by_stay() -> None:
 
     assert to_json(Labelled("a", "\x1b[31mred"))["label"] == "␛[31mred"
     assert to_json(Name("\x1b", "b"))["id"] == "\x1b"
+
+
+@pytest.mark.parametrize(
+    ("model", "cost", "known"),
+    [("claude-opus-4-5", "$0.92", "USD 0.92"), ("nobody-1", "cost not known", "not known")],
+)
+def test_the_bill_says_whether_its_sum_is_known(model: str, cost: str, known: str) -> None:
+    """60,000 at 5 a million, 480,000 at 0.5 and 60,000 at 6.25: 0.30 + 0.24 + 0.375."""
+    rows = Claude().say("Fix it.").reply("x", 600_000, model)
+    bill = describe_bill(count_tokens(read_session(dump(rows.rows))))
+    assert (bill.cost, bill.sentence) == (cost, f"Cost by the file's usage: {known}")
+    assert all((row[-1] == "?") == (model == "nobody-1") for row in bill.rows)
+
+
+def test_a_bill_with_a_part_that_is_not_known_says_so() -> None:
+    rows = Claude().say("Fix it.").reply("x", 600_000).reply("y", 600_000, "nobody-1")
+    bill = describe_bill(count_tokens(read_session(dump(rows.rows))))
+    assert bill.cost.endswith(" and more") and bill.sentence.endswith(", and more that is not known")
+
+
+def test_a_session_without_replies_has_no_bill() -> None:
+    bill = describe_bill(count_tokens(read_session([{"role": "user", "content": "Fix it."}])))
+    assert (bill.cost, bill.rows) == ("", [])

@@ -137,7 +137,7 @@ def assert_agrees(plan: Plan, history: History) -> None:
     assert mine == shape
     extra = {"told", "label", "entry", "source"}
     # A recorded compaction has no rules that could tell these.
-    only = {"state", "states", "summary", "saved", "deterministic", "prefix", "surfaces", "shortRecipe"}
+    only = {"state", "states", "summary", "shortRecipe"}
     only |= {"splitFrom"}
     assert set(to_json(picture)) - extra == set(to_json(like)) - only
     between = [entry for entry in found.plan.session.entries if entry.id == found.entry.id]

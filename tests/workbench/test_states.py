@@ -122,7 +122,7 @@ def test_S2_34_either_switch_of_auto_means_the_same_at_every_level(share: float 
         plans.append(make_plan(session, ledger, policy, {"settings": off}, window=window))
         runs.append(replay(session, policy, ledger=ledger, window=window, settings=off))
         assert drawn["gauge"]["words"].endswith("compacts by /compact only") and drawn["gauge"]["at"] is None
-        assert not plans[-1].verdict.fires and "it fires" not in drawn["trigger"]["sentence"]
+        assert not plans[-1].verdict.fires and "it fires" not in drawn["trigger"]
         assert "compacts above" not in [line["label"] for line in drawn["thresholds"]]
     assert told[0] == told[1]
     one, other = plans

@@ -88,7 +88,7 @@ def _refer(preview: str, text: str) -> str | int:
 
 
 MISSING = "@missing@"
-"""Stands in a column for a field or an item that a value does not have."""
+"""Replaces, in a column, a field or an item that a value does not have."""
 
 
 def _columns(values: Sequence[Any]) -> Any:

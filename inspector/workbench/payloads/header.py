@@ -1,4 +1,4 @@
-"""The header of the screen: the session's title and the data of its file."""
+"""The header of the screen: the session's title, the data of its file, and its bill."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from ...session.entries import count_recorded
 from ...session.session import Session
 from ...session.speakers import judge, typed_words, who_speaks
 from ...text import plural
+from ...tokens.bill import Bill
+from ...tokens.cost import price_spent
+from ...tokens.counters import ESTIMATE, find_counter
 from ...tokens.history import History
+from ...tokens.ledger import Ledger
+from ...tokens.memo import Memo
+from ...tokens.spent import SNAPSHOTS, find_spent
 from .base_payload import Payload
 
 MOST_TITLE = 60
@@ -25,6 +31,10 @@ _MARK = re.compile(r"</?[a-z][a-z-]*>")
 # The parts of a command in a harness's message that repeat its name and describe it.
 _COMMAND = re.compile(r"<command-(?:message|contents)>.*?</command-(?:message|contents)>", re.DOTALL)
 _DATED = re.compile(r"-20\d{6}$")
+QUICK = "chars4_utf16"
+"""Name for the counter of streamed replies while the ledger is an estimate."""
+UNKNOWN = "?"
+_BILLS: Memo[Bill] = Memo()
 
 
 class HeaderPayload(Payload, frozen=True):
@@ -43,6 +53,21 @@ class HeaderPayload(Payload, frozen=True):
     size: str
     compactions: str
     unknown: list[str]
+
+
+class BillPayload(Payload, frozen=True):
+    """The cost of the session by the usage in its file.
+
+    `cost` is a few words, "" if there are no replies; `sentence` is the same with its source. The last of the
+    `columns` is the currency. A row has a name, the number of requests, their tokens and their cost, "?" if
+    it is unknown. `notes` are about prices and assumptions.
+    """
+
+    cost: str
+    sentence: str
+    columns: list[str]
+    rows: list[list[str]]
+    notes: str
 
 
 def describe_header(session: Session, history: History, file: str = "") -> HeaderPayload:
@@ -117,3 +142,48 @@ def _list_unknown(session: Session) -> list[str]:
     counts = Counter(f"block {kind or 'without a type'}" for kind in kinds)
     counts.update(f"record {note.type or 'without a type'}" for note in session.notes if not note.known)
     return [cut_text(f"{what}: {number:,}", MOST_CHARS) for what, number in counts.most_common()]
+
+
+def describe_bill(ledger: Ledger) -> BillPayload:
+    """Return the bill of the ledger's session, computed once.
+
+    >>> from inspector import count_tokens, open_demo
+    >>> bill = describe_bill(count_tokens(open_demo()))
+    >>> bill.cost, bill.sentence
+    ('$11.91 and more', "Cost by the file's usage: USD 11.91, and more that is not known")
+    """
+    bill = find_bill(ledger)
+    rows = [
+        [
+            name,
+            f"{calls:,}",
+            UNKNOWN if tokens is None else f"{tokens:,}",
+            UNKNOWN if money is None else f"{money:.4f}",
+        ]
+        for name, calls, tokens, money in bill.lines
+    ]
+    cost, total = "cost not known", "not known"
+    if bill.cost is not None:
+        amount = f"{bill.cost.total:.2f}"
+        cost = f"{'$' if bill.currency == 'USD' else f'{bill.currency} '}{amount}"
+        total = f"{bill.currency} {amount}"
+        if bill.has_unknown:
+            cost, total = f"{cost} and more", f"{total}, and more that is not known"
+    sentence = f"Cost by the file's usage: {total}"
+    columns = ["", "requests", "tokens", bill.currency]
+    notes = " ".join(bill.notes) if rows else ""
+    return BillPayload(cost if rows else "", sentence, columns, rows, notes)
+
+
+def find_bill(ledger: Ledger) -> Bill:
+    """Return the bill of the ledger's session with a row for each request, computed once."""
+    return _BILLS.of(ledger, lambda: _price(ledger))
+
+
+def _price(ledger: Ledger) -> Bill:
+    # With an estimated ledger the bill is an estimate too: exact counts need the tokenizer's tables.
+    counter = QUICK if ledger.base is ESTIMATE else SNAPSHOTS
+    return price_spent(
+        ledger.session,
+        find_spent(ledger.session, "5m", counter, counts=ledger.words_by(find_counter(counter))),
+    )

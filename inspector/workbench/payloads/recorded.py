@@ -33,9 +33,10 @@ from ...tokens.rows import SECTIONS
 from ..words import say_plainly
 from .boundary import say_sizes
 from .columns import ColumnPacker
+from .figures import list_provided
 from .gauge import GaugeWords, say_where
 from .recovery import describe_recovery, find_reason
-from .scene import CutPayload, DrawnPlan, PlanPayload, SectionSums, TriggerVerdict
+from .scene import CutPayload, DrawnPlan, PlanPayload, SectionSums
 from .sections import ALL_SECTIONS, even_out, sum_before
 from .sentence import SentencePayload, add_up, pack_left, say_left
 
@@ -213,9 +214,10 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         after=SectionSums(recorded.after, sections[place].tolist()),
         thresholds=[],
         reserve=0,
-        trigger=TriggerVerdict(False, ""),
+        trigger="",
         told=_list_sizes(recorded, history),
         recovery=recovery or UNSET,
+        figures=list_provided(plan.session, plan.ledger),
         notes=_notes(recorded),
         recipe=f"session.at({recorded.entry.id!r}).live",
         pins=[],

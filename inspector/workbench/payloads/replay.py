@@ -139,7 +139,6 @@ class RunPayload(Payload, frozen=True, kw_only=True):
     above_window: str
     first: int
     window: int | None
-    threshold: int
     thresholds: list[Threshold]
     states: list[RunState]
     banners: list[BannerPayload]
@@ -195,7 +194,6 @@ def draw_run(run: Run, seq: int = 0) -> DrawnRun:
         above_window=_say_above(run),
         first=_find_first(run, events),
         window=run.window or None,
-        threshold=run.threshold,
         thresholds=list_thresholds(
             run.policy, run.window, run.threshold if run.policy.trigger.measure in COUNTED else 0
         ),

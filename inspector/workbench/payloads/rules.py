@@ -22,6 +22,7 @@ from ...policies.part import PolicyPart
 from ...policies.policy import Policy
 from ...policies.registry import find_policy
 from ...policies.rules import kind_of, list_rules
+from ...policies.settings_file import read_settings
 from ...redaction.cut import cut_text
 from ...text import printable
 from .base_payload import Payload
@@ -400,3 +401,19 @@ def _offer(plan: Plan, offered: type[Rule]) -> RuleOffer:
 def _try(plan: Plan, changes: Mapping[str, Any]) -> Plan:
     edits = plan.edits.model_copy(update={"settings": {**plan.edits.settings, **changes}})
     return plan.with_edits(edits)
+
+
+class SettingsFileReply(Payload, frozen=True):
+    """The settings of the rules in a settings.json, by their names, and a sentence about the file."""
+
+    settings: dict[str, Any]
+    sentence: str
+
+
+def read_settings_file(policy: Policy, name: str, text: str) -> SettingsFileReply:
+    """Read the thresholds in a text. Raises `PolicyError` for a value that the policy does not take."""
+    name = cut_text(name, 60)
+    settings = read_settings({name: text})
+    policy.configured(settings)
+    words = ", ".join(f"{key} = {'off' if share is None else share}" for key, share in settings.items())
+    return SettingsFileReply(settings, f"{name}: {words or 'it sets no thresholds'}.")

@@ -36,14 +36,13 @@ from ...tokens.rows import say_uncounted
 from ..opening import Choice, RecordedMark, middle_place
 from ..words import label_of, say_plainly
 from .base_payload import Labelled, Payload
-from .bill import BillPayload, describe_bill
 from .boundary import BoundaryPayload, list_boundaries, say_sizes
 from .columns import ColumnPacker, PackedColumn
+from .figures import PlanFigure, list_figures
 from .gauge import GaugeWords, RunState, describe_fill, fill_payload, list_states, word_gauge
-from .header import HeaderPayload, describe_header
+from .header import BillPayload, HeaderPayload, describe_bill, describe_header
 from .played import first_rule
 from .provenance import BY_MODEL, describe_downstream
-from .provided import ProvidedPayload, describe_provided
 from .recovery import RecoveryPayload, describe_recovery, find_reason
 from .rules import RulePayload, describe_rules
 from .sections import (
@@ -58,7 +57,6 @@ from .sections import (
 )
 from .sentence import SentencePayload, count_left, pack_left, write_sentence
 from .subagents import SidePayload, place_sides
-from .surfaces import SurfacesPayload, describe_surfaces
 
 VERSION = 1
 HEAD = ("system", "tools", "provided")
@@ -149,7 +147,6 @@ class ScenePayload(Payload, frozen=True, kw_only=True):
     notices: list[str]
     bill: BillPayload
     foot: FootPayload
-    provided: list[ProvidedPayload]
     columns: list[PackedColumn]
     judged: str | UnsetType = UNSET
     due: str | UnsetType = UNSET
@@ -201,28 +198,12 @@ class Threshold(Payload, frozen=True):
     share: str | UnsetType = UNSET
 
 
-class TriggerVerdict(Payload, frozen=True):
-    """Whether the policy fires, and why."""
-
-    fires: bool
-    sentence: str
-
-
 class WrittenBy(Payload, frozen=True):
     """Who wrote a plan's summary, its tokens, and a digest of its text."""
 
     by: str
     tokens: int
     digest: str
-
-
-class PrefixPayload(Payload, frozen=True):
-    """Context before the first rewritten message (S3-2): the live position of that message (None if nothing
-    is rewritten), and the blocks before it with their tokens."""
-
-    message: int | None
-    rows: int
-    tokens: int
 
 
 class PlanPayload(Payload, frozen=True, kw_only=True):
@@ -237,6 +218,7 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     if the user chose it. `recovery` is the refused request that a recorded compaction followed, if any. If
     the cut splits a turn, the beginning of the turn, from position `split_from`, takes a separate summariser
     call. `since` is the live position before which everything stays, if the plan has one.
+    `trigger` says whether the policy fires, and why.
     """
 
     seq: int
@@ -256,20 +238,17 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     stages: list[StagePayload]
     before: SectionSums
     after: SectionSums
-    saved: dict[str, int] | UnsetType = UNSET
-    prefix: PrefixPayload | UnsetType = UNSET
     thresholds: list[Threshold]
     gauge: GaugeWords | UnsetType = UNSET
     reserve: int
-    trigger: TriggerVerdict
+    trigger: str
     state: RunState | UnsetType = UNSET
     states: list[RunState] | UnsetType = UNSET
     told: list[tuple[str, str, str]] | UnsetType = UNSET
     recovery: RecoveryPayload | UnsetType = UNSET
     split_from: int | UnsetType = UNSET
     since: int | UnsetType = UNSET
-    surfaces: SurfacesPayload | UnsetType | None = UNSET
-    deterministic: bool | UnsetType = UNSET
+    figures: list[PlanFigure]
     notes: list[str]
     recipe: str
     short_recipe: str | UnsetType = UNSET
@@ -342,7 +321,6 @@ def draw_scene(plan: Plan, history: History, file: str = "") -> DrawnScene:
         notices=_notices(session, ledger),
         bill=describe_bill(ledger),
         foot=describe_foot(plan),
-        provided=describe_provided(session, ledger),
         columns=pack.columns,
         judged=hash_text(repr(session.judgements))[:16] if session.judgements else UNSET,
     )
@@ -399,20 +377,17 @@ def draw_plan(
         stages=describe_stages(plan),
         before=SectionSums(plan.before, sum_before(plan)),
         after=SectionSums(plan.after, sum_after(plan)),
-        saved=plan.saved,
-        prefix=PrefixPayload(*plan.prefix),
         thresholds=sorted(thresholds, key=lambda line: line.tokens),
         gauge=word_gauge(plan, mark is not None, reason),
         reserve=reserve,
-        trigger=TriggerVerdict(bool(plan.verdict.fires), describe_fill(plan)),
+        trigger=describe_fill(plan),
         state=fill_payload(plan),
         states=list_states(plan.policy.running, bool(plan.table.window))
         if has_thresholds(plan.policy.harness)
         else UNSET,
         recovery=recovery or UNSET,
         split_from=find_start(plan.table) if plan.spec is not None and plan.spec.split_turns else UNSET,
-        surfaces=describe_surfaces(plan),
-        deterministic=plan.deterministic,
+        figures=list_figures(plan),
         notes=list(plan.notes),
         recipe=plan.recipe,
         short_recipe=write_recipe(plan, short=True),

@@ -18,9 +18,9 @@ from ...tokens.prices import Money
 from ..model import WorkbenchModel
 from ..words import label_of
 from .base_payload import Payload
-from .bill import find_bill
 from .fact_list import FactListing, find_listing, find_mentions, plan_at
 from .findings import FindingRow, list_findings, title_form
+from .header import find_bill
 from .sentence import SentencePart
 
 MOST_FILES = 50

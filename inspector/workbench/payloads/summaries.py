@@ -1,4 +1,4 @@
-"""The recorded summary and the planned one side by side, with the same facts counted over both."""
+"""The recorded summary and the planned one side by side."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ...facts.lint.check import CHANGED, list_mentions
-from ...facts.mentions import make_pattern
-from ...facts.traced import Trace, TracedFact
 from ...hooks.given_back import write_words_back
 from ...planning.plan import Plan
 from ...redaction.cut import cut_text
@@ -19,7 +16,7 @@ from ..model import WorkbenchModel
 from .base_payload import Payload
 from .block import describe_summary
 from .context import PLACEHOLDER
-from .fact_list import UNLESS_NAMED, find_listing
+from .fact_list import find_listing
 from .sections import format_tokens
 
 MOST_TEXT = 40_000
@@ -35,21 +32,8 @@ HOOKED = "Rules that you typed, and pins, word for word. Without the hook, paste
 NOTHING_BACK = "Nothing: no clear rule was typed before this point, and the folder has no pins."
 
 
-class SummaryCount(Payload, frozen=True):
-    """Number of facts of a kind before, and of those that a summary names in full: "names 10 of 12 changed
-    files".
-
-    For a summary that is not written yet, `named` counts the facts that are safe without it.
-    """
-
-    sort: str
-    named: int
-    of: int
-    words: str
-
-
 class SummarySide(Payload, frozen=True):
-    """One summary: its name, size and author, its text, and the facts that it keeps.
+    """One summary: its name, size and author, and its text.
 
     `note` says what limits it, or is ""; `sentence` replaces a missing text.
     """
@@ -59,7 +43,6 @@ class SummarySide(Payload, frozen=True):
     text: str
     total: int
     note: str
-    counts: list[SummaryCount]
     sentence: str
 
 
@@ -80,15 +63,15 @@ def compare_summaries(model: WorkbenchModel, query: Mapping[str, Any]) -> Summar
     >>> model = WorkbenchModel(open_demo(), "flue")
     >>> _ = model.answer({})
     >>> reply = compare_summaries(model, {"place": model.plan.place})
-    >>> [(one.sort, one.named, one.of) for one in reply.recorded.counts][0]
-    ('changed files', 10, 12)
+    >>> reply.recorded.title, reply.planned.title
+    ('◆1 recorded', 'Planned')
     """
     recorded = model.recorded
     side, sentence = None, NO_RECORDED
     if recorded is not None:
         title = f"{recorded.mark.sign} recorded"
         if recorded.plan is not None:
-            side = _describe(recorded.plan, recorded.plan.trace, title)
+            side = _describe(recorded.plan, title)
         if recorded.mark.kind == "micro":
             sentence = CLEARED
         elif side is None or not side.text:
@@ -96,8 +79,7 @@ def compare_summaries(model: WorkbenchModel, query: Mapping[str, Any]) -> Summar
     # The query's place belongs to the recorded side if that is shown; use the plan's own place.
     plan = model.plan
     place = int(query["place"]) if model.looked_at is None else plan.place or 0
-    listing = find_listing(model, place, planned=True)
-    planned = _describe(listing.plan, listing.trace, "Planned")
+    planned = _describe(find_listing(model, place, planned=True).plan, "Planned")
     if side is not None and planned.text and planned.text == side.text:
         # One text is read once.
         planned = replace(planned, text="", total=0, note="", sentence=SAME)
@@ -108,17 +90,17 @@ def _give_back(model: WorkbenchModel) -> SummarySide:
     """Describe what the hook would give back after a compaction at this point in time."""
     text = write_words_back(model.moment, model.read_pins(model.session.source.cwd or ""))
     size = plural(int(model.ledger.count_texts([text])[0]), "token") if text else ""
-    return SummarySide(GIVEN_BACK, size, text, len(text), HOOKED, [], "" if text else NOTHING_BACK)
+    return SummarySide(GIVEN_BACK, size, text, len(text), HOOKED, "" if text else NOTHING_BACK)
 
 
 def _read_recorded(entry: Entry, sealed: bool, title: str) -> SummarySide:
     """Describe a compaction that has no plan: its text from the file, or the reason for its absence."""
     text = "" if sealed else "\n\n".join(block.text for block in entry.blocks if block.text)
     sentence = "" if text else SEALED if sealed else NO_SUMMARY
-    return SummarySide(title, "", printable(text, MOST_TEXT), len(text), "", [], sentence)
+    return SummarySide(title, "", printable(text, MOST_TEXT), len(text), "", sentence)
 
 
-def _describe(plan: Plan, trace: Trace, title: str) -> SummarySide:
+def _describe(plan: Plan, title: str) -> SummarySide:
     text = describe_summary(plan, plan.place or 0).text if plan.summarises else ""
     written = plan.checkpoint
     note = f"Not written yet: a placeholder. {PLACEHOLDER}" if text and plan.is_unwritten else ""
@@ -132,52 +114,5 @@ def _describe(plan: Plan, trace: Trace, title: str) -> SummarySide:
         text=printable(text, MOST_TEXT),
         total=len(text),
         note=note,
-        counts=_count(trace, plan.is_unwritten) if text else [],
         sentence="" if text else NONE_PLANNED,
     )
-
-
-def _count(trace: Trace, unwritten: bool) -> list[SummaryCount]:
-    """Count the readable facts that the summary names, regardless of other blocks; for a summary that is not
-    written yet, count the facts that are safe without it."""
-    sorts: dict[str, list[TracedFact]] = {"changed files": [], "rules of yours": [], "errors": []}
-    for traced in trace:
-        if not traced.stood:
-            continue
-        if _is_changed(traced):
-            sorts["changed files"].append(traced)
-        elif traced.fact.kind == "constraint" and any(
-            mention.by == "user" for mention in list_mentions(traced)
-        ):
-            sorts["rules of yours"].append(traced)
-        elif traced.fact.kind == "error":
-            sorts["errors"].append(traced)
-    counts = []
-    for sort, traced_facts in sorts.items():
-        named = sum(traced.outcome != "absent" if unwritten else _is_named(traced) for traced in traced_facts)
-        counts += [_make_count(sort, named, len(traced_facts), unwritten)] if traced_facts else []
-    if unwritten and counts:
-        # Said once, before all.
-        counts[0] = replace(counts[0], words=f"{UNLESS_NAMED}: {counts[0].words}")
-    return counts
-
-
-def _is_changed(traced: TracedFact) -> bool:
-    return traced.fact.kind == "file" and any(
-        mention.operation in CHANGED for mention in list_mentions(traced)
-    )
-
-
-def _is_named(traced: TracedFact) -> bool:
-    """Whether a remaining summary names all of it."""
-    after = traced.scene.after
-    pattern = make_pattern(traced.fact, traced.scene.session)
-    return not after.other_index.find_all(pattern).isdisjoint(after.summaries)
-
-
-def _make_count(sort: str, named: int, of: int, unwritten: bool) -> SummaryCount:
-    singular = "rule of yours" if sort == "rules of yours" else sort.removesuffix("s")
-    words = f"names {named} of {plural(of, singular, sort)}"
-    if unwritten:
-        words = f"{of - named} of {plural(of, singular, sort)}"
-    return SummaryCount(sort, named, of, words)

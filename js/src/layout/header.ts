@@ -82,9 +82,9 @@ export const makeHeader = (
       setShown(strange, header.unknown.length > 0);
       setText(unknown, `${exact(header.unknown.length)} unknown`);
       unknowns.replaceChildren(...header.unknown.map(line => h("li", {}, line)));
-      setShown(priced, scene.bill.rows.length > 0);
-      setText(cost, sayCost(scene.bill));
-      setAttributes(cost, { "aria-label": `${sayCost(scene.bill)}. ${sayBill(scene.bill)}` });
+      setShown(priced, scene.bill.cost !== "");
+      setText(cost, scene.bill.cost);
+      setAttributes(cost, { "aria-label": `${scene.bill.cost}. ${scene.bill.sentence}` });
       bill.replaceChildren(...drawBill(scene.bill));
     },
   };
@@ -93,32 +93,13 @@ export const makeHeader = (
 const makeIcon = (sign: string, id: string, onclick: () => void): HTMLButtonElement =>
   h("button", { class: "ci-icon", "data-testid": id, onclick }, sign);
 
-const NOT_TOLD = "?";
-
-/** The session's cost by the usage in its file; an unknown cost is shown as unknown. */
-const sayCost = ({ currency, total, whole }: BillPayload): string => {
-  const sign = currency === "USD" ? "$" : `${currency} `;
-  return total === null ? "cost not known" : `${sign}${total.toFixed(2)}${whole ? "" : " and more"}`;
-};
-
-/** The line above the table: the sum, and whether that is all. */
-export const sayBill = ({ currency, total, whole }: BillPayload): string => {
-  const amount = total === null ? "not known" : `${currency} ${total.toFixed(2)}`;
-  return `Cost by the file's usage: ${amount}${total === null || whole ? "" : ", and more that is not known"}`;
-};
-
-const drawBill = (bill: BillPayload): HTMLElement[] => {
-  const head = ["", "requests", "tokens", bill.currency].map(name => h("th", { scope: "col" }, name));
-  const rows = bill.rows.map(({ name, calls, tokens, money }) => {
-    const figures = [
-      tokens === null ? NOT_TOLD : exact(tokens),
-      money === null ? NOT_TOLD : money.toFixed(4),
-    ];
-    return h("tr", {}, ...[name, exact(calls), ...figures].map(words => h("td", {}, words)));
-  });
-  return [
-    h("p", {}, sayBill(bill)),
-    h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows)),
-    h("p", { class: "ci-quiet" }, bill.notes.join(" ")),
-  ];
-};
+const drawBill = ({ sentence, columns, rows, notes }: BillPayload): HTMLElement[] => [
+  h("p", {}, sentence),
+  h(
+    "table",
+    {},
+    h("thead", {}, h("tr", {}, ...columns.map(name => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, ...rows.map(row => h("tr", {}, ...row.map(words => h("td", {}, words))))),
+  ),
+  h("p", { class: "ci-quiet" }, notes),
+];

@@ -9,7 +9,7 @@ export { makeFacts } from "../panels/facts/panel";
 export { makeLesson } from "../panels/lesson/panel";
 export { makeReplay } from "../panels/replay/panel";
 export { makeRules } from "../panels/rules/panel";
-export { makeSummarise } from "../panels/summary/panel";
+export { makeSummarise } from "../panels/summary/form";
 export { makeSummaryTab } from "../panels/summary/sides";
 export { makeStartHandle } from "../panels/timeline/start-handle";
 export { makeLiveBanner } from "./live-banner";

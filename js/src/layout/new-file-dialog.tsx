@@ -2,7 +2,7 @@
 import { render } from "preact";
 import type { Requests } from "../payloads/requests";
 import type { NewFilePreview, NewFileReply } from "../payloads/types";
-import { makeCopy } from "../ui/copy";
+import { Copy } from "../ui/copy-button";
 import { makeDialog } from "../ui/dialog";
 import { h } from "../ui/dom";
 
@@ -105,7 +105,8 @@ export const makeNewFile = (requests: Requests, opener: HTMLElement) => {
       )}
       {written !== null && (
         <p data-testid="file-written" role="status">
-          Written: <code>{written.path}</code> <span ref={addCopy(written.path)} /> {written.sentence}
+          Written: <code>{written.path}</code> <Copy text={() => written?.path ?? ""} words="copy" />{" "}
+          {written.sentence}
         </p>
       )}
       {preview !== null && preview.problem === "" && written === null && (
@@ -132,10 +133,6 @@ export const makeNewFile = (requests: Requests, opener: HTMLElement) => {
     },
     dispose: () => render(null, content),
   };
-};
-
-const addCopy = (text: string) => (node: HTMLElement | null) => {
-  if (node?.childElementCount === 0) node.append(makeCopy("copy", () => [text, "copied"]));
 };
 
 export type NewFileDialog = ReturnType<typeof makeNewFile>;

@@ -6,7 +6,6 @@ import { makePolicyPicker } from "../panels/policies/picker";
 import { makeSearch } from "../panels/search/panel";
 import { makeSentence } from "../panels/sentence/panel";
 import { makeTimeline } from "../panels/timeline/timeline";
-import { makePlanFacts } from "../panels/totals/figures";
 import { makeGauge } from "../panels/totals/gauge";
 import type { Host } from "../payloads/host";
 import { makeActions } from "../store/actions";
@@ -14,7 +13,7 @@ import { makeReceiving } from "../store/receive";
 import { hasReplay } from "../store/replay";
 import { Store } from "../store/store";
 import { EVERYTHING, hasAny, type View } from "../store/view";
-import { readPalette } from "../ui/canvas/canvas-colours";
+import { readPalette, readScale } from "../ui/canvas/canvas-colours";
 import { h, listen } from "../ui/dom";
 import { watchTheme } from "../ui/theme";
 import { makeDock } from "./dock";
@@ -92,7 +91,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     gauge: makeGauge(actions, makePolicyPicker(actions)),
     overview: makeOverview(actions),
     timeline,
-    sentence: makeSentence(actions, makePlanFacts(actions)),
+    sentence: makeSentence(actions),
     ...(lesson && { lesson }),
     facts,
     ...(selection && { selection }),
@@ -147,6 +146,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     stacked = isLow(root);
     return stacked;
   };
+  store.measureType = () => readScale(root);
   store.draw = (viewState, parts) => {
     if (parts.has("tab")) dock.arrange(viewState);
     if (hasAny(parts, "size", "range"))
@@ -162,7 +162,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
   const forgetKeys = listenKeys(root, store, actions, {
     ...{ help: openHelp, write: writeSummary, search, facts, lesson, rules },
   });
-  const forgetTheme = watchTheme(root, () => store.redraw("theme"));
+  const forgetTheme = watchTheme(root, () => store.redraw("theme", "size"));
   // The axis is as wide as its strip, which also changes with the style sheet and the neighbouring panels.
   const resized = new ResizeObserver(() => {
     markHeight(root);

@@ -39,8 +39,11 @@ export interface Lanes {
   scale: [string, string];
 }
 
-/** Lanes keep their heights while the range changes, so that nothing jumps; only the scale is the range's. */
-export const measureLanes = (scene: Scene, axis: Axis, stacked = false): Lanes => {
+/**
+ * Lanes keep their heights while the range changes, so that nothing jumps; only the scale is the range's. `size` is how much
+ * larger than usual the type is.
+ */
+export const measureLanes = (scene: Scene, axis: Axis, stacked = false, size = 1): Lanes => {
   const list = stacked
     ? [{ id: "all", label: "all", sections: scene.lanes.flatMap(({ sections }) => sections) }]
     : scene.lanes;
@@ -53,7 +56,7 @@ export const measureLanes = (scene: Scene, axis: Axis, stacked = false): Lanes =
   let y = 0;
   for (const height of stacked ? [STACKED] : heightsOf(list, scene.sides.length > 0)) {
     tops.push(y);
-    y += height;
+    y += Math.round(height * size);
     floors.push(y);
   }
   const sums = sumBins(scene, axis, laneOf, list.length);

@@ -68,7 +68,7 @@ export interface PageData {
 }
 
 const CUT = "'@cut@'";
-/** Stands in a column for a field or an item that a value does not have. */
+/** Replaces, in a column, a field or an item that a value does not have. */
 const MISSING = "@missing@";
 
 /** Unpacks base85 of gzip of: the length of a JSON header (u32, little endian), the header, the bytes of the buffers. */
@@ -115,8 +115,10 @@ const begin = (text: string, length: number): string => {
   return length < 0 ? `${flat}…` : flat;
 };
 
+const isList = (column: Column): column is readonly unknown[] => Array.isArray(column);
+
 const readColumn = (column: Column, index: number): unknown => {
-  if (column instanceof Array) {
+  if (isList(column)) {
     const [kind, ...values] = column;
     if (kind === "[")
       return values.map(value => readColumn(value as Column, index)).filter(value => value !== MISSING);
@@ -128,9 +130,9 @@ const readColumn = (column: Column, index: number): unknown => {
 
 /** The plan of a policy with its own cut ("") or with a cut at a place; undefined if the place is not valid. */
 export const findPlan = (plan: HeldPlan, cut: string, place: number): Drawn<PlanPayload> | undefined => {
-  const held = cut === "" ? 0 : plan.places.indexOf(place) + 1;
-  const isFar = cut !== "" && held === 0 && plan.far !== "";
-  const index = isFar ? 1 : held;
+  const position = cut === "" ? 0 : plan.places.indexOf(place) + 1;
+  const isFar = cut !== "" && position === 0 && plan.far !== "";
+  const index = isFar ? 1 : position;
   const data = plan.data[index];
   if (data === undefined || (cut !== "" && index === 0)) return undefined;
   const whole = readColumn(plan.drawn, index) as PlanPayload;

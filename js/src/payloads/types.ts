@@ -35,7 +35,6 @@ export interface ScenePayload {
   notices: string[];
   bill: BillPayload;
   foot: FootPayload;
-  provided: ProvidedPayload[];
   columns: PackedColumn[];
   judged?: string;
   due?: string;
@@ -140,35 +139,23 @@ export interface PolicyName {
   title: string;
 }
 /**
- * The lines of the bill, the total of the known costs, and notes on prices and assumptions.
+ * The cost of the session by the usage in its file.
  *
- * `total` is None without a known cost; `rows` is empty if there are no replies.
+ * `cost` is a few words, "" if there are no replies; `sentence` is the same with its source. The last of the
+ * `columns` is the currency. A row has a name, the number of requests, their tokens and their cost, "?" if
+ * it is unknown. `notes` are about prices and assumptions.
  */
 export interface BillPayload {
-  currency: string;
-  total: number | null;
-  whole: boolean;
-  rows: BillRow[];
-  notes: string[];
-}
-/** A line of the bill: number of requests, their tokens and cost; None if unknown or without a price. */
-export interface BillRow {
-  name: string;
-  calls: number;
-  tokens: number | null;
-  money: number | null;
+  cost: string;
+  sentence: string;
+  columns: string[];
+  rows: string[][];
+  notes: string;
 }
 /** The total of the blocks and the other parts of a request: in one line, and as exact tokens. */
 export interface FootPayload {
   words: string;
   told: string;
-}
-/** A contribution: its provider's name, origin ("" if unknown), time, and tokens. */
-export interface ProvidedPayload {
-  name: string;
-  origin: string;
-  when: string;
-  tokens: number;
 }
 /** A column among the bytes: `offset` in bytes, `length` in values. */
 export interface PackedColumn {
@@ -189,6 +176,7 @@ export interface PackedColumn {
  * if the user chose it. `recovery` is the refused request that a recorded compaction followed, if any. If
  * the cut splits a turn, the beginning of the turn, from position `split_from`, takes a separate summariser
  * call. `since` is the live position before which everything stays, if the plan has one.
+ * `trigger` says whether the policy fires, and why.
  */
 export interface PlanPayload {
   seq: number;
@@ -208,22 +196,17 @@ export interface PlanPayload {
   stages: StagePayload[];
   before: SectionSums;
   after: SectionSums;
-  saved?: {
-    [k: string]: number;
-  };
-  prefix?: PrefixPayload;
   thresholds: Threshold[];
   gauge?: GaugeWords;
   reserve: number;
-  trigger: TriggerVerdict;
+  trigger: string;
   state?: RunState;
   states?: RunState[];
   told?: [string, string, string][];
   recovery?: RecoveryPayload;
   splitFrom?: number;
   since?: number;
-  surfaces?: SurfacesPayload | null;
-  deterministic?: boolean;
+  figures: PlanFigure[];
   notes: string[];
   recipe: string;
   shortRecipe?: string;
@@ -333,15 +316,6 @@ export interface SectionSums {
   sections: number[];
 }
 /**
- * Context before the first rewritten message (S3-2): the live position of that message (None if nothing
- * is rewritten), and the blocks before it with their tokens.
- */
-export interface PrefixPayload {
-  message: number | null;
-  rows: number;
-  tokens: number;
-}
-/**
  * A line on a token gauge, with the `mark` of the state that begins there, if any.
  *
  * For a target, `share` is its share of the window or budget.
@@ -364,11 +338,6 @@ export interface GaugeWords {
   at: number | null;
   low: number;
   high: number;
-}
-/** Whether the policy fires, and why. */
-export interface TriggerVerdict {
-  fires: boolean;
-  sentence: string;
 }
 /**
  * A state of the harness, with a mark besides the tone, so that it is readable without colour.
@@ -403,22 +372,19 @@ export interface RecoveryNode {
   text: string;
   usage: string;
 }
-/** The stored manifest and the request of a plan, apart (S0-46). */
-export interface SurfacesPayload {
-  manifest: ManifestPayload;
-  wire: WirePayload;
-}
-/** The stored context after a plan: its tokens, and whether it changes. */
-export interface ManifestPayload {
-  after: number;
-  changed: boolean;
-}
-/** The request: its tokens, the blocks cleared in it, what this spares, and what that is called. */
-export interface WirePayload {
-  after: number;
-  cleared: number;
-  spared: number;
-  label: string;
+/**
+ * A figure: its name, and its words.
+ *
+ * `lead` comes before the words: the number of a bar of `size` tokens, or the name of the message at the
+ * live position `message`, which it opens.
+ */
+export interface PlanFigure {
+  id: string;
+  name: string;
+  words: string;
+  lead: string;
+  size: number | null;
+  message: number | null;
 }
 /** Who wrote a plan's summary, its tokens, and a digest of its text. */
 export interface WrittenBy {
@@ -445,7 +411,6 @@ export interface RunPayload {
   aboveWindow: string;
   first: number;
   window: number | null;
-  threshold: number;
   thresholds: Threshold[];
   states: RunState[];
   banners: BannerPayload[];
@@ -915,7 +880,7 @@ export interface SummariesReply {
   givenBack: SummarySide;
 }
 /**
- * One summary: its name, size and author, its text, and the facts that it keeps.
+ * One summary: its name, size and author, and its text.
  *
  * `note` says what limits it, or is ""; `sentence` replaces a missing text.
  */
@@ -925,20 +890,7 @@ export interface SummarySide {
   text: string;
   total: number;
   note: string;
-  counts: SummaryCount[];
   sentence: string;
-}
-/**
- * Number of facts of a kind before, and of those that a summary names in full: "names 10 of 12 changed
- * files".
- *
- * For a summary that is not written yet, `named` counts the facts that are safe without it.
- */
-export interface SummaryCount {
-  sort: string;
-  named: number;
-  of: number;
-  words: string;
 }
 /**
  * The matching facts; `rows` are those from index `from`; `kinds` counts all facts, without the filter.
@@ -1350,7 +1302,7 @@ export interface RuleOffer {
   delta: number | null;
   refused: string;
 }
-/** Settings by their names, and a sentence about the file. */
+/** The settings of the rules in a settings.json, by their names, and a sentence about the file. */
 export interface SettingsFileReply {
   settings: {
     [k: string]: unknown;

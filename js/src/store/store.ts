@@ -46,6 +46,8 @@ export class Store {
   measureWidth: () => number = () => 0;
   /** Whether there is only room for all lanes in one. */
   isStacked: () => boolean = () => false;
+  /** How much larger than usual the type is. */
+  measureType: () => number = () => 1;
   /** Calls between user actions and Python's answers. */
   readonly hooks = {
     /** Takes over the plan that Python last sent. */
@@ -92,7 +94,7 @@ export class Store {
 
   measure(scene: Scene, range?: readonly [number, number]) {
     const axis = makeAxis(scene, this.measureWidth(), range);
-    return { axis, lanes: measureLanes(scene, axis, this.isStacked()) };
+    return { axis, lanes: measureLanes(scene, axis, this.isStacked(), this.measureType()) };
   }
 
   /** The screen is ahead of Python until `settle`. */

@@ -1,6 +1,7 @@
 // The recorded compactions as buttons over the curve: each shows what it left, and moves to the moment right before it.
 import type { BoundaryPayload } from "../../payloads/types";
 import type { Actions, ViewState } from "../../store/view";
+import type { Palette } from "../../ui/canvas/canvas-colours";
 import { h, setAttributes } from "../../ui/dom";
 import { fitBetween, layOut } from "./button-places";
 
@@ -68,7 +69,7 @@ export const makeCompactions = (actions: Actions) => {
       const laid = layOut(
         wholes.map(({ step }, i) => ({
           x: x(step),
-          widths: (words[i] as readonly string[]).map(text => measure(text, palette.font)),
+          widths: (words[i] as readonly string[]).map(text => measure(text, palette)),
         })),
         width,
       );
@@ -84,7 +85,7 @@ export const makeCompactions = (actions: Actions) => {
         const text = (words[i] as readonly string[])[laid.size] as string;
         const follows = scene.segments.find(({ firstStep }) => firstStep === mark.step);
         const button = make(viewState, mark, text, follows?.note && `the part after it is ${follows.note}`);
-        const wide = measure(text, palette.font);
+        const wide = measure(text, palette);
         setAttributes(button, { style: `left: ${left}px; width: ${wide}px` });
         occupied.push([left, left + wide]);
         buttons.push([button, mark]);
@@ -127,9 +128,9 @@ const standing = (wholes: readonly BoundaryPayload[], { scene }: ViewState): num
 const context = document.createElement("canvas").getContext("2d");
 
 /** How wide a button with these words is. */
-const measure = (words: string, font: string): number => {
+const measure = (words: string, { font, scale }: Palette): number => {
   if (context === null) return SMALL;
   // The same text as on the button.
-  context.font = `600 12px ${font}`;
+  context.font = `600 ${12 * scale}px ${font}`;
   return Math.max(SMALL, Math.ceil(context.measureText(words).width) + 18);
 };

@@ -28,7 +28,7 @@ export const makeNeededAgainMarks = (height: number) => {
       // The marks of the last steps are not clipped.
       const x = (step: number) => Math.min(((step + 0.5) * width) / scene.overview.steps, width - 5);
       paint(node, width, height, palette.ratio, context => {
-        context.font = `12px ${palette.font}`;
+        context.font = `${12 * palette.scale}px ${palette.font}`;
         context.textAlign = "center";
         context.textBaseline = "middle";
         context.fillStyle = palette.dim;

@@ -2,8 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { Run, Spot } from "../../model/run";
 import type { PanelProps } from "../../store/component";
-import { makeCopy } from "../../ui/copy";
-import { setAttributes } from "../../ui/dom";
+import { Copy } from "../../ui/copy-button";
 
 interface Props extends PanelProps {
   run: Run;
@@ -71,7 +70,7 @@ export const ScenarioPanel = ({ run, spot, viewState, actions, isOpen, setOpen, 
           ))}
           {chosen.length === 0 && <li class="ci-quiet">nothing is changed from outside</li>}
         </ul>
-        <Copy text={code} />
+        <Copy text={() => code} words="Copy as Python" title={code} testid="copy-replay" />
       </div>
       {isOpen && canChange && <Choices {...{ run, spot, viewState, actions, first, go }} />}
     </div>
@@ -157,13 +156,3 @@ const positionOf = ({ turn }: Run, step: number): string =>
 
 const isSet = (part: object, scenario: Readonly<Record<string, unknown>>): boolean =>
   Object.entries(part).every(([name, value]) => JSON.stringify(scenario[name]) === JSON.stringify(value));
-
-const Copy = ({ text }: { text: string }) => {
-  const place = useRef<HTMLSpanElement>(null);
-  useEffect(() => {
-    const button = makeCopy("Copy as Python", () => [text, "Copied"]);
-    setAttributes(button, { "data-testid": "copy-replay", title: text });
-    place.current?.replaceChildren(button);
-  }, [text]);
-  return <span ref={place} />;
-};

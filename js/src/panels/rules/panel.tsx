@@ -272,7 +272,7 @@ const Rule = ({ rule, plan, numbers, needsKernel, set, remove }: { rule: RulePay
   const isTrigger = rule.number === 1;
   const changed = rule.knobs.filter(({ was }) => was !== undefined);
   const own = rule.added !== undefined && rule.added.length > 0;
-  const note = isTrigger ? plan.trigger.sentence : rule.note;
+  const note = isTrigger ? plan.trigger : rule.note;
   const tokens = isTrigger ? plan.before.total : rule.delta;
   const value = rule.words || (tokens === null ? "" : isTrigger ? short(tokens) : signed(tokens));
   return (

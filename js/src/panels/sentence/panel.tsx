@@ -9,15 +9,16 @@ import { exact, plural, short } from "../../model/format";
 import { type Plan, totalAfter } from "../../model/plan";
 import { isZoomed, rowsIn, sayTurns, sectionsIn } from "../../model/range";
 import type { LossesReply, SentencePart } from "../../payloads/types";
+import type { PanelProps } from "../../store/component";
 import { type Actions, hasAny, type Part, type View, type ViewState } from "../../store/view";
 import { h, setText } from "../../ui/dom";
 import { RecoveryTree } from "../../ui/recovery-tree";
+import { Figures } from "./figures";
 
 const NEEDS: readonly Part[] = ["scene", "plan", "look", "lesson", "settled", "selection", "range"];
 const QUIET = 1000;
 
-/** `facts` are placed among the notes, next to the limits of the numbers. */
-export const makeSentence = (actions: Actions, facts: View): View => {
+export const makeSentence = (actions: Actions): View => {
   const node = h("section", { class: "ci-sentence", "aria-label": "Result of the plan" });
   let shown: ViewState | undefined;
   let losses: LossesReply | null = null;
@@ -54,7 +55,7 @@ export const makeSentence = (actions: Actions, facts: View): View => {
 
   const draw = () => {
     if (shown === undefined) return;
-    render(<Sentence {...{ viewState: { ...shown }, actions, losses, facts }} />, node);
+    render(<Sentence {...{ viewState: { ...shown }, actions, losses }} />, node);
     fill(shown);
   };
 
@@ -76,7 +77,6 @@ export const makeSentence = (actions: Actions, facts: View): View => {
     node,
     draw(viewState, parts) {
       shown = viewState;
-      facts.draw(viewState, parts);
       if (hasAny(parts, ...NEEDS)) {
         askLosses(viewState);
         draw();
@@ -107,7 +107,6 @@ interface Props {
   viewState: ViewState;
   actions: Actions;
   losses: LossesReply | null;
-  facts: View;
 }
 
 const Sentence = (props: Props) => {
@@ -121,7 +120,7 @@ const Sentence = (props: Props) => {
   );
 };
 
-const Says = ({ viewState, actions, losses, facts }: Props) => {
+const Says = ({ viewState, actions, losses }: Props) => {
   const { plan, dragging, lesson, settled } = viewState;
   // While the cut is to be guessed the sentence would give it away.
   const hidden = lesson.guess?.shown === false;
@@ -152,7 +151,7 @@ const Says = ({ viewState, actions, losses, facts }: Props) => {
           <RecoveryTree recovery={plan.recovery} />
         </Popup>
       )}
-      <Notes {...{ viewState, facts }} />
+      <Notes {...{ viewState, actions }} />
     </>
   );
 };
@@ -304,7 +303,8 @@ interface PopupProps {
 }
 
 /** The limits of the numbers, with everything else known about them. */
-const Notes = ({ viewState: { plan, scene }, facts }: Pick<Props, "viewState" | "facts">) => {
+const Notes = ({ viewState, actions }: PanelProps) => {
+  const { plan, scene } = viewState;
   const notes = [...new Set([...plan.notes, ...scene.notices])];
   const words = plan.sentence.range || (notes.length > 0 ? plural(notes.length, "note") : "details");
   return (
@@ -316,7 +316,7 @@ const Notes = ({ viewState: { plan, scene }, facts }: Pick<Props, "viewState" | 
           ))}
         </ul>
       )}
-      <div ref={slot => slot?.append(facts.node)} />
+      <Figures {...{ viewState, actions }} />
     </Popup>
   );
 };

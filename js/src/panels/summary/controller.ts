@@ -21,7 +21,7 @@ export interface SummaryFields {
   additions: string;
   keep: readonly string[];
   /** The person's own. */
-  text: string;
+  own: string;
 }
 
 /** `stop` sends the wish to stop; `changed` hears of every news, `found` of a writing that was under way before. */
@@ -31,7 +31,7 @@ export const makeSummaryForm = (
   changed: () => void,
   resumed: () => void,
 ) => {
-  const fields: SummaryFields = { by: "extractive", model: "", focus: "", additions: "", keep: [], text: "" };
+  const fields: SummaryFields = { by: "extractive", model: "", focus: "", additions: "", keep: [], own: "" };
   let look = { reply: null as SendingReply | null, waiting: false, problem: "" };
   let writing: WritingReply | null = null;
   let [text, problem, waiting] = ["", "", false];
@@ -144,7 +144,7 @@ export const makeSummaryForm = (
     write() {
       waiting = true;
       const sent = { ...request(), digest: look.reply?.digest ?? "" };
-      void settle(requests.ask("summarise", { ...sent, text: fields.by === "pasted" ? fields.text : "" }));
+      void settle(requests.ask("summarise", { ...sent, text: fields.by === "pasted" ? fields.own : "" }));
       changed();
     },
     stop() {

@@ -1,14 +1,14 @@
 // The recorded summary and the planned one side by side, the way to have one written, and what the hook would give back.
 import { render } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { exact } from "../../model/format";
-import type { SummariesReply, SummarySide } from "../../payloads/types";
+import type { CompactionCounts, CompactionsReply, SummariesReply, SummarySide } from "../../payloads/types";
 import type { PanelProps } from "../../store/component";
 import { useReply } from "../../store/use-reply";
 import { type Actions, hasAny, type Part, type View, type ViewState } from "../../store/view";
-import { makeCopy } from "../../ui/copy";
+import { Copy } from "../../ui/copy-button";
 import { h, setAttributes, setShown, setText } from "../../ui/dom";
-import type { Summarise } from "./panel";
+import type { Summarise } from "./form";
 
 const NEEDS: readonly Part[] = ["scene", "plan", "look", "tab", "settled"];
 
@@ -65,6 +65,11 @@ const SummarySides = ({ viewState, actions, isWriting }: Props) => {
   const { data, problem } = useReply<SummariesReply>(isOpen ? key : null, () =>
     actions.requests.ask("summaries", { place }),
   );
+  // What each side leaves out is what the table of compactions says.
+  const { data: losses } = useReply<CompactionsReply>(isOpen ? key : null, () =>
+    actions.requests.ask("compactions", { place }),
+  );
+  const { look: recordedLook } = viewState.recorded ?? {};
   if (data === null) return <p class="ci-quiet">{problem || "Reading the summaries …"}</p>;
   return (
     <>
@@ -75,9 +80,9 @@ const SummarySides = ({ viewState, actions, isWriting }: Props) => {
               <p class="ci-quiet">{data.sentence}</p>
             </section>
           ) : (
-            <Side side={data.recorded} />
+            <Side side={data.recorded} counts={losses?.rows.find(row => row.look === recordedLook)} />
           ))}
-        <Side side={data.planned} />
+        <Side side={data.planned} counts={losses?.plan} />
       </div>
       {!isWriting && <GivenBack key={data.givenBack.text} side={data.givenBack} />}
     </>
@@ -87,17 +92,12 @@ const SummarySides = ({ viewState, actions, isWriting }: Props) => {
 /** The words in a field of their own: edits stay until the words are others. */
 const GivenBack = ({ side: { title, size, text, note, sentence } }: { side: SummarySide }) => {
   const field = useRef<HTMLTextAreaElement>(null);
-  const button = useRef<HTMLSpanElement>(null);
   const [isEdited, setEdited] = useState(false);
-  useEffect(() => {
-    const copy = makeCopy("Copy", () => [field.current?.value ?? "", "Copied"], "ci-button");
-    button.current?.replaceChildren(copy);
-  }, []);
   return (
     <section class="ci-given-back" aria-label={title} data-testid="given-back">
       <h3>
         {title} <span class="ci-quiet">{isEdited ? `edited, ${size} before` : size}</span>
-        {text && <span ref={button} />}
+        {text && <Copy kind="ci-button" text={() => field.current?.value ?? ""} />}
       </h3>
       <p class={text && "ci-quiet"}>{text ? note : sentence}</p>
       {text && (
@@ -115,12 +115,12 @@ const GivenBack = ({ side: { title, size, text, note, sentence } }: { side: Summ
   );
 };
 
-const Side = ({ side }: { side: SummarySide }) => (
+const Side = ({ side, counts }: { side: SummarySide; counts: CompactionCounts | undefined }) => (
   <section aria-label={side.title} data-testid="side">
     <h3>
       {side.title} <span class="ci-quiet">{side.size}</span>
     </h3>
-    <p class="ci-side-counts">{side.counts.map(count => count.words).join(" · ")}</p>
+    <p class="ci-side-counts">{counts?.losses}</p>
     {side.note && <p class="ci-quiet">{side.note}</p>}
     {side.text ? (
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by the keyboard

@@ -108,7 +108,7 @@ const wordIn = (palette: Palette, hue: string) => {
   const canvas = h("canvas");
   const word = { palette, hue, canvas, room: 0 };
   paint(canvas, WIDE, 2 * TYPE, palette.ratio, context => {
-    context.font = `${TYPE}px ${palette.font}`;
+    context.font = `${TYPE * palette.scale}px ${palette.font}`;
     context.textBaseline = "middle";
     context.fillStyle = hue;
     context.strokeStyle = palette.ground;

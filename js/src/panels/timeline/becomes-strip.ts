@@ -152,7 +152,7 @@ const drawStrip = (
 ) => {
   const summary = scene.sections.findIndex(({ id }) => id === "compacted");
   paint(canvas, axis.width, STRIP, palette.ratio, context => {
-    context.font = `${TYPE}px ${palette.font}`;
+    context.font = `${TYPE * palette.scale}px ${palette.font}`;
     context.textBaseline = "middle";
     for (const { fate, left, right, words } of parts) {
       const id = scene.fates[fate]?.id ?? "";

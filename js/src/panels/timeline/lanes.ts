@@ -144,7 +144,7 @@ const drawBase = (context: CanvasRenderingContext2D, viewState: ViewState) => {
   }
   context.fillStyle = palette.line;
   for (const floor of lanes.floors) context.fillRect(0, HEAD + floor - hair, axis.width, hair);
-  context.font = `${TYPE}px ${palette.font}`;
+  context.font = `${TYPE * palette.scale}px ${palette.font}`;
   context.fillStyle = palette.dim;
   context.textBaseline = "middle";
   let free = 0;
@@ -163,9 +163,10 @@ const drawBase = (context: CanvasRenderingContext2D, viewState: ViewState) => {
 
 /** A clipped bar has its number next to it, unless another bar or number is there. */
 const writeClipped = (context: CanvasRenderingContext2D, viewState: ViewState, lane: number) => {
-  const { axis, lanes } = viewState;
+  const { axis, lanes, palette } = viewState;
   const sums = lanes.sums[lane] as Float64Array;
-  const low = roomOf(lanes, lane) - TYPE - 2;
+  const type = TYPE * palette.scale;
+  const low = roomOf(lanes, lane) - type - 2;
   const isFree = (bin: number) => barHeight(lanes, lane, sums[bin] ?? 0) < low;
   let endX = 0;
   sums.forEach((tokens, bin) => {
@@ -188,7 +189,7 @@ const writeClipped = (context: CanvasRenderingContext2D, viewState: ViewState, l
           ? right + 4
           : -1;
     if (x < 0) return;
-    context.fillText(words, x, HEAD + (lanes.floors[lane] as number) - roomOf(lanes, lane) + TYPE / 2);
+    context.fillText(words, x, HEAD + (lanes.floors[lane] as number) - roomOf(lanes, lane) + type / 2);
     endX = x + room;
   });
 };

@@ -7,6 +7,7 @@ import { decideSame, isUncut, type Plan, type Scene, sectionAfter, totalAfter } 
 import { rowsIn, sayTurns, sectionsIn } from "../../model/range";
 import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
+import type { Palette } from "../../ui/canvas/canvas-colours";
 import { h, setAttributes, setShown, setText, toneChip } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
 import { makeNotice } from "./notice";
@@ -187,8 +188,9 @@ const drawAfter = (
   if (total < 0) return row.read("–", "no cut here", "");
   const difference = total - plan.before.total;
   const spread = range === null || short(low) === short(high) ? "" : `${short(low)}–${short(high)}`;
-  // A recorded size has its source next to it, and its difference in the tooltip.
-  const label = plan.source ?? (spread || signed(difference));
+  // Every size has its source next to it; the difference of a recorded one is in the tooltip.
+  const predicted = difference === 0 ? signed(0) : `predicted ${spread || signed(difference)}`;
+  const label = plan.source ?? predicted;
   const refused = own && plan.sentence.case === "refused";
   row.read(
     short(total),
@@ -270,17 +272,17 @@ const drawBar = (canvas: HTMLCanvasElement, viewState: ViewState, row: Bar, widt
 let measuring: CanvasRenderingContext2D | null | undefined;
 
 /** The width of words as they are drawn, without a layout. */
-const widthOf = (words: string, font: string): number => {
+const widthOf = (words: string, { font, scale }: Palette): number => {
   measuring ??= document.createElement("canvas").getContext("2d");
   if (measuring === null) return 0;
-  measuring.font = `${FONT}px ${font}`;
+  measuring.font = `${FONT * scale}px ${font}`;
   return measuring.measureText(words).width;
 };
 
 /** In the largest piece if that is long enough and the row says only that, else behind the bar. */
 const placeWords = (node: HTMLElement, viewState: ViewState, row: Bar, width: number) => {
   const scale = width / capacity(viewState);
-  const needed = widthOf(row.words, viewState.palette.font) + 2 * GAP;
+  const needed = widthOf(row.words, viewState.palette) + 2 * GAP;
   const end = Math.max(sumOf(row.shares), row.range?.[1] ?? 0) * scale;
   const largest = largestOf(row.shares);
   const start = sumOf(row.shares.slice(0, row.shares.indexOf(largest)));

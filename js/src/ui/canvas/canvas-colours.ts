@@ -8,6 +8,8 @@ type Colours = Record<(typeof NAMES)[number], string>;
 
 export interface Palette extends Colours {
   font: string;
+  /** How much larger than usual the type is, and with it the picture. */
+  scale: number;
   ratio: number;
   sections: string[];
   /** A fill for a section (by code) under a fate (by id). */
@@ -21,6 +23,12 @@ export interface Palette extends Colours {
 }
 
 type Draw = (context: CanvasRenderingContext2D, size: number, hue: string) => void;
+
+/** Pixels of the workbench's type as it is without anybody's settings. */
+const TYPE = 14;
+
+export const readScale = (root: HTMLElement): number =>
+  Math.max(1, Number.parseFloat(getComputedStyle(root).fontSize) / TYPE || 1);
 
 export const readPalette = (root: HTMLElement, sections: readonly Labelled[]): Palette => {
   const style = getComputedStyle(root);
@@ -45,6 +53,7 @@ export const readPalette = (root: HTMLElement, sections: readonly Labelled[]): P
   return {
     ...colours,
     font: style.fontFamily || "sans-serif",
+    scale: readScale(root),
     ratio,
     sections: hues,
     fill(section, fate) {

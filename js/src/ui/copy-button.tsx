@@ -1,0 +1,26 @@
+// A button that copies a text and says so.
+import { useEffect, useState } from "preact/hooks";
+import { copyText } from "./copy";
+
+interface Props {
+  text(): string;
+  words?: string;
+  kind?: string;
+  title?: string;
+  testid?: string;
+}
+
+export const Copy = ({ text, words = "Copy", kind = "ci-link", title, testid }: Props) => {
+  const [message, setMessage] = useState("");
+  useEffect(() => {
+    if (message === "") return;
+    const timer = setTimeout(() => setMessage(""), 1600);
+    return () => clearTimeout(timer);
+  }, [message]);
+  const copy = async () => setMessage((await copyText(text())) ? "Copied" : "This page may not copy");
+  return (
+    <button class={kind} title={title} data-testid={testid} onClick={copy}>
+      {message || words}
+    </button>
+  );
+};
