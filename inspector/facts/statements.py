@@ -30,6 +30,7 @@ from .force import (
     has_negation,
     is_permitted,
     is_refused_alike,
+    read_force,
 )
 from .function_words import find_limit, find_loose_join, find_opposite, find_other_predicate, find_other_state
 from .indexed_text import (
@@ -125,7 +126,7 @@ def compare_statement(
         return result
     if not any(map(is_subject, terms)):
         return ABSENT
-    force = Force(terms)
+    force = read_force(terms)
     weights = {at: text.weigh(term) for at, term in enumerate(terms) if is_subject(term)}
     own = _Statement(statement, terms, force, find_asides(terms, force), weights, asks, exact)
     best = ABSENT
@@ -231,7 +232,7 @@ class _Place:
         self.pairs = pair_terms(self.own, self.other)
         self.met = dict(self.pairs)
         self.near = {there for _, there in self.pairs if is_subject(self.other[there])}
-        self.here, self.there = statement.force, Force(self.other, self.near)
+        self.here, self.there = statement.force, read_force(self.other, self.near)
         self.aside, weights = statement.asides, statement.weights
         self.required = [at for at in weights if at in self.met or at not in self.aside] or list(weights)
         self.missing = [at for at in self.required if at not in self.met]
