@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple, overload
 
 from ..formats.summary_wording import shown_summary
 from ..mixins import Framed
 from ..redaction.cut import cut_text
-from ..session.entries import Boundary, Entry
+from ..session.entries import Boundary
 from ..session.queries import MarkName, find_move, number_compactions
 from ..session.session import Session
 from ..session.tree import COMPACTION, MICRO
@@ -20,7 +21,7 @@ from ..tokens.reported import whole_tokens
 from .lint.check import LOSSES, check_trace
 from .outcomes import CODE
 from .regret import Regret, find_regret, sum_regret
-from .trace import trace_moves
+from .trace import trace_moves, trace_recorded
 from .traced import Trace, TracedFact
 
 HEADINGS = (
@@ -216,22 +217,33 @@ def _build_table(session: Session) -> CompactionTable:
         if entry is not None:
             again.setdefault(entry.id, []).append(regret)
     names = number_compactions(session)
+    entries = [session.entries[index] for index in marks if session.tree.sort[index] == MICRO]
+    traces = [
+        *trace_recorded(session),
+        *trace_moves(session, session.facts, map(partial(find_move, session), entries)),
+    ]
+    by_entry = {trace.scene.entry.id: trace for trace in traces if trace.scene.entry is not None}
     return CompactionTable(
         [
             _describe(
-                session, ledger, names.get(entry.id, MarkName("compact", 0)), entry, again.get(entry.id, [])
+                session,
+                ledger,
+                names.get(entry, MarkName("compact", 0)),
+                by_entry[entry],
+                again.get(entry, []),
             )
-            for entry in (session.entries[index] for index in marks)
+            for entry in (session.entries[index].id for index in marks)
         ]
     )
 
 
 def _describe(
-    session: Session, ledger: Ledger, name: MarkName, entry: Entry, again: Sequence[Regret]
+    session: Session, ledger: Ledger, name: MarkName, trace: Trace, again: Sequence[Regret]
 ) -> CompactionRow:
     """Describe a recorded compaction."""
+    entry = trace.scene.entry
+    assert entry is not None
     boundary = entry.boundary or Boundary()
-    (trace,) = trace_moves(session, session.facts, [find_move(session, entry)])
     findings = [finding for finding in check_trace(trace, session) if finding.traced is not None]
     losses = {
         name: [finding.traced for finding in findings if finding.code in codes]

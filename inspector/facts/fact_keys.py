@@ -22,6 +22,8 @@ from .things import find_near_keys, find_part_keys, read_telling_value
 Table = dict[str, list[int]]
 """Numbers of facts by a word or another key."""
 _NAME_WORDS = re.compile(r"[\w-]+")
+_MAY_NAME = re.compile(r"[/\\@#_\d]|[:.-]\w|[a-z][A-Z]|[A-Z][A-Z][a-z]")
+"""What a word has that is a path, an address, an id or an identifier of several parts."""
 _LONGEST_NAME = 3
 """Words of the name of a number."""
 _NUMBER, _SYMBOL = KIND["number"], KIND["symbol"]
@@ -92,8 +94,10 @@ class FactKeys:
         """The statements by the names and the codes in them, in a form that other spellings share."""
 
         def find_keys(form: str) -> Iterator[str]:
-            found = (*read_names(form), *(f"w:{code}" for code in find_codes(form)))
-            return (key for name in found for key in similar_keys(name))
+            # No name has a blank, and most words cannot be one: their terms need not be read.
+            names = (name for word in form.split() if _MAY_NAME.search(word) for name in read_names(word))
+            found = (*names, *(f"w:{code}" for code in find_codes(form)))
+            return (key for name in dict.fromkeys(found) for key in similar_keys(name))
 
         return self._table(STATEMENTS, find_keys)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from itertools import pairwise
 
 from .indexed_text import is_subject
@@ -46,15 +47,13 @@ class Force:
         soft: The forms that soften.
     """
 
-    def __init__(self, terms: Sequence[Term], near: set[int] | None = None) -> None:
+    def __init__(self, terms: Sequence[Term], clauses: Iterable[Sequence[int]]) -> None:
         self.terms = terms
         self.refused, self.mentioned, self.without = set[int](), set[int](), set[int]()
         self.heads, self.permitted = dict[int, Sequence[int]](), set[int]()
         self.sorts, self.soft = set[str](), set[str]()
-        for clause in find_clauses(terms):
-            # A clause about something else does not bind this statement.
-            if near is None or near & set(clause) or not any(is_subject(terms[at]) for at in clause):
-                self._read_clause(clause)
+        for clause in clauses:
+            self._read_clause(clause)
 
     def _read_clause(self, clause: Sequence[int]) -> None:
         negated = bound = aside = permitted = opens = False
@@ -131,6 +130,32 @@ class Force:
 
     def _follows(self, places: Sequence[int], forms: AbstractSet[str]) -> bool:
         return any(self.terms[at].form in forms for at in places[:_CLOSE])
+
+
+def read_force(terms: tuple[Term, ...], near: set[int] | None = None) -> Force:
+    """Return how a sentence binds.
+
+    Args:
+        terms: Its terms.
+        near: Indices of the terms that a statement has: a clause about something else does not bind it. All
+            clauses bind by default.
+    """
+    subjects = _find_subjects(terms)
+    binds = (near is None or not near.isdisjoint(own) or not any_subject for own, any_subject in subjects)
+    return _read_force(terms, tuple(binds))
+
+
+@lru_cache(512)
+def _find_subjects(terms: tuple[Term, ...]) -> list[tuple[list[int], bool]]:
+    """Return the clauses of a sentence, and whether each has a subject; many statements are compared with
+    one sentence."""
+    return [(clause, any(is_subject(terms[at]) for at in clause)) for clause in find_clauses(terms)]
+
+
+@lru_cache(512)
+def _read_force(terms: tuple[Term, ...], binds: tuple[bool, ...]) -> Force:
+    clauses = zip(_find_subjects(terms), binds, strict=True)
+    return Force(terms, [clause for (clause, _), is_bound in clauses if is_bound])
 
 
 def is_negation(term: Term) -> bool:

@@ -6,9 +6,10 @@ A text is split once; each comparison then looks only at the sentences that shar
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import log2
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -22,6 +23,7 @@ LIST_MARKER = r"^[ \t>*+#-]*\d{1,3}[.)]\**[ \t]+(?=\S)"
 SENTENCE = re.compile(rf"(?:{LIST_MARKER})?([^\n]+?(?:[.!?]{NO_END}(?=\s)|$|(?=\n)))", re.MULTILINE)
 """A sentence, as the first group."""
 WORDS = re.compile(r"[\w$€£%]+")
+_GOES_ON = re.compile(r"[:/.-]\w")
 
 
 class SaidBefore:
@@ -68,7 +70,7 @@ class IndexedText:
     def __init__(self, text: str) -> None:
         self.text = text
         self.folded = text.casefold()
-        self.flat = f" {' '.join(WORDS.findall(self.folded))} "
+        self.flat = f" {' '.join(WORDS.findall(text)).casefold()} "
         self.sentences = [
             part
             for match in SENTENCE.finditer(text)
@@ -92,6 +94,27 @@ class IndexedText:
     def values(self) -> frozenset[str]:
         """The normal forms of all values in the text."""
         return frozenset(form for form in self._holders if form[1:2] == ":")
+
+    @cached_property
+    def _words(self) -> tuple[list[int], list[tuple[int, int]]]:
+        """The offsets of the words in `flat`, and their spans in the text."""
+        words = list(WORDS.finditer(self.text))
+        sizes = (len(word[0].casefold()) + 1 for word in words)
+        return list(accumulate(sizes, initial=0)), [word.span() for word in words]
+
+    def find_sequence(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Yield the spans of the text, none in another, with these words in sequence, ignoring case and what
+        is between them. A longer name that the last word begins, such as "a.py" for "a", is another word."""
+        sought, last = f" {' '.join(words).casefold()} ", 0
+        at = self.flat.find(sought)
+        while at >= 0:
+            offsets, spans = self._words
+            first = bisect_left(offsets, at)
+            start, end = spans[first][0], spans[first + len(words) - 1][1]
+            if start >= last and _GOES_ON.match(self.text, end) is None:
+                yield start, end
+                last = end
+            at = self.flat.find(sought, at + 1)
 
     def find_same(self, form: str) -> list[str]:
         """Return the forms in the text that mean the same as a form."""

@@ -28,6 +28,8 @@ _SURFACES = 4
 _DEEPEST = 64
 """Folders that a path may go through: a text can be one run with a million slashes."""
 _RUN = re.compile(r"[^\s\"'`()\[\]{}<>,;|=*]+")
+_ONE_RUN = re.compile(r"[\w/~][\w./-]*[\w-]")
+"""A path that is one run as it is written."""
 _WHOLE = re.compile(rf"(?:{_RUN.pattern})(?<![.:!?…])")
 # Suffixes that are not part of a file's name: a line, a range of lines, a name in the file ("::test_b").
 _AFTER = re.compile(r"(?<=\w):(?:\d|:?[A-Za-z_]).*|#L?\d{1,9}(?:-L?\d{1,9})?$", re.DOTALL)
@@ -162,6 +164,9 @@ def find_runs(text: str, *, both: bool = False) -> Iterator[str]:
     >>> list(find_runs(r"src\new.ts")), list(find_runs(r"src\new.ts", both=True))
     (['src', 'ew.ts'], ['src', 'ew.ts', 'src/new.ts'])
     """
+    if _ONE_RUN.fullmatch(text):
+        yield text
+        return
     plain = blank_escapes(text)
     yield from _part_runs(plain)
     if both and plain is not text:
@@ -294,8 +299,7 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
         whole = [form] if is_rooted(form) or not session.cwd else [form, f"{session.cwd}/{form}"]
         runs = dict.fromkeys(run for words in [*whole, *wordings] for run in find_runs(words, both=True))
         named = len(parts) == 1 and not any("/" in words for words in wordings)
-        done = set(fact.facts.operation[start:end].tolist())
-        bare = named and done <= {-1, OPERATIONS.index("listed")}
+        bare = named and set(fact.facts.operation[start:end].tolist()) <= {-1, OPERATIONS.index("listed")}
         # A bare name said for the file is a tail of it, not all of it.
         wordings = dict.fromkeys(w for w in runs if w == form or w.endswith("/" + form.lstrip("/")))
         wordings.setdefault(form)

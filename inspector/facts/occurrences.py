@@ -119,8 +119,8 @@ class Occurrences:
 
     def any(self, mask: Bools) -> Bools:
         """bool per fact: one of its rows is in the mask (bool over rows, the last False)."""
-        sums = np.concatenate(([0], np.cumsum(mask[self.rows])))
-        hit: Bools = sums[self.first[1:]] > sums[self.first[:-1]]
+        held = np.append(mask[self.rows], False)
+        hit: Bools = np.logical_or.reduceat(held, self.first[:-1]) & (self.first[1:] > self.first[:-1])
         return hit
 
     @cached_property

@@ -30,6 +30,7 @@ from .force import (
     has_negation,
     is_permitted,
     is_refused_alike,
+    read_force,
 )
 from .function_words import find_limit, find_loose_join, find_opposite, find_other_predicate, find_other_state
 from .indexed_text import (
@@ -125,7 +126,7 @@ def compare_statement(
         return result
     if not any(map(is_subject, terms)):
         return ABSENT
-    force = Force(terms)
+    force = read_force(terms)
     weights = {at: text.weigh(term) for at, term in enumerate(terms) if is_subject(term)}
     own = _Statement(statement, terms, force, find_asides(terms, force), weights, asks, exact)
     best = ABSENT
@@ -165,21 +166,19 @@ def _find_literal(statement: str, terms: Sequence[Term], text: IndexedText) -> F
     if len(words) < 2:  # marks are a part of a single word: "--depth" is not "depth"
         at = find_whole(whole, text.text)
         return FactComparison("quoted", whole, at) if at >= 0 else None
-    pattern = r"[^\w$€£%]+".join(map(re.escape, words))
     first, last = _find_ends(statement)
     result = None
-    hits = re.finditer(rf"(?<![\w$€£%]){pattern}(?![\w$€£%]|[:/.-]\w)", text.text, re.IGNORECASE)
-    for hit in islice(hits, _MOST_HITS):
-        around = text.text[max(0, hit.start() - first) : hit.end() + last]
+    for start, end in islice(text.find_sequence(words), _MOST_HITS):
+        around = text.text[max(0, start - first) : end + last]
         if _SIGNIFICANT.findall(around) != _SIGNIFICANT.findall(statement):
             continue
-        far = max(0, hit.start() - _AROUND)
-        begin = max(text.text.rfind("\n", far, hit.start()), text.text.rfind(". ", far, hit.start()))
+        far = max(0, start - _AROUND)
+        begin = max(text.text.rfind("\n", far, start), text.text.rfind(". ", far, start))
         low = begin + 1 if begin >= 0 else far
-        tail = re.split(r"\n|\. ", text.text[hit.end() : hit.end() + _AROUND], maxsplit=1)[0]
-        before, after = read_terms(text.text[low : hit.start()]), read_terms(tail)
+        tail = re.split(r"\n|\. ", text.text[end : end + _AROUND], maxsplit=1)[0]
+        before, after = read_terms(text.text[low:start]), read_terms(tail)
         if _is_revoked((*before[-6:], *after[:6])) and not _is_revoked(terms):
-            around = text.text[low : hit.end() + len(tail)]
+            around = text.text[low : end + len(tail)]
             result = result or FactComparison("contradicted", around.strip(), low, reason="revoked")
             continue
         # "do not" before it or "when convenient" behind it changes what the same words say.
@@ -188,7 +187,7 @@ def _find_literal(statement: str, terms: Sequence[Term], text: IndexedText) -> F
             *takewhile(lambda term: term.sort != "mark", after),
         ]
         if not any(term.sort in ("negation", "soft", "cancel") for term in beside[:8]):
-            return FactComparison("quoted", hit[0], hit.start())
+            return FactComparison("quoted", text.text[start:end], start)
     return result
 
 
@@ -233,7 +232,7 @@ class _Place:
         self.pairs = pair_terms(self.own, self.other)
         self.met = dict(self.pairs)
         self.near = {there for _, there in self.pairs if is_subject(self.other[there])}
-        self.here, self.there = statement.force, Force(self.other, self.near)
+        self.here, self.there = statement.force, read_force(self.other, self.near)
         self.aside, weights = statement.asides, statement.weights
         self.required = [at for at in weights if at in self.met or at not in self.aside] or list(weights)
         self.missing = [at for at in self.required if at not in self.met]

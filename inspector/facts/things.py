@@ -38,6 +38,8 @@ _MOST_PARTS = 6
 """Words of an identifier in the name of a test."""
 _TEST_NAME = re.compile(r"(?:[Tt]est|Benchmark)_?(\w+)")
 _TICKET = re.compile(r"(?<=/)[A-Z]{2,10}-\d+(?=/|$)")
+_FOLDER = re.compile(r"[A-Za-z0-9][\w-]{0,99}")
+"""The first folder of a path whose normal form begins with it."""
 _LOWER = re.compile(r"[a-z_-]+")
 _FLAGS = {
     "--all": "-A",
@@ -193,13 +195,15 @@ def find_part_keys(form: str) -> set[str]:
     """
     if names := _split_test(form):
         return names
-    value = _normalise("url" if "://" in form else "file", form)
-    if issue := _ISSUE.match(value):
-        return {issue["number"]}
-    if value.startswith("u:"):
-        return {ticket[0] for ticket in [_TICKET.search(value)] if ticket}
-    head = value[2:].partition("/")[0]
-    return {head} if len(_PART.findall(head)) > 1 and "." not in head else set()
+    head, slash, _ = form.partition("/")
+    if (slash or "\\" in form) and _FOLDER.fullmatch(head) is None:
+        value = _normalise("url" if "://" in form else "file", form)
+        if issue := _ISSUE.match(value):
+            return {issue["number"]}
+        if value.startswith("u:"):
+            return {ticket[0] for ticket in [_TICKET.search(value)] if ticket}
+        head = value[2:].partition("/")[0]
+    return {head} if "." not in head and len(_PART.findall(head)) > 1 else set()
 
 
 def find_near_keys(form: str) -> set[str]:
@@ -348,14 +352,15 @@ def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: b
     if named := _NAMED.fullmatch(form):
         parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", named["name"])
         name, value = r"[\s_-]*".join(map(re.escape, parts)), named["value"]
-        pattern = re.compile(rf"(?i)(?<!\w){name}{_JOINT}(?P<value>{_FIGURE})(?![\w])")
+        pattern = rf"(?i)(?<!\w){name}{_JOINT}(?P<value>{_FIGURE})(?![\w])"
     elif (counted := _COUNTED.fullmatch(form)) and (rest := counted["rest"].strip()):
-        value = counted["value"]
-        words = r"[^\w\n]{1,3}".join(map(re.escape, rest.split()))
-        pattern = re.compile(rf"(?i)(?<![\w.,:])(?P<value>{_FIGURE})\+?\s?{words}(?!\w)")
+        value, parts = counted["value"], rest.split()
+        words = r"[^\w\n]{1,3}".join(map(re.escape, parts))
+        pattern = rf"(?i)(?<![\w.,:])(?P<value>{_FIGURE})\+?\s?{words}(?!\w)"
     else:
         return _find_measure(form, text)
-    hits = list(pattern.finditer(text.text))
+    has_all = all(part.casefold() in text.folded for part in parts)
+    hits = list(re.finditer(pattern, text.text)) if has_all else []
     figure = _read_figure(value)
     for hit in hits:
         if _read_figure(hit["value"]) == figure:

@@ -199,6 +199,7 @@ def is_general(form: str) -> bool:
     return form in LIGHT or form in GROUP_OF
 
 
+@lru_cache(16_384)
 def is_alike(stem: str, other: str) -> bool:
     """Whether two stems are forms of one word or belong to one group of like words."""
     if stem == other or not find_groups(stem).isdisjoint(find_groups(other)):
