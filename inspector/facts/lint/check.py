@@ -31,6 +31,7 @@ from ...session.session import Session
 from ...text import plural, printable
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger, count_tokens
+from ...tokens.memo import Memo, Same
 from ...wire.checks import check_context
 from ...wire.parsed import Violation
 from ...wire.render import render_request
@@ -248,6 +249,7 @@ LOSSES = {
     "files": ("CI001", "CI006"),
 }
 """Codes of what a compaction changed or lost, the most serious first; the lists and counts go by them."""
+_LOOKS: Memo[_Look] = Memo(2)
 _RANKS = [code for codes in LOSSES.values() for code in codes]
 _CODES = {
     "file changed and still there": "CI001",
@@ -274,7 +276,7 @@ def check_trace(
     """
     faults = Faults() if faults is None else faults
     entry = "" if trace.scene.entry is None else trace.scene.entry.id
-    look = _Look(trace)
+    look = _look_at(trace)
     findings: list[LintFinding] = []
     unclear: tuple[Outcome, ...] = ("unclear",) if "lost" in session.verdicts.values() else ()
     for kind in _JUDGED:
@@ -325,6 +327,12 @@ def _rank(finding: LintFinding) -> tuple[int, str]:
     return _RANKS.index(finding.code) if finding.code in _RANKS else len(_RANKS), finding.code
 
 
+def _look_at(trace: Trace) -> _Look:
+    for traced in trace:
+        return _LOOKS.of(traced.fact.facts, lambda: _Look(trace), Same(trace))
+    return _Look(trace)
+
+
 @dataclass(frozen=True, eq=False)
 class _Look:
     """Data of a whole trace that the check of each fact needs, computed on demand."""
@@ -363,16 +371,16 @@ class _Look:
             None,
         )
 
-    def fold(self, findings: list[LintFinding]) -> list[LintFinding]:
-        """Leave out values and to-dos that are a part of a sentence with a finding of its own."""
-        listed = {one.fact.number for one in findings if one.fact is not None and one.fact.kind in _SENTENCES}
-        return [
-            one
-            for one in findings
-            if one.traced is None
-            or one.traced.fact.kind not in (*_VALUES, "todo")
-            or self.find_sentence(one.traced) not in listed
-        ]
+    def fold(self, findings: list[LintFinding]) -> Iterator[LintFinding]:
+        """Leave out values and to-dos in a sentence that has a finding, and a check whose error has one."""
+        listed = {one.fact.number for one in findings if one.fact is not None}
+        for one in findings:
+            if one.traced is not None and one.traced.fact.kind in (*_VALUES, "todo"):
+                is_told = self.find_sentence(one.traced) in listed
+            else:
+                is_told = one.code == "CI005" and any(error in listed for error in self._failures[-1].errors)
+            if not is_told:
+                yield one
 
     @cached_property
     def _failures(self) -> list[Failure]:
