@@ -372,14 +372,11 @@ class _Look:
         )
 
     def fold(self, findings: list[LintFinding]) -> Iterator[LintFinding]:
-        """Leave out values and to-dos in a sentence that has a finding, and a check whose error has one."""
+        """Leave out values and to-dos in a sentence that has a finding of its own."""
         listed = {one.fact.number for one in findings if one.fact is not None}
         for one in findings:
-            if one.traced is not None and one.traced.fact.kind in (*_VALUES, "todo"):
-                is_told = self.find_sentence(one.traced) in listed
-            else:
-                is_told = one.code == "CI005" and any(error in listed for error in self._failures[-1].errors)
-            if not is_told:
+            folds = one.traced is not None and one.traced.fact.kind in (*_VALUES, "todo")
+            if one.traced is None or not folds or self.find_sentence(one.traced) not in listed:
                 yield one
 
     @cached_property
@@ -411,17 +408,10 @@ class _Look:
 
     @property
     def failed(self) -> Failure | None:
-        """The check that failed last."""
-        return self._failures[-1] if self._failures else None
-
-    def is_told(self, output: BlockRef) -> bool:
-        """Whether something is left of what an output was the first to say, such as an error."""
-        return any(
-            traced.outcome not in ("absent", "unknown", "superseded")
-            for kind in ("error", "symbol", "id")
-            for traced in self.trace.select(kind=kind)
-            if traced.said[:1] == (output,) or (kind == "error" and output in traced.said)
-        )
+        """The check that failed last, if its output has no error that says what is wrong."""
+        last = self._failures[-1] if self._failures else None
+        told = last is not None and any(_reports(self.facts.every[number].form) for number in last.errors)
+        return None if told else last
 
 
 def _reports(form: str) -> bool:
@@ -524,9 +514,7 @@ def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple
             yield "CI004", {"when": _when(traced, failure.output)}
     elif kind == "command":
         texts, failure = traced.scene.after.written_texts, look.failed
-        if failure is None or failure.command != fact.form or look.is_told(failure.output):
-            return
-        if not says_failure(failure.command, texts):
+        if failure is not None and failure.command == fact.form and not says_failure(failure.command, texts):
             yield "CI005", {"when": _when(traced, failure.output)}
     elif kind in ("url", "id"):
         sentence = look.find_sentence(traced)
