@@ -299,6 +299,15 @@ def check_trace(
     yield from sorted(look.fold(findings), key=_rank)
 
 
+def find_losses(trace: Trace, session: Session, plan: Plan | None = None) -> dict[str, list[TracedFact]]:
+    """Return the missing and changed facts of a trace by the names of LOSSES, as `check_trace` finds them."""
+    findings = list(check_trace(trace, session, plan))
+    return {
+        name: [one.traced for one in findings if one.code in codes and one.traced is not None]
+        for name, codes in LOSSES.items()
+    }
+
+
 def find_code(trace: Trace, number: int, session: Session) -> str:
     """Return the code of the first finding about a fact of a trace, or "".
 
