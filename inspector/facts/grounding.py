@@ -232,15 +232,15 @@ def _has_quote(words: str, text: str) -> bool:
 
 
 def _is_corrected(quote: list[str], other: list[str]) -> bool:
-    """Whether a quote has other words but for typing errors, in one word of four at most."""
+    """Whether a quote has other words except for typing errors, in a quarter of its words at most."""
     edits = SequenceMatcher(None, quote, other, autojunk=False).get_opcodes()
     if edits and edits[0][0] == "insert":
         del edits[0]
     if edits and edits[-1][0] == "insert":
         del edits[-1]
     differs = [(quote[a:b], other[c:d]) for sort, a, b, c, d in edits if sort != "equal"]
-    wrong = sum(min(len(mine), len(its)) for mine, its in differs)
-    return 4 * wrong <= len(quote) and all(_is_typo("".join(mine), "".join(its)) for mine, its in differs)
+    wrong = sum(min(map(len, pair)) for pair in differs)
+    return 4 * wrong <= len(quote) and all(_is_typo(*map("".join, pair)) for pair in differs)
 
 
 def _is_typo(word: str, other: str) -> bool:

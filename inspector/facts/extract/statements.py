@@ -216,7 +216,7 @@ _TAKES = re.compile(
 )
 """Shapes of a choice."""
 _WONDERS = re.compile(r"\W*(?:(?:and|but|so|also|ok(?:ay)?)\W+)*(?:what|how) about\b")
-"""A question, whatever it ends with."""
+"""A question, also without a question mark."""
 _BARE = re.compile(
     r"\W*(?:ok(?:ay)?|yes|yeah|no|sure|thanks?|thank you|great|good|perfect|continue|go on|push|commit)?\W*$"
 )

@@ -197,14 +197,14 @@ def _check_recorded(
     if "CI008" in chosen:
         with faults.isolate("CI008"):
             for grounding in ground_recorded(session):
-                told = {
+                changed = {
                     finding.traced.comparison.instead
                     for entry, finding in findings
                     if entry == grounding.entry and finding.code == "CI016" and finding.traced is not None
                 }
                 for line in grounding.unfounded:
                     ref = (BlockRef(grounding.entry, 0),)
-                    if not any(line.words in instead for instead in told):
+                    if not any(line.words in instead for instead in changed):
                         finding = _make("CI008", line.sentence, ref, entry=grounding.entry)
                         findings.append((grounding.entry, finding))
     if {"CI009", "CI013"} & chosen and traces:
@@ -303,7 +303,7 @@ def find_losses(trace: Trace, session: Session, plan: Plan | None = None) -> dic
     """Return the missing and changed facts of a trace by the names of LOSSES, as `check_trace` finds them."""
     findings = list(check_trace(trace, session, plan))
     return {
-        name: [one.traced for one in findings if one.code in codes and one.traced is not None]
+        name: [item.traced for item in findings if item.code in codes and item.traced is not None]
         for name, codes in LOSSES.items()
     }
 
@@ -317,7 +317,7 @@ def find_code(trace: Trace, number: int, session: Session) -> str:
         session: The session whose judgements count.
     """
     findings = check_trace(trace, session)
-    return next((one.code for one in findings if one.fact is not None and one.fact.number == number), "")
+    return next((item.code for item in findings if item.fact is not None and item.fact.number == number), "")
 
 
 _SENTENCES = ("constraint", "choice", "statement")
@@ -382,11 +382,12 @@ class _Look:
 
     def fold(self, findings: list[LintFinding]) -> Iterator[LintFinding]:
         """Leave out values and to-dos in a sentence that has a finding of its own."""
-        listed = {one.fact.number for one in findings if one.fact is not None}
-        for one in findings:
-            folds = one.traced is not None and one.traced.fact.kind in (*_VALUES, "todo")
-            if one.traced is None or not folds or self.find_sentence(one.traced) not in listed:
-                yield one
+        listed = {finding.fact.number for finding in findings if finding.fact is not None}
+        for finding in findings:
+            traced = finding.traced
+            folds = traced is not None and traced.fact.kind in (*_VALUES, "todo")
+            if traced is None or not folds or self.find_sentence(traced) not in listed:
+                yield finding
 
     @cached_property
     def _failures(self) -> list[Failure]:
@@ -400,9 +401,9 @@ class _Look:
         ]
 
     def find_failure(self, traced: TracedFact) -> Failure | None:
-        """Return the failure that an error tells of: the last one, or that of a failing test."""
+        """Return the failure that reports an error: the last one, or that of a failing test."""
         if self.reasons[traced.fact.number] == "failing test":
-            return next((one for one in self._failures if traced.fact.number in one.errors), None)
+            return next((item for item in self._failures if traced.fact.number in item.errors), None)
         form, failure = self._last
         return failure if traced.fact.form == form else None
 
@@ -419,8 +420,8 @@ class _Look:
     def failed(self) -> Failure | None:
         """The check that failed last, if its output has no error that says what is wrong."""
         last = self._failures[-1] if self._failures else None
-        told = last is not None and any(_reports(self.facts.every[number].form) for number in last.errors)
-        return None if told else last
+        reports = last is not None and any(_reports(self.facts.every[at].form) for at in last.errors)
+        return None if reports else last
 
 
 def _reports(form: str) -> bool:
@@ -495,7 +496,7 @@ def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple
         if traced.carried and kind != "statement":
             yield "CI015", {"value": cut_text(later.value, LONGEST), "when": _when(traced, later.ref)}
     elif traced.outcome in ("changed", "contradicted"):
-        # A value counts only in words of the user's own: what they pasted states nothing.
+        # A value counts only in words of the user's own, not in pasted text.
         is_bound = is_rule(traced) and fact.form[-1:] != "?" if kind == "statement" else bool(typed)
         is_stated = kind in _SENTENCES or (
             traced.outcome == "changed" and (kind not in _VALUES or look.find_sentence(traced) is not None)
