@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple, overload
 
 from ..formats.summary_wording import shown_summary
@@ -18,7 +19,7 @@ from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.memo import Memo, Same
 from ..tokens.recorded_sizes import find_recorded_sizes
 from ..tokens.reported import whole_tokens
-from .lint.check import LOSSES, check_trace
+from .lint.check import find_losses
 from .outcomes import CODE
 from .regret import Regret, find_regret, sum_regret
 from .trace import trace_moves, trace_recorded
@@ -244,11 +245,7 @@ def _describe(
     entry = trace.scene.entry
     assert entry is not None
     boundary = entry.boundary or Boundary()
-    findings = [finding for finding in check_trace(trace, session) if finding.traced is not None]
-    losses = {
-        name: [finding.traced for finding in findings if finding.code in codes]
-        for name, codes in LOSSES.items()
-    }
+    losses = find_losses(trace, session)
     unknown = trace.stood & (trace.outcome == CODE["unknown"])
     if boundary.kind == "micro" and not boundary.cleared:
         unknown = trace.stood
@@ -274,6 +271,6 @@ def _describe(
         needed_again=len(again),
         needed_tokens=tokens,
         summary=int(ledger.count_texts([shown_summary(session.format, summary)])[0]) if summary else 0,
-        missing=tuple(fact for traced in losses.values() for fact in traced if fact is not None),
+        missing=tuple(chain(*losses.values())),
         trace=trace,
     )

@@ -24,7 +24,6 @@ from ..session.toolcalls.core_command import core_command, name_command, split_c
 from ..session.toolcalls.todo_list import find_open_todos
 from ..session.toolcalls.tool_names import bare_name, is_shell
 from .extract.collect import BY, KIND, OPERATIONS, OccurrenceColumns
-from .indexed_text import is_subject
 from .results import is_check, is_part_of
 from .settled import CallsOfPath, is_answered
 from .terms import read_terms
@@ -108,7 +107,7 @@ def _find_reason(kind: str, form: str, refs: Iterable[BlockRef], session: Sessio
         return 0 if is_answered(form, refs, session) else _CHOICE if kind == "choice" else _RULE
     turns = session.turn_of
     is_last = any(turns.get(ref.entry, 0) == turns.get(session.leaf or "", 0) for ref in refs)
-    if is_last and sum(map(is_subject, read_terms(form))) > 1:
+    if is_last and sum(term.sort == "word" for term in read_terms(form)) > 1:
         return _ASKED
     return _TRIED if _TRIED_BEFORE.search(form) else 0
 

@@ -8,7 +8,9 @@ is not.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import groupby
 from typing import Literal, NamedTuple
@@ -210,6 +212,8 @@ def _has_quote(words: str, text: str) -> bool:
 
     >>> _has_quote(" by file is too much ", " i think by file is to much ")
     True
+    >>> _has_quote(" there is a lot of noise here ", " i see there is alot of noise here ")
+    True
     """
     if words in text:
         return True
@@ -220,27 +224,32 @@ def _has_quote(words: str, text: str) -> bool:
             place = text.find(pair, place + 1)
             if place < 0:
                 break
-            before = text[max(0, place - len(words) - 20) : place].split()
-            after = text[place : place + len(words) + 20].split()
-            other = [*before[len(before) - at :], *after][: len(quote)]
-            differs = [two for two in zip(quote, other, strict=False) if two[0] != two[1]]
-            same_length = len(before) >= at and len(other) == len(quote)
-            if same_length and 4 * len(differs) <= len(quote) and all(_is_typo(*two) for two in differs):
+            before = text[max(0, place - len(words) - 20) : place].split()[-at - 1 :] if at else []
+            after = text[place : place + len(words) + 20].split()[: len(quote) - at + 1]
+            if _is_corrected(quote, [*before, *after]):
                 return True
     return False
 
 
+def _is_corrected(quote: list[str], other: list[str]) -> bool:
+    """Whether a quote has other words except for typing errors, in a quarter of its words at most."""
+    edits = SequenceMatcher(None, quote, other, autojunk=False).get_opcodes()
+    if edits and edits[0][0] == "insert":
+        del edits[0]
+    if edits and edits[-1][0] == "insert":
+        del edits[-1]
+    differs = [(quote[a:b], other[c:d]) for sort, a, b, c, d in edits if sort != "equal"]
+    wrong = sum(min(map(len, pair)) for pair in differs)
+    return 4 * wrong <= len(quote) and all(_is_typo(*map("".join, pair)) for pair in differs)
+
+
 def _is_typo(word: str, other: str) -> bool:
-    """Whether two words differ by a letter that is missing, wrong or at another place, as "teh" and "the"."""
-    if not (word + other).isalpha() or {word, other} & _TURNING or abs(len(word) - len(other)) > 1:
+    """Whether two words have the same letters but one or two, as "teh" and "the"."""
+    if not (word + other).isalpha() or {word, other} & _TURNING:
         return False
-    start = next((at for at, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), -1)
-    if start < 0:
-        return True
-    swapped = word[start + 1 : start + 2] + word[start] + word[start + 2 :] == other[start:]
-    rests = {(word[start + 1 :], other[start:]), (word[start:], other[start + 1 :])}
-    wrong = len(word) > 3 and word[start + 1 :] == other[start + 1 :]
-    return swapped or wrong or any(a == b for a, b in rests)
+    left, right = Counter(word), Counter(other)
+    apart = (left - right).total() + (right - left).total()
+    return apart <= min(2, len(word) // 2) and abs(len(word) - len(other)) < 2
 
 
 def _is_file(run: str) -> bool:

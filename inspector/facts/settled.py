@@ -25,6 +25,8 @@ _LASTING = re.compile(
 )
 """Words of what holds for all later work, whatever else the sentence says."""
 _NOW = re.compile(r"\byet\W*$|\b(?:for now|right now|this time|today|just now)\b")
+_NEXT = re.compile(r"\W*(?:(?:and|so|ok(?:ay)?)\W+)*(?:then|next)\b")
+"""The next step of the work: "then the nightly job first, please"."""
 _FORBIDS = re.compile(r"\b(?:do not|don't|must not|may not|mustn't)\b")
 _LIMITS = re.compile(
     r"\b(?:not|no|only|without|avoid|prefer\w*|unless|except|nothing|none|exactly|at (?:most|least)|than"
@@ -108,7 +110,7 @@ def is_request(form: str) -> bool:
     if _OFFERS.match(rest) and " but " not in rest:
         return True
     ordered = opens_order(rest) and _NAMED_THING.match(rest) is not None
-    return ordered and not _REPEATS.search(low)
+    return (ordered or _NEXT.match(low) is not None) and not _REPEATS.search(low)
 
 
 def is_answered(form: str, refs: Iterable[BlockRef], session: Session) -> bool:

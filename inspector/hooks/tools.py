@@ -92,17 +92,16 @@ def list_tools() -> list[str]:
 
 def _trace_last(path: Path) -> Iterator[dict[str, str]]:
     """Yield what the last recorded compaction of a file lost, in the form of a report's items."""
-    from ..facts.lint.check import LOSSES, check_trace
+    from ..facts.lint.check import find_losses
     from ..facts.trace import trace_recorded
     from ..files import open_session
 
     session = open_session(path)
     for trace in trace_recorded(session)[-1:]:
-        for finding in check_trace(trace, session):
-            if (traced := finding.traced) is not None and finding.code in chain(*LOSSES.values()):
-                kind = "rule" if traced.fact.kind == "constraint" else traced.fact.kind
-                text, words = clean_line(traced.fact.form), clean_line(traced.words)
-                yield {"kind": kind, "text": text, "outcome": traced.outcome, "words": words}
+        for traced in chain(*find_losses(trace, session).values()):
+            kind = "rule" if traced.fact.kind == "constraint" else traced.fact.kind
+            text, words = clean_line(traced.fact.form), clean_line(traced.words)
+            yield {"kind": kind, "text": text, "outcome": traced.outcome, "words": words}
 
 
 def _cut_excerpt(text: str, question: str, words: list[str]) -> str:

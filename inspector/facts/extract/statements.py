@@ -87,7 +87,7 @@ _LIMITS = re.compile(
     r"""(?x)\b(?:(?<!-)only(?!\ (?:one|two|three|thing|problem|way)\b)|except|ideally|instead\ of
     |rather\ than|but\ not|has\ to
     |as\ (?!soon|fast|quickly|much)\w+\ as\ possible
-    |without\ (?:my|any|\w+ing)|before\ (?:we|you)\ (?!\w+ed\b)|throughout
+    |without\ (?:my|any|\w+ing)|(?<=\w\ )before\ (?:we|you)\ (?!\w+ed\b)|throughout
     |no\ more(?=\W*$)|per\ (?!second|minute|hour|day)|first(?=,\ then
     |\W*$))\b
     |,\ not\ \S"""
@@ -164,6 +164,8 @@ _REPORTED = re.compile(
     |\bshould\ (?:\w+\ ){1,3}(?:again|now|already)\b
     |\bshould\ (?:be\ (?:able|fine|there|ok|good|it|fixed|enough|easy|possible)|have|work|fix|now|help|do\ it
     |mean|result|look|we|i)\b
+    |^\W*(?:the|our|my|this)\ (?:(?!should|must|shall|may|has|needs?)[\w-]+\ ){1,2}(?!is|has|needs)\w{2,}s\ .*
+    \b(?:instead\ of|rather\ than)\b
     |\b(?:they|he|she|it|who|which|that|logs?|errors?|message)\ (?:says?|said|claims?|told|asked
     |complains?)\b"""
 )
@@ -214,7 +216,7 @@ _TAKES = re.compile(
 )
 """Shapes of a choice."""
 _WONDERS = re.compile(r"\W*(?:(?:and|but|so|also|ok(?:ay)?)\W+)*(?:what|how) about\b")
-"""A question, whatever it ends with."""
+"""A question, also without a question mark."""
 _BARE = re.compile(
     r"\W*(?:ok(?:ay)?|yes|yeah|no|sure|thanks?|thank you|great|good|perfect|continue|go on|push|commit)?\W*$"
 )

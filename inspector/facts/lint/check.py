@@ -31,6 +31,7 @@ from ...session.session import Session
 from ...text import plural, printable
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger, count_tokens
+from ...tokens.memo import Memo, Same
 from ...wire.checks import check_context
 from ...wire.parsed import Violation
 from ...wire.render import render_request
@@ -196,14 +197,14 @@ def _check_recorded(
     if "CI008" in chosen:
         with faults.isolate("CI008"):
             for grounding in ground_recorded(session):
-                told = {
+                changed = {
                     finding.traced.comparison.instead
                     for entry, finding in findings
                     if entry == grounding.entry and finding.code == "CI016" and finding.traced is not None
                 }
                 for line in grounding.unfounded:
                     ref = (BlockRef(grounding.entry, 0),)
-                    if not any(line.words in instead for instead in told):
+                    if not any(line.words in instead for instead in changed):
                         finding = _make("CI008", line.sentence, ref, entry=grounding.entry)
                         findings.append((grounding.entry, finding))
     if {"CI009", "CI013"} & chosen and traces:
@@ -248,6 +249,7 @@ LOSSES = {
     "files": ("CI001", "CI006"),
 }
 """Codes of what a compaction changed or lost, the most serious first; the lists and counts go by them."""
+_LOOKS: Memo[_Look] = Memo(2)
 _RANKS = [code for codes in LOSSES.values() for code in codes]
 _CODES = {
     "file changed and still there": "CI001",
@@ -274,7 +276,7 @@ def check_trace(
     """
     faults = Faults() if faults is None else faults
     entry = "" if trace.scene.entry is None else trace.scene.entry.id
-    look = _Look(trace)
+    look = _look_at(trace)
     findings: list[LintFinding] = []
     unclear: tuple[Outcome, ...] = ("unclear",) if "lost" in session.verdicts.values() else ()
     for kind in _JUDGED:
@@ -297,6 +299,15 @@ def check_trace(
     yield from sorted(look.fold(findings), key=_rank)
 
 
+def find_losses(trace: Trace, session: Session, plan: Plan | None = None) -> dict[str, list[TracedFact]]:
+    """Return the missing and changed facts of a trace by the names of LOSSES, as `check_trace` finds them."""
+    findings = list(check_trace(trace, session, plan))
+    return {
+        name: [item.traced for item in findings if item.code in codes and item.traced is not None]
+        for name, codes in LOSSES.items()
+    }
+
+
 def find_code(trace: Trace, number: int, session: Session) -> str:
     """Return the code of the first finding about a fact of a trace, or "".
 
@@ -306,7 +317,7 @@ def find_code(trace: Trace, number: int, session: Session) -> str:
         session: The session whose judgements count.
     """
     findings = check_trace(trace, session)
-    return next((one.code for one in findings if one.fact is not None and one.fact.number == number), "")
+    return next((item.code for item in findings if item.fact is not None and item.fact.number == number), "")
 
 
 _SENTENCES = ("constraint", "choice", "statement")
@@ -323,6 +334,12 @@ def _rank_severity(finding: LintFinding) -> int:
 
 def _rank(finding: LintFinding) -> tuple[int, str]:
     return _RANKS.index(finding.code) if finding.code in _RANKS else len(_RANKS), finding.code
+
+
+def _look_at(trace: Trace) -> _Look:
+    for traced in trace:
+        return _LOOKS.of(traced.fact.facts, lambda: _Look(trace), Same(trace))
+    return _Look(trace)
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,16 +380,14 @@ class _Look:
             None,
         )
 
-    def fold(self, findings: list[LintFinding]) -> list[LintFinding]:
-        """Leave out values and to-dos that are a part of a sentence with a finding of its own."""
-        listed = {one.fact.number for one in findings if one.fact is not None and one.fact.kind in _SENTENCES}
-        return [
-            one
-            for one in findings
-            if one.traced is None
-            or one.traced.fact.kind not in (*_VALUES, "todo")
-            or self.find_sentence(one.traced) not in listed
-        ]
+    def fold(self, findings: list[LintFinding]) -> Iterator[LintFinding]:
+        """Leave out values and to-dos in a sentence that has a finding of its own."""
+        listed = {finding.fact.number for finding in findings if finding.fact is not None}
+        for finding in findings:
+            traced = finding.traced
+            folds = traced is not None and traced.fact.kind in (*_VALUES, "todo")
+            if traced is None or not folds or self.find_sentence(traced) not in listed:
+                yield finding
 
     @cached_property
     def _failures(self) -> list[Failure]:
@@ -386,9 +401,9 @@ class _Look:
         ]
 
     def find_failure(self, traced: TracedFact) -> Failure | None:
-        """Return the failure that an error tells of: the last one, or that of a failing test."""
+        """Return the failure that reports an error: the last one, or that of a failing test."""
         if self.reasons[traced.fact.number] == "failing test":
-            return next((one for one in self._failures if traced.fact.number in one.errors), None)
+            return next((item for item in self._failures if traced.fact.number in item.errors), None)
         form, failure = self._last
         return failure if traced.fact.form == form else None
 
@@ -403,17 +418,10 @@ class _Look:
 
     @property
     def failed(self) -> Failure | None:
-        """The check that failed last."""
-        return self._failures[-1] if self._failures else None
-
-    def is_told(self, output: BlockRef) -> bool:
-        """Whether something is left of what an output was the first to say, such as an error."""
-        return any(
-            traced.outcome not in ("absent", "unknown", "superseded")
-            for kind in ("error", "symbol", "id")
-            for traced in self.trace.select(kind=kind)
-            if traced.said[:1] == (output,) or (kind == "error" and output in traced.said)
-        )
+        """The check that failed last, if its output has no error that says what is wrong."""
+        last = self._failures[-1] if self._failures else None
+        reports = last is not None and any(_reports(self.facts.every[at].form) for at in last.errors)
+        return None if reports else last
 
 
 def _reports(form: str) -> bool:
@@ -488,7 +496,7 @@ def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple
         if traced.carried and kind != "statement":
             yield "CI015", {"value": cut_text(later.value, LONGEST), "when": _when(traced, later.ref)}
     elif traced.outcome in ("changed", "contradicted"):
-        # A value counts only in words of the user's own: what they pasted states nothing.
+        # A value counts only in words of the user's own, not in pasted text.
         is_bound = is_rule(traced) and fact.form[-1:] != "?" if kind == "statement" else bool(typed)
         is_stated = kind in _SENTENCES or (
             traced.outcome == "changed" and (kind not in _VALUES or look.find_sentence(traced) is not None)
@@ -516,9 +524,7 @@ def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple
             yield "CI004", {"when": _when(traced, failure.output)}
     elif kind == "command":
         texts, failure = traced.scene.after.written_texts, look.failed
-        if failure is None or failure.command != fact.form or look.is_told(failure.output):
-            return
-        if not says_failure(failure.command, texts):
+        if failure is not None and failure.command == fact.form and not says_failure(failure.command, texts):
             yield "CI005", {"when": _when(traced, failure.output)}
     elif kind in ("url", "id"):
         sentence = look.find_sentence(traced)

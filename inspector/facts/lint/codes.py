@@ -97,13 +97,13 @@ _CHECKS = (
         "The constraint “Never push to main.” is contradicted. You said “Never push to main.” (turn 1). "
         "The summary allows it: “Pushing to main is fine.”."),
     Check("CI018", "last request absent", "warning",
-        "What the user said last, such as a question that is still open, is not stated any more.",
+        "A sentence of the user's last message, such as an open question, is not stated any more.",
         "The statement “Should the prologue go?”, said last by the user in turn 9, is absent."),
     Check("CI019", "earlier attempt absent", "warning",
-        "What the user said of something tried before is not stated any more.",
+        "A sentence of the user's about an earlier attempt is not stated any more.",
         "The statement “I tried StatFs, it lies on some phones.”, said by the user in turn 4, is absent."),
     Check("CI020", "address or id absent", "warning",
-        "An address or an id that the user gave in words of their own is said nowhere any more.",
+        "An address or an id that the user gave in a sentence of their own is not stated any more.",
         "The url https://tracker.example/DES-118, given by the user in turn 5, is absent."),
 )
 # fmt: on

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...facts.compactions import CompactionRow
-from ...facts.lint.check import LOSSES, check_trace
+from ...facts.lint.check import LOSSES, find_losses
 from ...facts.regret import sum_regret
 from ...session.queries import find_move
 from ...session.session import Session
@@ -18,7 +18,7 @@ from .fact_list import find_listing
 from .findings import find_again
 from .sections import format_tokens
 
-_NOUNS = {"files": "file", "rules": "rule", "errors": "error", "todos": "to-do"}
+_NOUNS = {"rules": "rule", "todos": "to-do", "errors": "error", "files": "file"}
 
 
 class CompactionCounts(Payload, frozen=True, kw_only=True):
@@ -124,20 +124,15 @@ def _describe(session: Session, look: str, row: CompactionRow, again: list[Any])
         again_tokens=tokens,
         again_price="" if price is None else str(price),
         summary=format_tokens(row.summary) if row.summary else "encrypted" if row.unknown else "",
-        losses=_say_losses(
-            {name: getattr(row, name) for name in LOSSES},
-            is_known=not row.unknown,
-        ),
+        losses=_say_losses({name: getattr(row, name) for name in LOSSES}, is_known=not row.unknown),
     )
 
 
 def _describe_plan(model: WorkbenchModel, query: Mapping[str, Any]) -> CompactionCounts:
     listing = find_listing(model, int(query["place"]), planned=True)
     plan = listing.plan
-    findings = [
-        finding for finding in check_trace(listing.trace, model.session, plan) if finding.traced is not None
-    ]
-    counts = {name: sum(finding.code in codes for finding in findings) for name, codes in LOSSES.items()}
+    losses = find_losses(listing.trace, model.session, plan)
+    counts = {name: len(traced) for name, traced in losses.items()}
     changed_blocks = int(plan.outcome.changed.sum())
     return CompactionCounts(
         look="plan",
@@ -159,7 +154,7 @@ def _say_losses(counts: Mapping[str, int], *, is_known: bool) -> str:
     """Say how many facts are missing and changed.
 
     >>> _say_losses({"files": 2, "rules": 1, "errors": 0, "todos": 0, "changed": 0}, is_known=True)
-    'Missing: 2 files and 1 rule.'
+    'Missing: 1 rule and 2 files.'
     >>> _say_losses({"files": 0}, is_known=False)
     'Missing facts: unknown.'
     """

@@ -228,14 +228,14 @@ def test_a_failure_that_is_told_by_its_code_its_test_or_in_other_words_is_not_ab
     assert not {"CI004", "CI005"} & codes(user("work"), *failed, summary=summary).keys()
     others = ("We are on schedule.", "The E2E run is against staging. The colours fail to please.")
     for other in others[: 2 - ("E2E" in summary)]:
-        assert {"CI004", "CI005"} <= codes(user("work"), *failed, summary=other).keys()
+        # The failed command and its error are told once.
+        assert {"CI004", "CI005"} & codes(user("work"), *failed, summary=other).keys() == {"CI004"}
 
 
 def test_a_failure_of_a_chain_is_repaired_when_its_checks_pass() -> None:
     failed = act(1, "Bash", "KeyError: no table", True, command="just migrate && just test")
     for command, repaired in (("just fill && just test", True), ("just migrate", False)):
         later = act(2, "Bash", "12 passed", command=command)
-        assert repaired != ("CI005" in codes(user("work"), *failed, *later))
         assert repaired != ("CI004" in codes(user("work"), *failed, *later))
 
 
@@ -568,9 +568,9 @@ def test_what_the_user_decided_tried_or_pointed_to_is_missed_in_later_turns(code
     session = build(
         user(typed), say(), user("thanks"), say(), compact("All jobs pass."), user("go on"), say()
     )
-    (told,) = (finding for finding in lint(session) if finding.fact is not None)
+    (reported,) = (finding for finding in lint(session) if finding.fact is not None)
     (row,) = session.compactions
-    assert (told.code, told.severity, row.rules, row.harm[0]) == (code, "warning", 1, 1)
+    assert (reported.code, reported.severity, row.rules, row.harm[0]) == (code, "warning", 1, 1)
     assert lint(build(user(typed), say(), compact(f"The user: {typed}"), user("go on"))).ok
 
 
@@ -597,10 +597,12 @@ def test_a_value_is_told_once_with_its_sentence_and_never_for_pasted_words() -> 
     session = build(
         user(rule), say(), compact("Never listen on a port other than 6613."), user("go on"), say()
     )
-    assert [(one.code, one.fact.form) for one in lint(session) if one.fact is not None] == [("CI016", rule)]
+    assert [(item.code, item.fact.form) for item in lint(session) if item.fact is not None] == [
+        ("CI016", rule)
+    ]
     pasted = "```\nlistening on 127.0.0.1:8913\n```"
-    told = codes(user(pasted), say(), user("thanks"), summary="It listened on 127.0.0.1:8914.")
-    assert told.keys() <= {"CI008"}
+    reported = codes(user(pasted), say(), user("thanks"), summary="It listened on 127.0.0.1:8914.")
+    assert reported.keys() <= {"CI008"}
 
 
 def test_rules_come_before_open_todos_and_these_before_files() -> None:
@@ -610,14 +612,14 @@ def test_rules_come_before_open_todos_and_these_before_files() -> None:
         user("Never push to main."), *edit, *todo, user("thanks"), compact("all is well"), user("k")
     )
     (row,) = session.compactions
-    assert [one.fact.kind for one in row.missing] == ["constraint", "todo", "file"]
+    assert [item.fact.kind for item in row.missing] == ["constraint", "todo", "file"]
 
 
 def test_only_an_undecided_rule_that_may_be_lost_is_to_be_compared() -> None:
-    kept, lost = "Never accept a cap under EUR 250,000 in total.", "Deadline 12 June."
+    harmless, lost = "Never accept a cap under EUR 250,000 in total.", "Deadline 12 June."
     summary = "No cap below EUR 250,000 in total. Deadline 21 June."
-    session = build(user(f"{kept}\n{lost}"), say(), user("thanks"), compact(summary), user("k"))
+    session = build(user(f"{harmless}\n{lost}"), say(), user("thanks"), compact(summary), user("k"))
     (trace,) = trace_recorded(session)
-    assert [trace[form].outcome for form in (kept, lost)] == ["unclear", "unclear"]
+    assert [trace[form].outcome for form in (harmless, lost)] == ["unclear", "unclear"]
     listed, others = list_undecided(trace, session)
-    assert ([one.fact.form for one in listed], others) == ([lost], 1)
+    assert ([item.fact.form for item in listed], others) == ([lost], 1)
