@@ -26,11 +26,11 @@ _LEAST = 0.25
 
 _JOINTS = re.compile(r"[;,]\s+(?:(?:and|but|then)\s+)?|\s+(?:and|but|then|&)\s+")
 """The joints of a list, between its parts."""
-_SLASH = re.compile(r"(?<![/.~\w-])(?=[A-Za-z]{2,5}(?:/[A-Za-z]{2,5})+(?![\w/-]|\.\w))[A-Za-z/]+")
-_NUMBERED = re.compile(r"\b([A-Za-z]{3,}) (\d{3,})(?![\w%]|[.,:]\d)")
 _NOT = re.compile(r"\b[a-z]{1,6}n['’]t\b")
 _CORRECTS = re.compile(r"\bnot\b.*\bbut\b|n't\b.*\bbut\b|\bnever\b.*\bbut\b")
 _ERROR_CODE = re.compile(r"\b[A-Z]{1,8}\d{2,6}\b")
+_FEW = 2
+"""Sentences of a text at most that have a rare word."""
 _FEWEST = 12
 """Characters that a part of an error has at least."""
 _MOST_PARTS, _LONGEST = 8, 600
@@ -70,14 +70,6 @@ def compare_fact(
         result = _compare_sentences(kind, form, text, is_said) if is_near else ABSENT
         if is_near and result.outcome == "absent" and result.reason != "said of another" and kind != "error":
             result = _compare_parts(form, text, is_said)
-        if result.outcome == "absent" and _SLASH.search(form):  # "jpg/png only": "jpg and png only"
-            result = compare_fact(
-                kind, _SLASH.sub(lambda items: items[0].replace("/", ", "), form), text, is_said
-            )
-            if result.outcome != "absent":
-                return result._replace(outcome="unclear", reason="words missing")
-        if kind in _ASKING and result.outcome in ("absent", "unclear"):
-            result = _find_misread(form, text, is_said) or result
         # That a text has a name of a rule or a choice says nothing of what is wanted of it.
         if result.outcome != "absent" or kind in ("constraint", "choice"):
             return result
@@ -85,19 +77,6 @@ def compare_fact(
             return told
         return find_name(form, text, paths=kind != "error")
     return compare_thing(kind, form, text, is_said, latest)
-
-
-def _find_misread(form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison | None:
-    """Find a number of a statement that a text has with one digit wrong, under the same name.
-
-    >>> _find_misread("Use port 8931, and only there.", IndexedText("It is on port 8913."), NOTHING_SAID)[:2]
-    ('changed', 'port 8913')
-    """
-    for name, number in _NUMBERED.findall(form):
-        found = compare_thing("number", f"{name} = {number}", text, is_said, latest=False)
-        if found.outcome == "changed":
-            return found._replace(said=number, instead=WORDS.findall(found.words)[-1])
-    return None
 
 
 def _compare_sentences(kind: str, form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:
@@ -124,6 +103,8 @@ def _compare_parts(form: str, text: IndexedText, is_said: SaidBefore) -> FactCom
             bound = compare_statement(part, text, is_said)
             if bound.outcome != "absent":
                 return bound._replace(outcome="unclear", reason="words missing")
+    if (found := _find_bound(form, text)) is not None:
+        return found
     parts = [part for part in _JOINTS.split(form) if any(map(is_subject, read_terms(part)))]
     if len(parts) < 2 or len(parts) > _MOST_PARTS:
         return ABSENT
@@ -137,6 +118,24 @@ def _compare_parts(form: str, text: IndexedText, is_said: SaidBefore) -> FactCom
     if last - first > _LONGEST:
         return compared[0]._replace(outcome="unclear", reason="parts")
     return FactComparison("unclear", text.text[first:last], first, reason="parts")
+
+
+def _find_bound(form: str, text: IndexedText) -> FactComparison | None:
+    """Find a sentence that binds and has a rare word of a statement: it may be the rule in other words.
+
+    >>> _find_bound("Leave vendored code alone.", IndexedText("Vendored files must not be edited."))[:2]
+    ('unclear', 'Vendored files must not be edited.')
+    """
+    subject = {term.form: term for term in read_terms(form) if is_subject(term)}.values()
+    rare = [term for term in subject if not is_general(term.form) and len(text.find_holding(term)) <= _FEW]
+    least = _LEAST * sum(map(text.weigh, subject))
+    for sentence in text.sentences:
+        if any(term.sort in ("strict", "negation") for term in sentence.terms):
+            held = find_held(rare, sentence)
+            if held and sum(map(text.weigh, held)) >= least:
+                words = text.text[sentence.start : sentence.end].strip()
+                return FactComparison("unclear", words, sentence.start, reason="words missing")
+    return None
 
 
 def find_codes(error: str) -> list[str]:

@@ -7,7 +7,6 @@ They carry no subject, so that two texts with the same subject can differ in the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 
 from .force import Force, find_clauses, has_negation, is_negation
 from .indexed_text import is_same, is_subject
@@ -164,9 +163,6 @@ def _next_state(
     return None
 
 
-_POLITE = frozenset(("please", "also", "just", "now", "then", "let's", "lets", "ok", "yes", "so"))
-"""Words before the verb of a request."""
-_BE = frozenset(("is", "are", "was", "were", "be", "been", "being", "got", "gets"))
 _DONE = frozenset(
     map(
         stem,
@@ -178,63 +174,28 @@ _DONE = frozenset(
 
 
 def find_other_predicate(own: Sequence[Term], other: Sequence[Term], pairs: Pairs) -> Difference | None:
-    """Find the verb of a request, of which a text says something else of its object: "keep the endpoint",
-    "the endpoint was deleted".
+    """Find what a text says was done with the object of a request, without the request's verb: "keep the
+    endpoint", "the endpoint was deleted".
 
     >>> from .terms import read_terms
     >>> own, other = read_terms("keep the endpoint"), read_terms("the endpoint was deleted")
     >>> find_other_predicate(own, other, [(2, 1)])
     (0, 3)
     """
+    verb = next((at for at, term in enumerate(own) if is_subject(term)), -1)
     met, paired = dict(pairs), {to for _, to in pairs}
-    parts = list(_split_parts(other))
-    for request in _split_parts(own):
-        verb = next((at for at in request if own[at].form not in _POLITE), request[0])
-        if own[verb].sort != "word" or any(own[at].form in _BE for at in request):
+    clauses = find_clauses(other)
+    for clause, following in zip(clauses, [*clauses[1:], []], strict=True):
+        if paired.isdisjoint(clause) or met.get(verb) in clause:
             continue
-        objects = {met[at] for at in request if at > verb and at in met and is_subject(own[at])}
-        for number, part in enumerate(parts):
-            held = objects.intersection(part)
-            if not held or any(is_same(own[verb], other[at]) for at in part):
-                continue
-            rest = part[part.index(min(held)) :]
-            following = parts[number + 1] if number + 1 < len(parts) else []
-            if following and not any(other[at].form in _BE for at in part):  # "this and that were deleted"
-                rest += following if other[following[0] - 1].form in JOINS else []
-            begin = next((place for place, at in enumerate(rest) if other[at].form in _BE), len(rest))
-            said = next((at for at in rest[begin:] if other[at].sort != "small"), None)
+        for at in [*clause, *(following if len(following) == 1 else [])]:  # "the endpoint: deleted"
+            term = other[at]
+            is_past = term.sort == "word" and term.end - term.start > len(term.form) + 1
             if (
-                said is None and len(following) == 1 and _is_past(other[following[0]])
-            ):  # "the endpoint: dropped"
-                said = following[0]
-            reached = said is not None and said + 1 < len(other) and other[said + 1].form == "to"
-            reached = reached and not paired.isdisjoint(part[part.index(said) :] if said in part else ())
-            if said is not None and not reached and said not in paired and _is_other(other[said], own[verb]):
-                return verb, said
-            first = next((at for at in part if is_subject(other[at])), part[0])
-            after = next((at for at in part if at > first and is_subject(other[at])), first)
-            past = (
-                other[first].end - other[first].start - len(other[first].form) > 1
-            )  # "dropped the endpoint"
-            if past and first not in paired and after in held and _is_other(other[first], own[verb]):
-                if first == part[0] or other[first - 1].form not in ("the", "a", "an", "this", "that", "its"):
-                    return verb, first
+                is_past
+                and at not in paired
+                and term.form not in _DONE
+                and not any(is_same(term, item) for item in own)
+            ):
+                return verb, at
     return None
-
-
-def _is_past(term: Term) -> bool:
-    """Whether a word has an ending that its stem lacks, as "dropped"."""
-    return term.sort == "word" and term.end - term.start > len(term.form) + 1
-
-
-def _is_other(term: Term, verb: Term) -> bool:
-    return term.sort == "word" and term.form not in _DONE and not is_same(term, verb)
-
-
-def _split_parts(terms: Sequence[Term]) -> Iterator[list[int]]:
-    """Yield the parts of a sentence between its marks, clauses and joins."""
-    for clause in find_clauses(terms):
-        joins = [place for place, at in enumerate(clause) if terms[at].form in JOINS]
-        for low, high in pairwise([-1, *joins, len(clause)]):
-            if part := clause[low + 1 : high]:
-                yield part

@@ -1,14 +1,13 @@
 """Compare what a person asks for, in their own words, with a text.
 
 A question is read as a statement first. If the statement reader cannot decide, the share of its words in one
-sentence of the text decides: nearly all is `quoted`, some is `unclear`, little is `absent`.
+sentence of the text decides: some is `unclear`, little is `absent`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import takewhile
 
 from .force import find_clauses
 from .indexed_text import (
@@ -32,23 +31,17 @@ from .vocabulary import NO_END, is_general
 ENDS = re.compile(rf"(?<=[.!?]){NO_END}\s+|\n+")
 _MARKERS = re.compile(LIST_MARKER, re.MULTILINE)
 _ASIDE = re.compile(r"\s*\([^()]*\)")
-_LABEL = re.compile(
-    r"(?i)^\W*(?:image|picture|screenshot|error|warning|command|file|rule|choice|decision|to-?do|note|url|link|commit"
-    r"|branch|question|comment)s?:\s+"
-)
-"""A label in front of the words, such as "screenshot:"."""
+_SOURCE = re.compile(r"^\S+?[:(]\d+(?:[:,]\d+)?\)?:?\s+")
+"""What comes before an error's message: its place in a file."""
 _KINDS = {"p": "file", "u": "url", "i": "id", "w": "symbol"}
 _QUOTED: tuple[Outcome, ...] = ("quoted", "paraphrased")
 _FEW = 3
-_CODE = re.compile(r"\w\([^()\n]*,|\w ?= ?\w")
-"""A call or an assignment: the same words in prose are something else."""
 _COMMAND = re.compile(r"`(\w[\w.-]* [^`\n]*\w)`")
 """A command of several words, in backquotes."""
 _COMPOUND = re.compile(r"[a-z]{2}[A-Z][a-z]|\w{2}[_.]\w{2}")
 """An identifier of several parts."""
-NEARLY_ALL, SOME, MUCH = 0.8, 0.2, 0.3
-"""Shares of the weight in one sentence: a question is quoted, a question and a statement are more than
-absent."""
+SOME, MUCH = 0.2, 0.3
+"""Shares of the weight in one sentence from which on a question, and a statement, are more than absent."""
 
 
 def compare_question(question: str, text: IndexedText, is_said: SaidBefore = NOTHING_SAID) -> FactComparison:
@@ -65,10 +58,18 @@ def compare_question(question: str, text: IndexedText, is_said: SaidBefore = NOT
     else:
         result = _compare_part(question.strip(), text, is_said)
     if result.outcome == "absent":
-        result = find_name(question, text)
-    if result.outcome == "absent":
-        result = _find_counted(question, text)
+        result = find_name(_find_core(question), text)
     return result if result.outcome != "absent" else _find_result(question, text)
+
+
+def _find_core(question: str) -> str:
+    """Return a question without what only explains it: the place of an error, or words in brackets.
+
+    >>> _find_core("src/a.ts:205:2 parse error (eslint)"), _find_core("branch fix/tides (PR 4)")
+    ('parse error (eslint)', 'branch fix/tides')
+    """
+    core = _SOURCE.sub("", question) if _SOURCE.match(question) else _ASIDE.sub("", question)
+    return core if any(map(is_subject, read_terms(core))) else question
 
 
 def _find_result(question: str, text: IndexedText) -> FactComparison:
@@ -77,31 +78,6 @@ def _find_result(question: str, text: IndexedText) -> FactComparison:
     if not words:
         return ABSENT
     return FactComparison("unclear", words, text.text.find(words), reason="result")
-
-
-def _find_counted(question: str, text: IndexedText) -> FactComparison:
-    """Check whether a text has a number of things that a question counts: `unclear` if so.
-
-    >>> _find_counted("4 files changed, 7 insertions", IndexedText("Staged all 4 modified files.")).words
-    '4 modified files'
-    """
-    counted = _list_counted(read_terms(question), 1)
-    for sentence in text.sentences if counted else ():
-        for (number, noun), span in _list_counted(sentence.terms, 2).items():
-            if (number, noun) in counted:
-                words = text.text[sentence.start + span[0] : sentence.start + span[1]]
-                return FactComparison("unclear", words, sentence.start + span[0], reason="words missing")
-    return ABSENT
-
-
-def _list_counted(terms: Sequence[Term], most: int) -> dict[tuple[str, str], tuple[int, int]]:
-    """Map (number, thing) to its span; `most` words behind a number may be the thing."""
-    return {
-        (term.form, other.form): (term.start, other.end)
-        for at, term in enumerate(terms)
-        if term.sort == "value" and term.form[:2] == "n:" and " " not in term.form
-        for other in takewhile(lambda other: other.sort == "word", terms[at + 1 : at + 1 + most])
-    }
 
 
 def split_sentences(words: str) -> list[str]:
@@ -141,22 +117,21 @@ def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactComp
     if len(terms) == 1 and values and (same := text.find_value(values[0].form)) is not None:
         return FactComparison("quoted", text.text[slice(*same)], same[0])
     result = compare_statement(part, text, is_said)
-    # Words in brackets and a label in front only explain the rest.
-    bare = _LABEL.sub("", _ASIDE.sub("", part))
+    # Words in brackets only explain the rest.
+    bare = _ASIDE.sub("", part)
     if bare != part and result.outcome not in _QUOTED and sum(map(is_subject, read_terms(bare))) > 1:
         plain = compare_statement(bare, text, is_said)
         if plain.outcome in _QUOTED:
             return plain
     if result.outcome == "changed" and is_said(result.instead):
         result = result._replace(outcome="unclear")  # the other value belongs to another fact
-    if result.outcome in _QUOTED and _CODE.search(part) and not quote_statement(part, text).words:
-        return result._replace(outcome="unclear")
     if result.outcome in _QUOTED and sum(map(is_subject, terms)) < _FEW and not _has_run(terms, text):
         # "tide view", "tide viewer"; "user Mary" where a user maps the town of Mary
         return result._replace(outcome="unclear", reason="")
     if result.outcome not in ("absent", "unclear") or result.reason == "said of another":
         return result
-    return _compare_share(terms, text, result)
+    result = _compare_share(_SOURCE.sub("", part), text, SOME)
+    return result if _is_about(part, result.words) else ABSENT
 
 
 def _has_run(terms: Sequence[Term], text: IndexedText) -> bool:
@@ -240,10 +215,8 @@ def compare_share(statement: str, text: IndexedText) -> FactComparison:
         words = text.text[place.start : place.end].strip()
         if _has_bound(terms, words):
             return FactComparison("unclear", words, place.start, reason="words missing")
-    result = _compare_share(terms, text, ABSENT, MUCH)
-    if result.outcome == "absent" or not _has_bound(terms, result.words):
-        return ABSENT
-    return result._replace(outcome="unclear", reason="words missing")
+    result = _compare_share(statement, text, MUCH)
+    return result if _has_bound(terms, result.words) else ABSENT
 
 
 def _has_bound(terms: tuple[Term, ...], words: str) -> bool:
@@ -265,35 +238,18 @@ def _has_bound(terms: tuple[Term, ...], words: str) -> bool:
     return not bound or len(forms) > 1 or not all(is_general(term.form) for term in shared)
 
 
-def _compare_share(
-    terms: tuple[Term, ...],
-    text: IndexedText,
-    result: FactComparison,
-    least: float = 0,
-) -> FactComparison:
-    """Decide by how much of a question the text has in one sentence."""
+def _compare_share(words: str, text: IndexedText, least: float) -> FactComparison:
+    """Decide by how much of some words the text has in one sentence: `unclear` if enough, else `absent`."""
+    terms = read_terms(words)
     subject = list({term.form: term for term in terms if is_subject(term)}.values())
-    if not subject:
-        return result
-    whole = sum(map(text.weigh, subject))
     weight, place = text.find_closest(subject, terms)
-    if place is None:
+    if place is None or weight < least * sum(map(text.weigh, subject)):
         return ABSENT
-    if len(subject) == 1:
-        # "renumber": the text has the word in another form, or beside other words.
-        words = text.text[place.start : place.end].strip()
-        return ABSENT if least else FactComparison("unclear", words, place.start)
-    share, matched = weight / whole, find_held(subject, place)
-    all_values = all(term in matched for term in subject if term.sort == "value")
-    words = text.text[place.start : place.end].strip()
-    # A few words in another order can say something else.
-    if (
-        share >= NEARLY_ALL
-        and all_values
-        and len(subject) > _FEW
-        and result.reason not in ("negation", "another word")
-    ):
-        return FactComparison("quoted", words, place.start, reason="words")
-    if share >= (least or SOME):
-        return FactComparison("unclear", words, place.start, reason="words missing")
-    return ABSENT
+    found = text.text[place.start : place.end].strip()
+    return FactComparison("unclear", found, place.start, reason="words missing")
+
+
+def _is_about(question: str, words: str) -> bool:
+    """Whether some words have more of a question than general words and what only explains it."""
+    core = filter(is_subject, read_terms(_find_core(question)))
+    return not all(is_general(term.form) for term in find_held(core, Sentence(0, 0, read_terms(words))))

@@ -21,15 +21,13 @@ from .force import (
     EXCEPTIONS,
     ORDER_WORDS,
     Force,
-    adds_comparison,
-    drop_reasons,
     find_asides,
     find_clauses,
     find_lost_negation,
     find_opposed,
     has_negation,
     is_permitted,
-    is_refused_alike,
+    keeps_refusals,
     read_force,
 )
 from .function_words import find_limit, find_loose_join, find_opposite, find_other_predicate, find_other_state
@@ -48,7 +46,6 @@ from .terms import Term, read_terms
 from .vocabulary import LIGHT, LIMITS, LOWER_LIMITS, stem
 from .word_order import (
     RELATIONS,
-    find_bare_number,
     find_exchange,
     find_replaced_word,
     find_reversed,
@@ -133,10 +130,8 @@ def compare_statement(
     for sentence in text.find_candidates(terms):
         place = _Place(own, sentence, text, is_said)
         result = place.compare()
-        negated = result.reason in ("negated", "negation")
-        if negated and (rest := drop_reasons(terms, place.pairs, place.here, place.there)):
-            kept = own._replace(asides=own.asides | rest[0])
-            result = _Place(kept, sentence._replace(terms=rest[1]), text, is_said).compare()
+        if result.reason == "negated" and keeps_refusals(place.pairs, place.here, place.there):
+            result = result._replace(outcome="unclear", reason="negation")
         if ORDER.index(result.outcome) > ORDER.index(best.outcome) or best is ABSENT:
             best = result
         if best.outcome == ORDER[-1]:
@@ -186,6 +181,11 @@ def _find_literal(statement: str, terms: Sequence[Term], text: IndexedText) -> F
             *takewhile(lambda term: term.sort != "mark", reversed(before)),
             *takewhile(lambda term: term.sort != "mark", after),
         ]
+        if any(term.form in EXCEPTIONS for term in after) and not any(
+            term.form in EXCEPTIONS for term in terms
+        ):
+            found = text.text[start:end] + tail
+            return FactComparison("partial", found, start, instead=tail.strip(), reason="exception")
         if not any(term.sort in ("negation", "soft", "cancel") for term in beside[:8]):
             return FactComparison("quoted", text.text[start:end], start)
     return result
@@ -267,8 +267,6 @@ class _Place:
             return self._differ("unclear", *opposite, "another word")
         if state := find_other_state(self.own, self.other, self.pairs):
             return self._differ("changed", *state, "value")
-        if bare := find_bare_number(self.pairs, self.own, self.other):
-            return self._differ("unclear", *bare, "value")
         lost = find_lost_negation(self.own, self.pairs, self.here, self.there)
         if lost >= 0 and lost not in self.aside and not {"limit", "condition"} & self.there.sorts:
             return self._differ("unclear", lost, None, "negation")
@@ -288,13 +286,15 @@ class _Place:
         own_forms = {term.form for term in self.own}
         last = max(self.near, default=-1)
         for clause in find_clauses(self.other):
-            first = self.other[clause[0]]
-            if clause[0] <= last:
+            if clause[-1] <= last:
                 continue
-            words = self.text[first.start : self.other[clause[-1]].end]
-            if first.form in EXCEPTIONS and not own_forms & EXCEPTIONS:
+            begin = next((at for at in clause if at > last and self.other[at].form in EXCEPTIONS), -1)
+            words = self.text[self.other[max(begin, clause[0])].start : self.other[clause[-1]].end]
+            if begin >= 0 and not own_forms & EXCEPTIONS:
                 return self._make("partial", "exception", instead=words)
-            if any(self.other[at].sort == "cancel" or self.other[at].form in ENDED for at in clause):
+            if clause[0] > last and any(
+                self.other[at].sort == "cancel" or self.other[at].form in ENDED for at in clause
+            ):
                 return self._make("contradicted", "revoked", instead=words)
         return result
 
@@ -357,6 +357,10 @@ class _Place:
         is_question = self.text.rstrip().endswith("?")
         if self.asks and not is_question and self.share < TOPIC and self._has_main_clause():
             return self._compare_force(here & {"strict", "negation"}, []) or self._make("unclear", "subject")
+        if self.asks and self.topic == 1 and not is_question and len(self.near) > 1:
+            result = self._compare_force(here & {"strict", "negation"}, [])
+            if result is not None and result.reason == "value":
+                return result
         if self.weight < ENOUGH or self.topic < 0.4 or self.share < TOPIC or not self.near or is_question:
             refused = any(at in self.here.refused and to in self.there.refused for at, to in self.pairs)
             is_close = self.share == 1 and (self.weight >= 2 or refused) and self.near
@@ -448,7 +452,7 @@ class _Place:
                 return self._differ("changed", at, value, "value")
         if softer := there.soft - here.soft:
             return self._make("partial", "softened", instead=min(softer))
-        if against and self.share >= SURE and not adds_comparison(other, own):
+        if against and self.share >= SURE:
             return self._differ("contradicted", against[0], self.met[against[0]], "negated")
         return None
 
@@ -520,7 +524,7 @@ class _Place:
                 outcome = "partial" if outcome else outcome  # a whole clause is missing
                 continue
             if has_negation(gone) != has_negation(new):
-                if is_refused_alike(self.pairs, self.here, self.there):
+                if keeps_refusals(self.pairs, self.here, self.there):
                     return None
                 sure = (
                     (not ("strict" in sorts | had or over) or {item.form for item in new} == {"always"})

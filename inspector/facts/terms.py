@@ -91,6 +91,11 @@ _TERM = re.compile(
     |(?P<mark>&&|\|\||[.;:!?,()\n—–|&。、，；：！？]|->|→)""".replace(r"[ ]", r"\s+"),
     re.VERBOSE,
 )
+_ASSIGNS = re.compile(r"(?:[=:<>]|\bset to|\bat (?:most|least))\s*\Z")
+"""What comes before a quantity, and before no version."""
+_WHOLE = re.compile(r"^(\d+)\.0+$")
+_NEAR = 12
+"""Characters before a number in which that is looked for."""
 _PARTICLES = frozenset(split_words("""on off up down in out"""))
 _JOINS = frozenset(split_words("""and or but then when if while"""))
 _VALUES = frozenset(
@@ -155,6 +160,8 @@ def _normalise(sort: str, match: re.Match[str]) -> str:
     if sort == "number":
         unit = match["unit"]
         figure = re.sub(r"[^\d.]", "", text[: match.start("unit") - match.start()] if unit else text)
+        if unit or _ASSIGNS.search(match.string, max(0, match.start() - _NEAR), match.start()):
+            figure = _WHOLE.sub(r"\1", figure)  # "= 30.0" is 30, but the version 3.0 is not 3
         return f"n:{normalise_measure(figure, UNITS[unit.lower()])}" if unit else f"n:{figure}"
     if sort == "spelled":
         unit = match["spelled_unit"]

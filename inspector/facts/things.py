@@ -454,5 +454,5 @@ def find_slot(form: str) -> str:
 
 
 def _read_figure(text: str) -> str:
-    terms = read_terms(text.rstrip("."))
+    terms = read_terms(f"= {text.rstrip('.')}")
     return terms[0].form if terms else text

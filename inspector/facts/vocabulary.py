@@ -86,7 +86,7 @@ FORCE = {
     "|authori[sz]ed|acceptable|as needed|whenever|anything goes|at any",
     "negation": "rather than|instead of|in place of|free (?:of|from)|no one|nobody|nothing|none|neither|nor"
     "|never|nowhere|not|no|without|cannot|forbid(?:s|den)?"
-    "|prohibit(?:s|ed)?|banned|refrain(?: from)?|stop|off[- ]limits",
+    r"|prohibit(?:s|ed)?|banned|refrain(?: from)?|stop(?= \w+ing\b)|off[- ]limits",
 }
 """Words that set how strictly a sentence binds, by sort. The order matters: "no longer" is looked for before
 "no"."""
@@ -101,7 +101,7 @@ SMALL = frozenset(
     there here it its they them their we our us you your i me my he she his her of for to in on at by
     with from as into onto out up off and or if then than so such any all each every per via will would
     shall should could let lets let's s t re make made get got go goes going just now also too very
-    please ok yes yeah but well still when where which who what how while during whenever it's i'd i'll
+    please ok yes yeah but well still when where which who what why how while during whenever it's i'd i'll
     we'll one some other own making doing going getting having saying same way thing things want wants
     wanted like think thought say said says request requested
     """

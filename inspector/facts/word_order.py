@@ -70,26 +70,6 @@ def _next_subject(terms: Sequence[Term], at: int, step: int) -> int | None:
     return None
 
 
-def find_bare_number(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
-    """Find a number with the thing that it counts, of which a text has only the bare number in a list: "75
-    km", "for km in (25, 50, 75)". What the last number of a list counts, all of them count."""
-    for at, to in pairs:
-        counted = at + 1 if own[at].form[:2] == "n:" and at + 1 < len(own) else -1
-        if counted < 0 or own[counted].sort != "word" or own[counted].start > own[at].end + 1:
-            continue
-        listed = range(max(0, to - 2), min(len(other), to + 3))
-        if not any(place != to and _is_number(other[place]) for place in listed):
-            continue
-        rest = (term for term in other[to + 1 :] if not (_is_number(term) or term.form in (",", "and", "or")))
-        if not is_same(own[counted], next(rest, other[to])):
-            return at, to
-    return None
-
-
-def _is_number(term: Term) -> bool:
-    return term.form[:2] == "n:"
-
-
 def find_value_exchange(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
     """Find two values that changed places: each follows the word before the other, or is in a part of a list
     with words that were beside the other."""
@@ -133,7 +113,7 @@ def word_before(terms: Sequence[Term], at: int) -> str:
 JOINS = frozenset(("and", "or", "but", "then"))
 """Words between the parts of a list, besides its marks."""
 _PREPOSITIONS = frozenset(["from", "to", "wanted", "want", "got", "on", "in", "by"])
-RELATIONS = frozenset(map(stem, ["before", "after", "to", "into"])) | {"instead of", "rather than"}
+RELATIONS = frozenset(map(stem, ["before", "after", "to", "into", "then"])) | {"instead of", "rather than"}
 
 
 def find_exchange(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
@@ -177,12 +157,14 @@ def _is_same_around(
 def find_reversed(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
     """Find two things that changed sides: "tests before code", "code before tests"."""
     sides = {to: at for at, to in pairs if is_subject(own[at])}
+    parts = list(accumulate(term.sort == "mark" and term.form != "," for term in other))
     for at, term in enumerate(own):
         if term.form not in RELATIONS:
             continue
         for place in (place for place, item in enumerate(other) if item.form == term.form):
-            before_place = [item for to, item in sides.items() if place - 5 <= to < place]
-            right = [item for to, item in sides.items() if place < to <= place + 5]
+            beside = [(to, item) for to, item in sides.items() if parts[to] == parts[place]]
+            before_place = [item for to, item in beside if place - 5 <= to < place]
+            right = [item for to, item in beside if place < to <= place + 5]
             crossed = [item for item in right if item < at]
             if crossed and any(item > at for item in before_place):
                 return crossed[0], next(to for to, item in sides.items() if item == crossed[0])

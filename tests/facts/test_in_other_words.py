@@ -1,0 +1,107 @@
+"""Statements of several kinds and domains in other words, and with another value, order or condition."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector import checkpoint_from_text, count_tokens, make_plan, read_session
+from tests.facts.test_outcomes_read import KEPT, outcome
+
+REWORDED = [
+    ("Only the night shift may open the valve.", "Nobody but the night shift is allowed to open the valve."),
+    ("Passwords need at least twelve characters.", "Minimum password length: 12 characters."),
+    ("Round prices to two decimals.", "Prices are rounded to 2 decimals."),
+    ("The board meets on 3 March 2026.", "Board meeting: 2026-03-03"),
+    ("Retry twice, then stop.", "Stop after two retries."),
+    ("Set `TIMEOUT = 30.0` in config.py", "`TIMEOUT` is set to 30 in config.py"),
+]
+ALTERED = [
+    ("Fifteen minutes is the longest a job may run.", "Jobs may run for at most 50 minutes."),
+    ("TIMEOUT = 30.0", "`TIMEOUT` is set to 3.0 in config.py"),
+    ("Go back to release 3.0.", "Go back to release 3."),
+    ("Retry twice, then stop.", "Stop after three retries."),
+    ("Retry twice, then stop.", "Stop, then retry twice."),
+    ("Start the pump before opening the valve.", "Open the valve before starting the pump."),
+    ("Don't deploy on Fridays.", "Don't deploy on Fridays unless the tests pass."),
+    ("Don't deploy on Fridays unless I approve.", "Don't deploy on Fridays."),
+    ("Do not restart it unless the queue is empty.", "Do not restart it if the queue is empty."),
+    ("Only the night shift may open the valve.", "Everyone but the night shift may open the valve."),
+    ("Passwords need at least twelve characters.", "Passwords have at most 12 characters."),
+    ("No new dependencies without asking me.", "New dependencies may be added freely."),
+    ("The invoices go to accounting, not to sales.", "Send invoices to sales rather than accounting."),
+    ("Leave the vendored code alone.", "Reformatted the vendored code as asked."),
+    ("The board meets on 3 March 2026.", "The board meets on 13 March 2026."),
+]
+FOUND = [
+    ("Leave the vendored code alone.", "Vendored files must not be edited."),
+    ("Keep the legacy parser as it is.", "The legacy parser must not be changed."),
+    ("No new dependencies without asking me.", "Ask the user before adding a dependency."),
+    ("Answer in French.", "Replies are in German."),
+]
+NOT_SAID = [
+    ("Do not feed the fish on Sundays.", "The fish tank was cleaned; the filter is new."),
+    ("Give patients their results within 2 days.", "Patients get discharge papers after surgery."),
+    ("can we add test coverage for the importer?", "Fixed bugs. All 12 tests pass."),
+]
+
+
+@pytest.mark.parametrize(("said", "summary"), REWORDED)
+def test_the_same_in_other_words_is_kept(said: str, summary: str) -> None:
+    assert outcome(said, summary) in KEPT
+
+
+@pytest.mark.parametrize(("said", "summary"), ALTERED)
+def test_another_value_order_or_condition_is_never_kept(said: str, summary: str) -> None:
+    assert outcome(said, summary) not in KEPT
+
+
+@pytest.mark.parametrize(("said", "summary"), FOUND)
+def test_what_a_reader_would_find_is_not_absent(said: str, summary: str) -> None:
+    assert outcome(said, summary) != "absent"
+
+
+@pytest.mark.parametrize(("said", "summary"), NOT_SAID)
+def test_what_shares_only_general_words_is_absent(said: str, summary: str) -> None:
+    assert outcome(said, summary) == "absent"
+
+
+@pytest.mark.parametrize(
+    ("question", "summary"),
+    [
+        ("dropped table_a and index_c from db_b", "Created table_a and index_c in db_b."),
+        (
+            "revert the tariff change in billing for France",
+            "Announced the tariff change in billing for France.",
+        ),
+    ],
+)
+def test_a_question_with_another_verb_is_not_kept(question: str, summary: str) -> None:
+    session = read_session(
+        [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": question}]
+    )
+    plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
+    assert plan.with_summary(checkpoint_from_text(summary)).trace[question].outcome not in KEPT
+
+
+ERROR = "ValueError: could not convert string to float: 'n/a'"
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "Added the test `test_convert_string_to_float`.",
+        "Parsing failed: the string 'n/a' could not be converted to a float (ValueError).",
+    ],
+)
+def test_an_error_in_another_order_or_in_a_name_is_not_changed(summary: str) -> None:
+    call = {"type": "tool_use", "id": "1", "name": "Bash", "input": {"command": "make check"}}
+    output = {"type": "tool_result", "tool_use_id": "1", "content": ERROR, "is_error": True}
+    rows = [
+        ("user", "Run the checks."),
+        ("assistant", [call]),
+        ("user", [output]),
+        ("assistant", "It failed."),
+    ]
+    session = read_session([{"role": role, "content": content} for role, content in rows])
+    plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
+    assert plan.with_summary(checkpoint_from_text(summary)).trace[ERROR].outcome != "changed"
