@@ -1348,7 +1348,7 @@ export interface PolicyResult {
   sentence: string;
   refused: boolean;
 }
-/** All that would be taken out of a page. */
+/** All that would be redacted in a page. */
 export interface ReviewReply {
   findings: Secret[];
   sentence: string;
