@@ -87,7 +87,7 @@ def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
     page.get_by_test_id("finding").filter(has_text="Look at the almanac").first.click()
     expect(page.get_by_test_id("story-title")).to_contain_text("never touch data/almanac.json")
     page.get_by_test_id("tab-summary").click()
-    expect(page.get_by_test_id("side").first).to_contain_text("names 10 of 12 changed files")
+    expect(page.get_by_test_id("side").first).to_contain_text("Missing: 2 files and 2 rules.")
     page.get_by_test_id("tab-context").click()
     expect(page.get_by_test_id("context-total")).to_have_text("18,629")
     assert told == []

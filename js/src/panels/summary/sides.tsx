@@ -2,7 +2,7 @@
 import { render } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { exact } from "../../model/format";
-import type { CompactionCounts, CompactionsReply, SummariesReply, SummarySide } from "../../payloads/types";
+import type { CompactionsReply, SummariesReply, SummarySide } from "../../payloads/types";
 import type { PanelProps } from "../../store/component";
 import { useReply } from "../../store/use-reply";
 import { type Actions, hasAny, type Part, type View, type ViewState } from "../../store/view";
@@ -10,6 +10,8 @@ import { Copy } from "../../ui/copy-button";
 import { h, setAttributes, setShown, setText } from "../../ui/dom";
 import type { Summarise } from "./form";
 
+/** A placeholder is not the summary that will be written. */
+const UNLESS_NAMED = "Absent unless named. ";
 const NEEDS: readonly Part[] = ["scene", "plan", "look", "tab", "settled"];
 
 /** The tab: the summaries, and in the place of the recorded one the form while a summary is to be written. */
@@ -80,9 +82,12 @@ const SummarySides = ({ viewState, actions, isWriting }: Props) => {
               <p class="ci-quiet">{data.sentence}</p>
             </section>
           ) : (
-            <Side side={data.recorded} counts={losses?.rows.find(row => row.look === recordedLook)} />
+            <Side side={data.recorded} losses={losses?.rows.find(row => row.look === recordedLook)?.losses} />
           ))}
-        <Side side={data.planned} counts={losses?.plan} />
+        <Side
+          side={data.planned}
+          losses={losses && `${planned.summary === null ? UNLESS_NAMED : ""}${losses.plan.losses}`}
+        />
       </div>
       {!isWriting && <GivenBack key={data.givenBack.text} side={data.givenBack} />}
     </>
@@ -115,12 +120,12 @@ const GivenBack = ({ side: { title, size, text, note, sentence } }: { side: Summ
   );
 };
 
-const Side = ({ side, counts }: { side: SummarySide; counts: CompactionCounts | undefined }) => (
+const Side = ({ side, losses }: { side: SummarySide; losses: string | null | undefined }) => (
   <section aria-label={side.title} data-testid="side">
     <h3>
       {side.title} <span class="ci-quiet">{side.size}</span>
     </h3>
-    <p class="ci-side-counts">{counts?.losses}</p>
+    <p class="ci-side-counts">{losses}</p>
     {side.note && <p class="ci-quiet">{side.note}</p>}
     {side.text ? (
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by the keyboard

@@ -183,6 +183,7 @@ export const makeCutPill = (actions: Actions, strip: HTMLElement): View => {
       mover.classList.toggle("ci-off", side !== 0);
       mover.classList.toggle("ci-nobody", isUncut(plan, viewState.place));
       mover.classList.toggle("ci-refused", why >= 0);
+      if (parts.has("theme")) widths.delete(pill);
       mover.classList.toggle("ci-still", dragging || hasAny(parts, "size", "scene", "range"));
       mover.style.transform = `translateX(${x}px)`;
       setShown(ghost, why >= 0 && sideOf(axis, why) === 0);

@@ -25,7 +25,7 @@ export interface Palette extends Colours {
 type Draw = (context: CanvasRenderingContext2D, size: number, hue: string) => void;
 
 /** Pixels of the workbench's type as it is without anybody's settings. */
-const TYPE = 14;
+const TYPE = 13;
 
 export const readScale = (root: HTMLElement): number =>
   Math.max(1, Number.parseFloat(getComputedStyle(root).fontSize) / TYPE || 1);
