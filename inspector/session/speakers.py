@@ -128,6 +128,8 @@ _TAGS: dict[str, Speech] = {
 }
 _NAMES = frozenset(_TAGS)
 _OPENS = re.compile(r"\s*<([a-z][a-z_-]{3,40})[\s>]")
+_PICTURE_TAG = re.compile(r"\s*(?:<image(?: name=\[[^\]\n]{1,80}\])?(?: path=\"[^\"\n]*\")?>|</image>)\s*")
+"""Codex puts the tags around a picture in blocks of their own."""
 _INTERRUPTED = re.compile(r"\s*\[Request interrupted by user[^\]\n]{0,40}\](?=[ \t\r]*(?:\n|\Z))")
 _HOOK = re.compile(
     r"\s*(?:(?:Stop|SubagentStop|PreToolUse|PostToolUse|UserPromptSubmit|SessionStart|PreCompact)(?::\w+)?"
@@ -319,6 +321,9 @@ def typed_words(entry: Entry) -> str:
 def _speech_of_message(text: str, speech: Speech, entry: Entry) -> Iterator[SpeechSpan]:
     if speech.speaker == "user" and (typed := _read_typed(entry, text)) is not None:
         yield from _fill(text, [(*typed, "user", speech.way)], "harness", "reminder")
+        return
+    if len(entry.blocks) > 1 and _PICTURE_TAG.fullmatch(text):
+        yield SpeechSpan(0, len(text), "harness", "context")
         return
     spans = _divide(text)
     if speech.meta and any(map(_is_prompt, spans)):

@@ -171,3 +171,20 @@ def test_unknown_events_are_counted_and_another_version_is_refused() -> None:
     assert [note.type for note in session.notes if not note.known] == ["galaxy/turned", "user/message"]
     with pytest.raises(ReadError, match="version 7"):
         read_session(join_rows(prompt(0, "one"), header={**HEADER, "version": 7}))
+
+
+def test_the_last_title_is_the_sessions() -> None:
+    said = {"source": {"kind": "user"}, "content": [{"type": "text", "text": "Read the guide."}]}
+    session = read_session(
+        "\n".join(
+            json.dumps(row)
+            for row in (
+                HEADER,
+                {"type": "user/message", "seq": 1, "surfaceOp": "append", "data": said},
+                {"type": "session/title", "seq": 2, "data": {"title": "Guide"}},
+                {"type": "session/title", "seq": 3, "data": {"title": "Reading a guide"}},
+                {"type": "session/title", "seq": 4, "data": {}},
+            )
+        ).encode()
+    )
+    assert (session.title, session.unknown) == ("Reading a guide", 0)

@@ -124,6 +124,20 @@ def test_a_message_of_the_apps_browser_alone_opens_no_turn() -> None:
     assert prompts(claude("Fix the build", BROWSER)) == ["Fix the build"]
 
 
+@pytest.mark.parametrize("words", ["Fix the header", ""])
+def test_the_tags_around_a_picture_are_not_typed(words: str) -> None:
+    name = '<image name=[Image #1] path="/tmp/clip.png">'
+    texts = [{"type": "input_text", "text": text} for text in (name, "</image>", *filter(None, [words]))]
+    picture = {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="}
+    message = {"type": "message", "role": "user", "content": [texts[0], picture, *texts[1:]]}
+    session = read(
+        {"type": "session_meta", "payload": {"id": "s1", "cwd": "/home/sam/shop"}},
+        {"type": "response_item", "payload": message},
+    )
+    assert prompts(session) == [words]
+    assert "user" not in [fact.said[0].by for fact in session.facts.by_kind("file")]
+
+
 PASTED = [
     "<div>\n<p>You must never nest these.</p>\n</div>",
     "<config>\n  <timeout>5</timeout>\n</config>\nNever change the timeout.",

@@ -90,6 +90,7 @@ class _Surface(Reading):
         self.names: Names = {}
         self.request: Json = {}
         self.window: int | None = None
+        self.title: str | None = None
         self.summaries: dict[str, tuple[str | None, Json]] = {}
         self.started: list[str] = []
         self.failed = self.misplaced = 0
@@ -124,6 +125,8 @@ class _Surface(Reading):
         elif kind == "request/context":
             window = data.number("contextWindow")
             self.window = int(window) if window else self.window
+        elif kind == "session/title":
+            self.title = data.text("title") or self.title
         elif kind == "compaction/start":
             self.started.append(str(name))
         elif kind == "compaction/summary":
@@ -226,6 +229,7 @@ class _Surface(Reading):
         system, config = request.text("system"), Fields(request.object("config"))
         return self.make_session(
             id=about.text("id") or "",
+            title=self.title,
             cwd=about.text("cwd"),
             model=config.text("model"),
             window=self.window,
