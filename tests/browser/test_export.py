@@ -147,9 +147,9 @@ def test_the_facts_of_a_page_are_those_of_the_workbench_and_are_filtered_on_the_
     field.fill("")
     page.get_by_test_id("facts-symbol").click()
     rows.first.click()
-    expect(page.locator("[data-panel=facts]")).to_contain_text("what became of this fact is in its row")
+    expect(page.locator("[data-panel=facts]")).to_contain_text("the row of this fact shows its outcome")
     page.get_by_test_id("cut-handle").press("Home")
-    expect(page.get_by_test_id("facts-note")).to_contain_text("at the cut it was made with")
+    expect(page.get_by_test_id("facts-note")).to_contain_text("only for the cut that it was exported with")
     assert told == []
 
 
@@ -223,7 +223,7 @@ def test_W2_25_what_is_searched_for_is_found_in_the_texts_of_the_page(
     page, told = show(exported_page)
     field = page.get_by_test_id("search")
     field.fill("Zone.CACHE [")
-    expect(page.get_by_test_id("found-note")).to_contain_text("nowhere in the texts on this page")
+    expect(page.get_by_test_id("found-note")).to_contain_text("does not occur in the texts on this page")
     # What the page finds is what a plain look through the moment's texts finds.
     words = "offsets.py"
     moment = model.plan.session
