@@ -11,6 +11,7 @@ are 1,000,000 bytes of the file.
 from __future__ import annotations
 
 import json
+import math
 import statistics
 import subprocess
 import sys
@@ -22,19 +23,27 @@ from outside import REAL, Missing, claude_session
 
 SIZES = (10, 30, 100)
 ROUNDS = 9
+GROWING = {
+    "worked": "facts",
+    "opened": "first trace",
+    "recorded": "traces of the recorded compactions",
+    "linted": "lint after them",
+}
+"""Work of which a row states how it grows."""
 
 COLD = """
 import json, sys, time
 from inspector import open_session
-from inspector.facts.facts import find_facts
+import inspector.facts.facts
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.planning.planner import make_plan
-from inspector.facts.trace import trace_facts
+from inspector.facts.trace import trace_facts, trace_recorded
+from inspector import lint
 session = open_session(sys.argv[1])
 session.path, session.tree
 start, begin = time.perf_counter(), time.process_time()
-facts = find_facts(session)
+facts = session.facts
 found, worked = time.perf_counter() - start, time.process_time() - begin
 ledger = count_tokens(session, "o200k_base")
 moment = session.at(trace_history(session, ledger).fullest.at)
@@ -50,11 +59,17 @@ for number in range(int(sys.argv[3])):
     trace = trace_facts(facts, plan)
     traces.append(time.perf_counter() - start)
     works.append(time.process_time() - begin)
+begin = time.process_time()
+recorded = trace_recorded(session)
+traced = time.process_time()
+lint(session)
+linted = time.process_time()
 stood = sum(traced.stood for traced in trace)
 print(json.dumps({
     "found": found, "worked": worked, "first": first, "opened": opened, "traces": traces, "works": works,
     "facts": len(facts), "said": len(facts.fact), "traced": len(trace), "stood": stood,
-    "live": len(moment.live.position),
+    "live": len(moment.live.position), "compactions": len(recorded),
+    "recorded": traced - begin, "linted": linted - traced,
 }))
 """
 
@@ -71,17 +86,19 @@ def show(seconds: float) -> str:
     return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:,.0f} ms"
 
 
-def tell(label: str, timed: dict[str, Any], size: float) -> Iterator[tuple[str, str]]:
+def tell(label: str, timed: dict[str, Any]) -> Iterator[tuple[str, str]]:
     counts = f"{timed['facts']:,} facts, said {timed['said']:,} times"
     yield f"{label}: {counts}", f"{show(timed['found'])}, of CPU {show(timed['worked'])}"
     what = f"{timed['traced']:,} facts, {timed['live']:,} blocks live"
     yield f"{label}: first trace, {what}", f"{show(timed['first'])}, of CPU {show(timed['opened'])}"
     middle, worked = statistics.median(timed["traces"]), statistics.median(timed["works"])
     yield f"{label}: trace of a new plan", f"{show(middle)}, of CPU {show(worked)}"
+    yield f"{label}: {timed['compactions']} recorded compactions, traced", f"CPU {show(timed['recorded'])}"
+    yield f"{label}: lint after that", f"CPU {show(timed['linted'])}"
 
 
 def run() -> Iterator[tuple[str, str]]:
-    seconds: dict[int, float] = {}
+    works: dict[float, dict[str, Any]] = {}
     for megabytes in SIZES:
         try:
             path = claude_session(megabytes)
@@ -90,15 +107,16 @@ def run() -> Iterator[tuple[str, str]]:
             continue
         timed = measure(path)
         size = path.stat().st_size / 1e6
-        seconds[megabytes] = timed["worked"] / size
-        yield from tell(f"{size:.0f} MB", timed, size)
-    if len(seconds) > 1:
-        least = seconds[min(seconds)]
-        ratios = ", ".join(f"{each / least:.2f}" for each in seconds.values())
-        yield f"CPU per MB against {min(seconds)} MB; 1 is linear", ratios
+        works[size] = timed
+        yield from tell(f"{size:.0f} MB", timed)
+    if len(works) > 1:
+        (small, least), (large, most) = min(works.items()), max(works.items())
+        for name, what in GROWING.items():
+            power = math.log(most[name] / least[name]) / math.log(large / small)
+            yield f"{what}: CPU grows with the size to the power of", f"{power:.2f}; 1 is linear"
     if REAL.exists():
         size = REAL.stat().st_size / 1e6
-        yield from tell(f"real, {size:.1f} MB", measure(REAL), size)
+        yield from tell(f"real, {size:.1f} MB", measure(REAL))
 
 
 if __name__ == "__main__":
