@@ -380,6 +380,12 @@ class _Look:
             None,
         )
 
+    @cached_property
+    def pointing(self) -> frozenset[int]:
+        """The numbers of the sentences that give an address or an id which is absent."""
+        absent = (traced for kind in ("url", "id") for traced in self.trace.select("absent", kind=kind))
+        return frozenset(number for traced in absent if (number := self.find_sentence(traced)) is not None)
+
     def fold(self, findings: list[LintFinding]) -> Iterator[LintFinding]:
         """Leave out values and to-dos in a sentence that has a finding of its own."""
         listed = {finding.fact.number for finding in findings if finding.fact is not None}
@@ -526,9 +532,9 @@ def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple
         texts, failure = traced.scene.after.written_texts, look.failed
         if failure is not None and failure.command == fact.form and not says_failure(failure.command, texts):
             yield "CI005", {"when": _when(traced, failure.output)}
-    elif kind in ("url", "id"):
-        sentence = look.find_sentence(traced)
-        if sentence is not None and look.facts.every[sentence].form[-1] != "?":
+    elif kind in ("url", "id", "statement"):
+        sentence = fact.number if kind == "statement" else look.find_sentence(traced)
+        if sentence in look.pointing and look.facts.every[sentence].form[-1] != "?":
             yield "CI020", {"when": _when(traced, typed[-1])}
     elif kind == "decision":
         yield "CI010", {"when": _when(traced, traced.said[0])}
