@@ -277,12 +277,13 @@ def check_trace(
     faults = Faults() if faults is None else faults
     entry = "" if trace.scene.entry is None else trace.scene.entry.id
     look = _look_at(trace)
-    findings: list[LintFinding] = []
+    findings, judged = list[LintFinding](), set[int]()
     unclear: tuple[Outcome, ...] = ("unclear",) if "lost" in session.verdicts.values() else ()
     for kind in _JUDGED:
         for traced in trace.select(*_LOST, *unclear, kind=kind):
             verdict = find_verdict(session, traced)
             if verdict == "not lost":
+                judged.add(traced.fact.number)
                 continue
             with faults.isolate(f"check of a {kind}", traced.said[0] if traced.said else ""):
                 for code, sentence, when in _judge(traced, look, verdict == "lost"):
@@ -296,7 +297,7 @@ def check_trace(
         findings.append(
             LintFinding("CI011", LINT_CODES["CI011"].severity, sentence, ref, None, "inferred", entry)
         )
-    yield from sorted(look.fold(findings), key=_rank)
+    yield from sorted(look.fold(findings, judged), key=_rank)
 
 
 def find_losses(trace: Trace, session: Session, plan: Plan | None = None) -> dict[str, list[TracedFact]]:
@@ -386,9 +387,9 @@ class _Look:
         absent = (traced for kind in ("url", "id") for traced in self.trace.select("absent", kind=kind))
         return frozenset(number for traced in absent if (number := self.find_sentence(traced)) is not None)
 
-    def fold(self, findings: list[LintFinding]) -> Iterator[LintFinding]:
-        """Leave out values and to-dos in a sentence that has a finding of its own."""
-        listed = {finding.fact.number for finding in findings if finding.fact is not None}
+    def fold(self, findings: list[LintFinding], judged: set[int]) -> Iterator[LintFinding]:
+        """Leave out values and to-dos in a sentence that has a finding of its own, or is judged not lost."""
+        listed = judged | {finding.fact.number for finding in findings if finding.fact is not None}
         for finding in findings:
             traced = finding.traced
             folds = traced is not None and traced.fact.kind in (*_VALUES, "todo")
