@@ -277,12 +277,13 @@ def check_trace(
     faults = Faults() if faults is None else faults
     entry = "" if trace.scene.entry is None else trace.scene.entry.id
     look = _look_at(trace)
-    findings: list[LintFinding] = []
+    findings, judged = list[LintFinding](), set[int]()
     unclear: tuple[Outcome, ...] = ("unclear",) if "lost" in session.verdicts.values() else ()
     for kind in _JUDGED:
         for traced in trace.select(*_LOST, *unclear, kind=kind):
             verdict = find_verdict(session, traced)
             if verdict == "not lost":
+                judged.add(traced.fact.number)
                 continue
             with faults.isolate(f"check of a {kind}", traced.said[0] if traced.said else ""):
                 for code, sentence, when in _judge(traced, look, verdict == "lost"):
@@ -296,7 +297,7 @@ def check_trace(
         findings.append(
             LintFinding("CI011", LINT_CODES["CI011"].severity, sentence, ref, None, "inferred", entry)
         )
-    yield from sorted(look.fold(findings), key=_rank)
+    yield from sorted(look.fold(findings, judged), key=_rank)
 
 
 def find_losses(trace: Trace, session: Session, plan: Plan | None = None) -> dict[str, list[TracedFact]]:
@@ -380,9 +381,15 @@ class _Look:
             None,
         )
 
-    def fold(self, findings: list[LintFinding]) -> Iterator[LintFinding]:
-        """Leave out values and to-dos in a sentence that has a finding of its own."""
-        listed = {finding.fact.number for finding in findings if finding.fact is not None}
+    @cached_property
+    def pointing(self) -> frozenset[int]:
+        """The numbers of the sentences that give an address or an id which is absent."""
+        absent = (traced for kind in ("url", "id") for traced in self.trace.select("absent", kind=kind))
+        return frozenset(number for traced in absent if (number := self.find_sentence(traced)) is not None)
+
+    def fold(self, findings: list[LintFinding], judged: set[int]) -> Iterator[LintFinding]:
+        """Leave out values and to-dos in a sentence that has a finding of its own, or is judged not lost."""
+        listed = judged | {finding.fact.number for finding in findings if finding.fact is not None}
         for finding in findings:
             traced = finding.traced
             folds = traced is not None and traced.fact.kind in (*_VALUES, "todo")
@@ -526,9 +533,9 @@ def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple
         texts, failure = traced.scene.after.written_texts, look.failed
         if failure is not None and failure.command == fact.form and not says_failure(failure.command, texts):
             yield "CI005", {"when": _when(traced, failure.output)}
-    elif kind in ("url", "id"):
-        sentence = look.find_sentence(traced)
-        if sentence is not None and look.facts.every[sentence].form[-1] != "?":
+    elif kind in ("url", "id", "statement"):
+        sentence = fact.number if kind == "statement" else look.find_sentence(traced)
+        if sentence in look.pointing and look.facts.every[sentence].form[-1] != "?":
             yield "CI020", {"when": _when(traced, typed[-1])}
     elif kind == "decision":
         yield "CI010", {"when": _when(traced, traced.said[0])}

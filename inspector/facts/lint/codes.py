@@ -103,8 +103,8 @@ _CHECKS = (
         "A sentence of the user's about an earlier attempt is not stated any more.",
         "The statement “I tried StatFs, it lies on some phones.”, said by the user in turn 4, is absent."),
     Check("CI020", "address or id absent", "warning",
-        "An address or an id that the user gave in a sentence of their own is not stated any more.",
-        "The url https://tracker.example/DES-118, given by the user in turn 5, is absent."),
+        "A sentence of the user's that gives an address or an id, or only these, is not stated any more.",
+        "The statement “See https://tracker.example/DES-118.”, given by the user in turn 5, is absent."),
 )
 # fmt: on
 ASKED_FOR = frozenset({"CI010"})
