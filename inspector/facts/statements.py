@@ -378,7 +378,7 @@ class _Place:
         if against or (one_sided and not {"limit", "condition"} & (here | there)):
             return self._make("unclear", "negation")
         heavy = [at for at in self.missing if own[at].form not in LIGHT]
-        most = 0 if self.exact else max(len(self.required) >= 5, len(self.required) // 5)
+        most = int(len(self.required) >= 5 and not self.exact)
         if len(heavy) > most or (heavy and heavy[0] == self.required[0]):
             return self._make("unclear", "words missing") if self.share >= NEAR else ABSENT
         if any(own[at].form in ORDER_WORDS for at in heavy):
