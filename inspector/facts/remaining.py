@@ -22,6 +22,7 @@ from ..session.session import Session
 from ..session.tree import Bools
 from .commits import find_lengths, pick_length, sort_commits
 from .comparing import compare_fact, index_text
+from .indexed_text import find_whole
 from .mentions import (
     WORD,
     FactPattern,
@@ -131,8 +132,8 @@ class Remaining:
         return hit is not None and hit[1].full
 
     def says(self, words: str) -> bool:
-        """Whether any text of the context contains the words, ignoring case."""
-        return " ".join(words.casefold().split()) in self._folded
+        """Whether any text of the context contains the words, ignoring case: "3.10" does not say "3.1"."""
+        return find_whole(" ".join(words.casefold().split()), self._folded) >= 0
 
     @cached_property
     def _folded(self) -> str:
