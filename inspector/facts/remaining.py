@@ -6,6 +6,7 @@ others (summaries, pointers, shortened outputs).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +23,6 @@ from ..session.session import Session
 from ..session.tree import Bools
 from .commits import find_lengths, pick_length, sort_commits
 from .comparing import compare_fact, index_text
-from .indexed_text import find_whole
 from .mentions import (
     WORD,
     FactPattern,
@@ -132,8 +132,16 @@ class Remaining:
         return hit is not None and hit[1].full
 
     def says(self, words: str) -> bool:
-        """Whether any text of the context contains the words, ignoring case: "3.10" does not say "3.1"."""
-        return find_whole(" ".join(words.casefold().split()), self._folded) >= 0
+        """Whether any text of the context contains the words, ignoring case.
+
+        A number is not contained in a longer one: "3.10" does not say "3.1".
+        """
+        folded = " ".join(words.casefold().split())
+        if not (folded[:1].isdigit() or folded[-1:].isdigit()):
+            return folded in self._folded
+        before = r"(?<!\d)(?<!\d\.)" if folded[:1].isdigit() else ""
+        after = r"(?!\.?\d)" if folded[-1:].isdigit() else ""
+        return re.search(before + re.escape(folded) + after, self._folded) is not None
 
     @cached_property
     def _folded(self) -> str:
