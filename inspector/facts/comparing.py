@@ -35,6 +35,8 @@ _FEWEST = 12
 """Characters that a part of an error has at least."""
 _MOST_PARTS, _LONGEST = 8, 600
 """Parts of a list at most, and the characters in which all of them are shown."""
+_ANSWER = re.compile(r"(?i)^(?:no|nope|yes|yeah|ok|okay),\s+(?=\w)")
+"""An answer in front of a sentence: the "no" of "no, the ledger is the plot" negates something else."""
 
 
 @lru_cache(32)
@@ -66,6 +68,7 @@ def compare_fact(
     if kind == "text":
         return compare_question(form, text, is_said)
     if kind in STATEMENTS:
+        form = _ANSWER.sub("", form)
         is_near = _is_near(form, text)
         result = _compare_sentences(kind, form, text, is_said) if is_near else ABSENT
         if is_near and result.outcome == "absent" and result.reason != "said of another" and kind != "error":
@@ -87,6 +90,12 @@ def _compare_sentences(kind: str, form: str, text: IndexedText, is_said: SaidBef
     parts = split_sentences(form) if whole.outcome not in IN_FULL else []
     if len(parts) > 1:
         whole = combine([compare_statement(part, text, is_said) for part in parts])
+    if whole.outcome in ("partial", "unclear", "absent"):  # "Keep it for 90 days, accounting needs that."
+        for clause in form.split(", "):
+            if any(term.sort == "value" for term in read_terms(clause)):
+                value = compare_statement(clause, text, is_said)
+                if value.outcome == "changed" and value.reason == "value":
+                    return value
     return whole if whole.outcome != "absent" else compare_share(form, text)
 
 

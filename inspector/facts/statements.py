@@ -43,7 +43,7 @@ from .indexed_text import (
 )
 from .outcomes import Outcome
 from .terms import Term, read_terms
-from .vocabulary import LIGHT, LIMITS, LOWER_LIMITS, stem
+from .vocabulary import LIGHT, LIMITS, LOWER_LIMITS, is_general, stem
 from .word_order import (
     RELATIONS,
     find_exchange,
@@ -357,7 +357,9 @@ class _Place:
         is_question = self.text.rstrip().endswith("?")
         if self.asks and not is_question and self.share < TOPIC and self._has_main_clause():
             return self._compare_force(here & {"strict", "negation"}, []) or self._make("unclear", "subject")
-        if self.asks and self.topic == 1 and not is_question and len(self.near) > 1:
+        # All that a statement has besides one value, as in "Deadline 12 June", is enough to see another one.
+        few = len(self.own) > 3 or not self.near or is_general(self.own[self.pairs[0][0]].form)
+        if self.asks and self.topic == 1 and not is_question and (len(self.near) > 1 or not few):
             result = self._compare_force(here & {"strict", "negation"}, [])
             if result is not None and result.reason == "value":
                 return result
@@ -389,6 +391,9 @@ class _Place:
             return self._differ("unclear", *found_other, "another word")
         if self.asks and "strict" in here and not there & {"strict", "negation"}:
             return self._make("partial", "force missing")
+        # What a report says of the subject of a to-do is not the to-do.
+        if not self.asks and any(at > to for (_, at), (_, to) in pairwise(self.pairs)):
+            return self._make("unclear", "subject")
         complete = len(self.met) == sum(term.sort not in ("mark", "small") for term in own)
         return self._make("quoted" if complete and not self.missing else "paraphrased", "words")
 

@@ -132,7 +132,7 @@ def find_exchange(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> t
             if left.stop > right.start or order[first:last] != [*right, *middle, *left]:
                 continue
             between = own[subjects[left[-1]][0] : subjects[right[0]][0]]
-            parted = bool(middle) or any(term.sort == "mark" and term.form in ".;:" for term in between)
+            parted = bool(middle) or any(term.sort == "mark" and term.form in ".;" for term in between)
             if parted and _is_same_around(
                 [subjects[number] for number in (*left, *right)], subjects, own, other
             ):

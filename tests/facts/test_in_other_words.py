@@ -13,6 +13,7 @@ REWORDED = [
     ("Round prices to two decimals.", "Prices are rounded to 2 decimals."),
     ("The board meets on 3 March 2026.", "Board meeting: 2026-03-03"),
     ("Retry twice, then stop.", "Stop after two retries."),
+    ("No, the ledger must stay in the plot.", "The ledger must stay in the plot."),
     ("Set `TIMEOUT = 30.0` in config.py", "`TIMEOUT` is set to 30 in config.py"),
 ]
 ALTERED = [
@@ -31,6 +32,12 @@ ALTERED = [
     ("The invoices go to accounting, not to sales.", "Send invoices to sales rather than accounting."),
     ("Leave the vendored code alone.", "Reformatted the vendored code as asked."),
     ("The board meets on 3 March 2026.", "The board meets on 13 March 2026."),
+]
+REPLACED = [
+    ("Keep entries for 90 days, accounting needs them.", "Entries are kept for 30 days."),
+    ("The sound must be off at 22:00, the mayor insists.", "Sound off at 23:00."),
+    ("Deadline 12 June.", "The deadline is 14 June."),
+    ("Use release 3.10 only.", "Use release 3.1 only."),
 ]
 FOUND = [
     ("Leave the vendored code alone.", "Vendored files must not be edited."),
@@ -53,6 +60,11 @@ def test_the_same_in_other_words_is_kept(said: str, summary: str) -> None:
 @pytest.mark.parametrize(("said", "summary"), ALTERED)
 def test_another_value_order_or_condition_is_never_kept(said: str, summary: str) -> None:
     assert outcome(said, summary) not in KEPT
+
+
+@pytest.mark.parametrize(("said", "summary"), REPLACED)
+def test_a_value_in_the_place_of_another_is_changed(said: str, summary: str) -> None:
+    assert outcome(said, summary) == "changed"
 
 
 @pytest.mark.parametrize(("said", "summary"), FOUND)
@@ -105,3 +117,22 @@ def test_an_error_in_another_order_or_in_a_name_is_not_changed(summary: str) -> 
     session = read_session([{"role": role, "content": content} for role, content in rows])
     plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
     assert plan.with_summary(checkpoint_from_text(summary)).trace[ERROR].outcome != "changed"
+
+
+@pytest.mark.parametrize(
+    ("summary", "kept"),
+    [
+        ("Next: backoff for the first packet.", True),
+        ("The first packet got lost; a random backoff was added.", False),
+    ],
+)
+def test_a_report_about_the_words_of_a_todo_is_not_the_todo(summary: str, kept: bool) -> None:
+    todos = [{"content": "Backoff for the first packet", "status": "pending", "activeForm": "Adding backoff"}]
+    call = {"type": "tool_use", "id": "1", "name": "TodoWrite", "input": {"todos": todos}}
+    output = {"type": "tool_result", "tool_use_id": "1", "content": "ok"}
+    rows = [("user", "Plan it."), ("assistant", [call]), ("user", [output]), ("assistant", "Planned.")]
+    session = read_session([{"role": role, "content": content} for role, content in rows])
+    plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
+    trace = plan.with_summary(checkpoint_from_text(summary)).trace
+    (todo,) = [traced for traced in trace if traced.fact.kind == "todo"]
+    assert (todo.outcome in KEPT) is kept
