@@ -370,6 +370,12 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
       const givenBack = { ...planned, title: "What the hook would give back", size: "", text: "", total: 0 };
       return { type, id, recorded: null, planned, sentence: "The file records no summary here.", givenBack };
     }
+    if (type === "compactions") {
+      const missing = { files: 0, rules: 0, errors: 0, todos: 0, changed: 0, known: true, losses: "" };
+      const again = { again: 0, againTokens: 0, againPrice: "" };
+      const plan = { ...missing, ...again, look: "plan", turn: 0, time: "", taken: 0, kept: 0, summary: "" };
+      return { type, id, rows: [], plan, worst: "", go: false };
+    }
     if (type === "search") return search(id, message.query ?? "");
     if (type === "lesson") return playRules(id, message.place ?? 0);
     const row = message.row ?? 0;

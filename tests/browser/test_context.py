@@ -192,7 +192,7 @@ def test_W2_17_the_recorded_and_the_planned_summary_stand_side_by_side(
     page.get_by_test_id("tab-summary").click()
     recorded, planned = (page.get_by_test_id("side").nth(at) for at in (0, 1))
     expect(recorded).to_contain_text("◆1 recorded")
-    expect(recorded).to_contain_text("Missing: 2 files and 2 rules.")
+    expect(recorded).to_contain_text("Missing: 2 rules and 2 files.")
     expect(recorded.locator("pre")).to_contain_text("the offsets helper")
     expect(planned).to_contain_text(re.compile(r"Absent unless named\. Missing: \d+ files"))
     expect(planned).to_contain_text("A model writes another one each time.")

@@ -80,6 +80,7 @@ def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
 ) -> None:
     page, told = show(exported_page)
     expect(page.get_by_test_id("cause")).to_contain_text("The summary does not mention this.")
+    page.get_by_test_id("finding").filter(has_text="offsets.py").first.click()
     expect(page.get_by_test_id("evidence").nth(1).locator("mark")).to_have_text("offsets")
     fix = page.get_by_test_id("story-fix").first
     expect(fix.get_by_role("button")).to_have_text("Copy")
@@ -87,7 +88,7 @@ def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
     page.get_by_test_id("finding").filter(has_text="Look at the almanac").first.click()
     expect(page.get_by_test_id("story-title")).to_contain_text("never touch data/almanac.json")
     page.get_by_test_id("tab-summary").click()
-    expect(page.get_by_test_id("side").first).to_contain_text("Missing: 2 files and 2 rules.")
+    expect(page.get_by_test_id("side").first).to_contain_text("Missing: 2 rules and 2 files.")
     page.get_by_test_id("tab-context").click()
     expect(page.get_by_test_id("context-total")).to_have_text("18,629")
     assert told == []

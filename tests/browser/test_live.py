@@ -72,7 +72,7 @@ def test_a_new_compaction_is_told_and_shown_by_one_gesture(
     assert sights(page) == before
     assert (workbench.policy, workbench.look) == (policy, look)
     # It says what is missing, and the table has a row more.
-    expect(banner).to_contain_text("missing")
+    expect(banner).to_contain_text("Missing")
     expect(page.get_by_test_id("compaction")).to_have_count(2)
     expect(page.get_by_test_id("spoken")).to_contain_text("Compaction ◆2")
     assert find_violations(page) == []
@@ -125,7 +125,7 @@ def test_the_banner_fits_and_can_be_dismissed(
     wait_for_python(page)
     append(path, rest)
     banner = page.get_by_test_id("live")
-    expect(banner).to_contain_text("missing")
+    expect(banner).to_contain_text("Missing")
     assert find_violations(page) == []
     screenshot(page, f"live-{width}")
     box = banner.bounding_box()

@@ -270,7 +270,7 @@ def test_W2_30_the_print_is_one_page_with_sentence_findings_and_story(
     panel = page.locator("[data-panel=findings]")
     expect(panel).to_be_visible()
     expect(panel).to_contain_text("offsets")
-    expect(panel).to_contain_text("12 blocks named it; the summary does not")
+    expect(panel).to_contain_text("1 block named it; the summary does not")
     assert overflow(page, "[data-panel=findings]") <= 0, "nothing of it is cut off"
     expect(page.get_by_test_id("recipe").locator("code")).to_be_visible()
     assert workbench.tab == "findings"
