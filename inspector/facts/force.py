@@ -227,6 +227,14 @@ def keeps_refusals(pairs: Pairs, here: Force, there: Force) -> bool:
     return bool(refused) and refused <= there.refused
 
 
+def find_crossed(pairs: Pairs, here: Force, there: Force) -> tuple[int, int] | None:
+    """Find a term that a text refuses while it wants what the statement refuses: "A, not B", "B, not A"."""
+    subject = [(at, to) for at, to in pairs if is_subject(here.terms[at])]
+    refused = [(at, to) for at, to in subject if at not in here.refused and to in there.refused]
+    wanted = any(at in here.refused and to not in there.refused | there.mentioned for at, to in subject)
+    return refused[0] if refused and wanted else None
+
+
 def is_permitted(
     pairs: Pairs, missing: Iterable[int], near: AbstractSet[int], here: Force, there: Force
 ) -> bool:

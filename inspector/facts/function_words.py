@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from .force import Force, find_clauses, has_negation, is_negation
+from .force import Force, find_clauses, find_crossed, has_negation, is_negation
 from .indexed_text import is_same, is_subject
 from .terms import Term
 from .vocabulary import LIMITS, LOWER_LIMITS, SMALL, split_words, stem
@@ -22,7 +22,7 @@ _OPPOSED = sorted(
     {
         (item if item in SMALL else stem(item), other if other in SMALL else stem(other))
         for items, others in (
-            ("all every each any both", "some"),
+            ("all every each any both", "some most many several"),
             ("on", "off"),
             ("in", "out"),
             ("up", "down"),
@@ -33,6 +33,8 @@ _OPPOSED = sorted(
         for other in others.split()
     }
 )
+_SENSES = frozenset((("by", "to"), ("by", "on"), ("by", "at"), ("from", "until")))
+"""Words before a value that give it another sense: "raise by 5", "raise to 5"."""
 _EXACT = frozenset(("exactly", stem("precisely")))
 
 
@@ -86,6 +88,28 @@ def find_limit(own: Sequence[Term], other: Sequence[Term], pairs: Pairs) -> tupl
         own_number = next((item for item, place in pairs if place == number), None)
         if own_number is not None and not refused and not (had or own_forms & LOWER_LIMITS):
             return bool(own_forms & LIMITS), (own_number, at)
+    return None
+
+
+def find_unlike(pairs: Pairs, here: Force, there: Force, asks: bool) -> Difference | None:
+    """Find a word that decides what the statement `here` says, and another for it in the text `there`."""
+    own, other = here.terms, there.terms
+    return (
+        find_opposite(own, other)
+        or (find_other_predicate(own, other, pairs) if asks else None)
+        or find_loose_join(pairs, here, there)
+        or find_crossed(pairs, here, there)
+        or _find_other_sense(own, other, pairs)
+    )
+
+
+def _find_other_sense(own: Sequence[Term], other: Sequence[Term], pairs: Pairs) -> Difference | None:
+    """Find "to" before a value in the place of "by"."""
+    for at, to in pairs:
+        if own[at].sort == "value" and at and to:
+            senses = own[at - 1].form, other[to - 1].form
+            if senses in _SENSES or senses[::-1] in _SENSES:
+                return at - 1, to - 1
     return None
 
 

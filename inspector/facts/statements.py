@@ -30,7 +30,7 @@ from .force import (
     keeps_refusals,
     read_force,
 )
-from .function_words import find_limit, find_loose_join, find_opposite, find_other_predicate, find_other_state
+from .function_words import find_limit, find_other_state, find_unlike
 from .indexed_text import (
     NOTHING_SAID,
     WORDS,
@@ -260,10 +260,7 @@ class _Place:
         """Return what two texts with the same words still do not share: limits, order, exceptions."""
         if limit := find_limit(self.own, self.other, self.pairs):
             return self._differ("changed" if limit[0] else "unclear", *limit[1], "limit")
-        opposite = find_opposite(self.own, self.other)
-        if self.asks and not opposite:
-            opposite = find_other_predicate(self.own, self.other, self.pairs)
-        if opposite := opposite or find_loose_join(self.pairs, self.here, self.there):
+        if opposite := find_unlike(self.pairs, self.here, self.there, self.asks):
             return self._differ("unclear", *opposite, "another word")
         if state := find_other_state(self.own, self.other, self.pairs):
             return self._differ("changed", *state, "value")

@@ -78,7 +78,7 @@ _TERM = re.compile(
       |\b(?=[0-9a-f-]{{0,60}}\d)(?=[0-9a-f-]{{0,60}}[a-f])[0-9a-f]{{7,40}}(?:-[0-9a-f]{{4}}){{0,3}}(?:-[0-9a-f]{{12}})?\b)
     |(?P<number>(?<![\w.])v?\d++(?:,\d{{3}})*(?:\.\d++)*(?:{_BETWEEN}(?P<unit>(?i:{_UNIT}))(?!\w)|(?!\d*[A-Za-z]{{4}})))
     |(?P<option>(?:(?<=\bdo\s)|(?<=\boption\s)|(?<=\bplan\s)|(?<=\bchoose\s)|(?<=\bpick\s)|(?<=\bapproach\s))
-      [A-H]\b|\b[A-H](?=\)))
+      [A-H]\b|\b[A-H](?=\))|(?<=[a-z]\s)[A-HJ-Z]\b(?![-'’.&]\w))
     |(?P<spelled>\b(?i:{_SPELLED})\b(?:[*_`]{{0,2}}[\s-](?P<spelled_unit>(?i:{_LONG_UNIT}))\b)?)
     |(?P<flag>(?<!\S)--?[A-Za-z][\w-]*)
     |(?P<name>@?[A-Za-z_]\w*(?:(?:\.|::|-)\w+)+|[A-Za-z_]*[a-z0-9_][A-Z]\w*|[A-Za-z]\w*[_\d]\w*|(?<!\d)\d++[A-Za-z]{{4}}\w*

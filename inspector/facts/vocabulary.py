@@ -76,9 +76,11 @@ FORCE = {
     "strict": "(?:no one|nobody|none|nothing) (?:but|except|other than)"
     "|must|always|only|require[sd]?|requiring|mandatory|needs?|needed|has to|have to|read[- ]only"
     "|strictly|exclusively|exactly|capped|cap|limited|limit|max(?:imum)?|min(?:imum)?|at least"
+    "|(?:no|not) (?:fewer|less|earlier|sooner) than"
     "|under no circumstances|ensure|hard",
     "soft": "when convenient|usually|generally|normally|typically|mostly|mainly|often|sometimes|about|around"
-    "|near|close to|roughly|approximately|prefer(?:s|red|ably)?|try(?: to)?|aim(?: to| for)?|ideally"
+    "|almost|nearly|near|close to"
+    "|roughly|approximately|prefer(?:s|red|ably)?|try(?: to)?|aim(?: to| for)?|ideally"
     "|when(?:ever)? possible|if possible|where possible|when you can|if you can|when practical"
     "|where practical|discouraged?|encouraged?|expected|consider|watch|how often|recommended|tends? to"
     "|as a rule|might|avoid(?:s|ing)?|by default|advis(?:ed|able)|best effort",
@@ -92,7 +94,14 @@ FORCE = {
 "no"."""
 LIMITS = frozenset((*FORCE["limit"].split("|"), "limit", "limited", "cap", "capped", "max", "maximum"))
 """Forms that make a number an upper limit."""
-LOWER_LIMITS = frozenset(("at least", "min", "minimum"))
+LOWER_LIMITS = frozenset(
+    (
+        "at least",
+        "min",
+        "minimum",
+        *(f"{no} {less} than" for no in ("no", "not") for less in ("fewer", "less", "earlier", "sooner")),
+    )
+)
 """Forms that make a number a lower limit."""
 SMALL = frozenset(
     split_words(

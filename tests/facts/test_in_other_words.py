@@ -32,6 +32,14 @@ ALTERED = [
     ("The invoices go to accounting, not to sales.", "Send invoices to sales rather than accounting."),
     ("Leave the vendored code alone.", "Reformatted the vendored code as asked."),
     ("The board meets on 3 March 2026.", "The board meets on 13 March 2026."),
+    ("Translate annex B before annex A.", "Translate annex A before annex B."),
+    ("Test with key A and sign with key B.", "Test with key B and sign with key A."),
+    ("Raise the price by 5 percent.", "Raise the price to 5 percent."),
+    ("Finish it by Friday.", "Finish it on Friday."),
+    ("Write the minutes in English, not in French.", "Write the minutes in French, not in English."),
+    ("Every chapter must have a summary.", "Most chapters must have a summary."),
+    ("Every admin has to use a key.", "Almost every admin has to use a key."),
+    ("No more than three people may enter.", "No fewer than three people may enter."),
 ]
 REPLACED = [
     ("Keep entries for 90 days, accounting needs them.", "Entries are kept for 30 days."),
