@@ -52,7 +52,11 @@ _CHANGES = re.compile(
 _TAKES = re.compile(
     r"(?i)\b(?:use|take|go with|(?:make|set|keep) (?:it|that|this|them)(?: to| at)?"
     r"|(?:it|that|this) (?:should|must) be)"
-    rf"\s+{_VALUE}(?P<old>,? (?:instead of|rather than|(?:and )?not) \S[^,;]*)?\W*$"
+    rf"\s+{_VALUE}\W*$"
+)
+_OLD = _VALUE.replace("value", "old")
+_NOT_THE_OLD = re.compile(
+    rf"(?i){_VALUE},? (?:instead of|rather than|(?:and )?not) (?:(?:the|on|at|in|from) )*{_OLD}"
 )
 _JOINTS = re.compile(r"[;,]\s+(?:(?:and|but|then)\s+)?|\s+(?:and|but|then)\s+")
 _LEAD = re.compile(r"(?i)^(?:correction|update|actually|note|sorry|no|ok(?:ay)?|wait|ps)\b[:,.!\s]*")
@@ -156,11 +160,17 @@ def read_taken(words: str, before: str) -> tuple[str, str] | None:
 
     >>> read_taken("Make it 12 MB.", "8 MB is too small."), read_taken("Make it 12 MB.", "8 files is enough.")
     (('8 mb', '12 mb'), None)
-    >>> read_taken("Make it $710 instead of $481.", "")
-    ('$481', '$710')
+    >>> read_taken("Correction: it starts on 2021-04-01, not 2021-01-01.", "")
+    ('2021-01-01', '2021-04-01')
     """
-    match = None if words.endswith("?") else _TAKES.search(words)
-    before = match["old"] if match and match["old"] else "" if before.endswith("?") else before
+    if words.endswith("?"):
+        return None
+    if match := _NOT_THE_OLD.search(words):
+        new, gone = _tidy(match["value"]), _tidy(match["old"])
+        alike = _DIGITS.sub("", new) == _DIGITS.sub("", gone) and any(map(str.isdigit, new))
+        return (gone, new) if alike and new != gone else None
+    match = _TAKES.search(words)
+    before = "" if before.endswith("?") else before
     unit = _DIGITS.sub("", _tidy(match["value"])).strip() if match else ""
     values = _list_values(before) if unit else []
     old = [value for value in values if _DIGITS.sub("", value).strip() == unit]

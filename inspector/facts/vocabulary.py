@@ -88,7 +88,7 @@ FORCE = {
     "|authori[sz]ed|acceptable|as needed|whenever|anything goes|at any",
     "negation": "rather than|instead of|in place of|free (?:of|from)|no one|nobody|nothing|none|neither|nor"
     "|never|nowhere|not|no|without|cannot|forbid(?:s|den)?"
-    r"|prohibit(?:s|ed)?|banned|refrain(?: from)?|stop(?= \w+ing\b)|off[- ]limits",
+    r"|refuse[sd]?|prohibit(?:s|ed)?|banned|refrain(?: from)?|stop(?= \w+ing\b)|off[- ]limits",
 }
 """Words that set how strictly a sentence binds, by sort. The order matters: "no longer" is looked for before
 "no"."""

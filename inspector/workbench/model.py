@@ -218,6 +218,8 @@ class WorkbenchModel:
         a pin that no longer exists because the session has grown; it is dropped.
         """
         requested_look = self.inputs["look"]
+        if inputs.get("look", requested_look) != requested_look and self.looked_at is not None:
+            self._start.clear()  # someone chose what to look at
         inputs = self._settle(inputs)
         moment = self._moment(inputs["at"])
         goes = any(inputs[name] != self.inputs[name] for name in ("at", "policy", "look"))
