@@ -197,7 +197,7 @@ def _check_line(line: str, sources: Sources) -> Iterator[tuple[What, str]]:
             yield "id", match[0]
     rest = _ID.sub(" ", rest)
     for number in _NUMBER.findall(rest):
-        if len(number) > 1 and not _forms(number) & sources.numbers:
+        if len(number.lstrip("0")) > 1 and not _forms(number) & sources.numbers:
             yield "number", number
 
 

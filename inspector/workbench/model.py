@@ -219,7 +219,7 @@ class WorkbenchModel:
         """
         requested_look = self.inputs["look"]
         if inputs.get("look", requested_look) != requested_look and self.looked_at is not None:
-            self._start.clear()  # someone chose what to look at
+            self._start = []  # a view was chosen; copies keep theirs
         inputs = self._settle(inputs)
         moment = self._moment(inputs["at"])
         goes = any(inputs[name] != self.inputs[name] for name in ("at", "policy", "look"))
