@@ -400,10 +400,10 @@ class TraceScope:
     @property
     def tier(self) -> Evidence:
         """The evidence for a fact that is gone; a clearing is recorded for each output."""
-        if self.plan is not None:
-            return "planned"
-        is_recorded = self.clears or any(stand.recorded and stand.text for stand in self.after.others)
-        return "recorded" if is_recorded else "inferred"
+        if self.plan is not None or self.clears:
+            return self.own_tier
+        written = (stand for stand in self.after.others if stand not in self.before.others)
+        return "recorded" if any(stand.recorded and stand.text for stand in written) else "inferred"
 
 
 class Trace(Framed):

@@ -14,6 +14,8 @@ from inspector.workbench.page.html import make
 from inspector.workbench.queries import answer_query
 from tests.claude_rows import Claude, dump
 from tests.exported import unpack_page
+from tests.workbench.test_recorded import chain, compaction, user
+from tests.workbench.test_recorded import model as said
 
 RULE = "Never push to the branch release/12."
 
@@ -138,3 +140,12 @@ def test_a_clearing_that_names_no_output_has_unknown_losses() -> None:
     losses = screen.ask("losses")
     assert "unknown" in losses["sentence"] and losses["tone"] == ""
     assert losses["sentence"] in screen.ask("findings", look=screen.look)["sentence"]
+
+
+def test_an_earlier_summary_that_stays_does_not_tell_what_an_encrypted_one_says() -> None:
+    later = compaction(kept=("e2",), extra={"unreadable": True})
+    session = chain(
+        user("Hello."), said("Yes."), compaction("They said hello."), user(RULE), said("Yes."), later
+    )
+    first, second = session.compactions
+    assert (first.known, second.known, second.rules, second.why_unread) == (True, False, 0, "encrypted")
