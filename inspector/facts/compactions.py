@@ -11,7 +11,7 @@ from ..formats.summary_wording import shown_summary
 from ..mixins import Framed
 from ..redaction.cut import cut_text
 from ..session.entries import Boundary
-from ..session.queries import MarkName, find_move, number_compactions
+from ..session.queries import MarkName, find_move, is_sealed, number_compactions
 from ..session.session import Session
 from ..session.tree import COMPACTION, MICRO
 from ..text import html_table, plural, printable, printed, text_table
@@ -49,8 +49,9 @@ class CompactionRow(NamedTuple):
         files, rules, todos, errors: Facts missing in it, as `lint` and the screen find them: changed files;
             what the user ruled, chose, tried or pointed to; what was said last, open to-dos; open failures.
         changed: Facts that the summary gives with another value, or contradicts.
-        unknown: Facts whose outcome is unknown because the summary is encrypted or missing, or because the
+        known: Whether the file shows what was lost: not if the summary is encrypted or missing, or if the
             file does not say which outputs were cleared.
+        unknown: Facts whose outcome is unknown then.
         needed_again: Facts needed again after it (`find_regret`), each counted once.
         needed_tokens: Their tokens.
         summary: Tokens of the summary as the model is shown it; 0 without a readable one.
@@ -76,6 +77,7 @@ class CompactionRow(NamedTuple):
     todos: int
     errors: int
     changed: int
+    known: bool
     unknown: int
     needed_again: int
     needed_tokens: int
@@ -100,11 +102,18 @@ class CompactionRow(NamedTuple):
 
     def __repr__(self) -> str:
         before = self._sizes[0].removesuffix(f" {self.source}")
-        missing = plural(self.harm[0], "fact")
+        losses = f"{plural(self.harm[0], 'fact')} missing or changed" if self.known else "losses unknown"
         return (
             f"CompactionRow({self.sign}, turn {self.turn}: {before} -> {self.after:,} tokens "
-            f"{self.source}; {missing} missing or changed)"
+            f"{self.source}; {losses})"
         )
+
+    @property
+    def why_unread(self) -> str:
+        """Why the summary cannot be read: "encrypted" or "missing"; "" if nothing is to be read."""
+        if self.known or self.kind == "micro" or self.trace.scene.entry is None:
+            return ""
+        return "encrypted" if is_sealed(self.trace.scene.entry) else "missing"
 
     @property
     def _sizes(self) -> tuple[str, str]:
@@ -161,7 +170,7 @@ class CompactionTable(Framed, Sequence[CompactionRow]):
                 *(_count(row, number) for number in (row.files, row.rules, row.todos, row.errors)),
                 _count(row, row.changed),
                 f"{row.needed_again:,} ({row.needed_tokens:,} tokens)" if row.needed_again else "0",
-                f"{row.summary:,}" if row.summary else "-",
+                f"{row.summary:,}" if row.summary else row.why_unread or "-",
             )
             for row in self
         ]
@@ -188,8 +197,8 @@ def _name_trigger(row: CompactionRow) -> str:
 
 
 def _count(row: CompactionRow, number: int) -> str:
-    """A count of facts; "?" if the summary cannot be read."""
-    return "?" if row.unknown and not number else str(number)
+    """A count of facts; "?" if the losses are unknown."""
+    return str(number) if row.known or number else "?"
 
 
 _TABLES: Memo[CompactionTable] = Memo(1)
@@ -247,7 +256,7 @@ def _describe(
     boundary = entry.boundary or Boundary()
     losses = find_losses(trace, session)
     unknown = trace.stood & (trace.outcome == CODE["unknown"])
-    if boundary.kind == "micro" and not boundary.cleared:
+    if boundary.kind == "micro" and not trace.scene.is_known:
         unknown = trace.stood
     sizes = find_recorded_sizes(session, ledger, entry.id)
     summary = entry.text or boundary.summary
@@ -267,6 +276,7 @@ def _describe(
         recorded_after=_whole(boundary.left),
         recorded_saved=_whole(boundary.tokens_saved),
         **{name: len(traced) for name, traced in losses.items()},
+        known=trace.scene.is_known,
         unknown=int(unknown.sum()),
         needed_again=len(again),
         needed_tokens=tokens,

@@ -322,7 +322,7 @@ class OutcomeFinder:
     @property
     def _nothing(self) -> Outcome:
         """The outcome of a fact of which nothing is found."""
-        return "unknown" if self.scene.is_unreadable else "absent"
+        return "absent" if self.scene.is_known else "unknown"
 
     def _others(self, pattern: FactPattern) -> list[int]:
         """The texts in others' place that may name a fact; every summary may say it in other words."""

@@ -387,9 +387,10 @@ class TraceScope:
         return boundary is not None and boundary.kind == "micro"
 
     @property
-    def is_unreadable(self) -> bool:
-        """Whether a recorded compaction left a summary that cannot be read, or none in the file."""
-        return self.entry is not None and self.tier == "inferred"
+    def is_known(self) -> bool:
+        """Whether the losses are known: from a plan, a readable summary, or a list of cleared outputs."""
+        boundary = self.entry.boundary if self.entry is not None and self.clears else None
+        return self.tier != "inferred" and (boundary is None or bool(boundary.cleared))
 
     @property
     def own_tier(self) -> Evidence:
@@ -398,12 +399,11 @@ class TraceScope:
 
     @property
     def tier(self) -> Evidence:
-        """The evidence for a fact that is gone."""
-        if self.plan is not None:
-            return "planned"
-        # A clearing is recorded for each output.
-        is_recorded = self.clears or any(stand.recorded and stand.text for stand in self.after.others)
-        return "recorded" if is_recorded else "inferred"
+        """The evidence for a fact that is gone; a clearing is recorded for each output."""
+        if self.plan is not None or self.clears:
+            return self.own_tier
+        written = (stand for stand in self.after.others if stand not in self.before.others)
+        return "recorded" if any(stand.recorded and stand.text for stand in written) else "inferred"
 
 
 class Trace(Framed):

@@ -112,7 +112,7 @@ SENTENCES: dict[str, str] = {
     "losses: plan": "{facts} with this plan.",
     "losses: not written": "{facts} unless the summary names {them}.",
     "losses: none": "No essential fact is missing.",
-    "losses: unknown": "The losses are unknown: the summary is encrypted or missing.",
+    "losses: unknown": "The losses are unknown: {why}.",
 }
 """By code. A code `a: b` is a variant of `a`."""
 

@@ -203,7 +203,16 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
         rows: findingRows,
       },
     ];
-    return { place, look, label: "◆1", total: findingRows.length, groups, unchecked: "", sentence: "" };
+    return {
+      place,
+      look,
+      label: "◆1",
+      total: findingRows.length,
+      groups,
+      unchecked: "",
+      known: true,
+      sentence: "",
+    };
   };
 
   const regret = () => {

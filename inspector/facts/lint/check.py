@@ -28,7 +28,7 @@ from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
 from ...session.queries import find_move
 from ...session.session import Session
-from ...text import plural, printable
+from ...text import printable
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger, count_tokens
 from ...tokens.memo import Memo, Same
@@ -44,7 +44,7 @@ from ..force import has_negation
 from ..grounding import ground_recorded
 from ..indexed_text import is_same, is_subject
 from ..needed_again import is_verdict
-from ..outcomes import CODE, UNDECIDED, Outcome
+from ..outcomes import UNDECIDED, Outcome
 from ..regret import find_regret
 from ..results import is_check, says_failure, tells_error
 from ..settled import is_answered
@@ -288,11 +288,8 @@ def check_trace(
             with faults.isolate(f"check of a {kind}", traced.said[0] if traced.said else ""):
                 for code, sentence, when in _judge(traced, look, verdict == "lost"):
                     findings.append(_make(code, sentence, traced.said, traced, entry, plan, when))
-    if plan is None and trace.scene.tier == "inferred":
-        name = printable(entry)
-        unknown = int(np.sum(trace.outcome[trace.stood] == CODE["unknown"]))
-        facts = plural(unknown, "fact")
-        sentence = f"The summary of compaction {name} cannot be read; the outcome of {facts} is unknown."
+    if not (trace.scene.is_known or trace.scene.clears):
+        sentence = f"The summary of compaction {printable(entry)} cannot be read; its losses are unknown."
         ref = (BlockRef(entry, 0),)
         findings.append(
             LintFinding("CI011", LINT_CODES["CI011"].severity, sentence, ref, None, "inferred", entry)

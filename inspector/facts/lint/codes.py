@@ -74,7 +74,7 @@ _CHECKS = (
         "The decision “We keep SQLite because it needs no server.”, made in turn 2, is absent."),
     Check("CI011", "summary unreadable", "note",
         "A recorded summary is encrypted or missing, so its contents are unknown.",
-        "The summary of compaction e40 cannot be read; the outcome of 12 facts is unknown."),
+        "The summary of compaction e40 cannot be read; its losses are unknown."),
     Check("CI012", "nothing compacted", "error",
         "The policy changes nothing, so its losses are unknown.",
         "flue changes nothing at e40: There are no messages before this place, so there is nothing to "

@@ -32,11 +32,11 @@ class CompactionCounts(Payload, frozen=True, kw_only=True):
         kept: Blocks that stayed in the context.
         files, rules, errors, todos: Facts missing, by kind.
         changed: Facts that the summary gives with another value, or contradicts.
-        known: Whether the counts of facts can be known: the summary is readable, or is written already.
+        known: Whether the losses are known: not if the summary is encrypted, missing, or not written yet.
         again: Facts needed again afterwards, each counted once.
         again_tokens: Their tokens.
         again_price: Their price in words; "" if it is not known.
-        summary: The size of the summary, "encrypted", or "".
+        summary: The size of the summary, "encrypted", "missing", or "".
         losses: The counts of facts in words.
     """
 
@@ -119,12 +119,12 @@ def _describe(session: Session, look: str, row: CompactionRow, again: list[Any])
         errors=row.errors,
         todos=row.todos,
         changed=row.changed,
-        known=not row.unknown,
+        known=row.known,
         again=len(again),
         again_tokens=tokens,
         again_price="" if price is None else str(price),
-        summary=format_tokens(row.summary) if row.summary else "encrypted" if row.unknown else "",
-        losses=_say_losses({name: getattr(row, name) for name in LOSSES}, is_known=not row.unknown),
+        summary=format_tokens(row.summary) if row.summary else row.why_unread,
+        losses=_say_losses({name: getattr(row, name) for name in LOSSES}, is_known=row.known),
     )
 
 

@@ -99,7 +99,7 @@ class FindingsReply(Payload, frozen=True):
     """All findings of the compaction that is shown.
 
     `look` names it: "recorded:1" for the first one in the file, or "plan". `unchecked` counts losses that are
-    not findings; `sentence` is shown if there are no findings.
+    not findings; `sentence` says that there are no findings, or that the losses are not `known`.
     """
 
     place: int
@@ -109,6 +109,7 @@ class FindingsReply(Payload, frozen=True):
     groups: list[FindingGroup]
     unchecked: str
     sentence: str
+    known: bool
 
 
 class LossesReply(Payload, frozen=True):
@@ -160,7 +161,9 @@ def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsRe
     ]
     groups = [replace(group, count=len(group.rows)) for group in parts if group.rows]
     total = sum(group.count for group in groups)
-    sentence = "" if groups else "No fact of the selected range is missing or changed."
+    sentence = reply.sentence
+    if reply.known:
+        sentence = "" if groups else "No fact of the selected range is missing or changed."
     return replace(reply, groups=groups, total=total, unchecked="", sentence=sentence)
 
 
@@ -188,8 +191,8 @@ def describe_losses(model: WorkbenchModel, query: Mapping[str, Any]) -> LossesRe
 def _describe(model: WorkbenchModel, reply: FindingsReply, place: int) -> LossesReply:
     side = model.looked_at
     if side is not None:
-        if side.sealed:
-            return LossesReply(write("losses", "unknown").sentence, "")
+        if not reply.known:
+            return LossesReply(reply.sentence, "")
         # A clearing of outputs is listed with the plan's findings below its own.
         own = [group for group in reply.groups if group.id == "again" or group.rows[0].pick == side.mark.look]
         return _count_losses(own, "")
@@ -227,7 +230,7 @@ def _of_recorded(
     if again:
         groups.append(_group_again(model, listing, again))
     groups += _group_judged(trace, session, recorded.look)
-    sentence = _NOTHING.format(was="was", where=f"in {recorded.sign}")
+    sentence = _say_nothing(trace, f"in {recorded.sign}")
     return _finish(place, recorded.look, recorded.sign, groups, trace, model.session, sentence, faults)
 
 
@@ -256,10 +259,24 @@ def _beside_cleared(
         *_group_judged(trace, session, mark.look),
     ]
     groups = [*own, *reply.groups]
-    nothing = _NOTHING.format(was="was", where=f"in {mark.sign}")
+    nothing = _say_nothing(trace, f"in {mark.sign}")
     below = " These would be lost by the plan:" if reply.groups else f" {reply.sentence}"
-    sentence = "" if len(groups) > len(reply.groups) else f"{nothing}{below}"
-    return replace(reply, total=_count(groups), groups=groups, sentence=sentence)
+    known = trace.scene.is_known
+    sentence = "" if known and len(groups) > len(reply.groups) else f"{nothing}{below}"
+    return replace(reply, total=_count(groups), groups=groups, sentence=sentence, known=known)
+
+
+def _say_nothing(trace: Trace, where: str) -> str:
+    """Say that a recorded compaction lost nothing, or why that is unknown."""
+    if trace.scene.is_known:
+        return _NOTHING.format(was="was", where=where)
+    clears = trace.scene.clears
+    why = (
+        "the file does not say which outputs were cleared"
+        if clears
+        else "the summary is encrypted or missing"
+    )
+    return write("losses", "unknown", why=why).sentence
 
 
 def _finish(
@@ -281,7 +298,10 @@ def _finish(
         notes.append(f"incomplete: {plural(len(faults), 'fault')} while checking")
     unchecked = "; ".join(notes)
     total = _count(groups)
-    return FindingsReply(place, look, label, total, groups, unchecked, "" if total else sentence)
+    known = trace.scene.is_known
+    return FindingsReply(
+        place, look, label, total, groups, unchecked, "" if total and known else sentence, known
+    )
 
 
 def _count(groups: Iterable[FindingGroup]) -> int:

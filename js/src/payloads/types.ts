@@ -730,11 +730,11 @@ export interface CompactionsReply {
  * kept: Blocks that stayed in the context.
  * files, rules, errors, todos: Facts missing, by kind.
  * changed: Facts that the summary gives with another value, or contradicts.
- * known: Whether the counts of facts can be known: the summary is readable, or is written already.
+ * known: Whether the losses are known: not if the summary is encrypted, missing, or not written yet.
  * again: Facts needed again afterwards, each counted once.
  * again_tokens: Their tokens.
  * again_price: Their price in words; "" if it is not known.
- * summary: The size of the summary, "encrypted", or "".
+ * summary: The size of the summary, "encrypted", "missing", or "".
  * losses: The counts of facts in words.
  */
 export interface CompactionCounts {
@@ -990,7 +990,7 @@ export interface FactKind {
  * All findings of the compaction that is shown.
  *
  * `look` names it: "recorded:1" for the first one in the file, or "plan". `unchecked` counts losses that are
- * not findings; `sentence` is shown if there are no findings.
+ * not findings; `sentence` says that there are no findings, or that the losses are not `known`.
  */
 export interface FindingsReply {
   place: number;
@@ -1000,6 +1000,7 @@ export interface FindingsReply {
   groups: FindingGroup[];
   unchecked: string;
   sentence: string;
+  known: boolean;
 }
 /** Findings of one kind. `count` includes rows that are not sent; `note` is their sum in words, or "". */
 export interface FindingGroup {

@@ -306,7 +306,7 @@ def test_CI011_what_a_summary_nobody_can_read_holds_is_unknown_and_no_loss() -> 
     by_code = {f.code: f for f in findings}
     assert set(by_code) == {"CI011"}
     assert (by_code["CI011"].severity, by_code["CI011"].tier) == ("note", "inferred")
-    assert by_code["CI011"].sentence.endswith(" cannot be read; the outcome of 2 facts is unknown.")
+    assert by_code["CI011"].sentence.endswith(" cannot be read; its losses are unknown.")
     assert "(inferred)" in write_text(findings, SESSION)[0]
 
 

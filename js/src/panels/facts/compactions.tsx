@@ -215,9 +215,9 @@ const Row = ({ line, most, chosen, isReached, waiting, choose }: RowProps) => {
     ? [counts.turn > 0 ? `${counts.turn}` : "", counts.time, line.trigger]
     : [line.trigger];
   const show = (name: string, count: number | undefined) => {
-    // A clearing writes no summary, so nothing is looked for in one.
+    // A clearing writes no summary: nothing is looked for in one if the file says what it cleared.
     const words =
-      counts === undefined || (line.isClearing && !count)
+      counts === undefined || (line.isClearing && counts.known && !count)
         ? empty
         : counts.known || count
           ? exact(count ?? 0)
