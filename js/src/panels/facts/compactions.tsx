@@ -14,13 +14,13 @@ import { Findings } from "./findings";
 const FILTERS = { all: "All", auto: "Only auto", losses: "Only with losses" } as const;
 type Filter = keyof typeof FILTERS;
 
-/** The kinds of facts that may be missing, as named in the table. */
+/** The kinds of facts that may be missing, as named in the table, with what else a column counts. */
 const KINDS = [
-  ["files", "files"],
-  ["rules", "rules"],
-  ["errors", "errors"],
-  ["to-dos", "todos"],
-  ["changed", "changed"],
+  ["files", "files", ""],
+  ["rules", "rules", "rules, choices and statements"],
+  ["errors", "errors", ""],
+  ["to-dos", "todos", "to-dos, and what was said last"],
+  ["changed", "changed", ""],
 ] as const;
 const UNWRITTEN = "The summary may name them.";
 
@@ -141,8 +141,8 @@ const Table = ({ viewState, actions }: PanelProps) => {
               taken / kept
             </th>
             <th scope="col">harm</th>
-            {KINDS.map(([name]) => (
-              <th scope="col" key={name} class="ci-number">
+            {KINDS.map(([name, , counted]) => (
+              <th scope="col" key={name} class="ci-number" title={counted}>
                 {name}
               </th>
             ))}
