@@ -16,7 +16,7 @@ Count = Annotated[int, Field(ge=0, le=LARGE)]
 Share = Annotated[float, Field(ge=0, le=1)]
 """A part of a whole, from 0 to 1."""
 
-_SINGULAR = re.compile(r"(?<![\w.,])1 (turn|token|message|character)s\b")
+_COUNTED = re.compile(r"\{(\w+)\}(?: user)? (?:turn|token|message|character|event|file)s\b")
 
 
 class PolicyPart(Value):
@@ -50,6 +50,13 @@ class PolicyPart(Value):
         return self.phrase
 
     @property
+    def wording(self) -> str:
+        """The template with nouns in the singular where their number is 1."""
+        return _COUNTED.sub(
+            lambda found: found[0][:-1] if getattr(self, found[1], None) == 1 else found[0], self.template
+        )
+
+    @property
     def sentence(self) -> str:
         """The same in words, with the values of its settings."""
-        return _SINGULAR.sub(r"1 \1", self.template.format(**self.model_dump()))
+        return self.wording.format(**self.model_dump())

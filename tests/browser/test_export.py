@@ -94,6 +94,30 @@ def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
     assert told == []
 
 
+def test_what_a_page_cannot_tell_is_said_once_and_offers_nothing_that_cannot_work(
+    exported_page: Path, show: OpenOffline
+) -> None:
+    page, told = show(exported_page)
+    page.get_by_test_id("look").get_by_role("button", name="plan").click()
+    page.get_by_test_id("tab-compactions").click()
+    plan = page.get_by_test_id("compaction").and_(page.locator("[data-look=plan]"))
+    expect(plan.locator("[data-name=files]")).to_have_text(re.compile(r"^\d+$"))
+    page.get_by_test_id("cut-handle").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(plan.locator("[data-name=files]")).to_have_text("–")
+    expect(plan).to_have_attribute("title", re.compile("kernel"))
+    page.get_by_test_id("tab-facts").click()
+    expect(page.get_by_test_id("facts-note")).to_contain_text("kernel")
+    expect(page.get_by_test_id("facts").get_by_role("button", name="try again")).to_have_count(0)
+    page.get_by_test_id("tab-compactions").click()
+    alert = page.locator(".ci-error")
+    page.locator("[data-look='cleared:1']").first.click()
+    expect(alert).to_contain_text("one moment")
+    page.get_by_test_id("tab-findings").click()
+    expect(alert).to_be_hidden()
+    assert told == []
+
+
 @pytest.mark.parametrize("look", ["recorded:1", "plan"])
 def test_a_page_has_the_fact_columns_and_the_recorded_side_whatever_was_shown(
     tmp_path: Path, show: OpenOffline, look: str
@@ -224,7 +248,7 @@ def test_W2_25_what_is_searched_for_is_found_in_the_texts_of_the_page(
     page, told = show(exported_page)
     field = page.get_by_test_id("search")
     field.fill("Zone.CACHE [")
-    expect(page.get_by_test_id("found-note")).to_contain_text("does not occur in the texts on this page")
+    expect(page.get_by_test_id("found-note")).to_contain_text("does not occur in the blocks of this context")
     # What the page finds is what a plain look through the moment's texts finds.
     words = "offsets.py"
     moment = model.plan.session

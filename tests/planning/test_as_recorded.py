@@ -15,6 +15,8 @@ from inspector.planning.planner import make_plan
 from inspector.policies.registry import list_policies
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
+from inspector.workbench.payloads.block import describe_summary
+from inspector.workbench.payloads.figures import list_figures
 from tests.shared import SHARED, needs_shared, open_shared
 
 SESSION = open_demo()
@@ -31,6 +33,13 @@ def test_the_plan_has_the_recorded_summary_and_cut() -> None:
     assert plan.after < plan.before
     assert plan.deterministic
     assert plan.trace[LOST_PATH].outcome == "absent"
+
+
+def test_whether_a_recorded_summary_would_be_the_same_again_is_not_said() -> None:
+    recorded, planned = (make_plan(BEFORE, LEDGER, name) for name in ("recorded", "flue"))
+    assert "deterministic" in {figure.id for figure in list_figures(planned)}
+    assert "deterministic" not in {figure.id for figure in list_figures(recorded)}
+    assert "deterministic" not in dict(describe_summary(recorded, recorded.place or 0).facts)
 
 
 def test_what_would_have_kept_a_fact_is_an_edit_of_what_happened() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, get_args
 
 import pytest
@@ -111,3 +112,18 @@ def test_a_number_is_refused_where_it_means_nothing(kind: str, name: str, field:
                 part.model_validate({name: value})
     if setting in BELOW_NOTHING:
         assert accepts(kind, name, -LARGE) and not accepts(kind, name, -LARGE - 1)
+
+
+COUNTED = r"\{(\w+)\} (?:user )?(?:turn|message)s\b"
+
+
+@pytest.mark.parametrize(
+    ("part", "knob"),
+    [(part, knob) for part in RULES for knob in re.findall(COUNTED, part.phrase)],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_a_noun_agrees_with_its_number_in_words_and_beside_a_field(part: type[PolicyPart], knob: str) -> None:
+    one, two = (part.model_validate({knob: number}) for number in (1, 2))
+    assert re.search(r"\b1 (?:user )?(?:turn|message)\b", one.sentence)
+    assert re.search(rf"\{{{knob}\}} (?:user )?(?:turn|message)\b", one.wording)
+    assert two.wording == two.template

@@ -147,7 +147,7 @@ def add_rule(rule: type[Rule]) -> None:
     ...     kind: Literal["keep-last-turns"] = "keep-last-turns"
     >>> add_rule(KeepLastTurns)
     >>> find_rule("keep-last-turns")(turns=2).sentence
-    'keep the last 2 turns as they are'
+    'keep the last 2 turns unchanged'
     """
     kind = kind_of(check_rule(rule))
     if any(kind == kind_of(built_in) for built_in in RULES):
@@ -182,7 +182,7 @@ def find_rule(kind: str) -> type[Rule]:
     """Return the rule class of that kind. Raises `PolicyError` if it does not exist.
 
     >>> find_rule("keep-recent-turns")(turns=2).sentence
-    'keep the last 2 turns as they are'
+    'keep the last 2 turns unchanged'
     """
     rules = {kind_of(rule): rule for rule in reversed(list_rules())}
     if kind not in rules:

@@ -24,7 +24,7 @@ class KeepRecentMessages(Rule):
     """
 
     title: ClassVar[str] = "Keep recent messages"
-    phrase: ClassVar[str] = "keep the last {messages} messages as they are"
+    phrase: ClassVar[str] = "keep the last {messages} messages unchanged"
     source: ClassVar[str] = "mini-claude-code 60a3bef, recent window (TIERED §3)"
     cuts: ClassVar[bool] = True
     removes: ClassVar[bool] = False

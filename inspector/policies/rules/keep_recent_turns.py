@@ -21,7 +21,7 @@ class KeepRecentTurns(Rule):
     """
 
     title: ClassVar[str] = "Keep recent turns"
-    phrase: ClassVar[str] = "keep the last {turns} turns as they are"
+    phrase: ClassVar[str] = "keep the last {turns} turns unchanged"
     source: ClassVar[str] = "stud-cli wiki, Compaction and Memory 1.1.0, recent window (S0-17, S0-24)"
     cuts: ClassVar[bool] = True
     removes: ClassVar[bool] = False

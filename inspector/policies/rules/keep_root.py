@@ -15,7 +15,7 @@ class KeepRoot(Rule):
     """The first `messages` messages stay as they are on either side of the cut, a recorded summary too."""
 
     title: ClassVar[str] = "Keep root"
-    phrase: ClassVar[str] = "keep the first {messages} messages as they are"
+    phrase: ClassVar[str] = "keep the first {messages} messages unchanged"
     source: ClassVar[str] = "mini-claude-code 60a3bef, root task (TIERED §3)"
     keeps: ClassVar[bool] = True
     removes: ClassVar[bool] = False

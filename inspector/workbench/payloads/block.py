@@ -34,6 +34,7 @@ from .provenance import (
     describe_origin,
     describe_reader,
     find_upstream,
+    is_recorded_text,
 )
 from .scene import DrawnPlan
 from .titles import preview_call, title_call
@@ -242,7 +243,7 @@ def _describe_written(plan: Plan, place: int, checkpoint: Checkpoint) -> Summary
         ("written by", checkpoint.by),
         ("tokens", f"{plan.summary_tokens:,}"),
         ("counted by", say_plainly(plan.ledger.source)),
-        ("deterministic", again),
+        *([] if is_recorded_text(plan) else [("deterministic", again)]),
     ]
     return _summary(place, checkpoint.text, facts)
 

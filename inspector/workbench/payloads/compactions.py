@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from ...facts.compactions import CompactionRow
-from ...facts.lint.check import LOSSES, find_losses
+from ...facts.lint.check import find_losses
 from ...facts.regret import sum_regret
+from ...facts.traced import TracedFact
 from ...session.queries import find_move
 from ...session.session import Session
 from ...text import join_words, plural
@@ -18,7 +21,8 @@ from .fact_list import find_listing
 from .findings import find_again
 from .sections import format_tokens
 
-_NOUNS = {"rules": "rule", "todos": "to-do", "errors": "error", "files": "file"}
+_NOUNS = {"constraint": "rule", "todo": "to-do", "url": "URL"}
+"""What a kind of facts is called here; any other goes by its name."""
 
 
 class CompactionCounts(Payload, frozen=True, kw_only=True):
@@ -124,7 +128,7 @@ def _describe(session: Session, look: str, row: CompactionRow, again: list[Any])
         again_tokens=tokens,
         again_price="" if price is None else str(price),
         summary=format_tokens(row.summary) if row.summary else row.why_unread,
-        losses=_say_losses({name: getattr(row, name) for name in LOSSES}, is_known=row.known),
+        losses=_say_losses(row.missing, row.changed, is_known=row.known),
     )
 
 
@@ -146,22 +150,25 @@ def _describe_plan(model: WorkbenchModel, query: Mapping[str, Any]) -> Compactio
         again_tokens=0,
         again_price="",
         summary=format_tokens(plan.summary_tokens) if plan.summarises else "",
-        losses=_say_losses(counts, is_known=not plan.is_unwritten),
+        losses=_say_losses([*chain(*losses.values())], counts["changed"], is_known=not plan.is_unwritten),
     )
 
 
-def _say_losses(counts: Mapping[str, int], *, is_known: bool) -> str:
-    """Say how many facts are missing and changed.
+def _say_losses(losses: Sequence[TracedFact], changed: int, *, is_known: bool) -> str:
+    """Say how many facts are missing, by their kinds, and how many of `losses`, the first ones, are changed.
 
-    >>> _say_losses({"files": 2, "rules": 1, "errors": 0, "todos": 0, "changed": 0}, is_known=True)
-    'Missing: 1 rule and 2 files.'
-    >>> _say_losses({"files": 0}, is_known=False)
+    >>> from inspector import open_demo
+    >>> row = open_demo().compactions[0]
+    >>> _say_losses(row.missing, row.changed, is_known=True)
+    'Missing: 2 rules and 2 files.'
+    >>> _say_losses([], 0, is_known=False)
     'Missing facts: unknown.'
     """
-    missing = [plural(counts[name], noun) for name, noun in _NOUNS.items() if counts.get(name)]
+    kinds = Counter(traced.fact.kind for traced in losses[changed:])
+    missing = [plural(count, _NOUNS.get(kind, kind)) for kind, count in kinds.items()]
     parts = [f"Missing: {join_words(missing)}."] if missing else []
-    if counts.get("changed"):
-        parts.append(f"Changed: {plural(counts['changed'], 'fact')}.")
+    if changed:
+        parts.append(f"Changed: {plural(changed, 'fact')}.")
     if parts:
         return " ".join(parts)
     return "No essential fact is missing." if is_known else "Missing facts: unknown."

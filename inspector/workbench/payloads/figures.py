@@ -14,6 +14,7 @@ from ...summaries.record import changes_stored, edits_request, stored_part
 from ...text import plural
 from ...tokens.ledger import Ledger
 from .base_payload import Payload
+from .provenance import is_recorded_text
 from .sections import format_tokens
 
 IN_FLIGHT = "in-flight edit"
@@ -47,7 +48,7 @@ def list_figures(plan: Plan) -> list[PlanFigure]:
     cached = f", {format_tokens(tokens)} before it stay cached"
     return [
         *figures,
-        PlanFigure("deterministic", "deterministic", same),
+        *([] if is_recorded_text(plan) else [PlanFigure("deterministic", "deterministic", same)]),
         PlanFigure("prefix", "first rewritten", "none")
         if message is None
         else PlanFigure("prefix", "first rewritten", cached, f"message {message + 1}", message=message),

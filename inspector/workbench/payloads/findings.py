@@ -49,7 +49,7 @@ MOST_TITLE = 120
 MOST_FINDINGS = 200
 """Rows of a group that are sent; its head counts all."""
 MOST_TO_CHECK = 20
-"""Rules listed because their outcome is unclear."""
+"""Sentences listed because their outcome is unclear."""
 _DONE = {
     "CI001": "changed",
     "CI003": "open task",
@@ -212,7 +212,7 @@ def _count_losses(groups: Iterable[FindingGroup], variant: str) -> LossesReply:
         for number, what in ((changed, "changed or contradicted"), (missing, "missing"))
         if number
     ]
-    check = f" {plural(count['check'], 'rule')} to check." if count.get("check") else ""
+    check = f" {plural(count['check'], 'sentence')} to check." if count.get("check") else ""
     if not parts:
         return LossesReply(write("losses", "none").sentence + check, "" if check else "good")
     pronoun = "it" if missing == 1 else "them"
@@ -293,6 +293,7 @@ def _finish(
     is_decision = trace.stood & (trace.kind == KIND["decision"]) & (trace.outcome == CODE["absent"])
     counts = ((int(is_decision.sum()), "decision"), (list_undecided(trace, session)[1], "undecided rule"))
     words = join_words([plural(number, noun) for number, noun in counts if number])
+    words += ", most of whose words are there" if counts[1][0] else ""
     notes = [f"Not listed: {words}"] if words else []
     if faults:
         notes.append(f"incomplete: {plural(len(faults), 'fault')} while checking")
@@ -353,7 +354,7 @@ def _group(
     pick: str,
     retained: frozenset[int] = frozenset(),
 ) -> Iterator[FindingGroup]:
-    """Yield the findings of a trace by group: changed facts, missing facts, and rules to check."""
+    """Yield the findings of a trace by group: changed facts, missing facts, and sentences to check."""
     findings = [
         finding for finding in check_trace(trace, session, plan, faults) if finding.traced is not None
     ]

@@ -30,7 +30,6 @@ _SYSTEM, HIDDEN, BEFORE_FILE, REATTACHED = map(ALL_SECTIONS.index, PARTS)
 BY_REPORTED = BY_END - 1
 """Number of the step after the rules: tokens that only the request after a recorded compaction reports."""
 _KNOB = re.compile(r"\{(\w+)\}")
-_ONE_TURN = re.compile(r"(?<![\d,.])1 turns\b")
 _OTHERS = {
     BY_PIN: ("pins", "Pinned blocks stay as they are; pins override the rules."),
     BY_PAIR: ("pairs", "A call and its output share one fate, so the other half follows."),
@@ -181,8 +180,7 @@ def _say(plan: Plan, code: int, rule: Rule) -> str:
         setting = getattr(rule, match.group(1), match.group())
         return f"{setting:,}" if isinstance(setting, int) and not isinstance(setting, bool) else str(setting)
 
-    # The noun in the template is plural, whatever the number.
-    sentence = _ONE_TURN.sub("1 turn", _KNOB.sub(value, rule.template))
+    sentence = _KNOB.sub(value, rule.wording)
     cut = say_cut(plan, code)
     return f"{sentence}: {cut}" if cut else sentence
 

@@ -6,6 +6,8 @@ sentences.
 
 from __future__ import annotations
 
+from ...planning.plan import Plan
+from ...policies.builtin.recorded import RECORDED
 from ...session.entries import Entry
 from ...session.queries import is_summary
 from ...session.session import Session
@@ -26,6 +28,12 @@ def find_upstream(session: Session, at: int) -> Entry | None:
         if is_summary(session.entries[index]):
             upstream = session.entries[index]
     return None
+
+
+def is_recorded_text(plan: Plan) -> bool:
+    """Whether the plan's summary is the one in the file: whether it would be written so again is unknown."""
+    written = plan.checkpoint
+    return plan.policy.name == RECORDED.name and written is not None and written.deterministic
 
 
 def describe_downstream(summary: str) -> str:

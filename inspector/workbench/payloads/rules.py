@@ -220,7 +220,7 @@ def _describe(
     was = published.get(rule.kind)
     names = [name for name in type(rule).model_fields if name not in ("kind", "enabled")]
     knobs = [_knob(rule, name, was) for name in names]
-    rule_texts = (rule.kind, rule.title, rule.template, rule.source, rule.enabled, rule.locked)
+    rule_texts = (rule.kind, rule.title, rule.wording, rule.source, rule.enabled, rule.locked)
     return RulePayload(*rule_texts, delta, knobs, number, added=added)
 
 

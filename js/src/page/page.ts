@@ -49,6 +49,9 @@ const start = async (el: HTMLElement) => {
   host.receive({ block: readRef(location.hash), tab: store.content.tab ?? "" });
   addEventListener("hashchange", () => host.receive({ block: readRef(location.hash) }));
   renderBench(host, el, TABS);
+  // What the page cannot do is said until the next gesture: most of them ask nothing that would take it back.
+  for (const gesture of ["click", "keydown"])
+    el.addEventListener(gesture, () => host.receive({ _error: "" }), { capture: true });
   // A standalone page begins with a heading; in a notebook the title is below the notebook's own headings.
   const title = el.querySelector(".ci-header > b");
   title?.setAttribute("role", "heading");

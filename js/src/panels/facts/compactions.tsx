@@ -14,14 +14,18 @@ import { Findings } from "./findings";
 const FILTERS = { all: "All", auto: "Only auto", losses: "Only with losses" } as const;
 type Filter = keyof typeof FILTERS;
 
-/** The kinds of facts that may be missing, as named in the table. */
+/** The kinds of facts that may be missing, as named in the table, with what else a column counts. */
 const KINDS = [
-  ["files", "files"],
-  ["rules", "rules"],
-  ["errors", "errors"],
-  ["to-dos", "todos"],
-  ["changed", "changed"],
+  ["files", "files", ""],
+  ["rules", "rules", "rules, choices and statements"],
+  ["errors", "errors", ""],
+  ["to-dos", "todos", "to-dos, and what was said last"],
+  ["changed", "changed", ""],
 ] as const;
+const NONE: Record<string, string> = {
+  auto: "No automatic compaction.",
+  losses: "No compaction with losses.",
+};
 const UNWRITTEN = "The summary may name them.";
 
 export const makeCompactions = (actions: Actions): View =>
@@ -130,7 +134,8 @@ const Table = ({ viewState, actions }: PanelProps) => {
         </span>
       </div>
       {problem !== "" && <p class="ci-quiet">{problem}</p>}
-      <table>
+      {marks.length > 0 && shown.length === 0 && <p class="ci-quiet">{NONE[filter]}</p>}
+      <table hidden={lines.length === 0}>
         <thead>
           <tr>
             <th scope="col" colSpan={2}>
@@ -141,8 +146,8 @@ const Table = ({ viewState, actions }: PanelProps) => {
               taken / kept
             </th>
             <th scope="col">harm</th>
-            {KINDS.map(([name]) => (
-              <th scope="col" key={name} class="ci-number">
+            {KINDS.map(([name, , counted]) => (
+              <th scope="col" key={name} class="ci-number" title={counted}>
                 {name}
               </th>
             ))}
@@ -161,7 +166,8 @@ const Table = ({ viewState, actions }: PanelProps) => {
               {...{ line, most, choose }}
               chosen={line.look === current}
               isReached={line === reached}
-              waiting={isStale}
+              waiting={isStale && problem === ""}
+              problem={problem}
             />
           ))}
         </tbody>
@@ -205,10 +211,12 @@ interface RowProps {
   isReached: boolean;
   /** The counts have not come yet. */
   waiting: boolean;
+  /** Why they will not come. */
+  problem: string;
   choose(line: Line): void;
 }
 
-const Row = ({ line, most, chosen, isReached, waiting, choose }: RowProps) => {
+const Row = ({ line, most, chosen, isReached, waiting, problem, choose }: RowProps) => {
   const { counts } = line;
   const empty = waiting ? "…" : "–";
   const about = counts
@@ -227,7 +235,7 @@ const Row = ({ line, most, chosen, isReached, waiting, choose }: RowProps) => {
       <td
         key={name}
         class={isUncertain ? "ci-number ci-unsure" : count ? "ci-number ci-bad" : "ci-number ci-quiet"}
-        title={isUncertain ? UNWRITTEN : ""}
+        title={isUncertain ? UNWRITTEN : undefined}
         data-name={name}
       >
         {words}
@@ -240,6 +248,7 @@ const Row = ({ line, most, chosen, isReached, waiting, choose }: RowProps) => {
       tabIndex={isReached ? 0 : -1}
       aria-current={chosen ? "true" : undefined}
       data-testid="compaction"
+      title={counts === undefined ? problem : undefined}
       onClick={() => choose(line)}
     >
       <th scope="row">{line.sign}</th>

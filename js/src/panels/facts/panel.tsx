@@ -70,7 +70,7 @@ const Panel = ({ viewState, actions }: PanelProps) => {
         {(note !== "" || failed) && (
           <p class="ci-quiet">
             <span data-testid="facts-note">{note}</span>{" "}
-            {failed && (
+            {failed && viewState.needsKernel === "" && (
               <button class="ci-link" onClick={() => actions.facts.again()}>
                 try again
               </button>

@@ -177,7 +177,7 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
 const explain = ({ finding, matches: reply, needsKernel }: ViewState, shown: number): string => {
   if (finding !== "") return finding;
   if (reply === null) return "";
-  const where = needsKernel === "" ? "anywhere in this session" : "in the texts on this page";
+  const where = needsKernel === "" ? "anywhere in this session" : "in the blocks of this context";
   if (shown === 0) return `“${reply.query}” does not occur ${where}.`;
   const more = reply.total - (reply.rows[1] ?? 0);
   return more > 0 ? `${plural(reply.total, "block")} in all; n and N go through them.` : "";
