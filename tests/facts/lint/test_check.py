@@ -616,8 +616,9 @@ def test_rules_come_before_open_todos_and_these_before_files() -> None:
 
 
 def test_only_an_undecided_rule_that_may_be_lost_is_to_be_compared() -> None:
-    harmless, lost = "Never accept a cap under EUR 250,000 in total.", "Deadline 12 June."
-    summary = "No cap below EUR 250,000 in total. Deadline 21 June."
+    harmless = "Never accept a cap under EUR 250,000 in total."
+    lost = "Never send invoices without the stamp of the harbour."
+    summary = "No cap below EUR 250,000 in total. Invoices carry a stamp."
     session = build(user(f"{harmless}\n{lost}"), say(), user("thanks"), compact(summary), user("k"))
     (trace,) = trace_recorded(session)
     assert [trace[form].outcome for form in (harmless, lost)] == ["unclear", "unclear"]
