@@ -83,7 +83,8 @@ def _beside(
     # compacted while it waited for a reply.
     sizes = timeline.peak[begin : mark.step].copy()
     tokens = size or mark.before or (int(timeline.recorded[mark.step - 1]) if len(sizes) else 0)
-    sizes[-1:] = np.maximum(sizes[-1:], mark.before or 0)
+    sizes[-1:] = np.maximum(sizes[-1:], tokens)
+    most = max(int(sizes.max()) if len(sizes) else 0, 0)
     turn = int(history.turn[max(mark.step - 1, 0)])
     recorded = (
         f"Recorded in turn {turn + 1} at {tokens:,} tokens{_share(tokens, window)}"
@@ -96,6 +97,9 @@ def _beside(
     why = _why_not(trigger, window)
     if why:
         return say(why)
+    # The harness's own count may pass a threshold that the size given here does not.
+    if len(sizes) and _decide(trigger, int(sizes[-1]), window).reached is not True:
+        sizes[-1] = max(int(sizes[-1]), mark.before or 0)
     verdicts = [_decide(trigger, size, window) for size in sizes.tolist()]
     above = np.array([verdict.reached is True for verdict in verdicts], bool)
 
@@ -112,8 +116,8 @@ def _beside(
         fired = int(history.turn[at])
         size = int(sizes[at - begin])
         met = fires(verdicts[int(hits[0])])
-        return say(f"the policy fires {_when(turn - fired)}, {met}: there at {size:,}.", fired)
-    most = max(int(sizes.max()) if len(sizes) else 0, 0)
+        own = " by the harness's own count" if size > most else ""
+        return say(f"the policy fires {_when(turn - fired)}, {met}: there at {size:,}{own}.", fired)
     if above.any():
         at = int(np.argmax(above))
         first = int(history.turn[begin + at])

@@ -649,8 +649,8 @@ def test_S4_25_proactive_and_recovery_are_labelled_apart() -> None:
 # -- beside what was recorded --------------------------------------------------------------------------
 
 
-def with_recorded(*, trigger: str = "auto") -> Session:
-    told = Boundary(trigger=trigger, tokens_before=70, summary="so far")
+def with_recorded(*, trigger: str = "auto", own: int = 70) -> Session:
+    told = Boundary(trigger=trigger, tokens_before=own, summary="so far")
     boundary = Entry(id="", kind="compaction", blocks=(Text(text="so far"),), boundary=told)
     return talk(*(e for _ in range(7) for e in turn()), boundary, *turn())
 
@@ -670,6 +670,23 @@ def test_a_recorded_compaction_is_told_beside_the_policys_own(
     (told,) = live(with_recorded(), policy).against
     assert (told.fired, told.turn, told.tokens) == (fired, 6, 70)
     assert words in told.sentence and "70.0 % of the window" in told.sentence
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [
+        (0.8, "10 more than the 70 that were reached"),
+        (0.73, "there at 75 by the harness's own count."),
+        (0.7, "there at 70."),
+    ],
+)
+def test_another_count_of_the_harness_is_not_given_for_the_size_that_the_screen_has(
+    ratio: float, words: str
+) -> None:
+    policy = make_policy(Trigger(ratio=ratio, measure="assembled", check="request"))
+    (told,) = live(with_recorded(own=75), policy).against
+    assert told.tokens == 70 and "at 70 tokens" in told.sentence
+    assert words in told.sentence
 
 
 REAL = sorted((SHARED / "sessions").glob("claude-code--*/*.jsonl"))
