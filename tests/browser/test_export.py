@@ -113,7 +113,7 @@ def test_what_a_page_cannot_tell_is_said_once_and_offers_nothing_that_cannot_wor
     alert = page.locator(".ci-error")
     page.locator("[data-look='cleared:1']").first.click()
     expect(alert).to_contain_text("one moment")
-    page.get_by_test_id("tab-findings").click()
+    page.get_by_test_id("compactions-losses").click()
     expect(alert).to_be_hidden()
     assert told == []
 
