@@ -92,7 +92,7 @@ def test_S0_1_the_profile_names_its_contract_in_the_plan_and_in_what_is_exported
     again = make_plan(session, plan.ledger, **plan.spec_json)
     assert again.spec_json == plan.spec_json
     assert "contract" not in plan_of(session, "flue").spec_json
-    with pytest.raises(PolicyError, match=r"asked for, and it keeps none"):
+    with pytest.raises(PolicyError, match="was requested, but this policy keeps none"):
         make_plan(session, plan.ledger, **{**plan.spec_json, "policy": "stud-merged"})
 
 
