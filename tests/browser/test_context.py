@@ -194,7 +194,7 @@ def test_W2_17_the_recorded_and_the_planned_summary_stand_side_by_side(
     expect(recorded).to_contain_text("◆1 recorded")
     expect(recorded).to_contain_text("Missing: 2 rules and 2 files.")
     expect(recorded.locator("pre")).to_contain_text("the offsets helper")
-    expect(planned).to_contain_text(re.compile(r"Absent unless named\. Missing: \d+ files"))
+    expect(planned).to_contain_text(re.compile(r"Absent unless named\. Missing: \d+ rules"))
     expect(planned).to_contain_text("A model writes another one each time.")
     boxes = [side.bounding_box() for side in (recorded, planned)]
     assert boxes[0] is not None
