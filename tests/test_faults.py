@@ -83,8 +83,8 @@ def test_the_exception_is_raised_in_strict_mode() -> None:
 
 JUDGE = (
     "inspector/facts/lint/check.py",
-    '    elif kind == "constraint":\n',
-    '    elif kind == "constraint":\n        raise KeyError("defect")\n',
+    '            yield code, {"when": _when(traced, traced.said[-1] if kind == "todo" else typed[-1])}\n',
+    '            raise KeyError("defect")\n',
 )
 CHECKS = """
 from inspector import lint

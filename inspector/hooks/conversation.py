@@ -67,6 +67,7 @@ class Conversation:
     preserved: tuple[str, ...] = ()
     size: int = 0
     _calls: dict[str, str] = field(default_factory=dict)
+    _queue: list[str] = field(default_factory=list)
     _latest: int = 0
 
     def has_typed(self, words: str) -> bool:
@@ -103,6 +104,9 @@ class Conversation:
         kind, message = row.get("type"), row.get("message")
         if row.get("isSidechain") is True:
             return
+        if kind == "queue-operation":
+            self._take_queued(offset, row)
+            return
         if kind == "system" and row.get("subtype") == "compact_boundary":
             data = as_object(row.get("compactMetadata"))
             self.before = _int(data.get("preTokens"))
@@ -127,6 +131,19 @@ class Conversation:
             self.summary = "\n".join(_texts(message.get("content")))
         elif kind == "user":
             self._take_user(offset, row, message.get("content"))
+
+    def _take_queued(self, offset: int, row: dict[str, Any]) -> None:
+        """Take a message that was removed from the queue: it was delivered while the model worked."""
+        words, operation = str(row.get("content") or ""), row.get("operation")
+        if operation == "enqueue" and words and not words.startswith(("<", "/", '{"task_id"')):
+            self._queue.append(words)
+        elif operation == "popAll":
+            self._queue.clear()
+        elif operation in ("dequeue", "remove") and self._queue:
+            words = words if words in self._queue else self._queue[0]
+            self._queue.remove(words)
+            if operation == "remove":
+                self._take_user(offset, {}, words)
 
     def _take_user(self, offset: int, row: dict[str, Any], content: Any) -> None:
         blocks = list[Any]()  # with the fields of a Block that `speakers` reads

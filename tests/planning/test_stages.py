@@ -100,7 +100,7 @@ def test_a_cut_by_hand_reaches_the_first_stage_that_does_anything_there(
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        ({**STAGED, "stages": [{"name": "a", "rules": ["nope"]}]}, "no rule of it"),
+        ({**STAGED, "stages": [{"name": "a", "rules": ["nope"]}]}, "not one of its rules"),
         ({**STAGED, "stages": [{"name": "a", "rules": []}] * 2}, "a name is used twice"),
         ({**STAGED, "stages": [{"name": "a", "rules": [], "reasons": []}]}, "for no reason"),
         ({"name": "x", "rules": [{"kind": "keep-system", "enabled": False}]}, "switched off"),

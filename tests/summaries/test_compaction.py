@@ -185,7 +185,7 @@ def test_S4_62_a_refused_request_takes_one_retry() -> None:
     assert done.retries
     retried = append_retry(done, [AGAIN])
     assert (done.retried, retried.retried, retried.retries) == (False, True, False)
-    with pytest.raises(EditError, match="once already"):
+    with pytest.raises(EditError, match="already repeated once"):
         append_retry(retried, [AGAIN.model_copy(update={"id": "and again"})])
     assert [entry.id for entry in retried.after.path_since(done.entry)] == ["again"]
     with pytest.raises(EditError, match="brought nothing"):
