@@ -26,6 +26,7 @@ _LEAST = 0.25
 
 _JOINTS = re.compile(r"[;,]\s+(?:(?:and|but|then)\s+)?|\s+(?:and|but|then|&)\s+")
 """The joints of a list, between its parts."""
+_NUMBERED = re.compile(r"\b([A-Za-z]{3,}) (\d{3,})(?![\w%]|[.,:]\d)")
 _NOT = re.compile(r"\b[a-z]{1,6}n['’]t\b")
 _CORRECTS = re.compile(r"\bnot\b.*\bbut\b|n't\b.*\bbut\b|\bnever\b.*\bbut\b")
 _ERROR_CODE = re.compile(r"\b[A-Z]{1,8}\d{2,6}\b")
@@ -73,6 +74,8 @@ def compare_fact(
         result = _compare_sentences(kind, form, text, is_said) if is_near else ABSENT
         if is_near and result.outcome == "absent" and result.reason != "said of another" and kind != "error":
             result = _compare_parts(form, text, is_said)
+        if kind in _ASKING and result.outcome in ("absent", "unclear"):
+            result = _find_misread(form, text, is_said) or result
         # That a text has a name of a rule or a choice says nothing of what is wanted of it.
         if result.outcome != "absent" or kind in ("constraint", "choice"):
             return result
@@ -80,6 +83,19 @@ def compare_fact(
             return told
         return find_name(form, text, paths=kind != "error")
     return compare_thing(kind, form, text, is_said, latest)
+
+
+def _find_misread(form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison | None:
+    """Find a number of a statement that a text has with one digit wrong, under the same name.
+
+    >>> _find_misread("Use port 8931, and only there.", IndexedText("It is on port 8913."), NOTHING_SAID)[:2]
+    ('changed', 'port 8913')
+    """
+    for name, number in _NUMBERED.findall(form):
+        found = compare_thing("number", f"{name} = {number}", text, is_said, latest=False)
+        if found.outcome == "changed":
+            return found._replace(said=number, instead=WORDS.findall(found.words)[-1])
+    return None
 
 
 def _compare_sentences(kind: str, form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:

@@ -194,6 +194,59 @@ def find_asides(own: Sequence[Term], force: Force) -> set[int]:
     return result
 
 
+_STATES = frozenset(("is", "are", "was", "were", "has", "have"))
+"""Forms that make a clause tell what is, and not what to do."""
+_OTHERS = frozenset(form for word in ("other", "second", "another", "else") for form in (word, stem(word)))
+_ABOUT_RULE = frozenset(("it", "there", "this", "that", "they", "these", "those"))
+"""First forms of a clause that gives the reason of the one before."""
+
+
+def drop_reasons(
+    own: Sequence[Term], pairs: Sequence[tuple[int, int]], here: Force, there: Force
+) -> tuple[set[int], tuple[Term, ...]] | None:
+    """Leave the reasons out if the rest of a text holds a rule with its negation: "never push to main, as no
+    other branch is released". Return the rule's own reasons that need no counterpart, and the terms of the
+    text that are left; None if another clause can change the rule."""
+    other, met = there.terms, dict(pairs)
+    told = [clause for clause in find_clauses(own) if not _tells_state(own, clause)]
+    reasons = [clause for clause in find_clauses(own) if clause not in told]
+    held = set[int]()
+    for clause in told:
+        subject = [at for at in clause if is_subject(own[at])]
+        refused = {met.get(at, -1) for at in subject if at in here.refused}
+        others = {met.get(at, -1) for at in subject} - refused
+        if -1 in refused | others or others & there.refused or not refused <= there.refused | there.mentioned:
+            return None
+        if refused and not refused & there.refused:
+            return None
+        held |= refused | others
+    rest = [clause for clause in find_clauses(other) if not held & set(clause)]
+    dropped = {at for clause in rest for at in clause}
+    plain = all(other[at].sort in ("word", "small", "negation") for at in dropped)
+    if (
+        not (held and reasons and dropped)
+        or not plain
+        or {other[at].form for at in dropped} & {*CONDITIONS, "or"}
+    ):
+        return None
+    # "It is the only copy", "no other copy exists"; "it is safe", "it is not safe" stays undecided.
+    only = any(own[at].sort == "strict" for clause in reasons for at in clause)
+    alike = only or not _OTHERS.isdisjoint(other[at].form for at in dropped)
+    asides = {at for clause in reasons if alike and own[clause[0]].form in _ABOUT_RULE for at in clause}
+    return asides, tuple(term for at, term in enumerate(other) if at not in dropped)
+
+
+def _tells_state(terms: Sequence[Term], clause: Sequence[int]) -> bool:
+    """Whether a clause only tells what is: "it is the only copy". It binds nothing."""
+    binds = any(
+        terms[at].sort in ("negation", "permission", "soft", "cancel", "over", "value")
+        or terms[at].form in LIMITS | CONDITIONS
+        or (terms[at].sort == "strict" and terms[at - 1].form not in ("the", "a", "an"))
+        for at in clause
+    )
+    return clause[0] > 0 and not binds and any(terms[at].form in _STATES for at in clause)
+
+
 def has_negation(terms: Iterable[Term]) -> bool:
     """Whether any term negates."""
     return any(map(is_negation, terms))

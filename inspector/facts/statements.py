@@ -21,6 +21,7 @@ from .force import (
     EXCEPTIONS,
     ORDER_WORDS,
     Force,
+    drop_reasons,
     find_asides,
     find_clauses,
     find_lost_negation,
@@ -130,6 +131,10 @@ def compare_statement(
     for sentence in text.find_candidates(terms):
         place = _Place(own, sentence, text, is_said)
         result = place.compare()
+        negated = result.reason in ("negated", "negation")
+        if negated and (rest := drop_reasons(terms, place.pairs, place.here, place.there)):
+            kept = own._replace(asides=own.asides | rest[0])
+            result = _Place(kept, sentence._replace(terms=rest[1]), text, is_said).compare()
         if result.reason == "negated" and keeps_refusals(place.pairs, place.here, place.there):
             result = result._replace(outcome="unclear", reason="negation")
         if ORDER.index(result.outcome) > ORDER.index(best.outcome) or best is ABSENT:
