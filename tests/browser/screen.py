@@ -33,10 +33,12 @@ STILL = """async ([least, most]) => {
   const frame = () => new Promise(requestAnimationFrame);
   const ends = ({ effect, playState }) =>
     playState === "running" && effect?.getComputedTiming().endTime !== Infinity;
+  const isBusy = node => node.getAttribute("aria-busy") === "true" && node.checkVisibility();
   const end = performance.now() + most;
   for (let frames = 0, since = performance.now(), before = ""; ; frames++) {
     const now = document.documentElement.outerHTML;
-    const waits = document.querySelector(".ci[aria-busy]") !== null || document.getAnimations().some(ends);
+    const busy = [...document.querySelectorAll(".ci[aria-busy], .ci [aria-busy]")].some(isBusy);
+    const waits = busy || document.getAnimations().some(ends);
     if (waits || now !== before) {
       [frames, since, before] = [0, performance.now(), now];
       await window.bare?.settle();

@@ -96,7 +96,7 @@ export const Findings = ({ viewState, actions, tab = "findings", head }: Finding
   return (
     <div class="ci-fd" data-showing={isList || row === null ? "list" : "story"}>
       {head && <div class="ci-fd-head">{head}</div>}
-      <div class="ci-fd-list">
+      <div class="ci-fd-list" aria-busy={list.isStale}>
         {reply.sentence && <p data-testid="findings-none">{reply.sentence}</p>}
         <List
           {...{ reply, row }}
