@@ -269,18 +269,17 @@ const Row = ({ line, most, chosen, isReached, waiting, problem, choose }: RowPro
       </td>
       {KINDS.map(([name, kind]) => show(name, counts?.[kind]))}
       <td
-        class="ci-number"
+        class={counts?.again === 0 ? "ci-number ci-quiet" : "ci-number"}
+        data-name="needed again"
         title={
           counts?.again ? `${plural(counts.again, "fact")}, ${exact(counts.againTokens)} tokens` : undefined
         }
       >
-        {counts === undefined ? (
-          empty
-        ) : counts.again === 0 ? (
-          <span class="ci-quiet">0</span>
-        ) : (
-          [exact(counts.again), short(counts.againTokens), counts.againPrice].filter(Boolean).join(" · ")
-        )}
+        {counts === undefined
+          ? empty
+          : counts.again === 0
+            ? "0"
+            : [exact(counts.again), short(counts.againTokens), counts.againPrice].filter(Boolean).join(" · ")}
       </td>
       <td class="ci-number ci-cp-wide">{counts?.summary || empty}</td>
     </tr>
