@@ -4,7 +4,7 @@
     ├── ArgumentError          an argument of the wrong type, checked at the call; also a TypeError
     ├── ReadError              the bytes are not a session that a reader understands
     │   ├── EmptySession       a transcript was recognised, but it holds no turn
-    │   ├── UnreadFormat       the format is known, and no reader takes it, or not in this version
+    │   ├── UnreadFormat       the format is known, and no reader reads it, or none reads this version of it
     │   ├── ClaimedTwice       several readers accept the file
     │   ├── SeveralSessions    the file holds more than one session, and none was named
     │   └── ManifestVersion    a session manifest newer than this package

@@ -22,7 +22,7 @@ def find_beginning(words: Sequence[str], beginning: str) -> slice:
 
 
 def find_longest(words: Sequence[str], short: Sequence[bool] | None = None) -> dict[int, int]:
-    """Of words that begin another one the place of the longest, if all that begin with them begin that one.
+    """Map each word that begins others to the longest of them, if all of them are beginnings of that one.
 
     `short` (bool per word) marks those that may be another's beginning; None for all.
 

@@ -142,7 +142,7 @@ def _widen(text: str, start: int, end: int) -> tuple[int, int]:
 def _find_closest(
     traced: TracedFact, texts: Sequence[RemainingText]
 ) -> tuple[Passage | None, tuple[int, int]]:
-    """Return the sentence of some texts that has most words of a fact, and how many of how many it has."""
+    """Return the sentence that has most words of a fact, the number of these words, and the number of all."""
     kind, form = traced.fact.kind, traced.fact.form
     terms = () if kind == "id" else _name_terms(kind, form)
     subject = {term.form: term for term in terms if is_subject(term)}.values()

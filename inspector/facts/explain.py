@@ -240,14 +240,14 @@ def _first(traced: TracedFact) -> str:
 def _tell_nearest(traced: TracedFact) -> str:
     """Return a sentence with the closest lines to words that no block says exactly."""
     lines = [f'"{cut_text(line.text, _FORM)}" in {_at(traced, line.ref)}' for line in traced.nearest]
-    verb = "are" if traced.fact.kind == "text" else "is"
+    verb, has = ("are", "have") if traced.fact.kind == "text" else ("is", "has")
     if traced.said:
         return f"{_subject(traced)} {verb} said in other words: {lines[0]}."
     closest = f" Closest: {'; '.join(lines)}." if lines else ""
     reason = tell_absence(traced.scene.session, traced.fact.form)
     if reason == "nothing said so far holds it":
         return f"{_subject(traced)} {verb} not said in this session.{closest}"
-    return f"{_subject(traced)} {verb} not said so far: {reason}.{closest}"
+    return f"{_subject(traced)} {has} not been said so far: {reason}.{closest}"
 
 
 def _tell_longer(traced: TracedFact) -> str:
@@ -418,7 +418,7 @@ def _recorded_causes(traced: TracedFact) -> Iterator[Cause]:
     ref = BlockRef(entry.id, 0)
     text = sum(len(stand.text.strip()) for stand in scene.after.others if stand.ref.entry == entry.id)
     if traced.tier != "inferred" and traced.outcome == "absent":
-        exception = ", nor do the blocks that it kept" if scene.after.rows.any() else ""
+        exception = ", and the blocks that it kept do not mention it" if scene.after.rows.any() else ""
         yield _cause("summary is silent", ref=ref, number=text, by="", kept=exception)
     if traced.fact.kind == "file":
         yield from _file_causes(traced, ref)
@@ -427,7 +427,7 @@ def _recorded_causes(traced: TracedFact) -> Iterator[Cause]:
         yield _cause("said once", ref=traced.named[0], when=f", in turn {turn}" if turn else "")
     cleared = _find_cleared(traced)
     if cleared:
-        outputs = plural(len(cleared), "output that said it had", "outputs that said it had")
+        outputs = plural(len(cleared), "output that mentioned it had", "outputs that mentioned it had")
         yield _cause("output cleared", ref=cleared[-1], outputs=outputs)
 
 

@@ -81,17 +81,17 @@ class FactKeys:
 
     @cached_property
     def _near(self) -> Table:
-        """The names by what two of them share that differ in one part."""
+        """Facts by name with one part left out: names that differ in that part share the key."""
         return self._table(("file", "url", "id", "symbol"), find_near_keys)
 
     @cached_property
     def _parts(self) -> Table:
-        """The addresses, files and tests by a word that names a part of them."""
+        """Addresses, files and tests by each word that names a part of them."""
         return self._table(("file", "url", "symbol"), find_part_keys)
 
     @cached_property
     def _names(self) -> Table:
-        """The statements by the names and the codes in them, in a form that other spellings share."""
+        """Statements by the names and codes in them, in a form that all spellings of a name share."""
 
         def find_keys(form: str) -> Iterator[str]:
             # No name has a blank, and most words cannot be one: their terms need not be read.
@@ -103,7 +103,7 @@ class FactKeys:
 
     @cached_property
     def _slots(self) -> Table:
-        """The numbers that have a name, by their name without separators."""
+        """Named numbers by their name without separators."""
 
         def find_keys(form: str) -> list[str]:
             name, equals, _ = form.partition(" = ")
@@ -113,15 +113,15 @@ class FactKeys:
 
     @cached_property
     def _figures(self) -> Table:
-        """The numbers that have a name, by the values that tell by themselves."""
+        """Named numbers by their value, if the value alone identifies them."""
         return self._table(
             ("number",), lambda form: similar_keys(figure) if (figure := read_telling_value(form)) else ()
         )
 
     def held_by(self, index: TextIndex) -> set[int]:
-        """Return the facts with a word in these texts without which none names them.
+        """Return the facts that these texts may name: a word that every mention of them has is in a text.
 
-        `TextIndex.may_name` is the same the other way round.
+        `TextIndex.may_name` is the reverse: the texts that may name a fact.
         """
         matching = set(self._words.get("", ()))
         for facts, texts in (
@@ -135,7 +135,7 @@ class FactKeys:
         return matching
 
     def find_candidates(self, after: Remaining, is_said: SaidBefore) -> set[int]:
-        """Return the facts that one of the texts in others' place may name, in full or in part, or change."""
+        """Return the facts that a replacing text, such as a summary, may name, in part too, or change."""
         result = self.held_by(after.other_index)
         for stand in after.others:
             if stand.how in ("summary", "notice"):

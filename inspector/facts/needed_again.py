@@ -118,7 +118,7 @@ def strip_number(line: str) -> str:
 
 
 def same_answer(before: str | None, after: str | None) -> bool:
-    """Whether two answers say the same thing, figures aside; one that says nothing says nothing twice.
+    """Whether two answers say the same thing, ignoring figures. Two empty answers do not.
 
     >>> same_answer("12 passed in 3 s", "12 passed in 4 s"), same_answer("", "")
     (True, False)

@@ -23,7 +23,7 @@ from .settings_file import read_settings
 from .trigger import Reason, Target, Trigger
 
 NO_CONTRACT = "a policy of your own; it no longer keeps the contract"
-"""How the source of a policy begins that was made from a profile and is something else now (S0-4)."""
+"""The beginning of `source` for a policy made from a profile whose contract it no longer keeps (S0-4)."""
 SEND = "sendReasoning"
 FORMER = "conduct"
 """The name of the harness in JSON and in settings before 0.2. Both are read, "harness" is written."""
@@ -294,7 +294,7 @@ class Policy(Value):
     def settled(self) -> Self:
         """This policy, without the claim to a contract that it does not keep (S0-4, S0-68).
 
-        Who copies a profile and lets something else compact has a policy of his own, whatever he calls it.
+        A copy of a profile in which something else compacts is a policy of its own, whatever its name.
         """
         if not self.contract or keeps_contract(self.contract, self.harness.engine, self.rules):
             return self

@@ -527,7 +527,7 @@ class Verdict(NamedTuple):
         return f"Does not fire, {many} not met: {missing}."
 
     def describe(self) -> str:
-        """Return the sentence, and how much is missing if the trigger does not fire."""
+        """Return the sentence, and how much is left if the trigger does not fire."""
         if (
             not self.missing
             or self.reached is not False
@@ -536,7 +536,7 @@ class Verdict(NamedTuple):
             or self.reason == "overflow"
         ):
             return self.sentence
-        return f"{self.sentence} {self.missing:,} more are missing."
+        return f"{self.sentence} {self.missing:,} to go."
 
 
 def judge_trigger(trigger: Trigger, measured: Measured, window: Number) -> Verdict:

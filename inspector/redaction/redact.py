@@ -102,7 +102,7 @@ class Redactor:
     _places: dict[str, dict[str, None]] = field(default_factory=dict, repr=False)
     _cleaned: dict[str, str] = field(default_factory=dict, repr=False)
     _given_secrets: dict[str, str] = field(default_factory=dict, repr=False)
-    # Secrets that only their surroundings tell, such as "password = moth".
+    # Secrets that only their surroundings reveal, such as "password = moth".
     _bound: dict[str, str] = field(default_factory=dict, repr=False)
 
     def know(self, secret: str, kind: str) -> None:
@@ -204,7 +204,7 @@ class Redactor:
     def clean_excerpt(self, text: str, offsets: Sequence[int] = ()) -> tuple[str, list[int]]:
         """Return a piece of a longer text without its secrets, and where some of its offsets are now.
 
-        Also what only the surroundings of a piece tell to be a secret is removed.
+        A secret that only the surroundings of the piece reveal is removed too.
 
         >>> redactor = Redactor()
         >>> redactor.look("e1/0", "DB_PASSWORD=mothwing")

@@ -59,10 +59,13 @@ class ApprovedPreview(NamedTuple):
         return same and digest == self.digest and find_address() == self.address
 
     def write(self, plan: Plan, check: Check) -> Checkpoint:
-        """Have it written. Raises, and sends nothing, if it is not the same to the byte, or `check` does."""
+        """Have the summary written.
+
+        Raises, and sends nothing, if the request is not the previewed one to the byte, or if `check` raises.
+        """
         if self.claude.preview(plan).digest != self.digest:
             raise InspectorError(CHANGED)
-        # All was gone through once more, which may have taken long enough to stop it.
+        # The preview was made again, which can take long; the user may have stopped it.
         check()
         return summarise(plan, self.claude)
 
@@ -124,12 +127,12 @@ class SummaryWriter:
         self._summariser: ClaudeSummariser | None = None
 
     def close(self) -> None:
-        """Hand nothing over any more."""
+        """Deliver no further results."""
         self._adopt = lambda plan, checkpoint: None
         self._preview = self._summariser = None
 
     def answer(self, model: WorkbenchModel, query: Mapping[str, Any]) -> dict[str, Any]:
-        """The reply to one of its questions. Raises `InspectorError`, or what a strange one raises.
+        """The reply to one of its questions. Raises `InspectorError`, or whatever an unknown question raises.
 
         `model` is the document's own, no copy: a summary that is done must be found on its plan.
         """

@@ -112,8 +112,8 @@ def measure_drag(screen: Screen) -> Iterator[Gate]:
         split = ", ".join(f"{part} {cost:.1f}" for part, cost in trace.costs.items())
         collected = len(trace.work) - len(trace.undisturbed)
         more = (
-            f"p95 {late:.1f}, median {median:.1f} ms of {len(trace.work)}; {split}; longest without the "
-            f"{collected} in which the whole page's garbage was collected {max(trace.undisturbed):.1f}"
+            f"p95 {late:.1f}, median {median:.1f} ms of {len(trace.work)}; {split}; longest "
+            f"outside garbage collection ({collected} frames left out) {max(trace.undisturbed):.1f}"
         )
         yield Gate(f"drag {what}, {name}: longest frame", worst, "ms", limit, more)
         yield Gate("  … by the clock", max(trace.wall), "ms", None, f"p95 {spread(trace.wall)[1]:.1f} ms")

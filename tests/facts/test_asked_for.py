@@ -31,7 +31,7 @@ def test_a_commit_is_the_same_in_every_length(asked: str, told: str) -> None:
     )
     traced = trace(session, asked)
     assert (traced.fact.kind, traced.outcome, len(traced.named)) == ("id", "quoted", 2)
-    assert "first said by a tool in turn 1" in traced.why()
+    assert "first mentioned by a tool in turn 1" in traced.why()
 
 
 def test_a_number_of_an_issue_is_no_place_in_the_working_directory() -> None:

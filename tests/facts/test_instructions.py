@@ -23,5 +23,5 @@ def test_a_rule_of_an_attached_file_is_the_harnesses_and_no_loss(path: str) -> N
     assert not lint(session, rules="CI002")
     why = trace_recorded(session)[0]["constraint", RULE].why()
     assert why.startswith(
-        f'The rule "{RULE}" was first said by an instruction file in turn 1 (the output of '
+        f'The rule "{RULE}" was first mentioned by an instruction file in turn 1 (the output of '
     )

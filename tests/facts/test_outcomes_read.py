@@ -171,7 +171,7 @@ def test_why_says_what_the_summary_says_in_its_place(said: str, summary: str, se
     asked = "src/pumps/tank.py" if "tank" in said else said
     why = found[asked].why()
     assert sentence in why
-    assert ("does not name it" in why) == (found[asked].outcome == "absent")
+    assert ("does not mention this" in why) == (found[asked].outcome == "absent")
 
 
 @pytest.mark.parametrize(

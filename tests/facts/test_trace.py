@@ -68,9 +68,9 @@ def test_the_recorded_summary_loses_the_path_and_the_rule() -> None:
 def test_why_tells_where_the_path_was_said_and_what_removed_it() -> None:
     why = RECORDED[LOST_PATH].why()
     assert "\n" not in why
-    assert "first said by a tool in turn 1" in why
+    assert "first mentioned by a tool in turn 1" in why
     assert "the last in turn 3" in why
-    assert "does not name it" in why
+    assert "does not mention this" in why
     assert "No list of files" in why
 
 

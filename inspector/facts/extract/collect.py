@@ -1,6 +1,7 @@
 """Find the facts in texts, as columns. Every fact is numbered once.
 
-Texts of one sort are joined into texts of about a million characters, so that each search runs seldom.
+Texts of one sort are joined into texts of about a million characters, so that each pattern runs only a few
+times.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Commands that words quote: in backquotes, in a fenced block of shell, after "run".
 
-Commands that tools ran are read from their arguments (`facttools`); this module reads prose.
+Commands that tools ran are read from their arguments (`session.toolcalls`); this module reads prose.
 """
 
 from __future__ import annotations

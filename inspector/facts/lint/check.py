@@ -323,7 +323,8 @@ _VALUES = ("number", "url", "id")
 _JUDGED = (*_SENTENCES, "file", "todo", "error", "command", "decision", *_VALUES)
 """Kinds of facts with findings."""
 _LOST: tuple[Outcome, ...] = ("absent", "partial", "changed", "contradicted", "superseded")
-"""Outcomes that a finding is about. What is partial fails nothing, and unclear and unknown are no finding."""
+"""Outcomes that a finding is about. A partial fact never fails a check.
+Unclear and unknown facts are not listed."""
 
 
 def _rank_severity(finding: LintFinding) -> int:

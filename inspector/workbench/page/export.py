@@ -1,6 +1,6 @@
 """I/O: a workbench as one HTML file that opens anywhere, with no network and no kernel.
 
-`html` makes the page and redacts it; here it is only written, in one step.
+`html` makes the page, redacts it and names its file; this module writes it in one step.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ class DocumentFactory extends ABCWidgetFactory<Document> {
 
   protected override createNewWidget(context: DocumentRegistry.Context): Document {
     const widget = new DocumentWidget({ content: new Panel(this.describe(context)), context });
-    // Ours has its own controls, and an empty bar is a bar.
+    // The panel has controls of its own; an empty toolbar would still take space.
     widget.toolbar.hide();
     return widget;
   }

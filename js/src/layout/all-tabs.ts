@@ -4,6 +4,6 @@ import * as dialogs from "./later-dialogs";
 import * as tabs from "./later-tabs";
 import { renderBench } from "./workbench";
 
-/** Renders into `el` and returns how to take everything back. */
+/** Renders into `el` and returns a function that removes everything. */
 export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) =>
   renderBench(host, el, { ...tabs, ...dialogs });

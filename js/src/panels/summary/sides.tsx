@@ -94,7 +94,7 @@ const SummarySides = ({ viewState, actions, isWriting }: Props) => {
   );
 };
 
-/** The words in a field of their own: edits stay until the words are others. */
+/** The words in a field of their own: edits stay until the text itself changes. */
 const GivenBack = ({ side: { title, size, text, note, sentence } }: { side: SummarySide }) => {
   const field = useRef<HTMLTextAreaElement>(null);
   const [isEdited, setEdited] = useState(false);
