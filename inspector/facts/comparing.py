@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .indexed_text import NOTHING_SAID, WORDS, IndexedText, SaidBefore, find_held, is_subject
-from .outcomes import IN_FULL
+from .outcomes import ABSENT, IN_FULL, FactComparison
 from .questions import combine, compare_question, compare_share, find_name, split_sentences
-from .statements import ABSENT, TOPIC, FactComparison, compare_statement, quote_statement
+from .quoted_words import quote_statement
+from .statements import TOPIC, compare_statement
 from .terms import LETTER, read_terms
 from .things import compare_thing
 from .vocabulary import MEMBERS, SMALL, find_groups, is_general, stem
@@ -34,6 +35,8 @@ _FEW = 2
 """Sentences of a text at most that have a rare word."""
 _FEWEST = 12
 """Characters that a part of an error has at least."""
+_MOST_THERE = 0.75
+"""The share of the parts of a list that a text must have."""
 _MOST_PARTS, _LONGEST = 8, 600
 """Parts of a list at most, and the characters in which all of them are shown."""
 _ANSWER = re.compile(r"(?i)^(?:no|nope|yes|yeah|ok|okay),\s+(?=\w)")
@@ -116,7 +119,7 @@ def _compare_sentences(kind: str, form: str, text: IndexedText, is_said: SaidBef
 
 
 def _compare_parts(form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:
-    """Decide by the parts of a list whether a text may still say a statement: `unclear` if it has each part,
+    """Decide by the parts of a list whether a text may still say a statement: `unclear` if it has most parts,
     or does what "not this, but that" refuses; else `absent`.
 
     >>> text = IndexedText("Executed make gen-log. To do: make gen-docs.")
@@ -137,8 +140,10 @@ def _compare_parts(form: str, text: IndexedText, is_said: SaidBefore) -> FactCom
     against = [part for part in compared if part.reason in ("negation", "negated")]
     if against and _CORRECTS.search(form):
         return against[0]._replace(outcome="unclear", reason="negation")
-    if any(part.outcome == "absent" or part.start < 0 for part in compared):
+    there = [part for part in compared if part.outcome != "absent" and part.start >= 0]
+    if len(there) < max(2, _MOST_THERE * len(compared)):
         return ABSENT
+    compared = there
     first, last = min(part.start for part in compared), max(part.start + len(part.words) for part in compared)
     if last - first > _LONGEST:
         return compared[0]._replace(outcome="unclear", reason="parts")

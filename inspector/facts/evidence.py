@@ -17,9 +17,9 @@ from ..text import plural
 from .comparing import STATEMENTS, index_text
 from .explanation import Evidence, Passage, WordSpan
 from .indexed_text import Sentence, find_held, is_subject
+from .outcomes import FactComparison
 from .questions import ENDS
 from .remaining import RemainingText
-from .statements import FactComparison
 from .terms import Term, read_terms
 from .traced import TracedFact
 from .word_order import pair_terms

@@ -24,6 +24,8 @@ _CLOSE = 30
 """Terms of a clause in which a word that belongs to another is looked for."""
 _NOUN_NEGATIONS = frozenset(("without", "rather than", "instead of", "in place of"))
 """Negations of the nouns after them, up to the next verb."""
+RELATIVE = frozenset(("that", "which", "who", "whom", "whose"))
+"""Words that begin a relative clause, whose negation is not the main clause's."""
 _MODALS = frozenset(("will", "would", "shall", "should", "could"))
 _AUXILIARY = _MODALS | {"do", "must", "be", "to", "you", "we", "i", "it", "they"}
 _REFUSED = frozenset(("banned", "forbidden", "prohibited", "off limits", "off-limits"))
@@ -63,8 +65,9 @@ class Force:
             joined = join is not None
             if (aside or joined) and (term.sort in ("permission", "strict") or term.form in _MODALS):
                 negated = aside = False  # "stored without salt and may be printed"
-            permitted = (permitted or term.sort == "permission") and not is_negation(term)
-            opens = opens or is_negation(term) or term.sort == "permission" or term.form in ("and", "or")
+            permits = term.sort == "permission" and not self._requests(clause[place : place + 2])
+            permitted = (permitted or permits) and not is_negation(term)
+            opens = opens or is_negation(term) or permits or term.form in ("and", "or")
             if opens and is_subject(term):
                 opens = False
                 self.heads[at] = clause
@@ -105,9 +108,7 @@ class Force:
                 self.sorts.add("negation")
             if term.form == "from" and self._follows(clause[place:], {"to"}):  # "changed from 3 to 5"
                 self.mentioned.update(clause[place : place + 4])
-            if term.sort in ("cancel", "strict", "soft", "over") or (
-                term.sort == "permission" and not negated
-            ):
+            if term.sort in ("cancel", "strict", "soft", "over") or (permits and not negated):
                 self.sorts.add(term.sort)
             if term.sort == "soft":
                 self.soft.add(term.form)
@@ -127,6 +128,10 @@ class Force:
         """Return the "and" or "or" before a word, as in "and do not", "and you may"; None without any."""
         last = next((at for at in reversed(before) if self.terms[at].form not in _AUXILIARY), None)
         return last if last is not None and self.terms[last].form in ("and", "or") else None
+
+    def _requests(self, places: Sequence[int]) -> bool:
+        """Whether words ask for something, as "can you", rather than allow it."""
+        return [self.terms[at].form for at in places] == ["can", "you"]
 
     def _follows(self, places: Sequence[int], forms: AbstractSet[str]) -> bool:
         return any(self.terms[at].form in forms for at in places[:_CLOSE])
@@ -174,7 +179,8 @@ _JOINS = frozenset(
 def find_clauses(terms: Sequence[Term]) -> list[list[int]]:
     clauses: list[list[int]] = [[]]
     for at, term in enumerate(terms):
-        if term.sort == "mark" or term.form in _JOINS:
+        not_so = term.form == "so" and at > 0 and is_negation(terms[at - 1])
+        if term.sort == "mark" or (term.form in _JOINS and not not_so):
             clauses.append([])
         else:
             clauses[-1].append(at)

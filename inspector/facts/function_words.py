@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from .force import Force, find_clauses, find_crossed, has_negation, is_negation
+from .force import Force, find_clauses, find_crossed, has_negation
 from .indexed_text import is_same, is_subject
 from .terms import Term
-from .vocabulary import LIMITS, LOWER_LIMITS, SMALL, split_words, stem
+from .vocabulary import SMALL, split_words, stem
 from .word_order import JOINS, Pairs
 
 Difference = tuple[int, int | None]
 """The place of a term of a statement, and of the one that a text has instead of it, if any."""
-_FAR = 4
-"""Terms after a word that compares in which its number is."""
 _OPPOSED = sorted(
     {
         (item if item in SMALL else stem(item), other if other in SMALL else stem(other))
@@ -35,60 +33,6 @@ _OPPOSED = sorted(
 )
 _SENSES = frozenset((("by", "to"), ("by", "on"), ("by", "at"), ("from", "until")))
 """Words before a value that give it another sense: "raise by 5", "raise to 5"."""
-_EXACT = frozenset(("exactly", stem("precisely")))
-
-
-def find_comparisons(terms: Sequence[Term]) -> dict[int, tuple[str, bool]]:
-    """Return what compares in a sentence, by place: its form, and whether it is refused.
-
-    Words that all mean "more" have one form.
-
-    >>> from .terms import read_terms
-    >>> find_comparisons(read_terms("shorter than 5 s, never above 9"))
-    {0: ('short than', False), 5: ('over', True)}
-    """
-    result = {}
-    for clause in find_clauses(terms):
-        refused = False
-        for place, at in enumerate(clause):
-            ahead = [terms[other] for other in clause[place + 1 : place + _FAR]]
-            refused = refused or (place > 0 and is_negation(terms[clause[place - 1]]))
-            if terms[at].form == "than" and place and terms[at - 1].sort == "word":
-                result[at - 1] = f"{terms[at - 1].form} than", refused
-            elif terms[at].sort == "over" and (
-                terms[at].form.endswith("than") or any(other.form[:2] == "n:" for other in ahead)
-            ):
-                result[at] = "over", refused
-    return result
-
-
-def find_limit(own: Sequence[Term], other: Sequence[Term], pairs: Pairs) -> tuple[bool, Difference] | None:
-    """Find a limit or a comparison that a text does not share, and whether it surely has another."""
-    own_forms, forms = ({term.form for term in terms} for terms in (own, other))
-    for kind, opposed in ((LIMITS, LOWER_LIMITS), (LOWER_LIMITS, LIMITS)):
-        if own_forms & kind and forms & opposed and not own_forms & opposed and not forms & kind:
-            return True, (_find(own, kind), _find(other, opposed))
-    bounds = LIMITS | LOWER_LIMITS
-    for kind, opposed in ((_EXACT, bounds), (bounds, _EXACT)):
-        if own_forms & kind and forms & opposed and not own_forms & opposed and not forms & kind:
-            return False, (_find(own, kind), _find(other, opposed))
-    here, there = find_comparisons(own), find_comparisons(other)
-    had, has = {form for form, _ in here.values()}, {form for form, _ in there.values()}
-    new = [(at, refused) for at, (form, refused) in there.items() if form not in had]
-    for at, (form, refused) in here.items():
-        if form in has:
-            continue
-        if new:
-            return refused == new[0][1], (at, new[0][0])
-        # "Never more than 5" is "at most 5", and "5 or less".
-        if not (refused or forms & bounds or has_negation(other)):
-            return False, (at, None)
-    for at, refused in new if not here else ():
-        number = next((place for place in range(at, len(other)) if other[place].form[:2] == "n:"), -1)
-        own_number = next((item for item, place in pairs if place == number), None)
-        if own_number is not None and not refused and not (had or own_forms & LOWER_LIMITS):
-            return bool(own_forms & LIMITS), (own_number, at)
-    return None
 
 
 def find_unlike(pairs: Pairs, here: Force, there: Force, asks: bool) -> Difference | None:
@@ -111,10 +55,6 @@ def _find_other_sense(own: Sequence[Term], other: Sequence[Term], pairs: Pairs) 
             if senses in _SENSES or senses[::-1] in _SENSES:
                 return at - 1, to - 1
     return None
-
-
-def _find(terms: Sequence[Term], forms: frozenset[str]) -> int:
-    return next(at for at, term in enumerate(terms) if term.form in forms)
 
 
 def find_opposite(own: Sequence[Term], other: Sequence[Term]) -> Difference | None:

@@ -22,13 +22,13 @@ from .line_search import LineMatch, find_lines, find_spelling
 from .literal import find_literal, make_asked
 from .mentions import FactPattern
 from .occurrences import Occurrences, is_only_named, refer
-from .outcomes import CODE, IN_FULL, RETAINED, Outcome
+from .outcomes import ABSENT, CODE, IN_FULL, RETAINED, FactComparison, Outcome
 from .outdated import find_outdated
 from .point_in_time import PointInTime
 from .questions import compare_question
+from .quoted_words import quote_statement
 from .remaining import How, RemainingText, find_mention
 from .replaced import Replacement
-from .statements import ABSENT, FactComparison, quote_statement
 from .traced import Codes, Evidence, FactOutcome, TracedFact, TraceScope, is_word
 
 _READ = (*STATEMENTS, "command")

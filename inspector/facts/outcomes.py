@@ -113,3 +113,21 @@ def read_outcome(name: str) -> str:
     ('absent', 'quoted')
     """
     return _RENAMED.get(name, name)
+
+
+class FactComparison(NamedTuple):
+    """The result of comparing a fact with a text.
+
+    `words` are the closest words of the text, `start` their offset (-1 without any). If one value or word
+    differs, `said` is the fact's and `instead` the text's. `reason` says what decided.
+    """
+
+    outcome: Outcome
+    words: str = ""
+    start: int = -1
+    said: str = ""
+    instead: str = ""
+    reason: str = ""
+
+
+ABSENT = FactComparison("absent")

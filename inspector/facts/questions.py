@@ -21,9 +21,10 @@ from .indexed_text import (
     is_same,
     is_subject,
 )
-from .outcomes import Outcome
+from .outcomes import ABSENT, FactComparison, Outcome
+from .quoted_words import quote_statement
 from .results import find_result
-from .statements import ABSENT, ORDER, FactComparison, compare_statement, quote_statement
+from .statements import ORDER, compare_statement
 from .terms import Term, read_terms
 from .things import compare_thing
 from .vocabulary import NO_END, is_general

@@ -12,9 +12,10 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import islice, pairwise, takewhile
+from itertools import pairwise
 from typing import NamedTuple
 
+from .bounds import agrees, find_limit
 from .force import (
     CONDITIONS,
     ENDED,
@@ -31,20 +32,20 @@ from .force import (
     keeps_refusals,
     read_force,
 )
-from .function_words import find_limit, find_other_state, find_unlike
+from .function_words import find_other_state, find_unlike
 from .indexed_text import (
     NOTHING_SAID,
-    WORDS,
     IndexedText,
     SaidBefore,
     Sentence,
-    find_whole,
     is_same,
     is_subject,
 )
-from .outcomes import Outcome
+from .outcomes import ABSENT, FactComparison, Outcome
+from .quoted_words import find_words
+from .structure import find_other_structure, read_negations, split_relative
 from .terms import Term, read_terms
-from .vocabulary import LIGHT, LIMITS, LOWER_LIMITS, is_general, stem
+from .vocabulary import LIGHT, LIMITS, LOWER_LIMITS, is_general
 from .word_order import (
     RELATIONS,
     find_exchange,
@@ -77,24 +78,6 @@ ENOUGH = 2.5
 """The least shared weight that identifies a statement of several words."""
 
 
-class FactComparison(NamedTuple):
-    """The result of comparing a fact with a text.
-
-    `words` are the closest words of the text, `start` their offset (-1 without any). If one value or word
-    differs, `said` is the fact's and `instead` the text's. `reason` says what decided.
-    """
-
-    outcome: Outcome
-    words: str = ""
-    start: int = -1
-    said: str = ""
-    instead: str = ""
-    reason: str = ""
-
-
-ABSENT = FactComparison("absent")
-
-
 def compare_statement(
     statement: str,
     text: IndexedText,
@@ -120,7 +103,7 @@ def compare_statement(
     'contradicted'
     """
     terms = read_terms(statement)
-    if result := _find_literal(statement, terms, text):
+    if result := find_words(statement, terms, text):
         return result
     if not any(map(is_subject, terms)):
         return ABSENT
@@ -144,72 +127,10 @@ def compare_statement(
     return best
 
 
-_MOST_HITS, _AROUND = 100, 200
-"""How many places with the words are read, and how many characters on both sides of each."""
-_SIGNIFICANT = re.compile(r"\d\.\d|&&|\|\||->|=>|[<>!=]=|[<>=≤≥≠]|(?<![\w.)])[-+−](?=\d)")
-"""Punctuation that changes what words say."""
+_ENDS = re.compile(r"[.!?](?!\w)")
 _OPERATORS = re.compile(r"&&|\|\||[<>!=]=|(?<![-=])>|<(?!-)|[≤≥≠]")
 _SIGNS = {"≤": "<=", "≥": ">=", "≠": "!=", "−": "-"}
 """Other characters of operators and of a minus."""
-
-
-def quote_statement(statement: str, text: IndexedText) -> FactComparison:
-    """Find a statement in a text that only quotes: `quoted` if its words are there, else `absent`."""
-    return _find_literal(statement, read_terms(statement), text) or ABSENT
-
-
-def _find_literal(statement: str, terms: Sequence[Term], text: IndexedText) -> FactComparison | None:
-    """Find the words in sequence, ignoring punctuation and case, unless adjacent words revoke them."""
-    words, whole = WORDS.findall(statement), statement.strip()
-    if not whole or (words and f" {' '.join(words).casefold()} " not in text.flat):
-        return None
-    if len(words) < 2:  # marks are a part of a single word: "--depth" is not "depth"
-        at = find_whole(whole, text.text)
-        return FactComparison("quoted", whole, at) if at >= 0 else None
-    first, last = _find_ends(statement)
-    result = None
-    for start, end in islice(text.find_sequence(words), _MOST_HITS):
-        around = text.text[max(0, start - first) : end + last]
-        if _SIGNIFICANT.findall(around) != _SIGNIFICANT.findall(statement):
-            continue
-        far = max(0, start - _AROUND)
-        begin = max(text.text.rfind("\n", far, start), text.text.rfind(". ", far, start))
-        low = begin + 1 if begin >= 0 else far
-        tail = re.split(r"\n|\. ", text.text[end : end + _AROUND], maxsplit=1)[0]
-        before, after = read_terms(text.text[low:start]), read_terms(tail)
-        if _is_revoked((*before[-6:], *after[:6])) and not _is_revoked(terms):
-            around = text.text[low : end + len(tail)]
-            result = result or FactComparison("contradicted", around.strip(), low, reason="revoked")
-            continue
-        # "do not" before it or "when convenient" behind it changes what the same words say.
-        beside = [
-            *takewhile(lambda term: term.sort != "mark", reversed(before)),
-            *takewhile(lambda term: term.sort != "mark", after),
-        ]
-        if any(term.form in EXCEPTIONS for term in after) and not any(
-            term.form in EXCEPTIONS for term in terms
-        ):
-            found = text.text[start:end] + tail
-            return FactComparison("partial", found, start, instead=tail.strip(), reason="exception")
-        if not any(term.sort in ("negation", "soft", "cancel") for term in beside[:8]):
-            return FactComparison("quoted", text.text[start:end], start)
-    return result
-
-
-def _find_ends(statement: str) -> tuple[int, int]:
-    """Return the characters before the first word and after the last, 0 if none of them is significant."""
-    words = list(WORDS.finditer(statement))
-    first, last = words[0].start(), words[-1].end()
-    before = first if _SIGNIFICANT.search(statement, 0, first) else 0
-    return before, len(statement) - last if _SIGNIFICANT.search(statement, last) else 0
-
-
-def _is_revoked(terms: Sequence[Term]) -> bool:
-    revoking = ("no longer", "lifted", "cancelled", "canceled", "revoked", "waived", "overridden")
-    return any(term.form in revoking for term in terms) or any(
-        item.sort == "negation" and other.form in (stem("true"), stem("apply"), stem("valid"))
-        for item, other in pairwise(terms)
-    )
 
 
 class _Statement(NamedTuple):
@@ -252,7 +173,9 @@ class _Place:
 
     def compare(self) -> FactComparison:
         """Compare as a near copy if it is one, else in other words."""
-        edits = self._align()
+        negates = read_negations(self.own) or read_negations(self.other)
+        self.is_bounded = not negates and agrees(self.own, self.other, self.pairs)
+        edits = None if self.is_bounded else self._align()
         result = None if edits is None else self._read_edits(edits)
         result = result or self._compare_words()
         if result.outcome in ("quoted", "paraphrased"):
@@ -294,10 +217,14 @@ class _Place:
             words = self.text[self.other[max(begin, clause[0])].start : self.other[clause[-1]].end]
             if begin >= 0 and not own_forms & EXCEPTIONS:
                 return self._make("partial", "exception", instead=words)
-            if clause[0] > last and any(
-                self.other[at].sort == "cancel" or self.other[at].form in ENDED for at in clause
+            if (
+                clause[0] > last
+                and "permission" not in self.here.sorts
+                and any(self.other[at].sort == "cancel" or self.other[at].form in ENDED for at in clause)
             ):
                 return self._make("contradicted", "revoked", instead=words)
+        if unlike := find_other_structure(self.pairs, self.here, self.there, self.aside):
+            return self._differ("unclear", *unlike, "structure")
         return result
 
     def _find_operators(self) -> tuple[str, str] | None:
@@ -322,6 +249,12 @@ class _Place:
         """Whether a number has a minus: "-5", but not the bar of "3-5" or of "UTC-5"."""
         before = text[max(0, term.start - 2) : term.start]
         return term.form[:2] == "n:" and before[-1:] in ("-", "−") and not before[:-1].isalnum()
+
+    @cached_property
+    def is_question(self) -> bool:
+        """Whether what matches is asked: "?" is the first mark behind it that ends a sentence."""
+        end = _ENDS.search(self.text, max(0, self.span[1] - 1))
+        return end is not None and end[0] == "?"
 
     @cached_property
     def span(self) -> tuple[int, int]:
@@ -356,7 +289,7 @@ class _Place:
 
     def _compare_words(self) -> FactComparison:
         here, there, own, other = self.here.sorts, self.there.sorts, self.own, self.other
-        is_question = self.text.rstrip().endswith("?")
+        is_question = self.is_question
         if self.asks and not is_question and self.share < TOPIC and self._has_main_clause():
             return self._compare_force(here & {"strict", "negation"}, []) or self._make("unclear", "subject")
         # All that a statement has besides one value, as in "Deadline 12 June", is enough to see another one.
@@ -371,13 +304,16 @@ class _Place:
             return self._make("unclear", "subject") if is_close else ABSENT
         bound = here & {"strict", "negation"}
         against, sure = find_opposed(self.pairs, self.here, self.there, own)
+        if self.is_bounded:  # "not longer than 5" negates what "at most 5" does not
+            against, sure = [], False
+        sure = sure and not self._is_negated_aside()
         if self.asks and (result := self._compare_force(bound, against if sure else [])):
             return result
         gone = [at for at in self.missing if own[at].sort == "value"]
         if gone:
             is_topic = self.asks and self.topic >= COPY
             return self._differ("partial" if is_topic else "unclear", gone[0], None, "value missing")
-        one_sided = ("negation" in bound) != ("negation" in there)
+        one_sided = ("negation" in bound) != ("negation" in there) and not self.is_bounded
         one_sided = one_sided and not ("negation" in bound and self.here.refused <= self.aside)
         if against or (one_sided and not {"limit", "condition"} & (here | there)):
             return self._make("unclear", "negation")
@@ -391,7 +327,7 @@ class _Place:
             return self._make("unclear", "words missing")
         if found_other := find_replaced_word(self.pairs, own, other, self.missing):
             return self._differ("unclear", *found_other, "another word")
-        if self.asks and "strict" in here and not there & {"strict", "negation"}:
+        if self.asks and "strict" in here and not (there & {"strict", "negation"} or self.is_bounded):
             return self._make("partial", "force missing")
         # What a report says of the subject of a to-do is not the to-do.
         if not self.asks and any(at > to for (_, at), (_, to) in pairwise(self.pairs)):
@@ -436,7 +372,7 @@ class _Place:
     def _compare_force(self, bound: set[str], against: list[int]) -> FactComparison | None:
         """Compare what another value, a permission, a softer word or a negation makes of a rule."""
         here, there, own, other = self.here, self.there, self.own, self.other
-        if "cancel" in there.sorts - here.sorts:
+        if "cancel" in there.sorts - here.sorts and self._is_cancelled():
             return self._make("contradicted", "revoked")
         permits = "permission" in there.sorts - here.sorts and not there.sorts & {"strict", "negation"}
         if (permits and bound) or is_permitted(self.pairs, self.missing, self.near, here, there):
@@ -452,7 +388,9 @@ class _Place:
             value = next(
                 (to for to in extra if own[at].sort == "value" and is_same_kind(own[at], other[to])), None
             )
-            if value is not None and self.topic >= NEAR:
+            # Another name is another thing, unless the same is asked of it.
+            is_other = own[at].form[0] in "wp" and self.required[0] not in self.met
+            if value is not None and self.topic >= NEAR and not is_other:
                 around = slice(other[max(0, value - 2)].start, other[min(len(other), value + 3) - 1].end)
                 if self.is_said(self.text[around]):
                     return self._make("absent", "said of another")
@@ -462,6 +400,30 @@ class _Place:
         if against and self.share >= SURE:
             return self._differ("contradicted", against[0], self.met[against[0]], "negated")
         return None
+
+    def _is_cancelled(self) -> bool:
+        """Whether a word that cancels stands beside what the text has of the statement: "the cap was
+        lifted"; in "an optional cap was set on the load", something else is optional."""
+        names_missing = any(
+            self.own[at].sort == "value" and self.own[at].form[:2] != "n:" for at in self.missing
+        )
+        if self.share < TOPIC or names_missing or "permission" in self.here.sorts:
+            return False
+        cancels = {at for at, term in enumerate(self.other) if term.sort == "cancel" or term.form in ENDED}
+        for part in split_relative(self.other):
+            for place, at in enumerate(part):
+                following = next((item for item in part[place + 1 :] if is_subject(self.other[item])), -1)
+                if at in cancels and not self.near.isdisjoint({following, *part[:place]}):
+                    return True
+        return not cancels
+
+    def _is_negated_aside(self) -> bool:
+        """Whether the text negates only what the statement does not have, as in "the not so old files", or
+        asks for what the statement forbids to do without: "never deploy without a review"."""
+        negations = read_negations(self.other)
+        if negations:
+            return all(head >= 0 and head not in self.near for head, _ in negations)
+        return "condition" in self.here.sorts and not self.missing
 
     # A near copy
 
@@ -504,7 +466,7 @@ class _Place:
         )
         if has_negation(every_gone) and has_negation(every_new) and moved:
             return None
-        is_question = self.text.rstrip(" \"'*").endswith("?") and "?" not in self.statement
+        is_question = self.is_question and "?" not in self.statement
         bound = {"strict", "negation"}
         # "Not more than 5" is no negation of "at most 5".
         over = any(term.sort == "over" for term in (*every_gone, *every_new))
@@ -518,7 +480,7 @@ class _Place:
             replaced = find_value_swap(own[edit.a : edit.a_end], other[edit.b : edit.b_end])
             if self.asks and replaced and not any(is_same(replaced[1], term) for term in own):
                 gone, new = gone or [replaced[0]], new or [replaced[1]]
-            if "cancel" in sorts - had:
+            if "cancel" in sorts - had and self._is_cancelled():
                 return self._make("contradicted", "revoked", own_words, instead)
             if "permission" in sorts - had and had & bound and not sorts & bound:
                 return self._make("contradicted", "permitted", own_words, instead)
@@ -531,7 +493,7 @@ class _Place:
                 outcome = "partial" if outcome else outcome  # a whole clause is missing
                 continue
             if has_negation(gone) != has_negation(new):
-                if keeps_refusals(self.pairs, self.here, self.there):
+                if keeps_refusals(self.pairs, self.here, self.there) or self._is_negated_aside():
                     return None
                 sure = (
                     (not ("strict" in sorts | had or over) or {item.form for item in new} == {"always"})
@@ -544,7 +506,13 @@ class _Place:
             words = [term for term in gone if is_subject(term) and term.form not in LIGHT]
             put = [term for term in new if is_subject(term)]
             swap = find_value_swap(words, put)
-            if swap and not (self.asks or self.exact) and similarity(swap[0].form, swap[1].form) < 0.5:
+            is_alike = swap is None or similarity(swap[0].form, swap[1].form) >= 0.5
+            # A path and another name are two values only if they are spelled alike.
+            if (
+                swap
+                and not is_alike
+                and (swap[0].form[0] != swap[1].form[0] or not (self.asks or self.exact))
+            ):
                 return None
             one_word = len(words) == len(put) in (1, 2) and words[0].sort == put[0].sort
             one_word = one_word and edit.a > 0 and edit.a_end - edit.a <= 3 and len(inner) == 1

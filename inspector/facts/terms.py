@@ -9,6 +9,7 @@ subject. English only; words of other scripts are compared as they are.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -93,10 +94,13 @@ _TERM = re.compile(
 )
 _ASSIGNS = re.compile(r"(?:[=:<>]|\bset to|\bat (?:most|least))\s*\Z")
 """What comes before a quantity, and before no version."""
+_ACRONYMS = re.compile(r"^([A-Z]{2,6})s$")
+"""The plural of an acronym: "TODOs", "APIs"."""
 _WHOLE = re.compile(r"^(\d+)\.0+$")
 _NEAR = 12
 """Characters before a number in which that is looked for."""
 _PARTICLES = frozenset(split_words("""on off up down in out"""))
+_LINE = stem("line")
 _JOINS = frozenset(split_words("""and or but then when if while"""))
 _VALUES = frozenset(
     split_words("""url mail path money date day time id number spelled flag name option caps""")
@@ -134,7 +138,16 @@ def read_terms(text: str) -> tuple[Term, ...]:
         else:
             force: Sort = "strict" if sort == "limit" else sort  # type: ignore[assignment]
             terms.append(Term(" ".join(whole.lower().split()), force, start, end))
+    terms = [_read_line_number(term, terms[max(0, at - 2) : at]) for at, term in enumerate(terms)]
     return tuple(map(_read_particle, terms, [*terms[1:], None]))
+
+
+def _read_line_number(term: Term, before: Sequence[Term]) -> Term:
+    """Return a line number as a small word: like the one behind a path, it is no part of what is said."""
+    after_line = any(item.form == _LINE for item in before[-1:]) or (
+        [item.form[:2] for item in before[1:]] == ["n:"] and before[0].form == _LINE
+    )
+    return term._replace(sort="small") if after_line and term.form[:2] == "n:" else term
 
 
 def _read_particle(term: Term, follower: Term | None) -> Term:
@@ -187,7 +200,8 @@ def _normalise(sort: str, match: re.Match[str]) -> str:
         return f"u:{host.lower().removeprefix('www.')}{slash}{tail}"
     if sort == "id":
         return "i:" + text.lower()
-    return {"option": "o:", "flag": "f:"}.get(sort, "w:") + text.removesuffix("()")
+    name = _ACRONYMS.sub(r"\1", text.removesuffix("()"))
+    return {"option": "o:", "flag": "f:"}.get(sort, "w:") + name
 
 
 def _read_amount(text: str) -> str:

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from weakref import WeakKeyDictionary
 
 from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, find_held, find_whole, is_hex
-from .statements import ABSENT, FactComparison
+from .outcomes import ABSENT, FactComparison
 from .terms import read_terms
 from .vocabulary import NUMERALS, stem
 

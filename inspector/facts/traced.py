@@ -37,10 +37,9 @@ from .extract.collect import KINDS
 from .facts import Fact, Occurrence, spell_fact, strip_place
 from .line_search import LineMatch
 from .literal import tell_absence
-from .outcomes import MISSING, OUTCOMES, UNDECIDED, Outcome, read_outcome
+from .outcomes import ABSENT, MISSING, OUTCOMES, UNDECIDED, FactComparison, Outcome, read_outcome
 from .remaining import Remaining
 from .replaced import Replacement
-from .statements import ABSENT, FactComparison
 
 Evidence = Literal["recorded", "planned", "inferred"]
 TIERS: tuple[Evidence, ...] = ("recorded", "planned", "inferred")

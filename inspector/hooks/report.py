@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..facts.indexed_text import ALL_SAID, IndexedText, SaidBefore
-from ..facts.outcomes import TRAITS
-from ..facts.statements import FactComparison, compare_statement
+from ..facts.outcomes import TRAITS, FactComparison
+from ..facts.statements import compare_statement
 from ..facts.things import compare_thing
 from .given_back import MOST_LOSSES, write_lines
 from .snapshot import clean_line

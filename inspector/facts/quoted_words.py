@@ -1,0 +1,79 @@
+"""Find the words of a statement in a text, in sequence, unless the words beside them revoke them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import islice, pairwise, takewhile
+
+from .force import EXCEPTIONS, RELATIVE
+from .indexed_text import WORDS, IndexedText, find_whole
+from .outcomes import ABSENT, FactComparison
+from .terms import Term, read_terms
+from .vocabulary import stem
+
+_MOST_HITS, _AROUND = 100, 200
+"""How many places with the words are read, and how many characters on both sides of each."""
+_SIGNIFICANT = re.compile(r"\d\.\d|&&|\|\||->|=>|[<>!=]=|[<>=≤≥≠]|(?<![\w.)])[-+−](?=\d)")
+"""Punctuation that changes what words say."""
+
+
+def quote_statement(statement: str, text: IndexedText) -> FactComparison:
+    """Find a statement in a text that only quotes: `quoted` if its words are there, else `absent`."""
+    return find_words(statement, read_terms(statement), text) or ABSENT
+
+
+def find_words(statement: str, terms: Sequence[Term], text: IndexedText) -> FactComparison | None:
+    """Find the words in sequence, ignoring punctuation and case, unless adjacent words revoke them."""
+    words, whole = WORDS.findall(statement), statement.strip()
+    if not whole or (words and f" {' '.join(words).casefold()} " not in text.flat):
+        return None
+    if len(words) < 2:  # marks are a part of a single word: "--depth" is not "depth"
+        at = find_whole(whole, text.text)
+        return FactComparison("quoted", whole, at) if at >= 0 else None
+    first, last = _find_ends(statement)
+    result = None
+    for start, end in islice(text.find_sequence(words), _MOST_HITS):
+        around = text.text[max(0, start - first) : end + last]
+        if _SIGNIFICANT.findall(around) != _SIGNIFICANT.findall(statement):
+            continue
+        far = max(0, start - _AROUND)
+        begin = max(text.text.rfind("\n", far, start), text.text.rfind(". ", far, start))
+        low = begin + 1 if begin >= 0 else far
+        tail = re.split(r"\n|\. ", text.text[end : end + _AROUND], maxsplit=1)[0]
+        before, after = read_terms(text.text[low:start]), read_terms(tail)
+        if after and after[0].form in RELATIVE:
+            continue  # "the scripts that are not used" are fewer than "the scripts"
+        if _is_revoked((*before[-6:], *after[:6])) and not _is_revoked(terms):
+            around = text.text[low : end + len(tail)]
+            result = result or FactComparison("contradicted", around.strip(), low, reason="revoked")
+            continue
+        # "do not" before it or "when convenient" behind it changes what the same words say.
+        beside = [
+            *takewhile(lambda term: term.sort != "mark", reversed(before)),
+            *takewhile(lambda term: term.sort != "mark", after),
+        ]
+        if any(term.form in EXCEPTIONS for term in after) and not any(
+            term.form in EXCEPTIONS for term in terms
+        ):
+            found = text.text[start:end] + tail
+            return FactComparison("partial", found, start, instead=tail.strip(), reason="exception")
+        if not any(term.sort in ("negation", "soft", "cancel") for term in beside[:8]):
+            return FactComparison("quoted", text.text[start:end], start)
+    return result
+
+
+def _find_ends(statement: str) -> tuple[int, int]:
+    """Return the characters before the first word and after the last, 0 if none of them is significant."""
+    words = list(WORDS.finditer(statement))
+    first, last = words[0].start(), words[-1].end()
+    before = first if _SIGNIFICANT.search(statement, 0, first) else 0
+    return before, len(statement) - last if _SIGNIFICANT.search(statement, last) else 0
+
+
+def _is_revoked(terms: Sequence[Term]) -> bool:
+    revoking = ("no longer", "lifted", "cancelled", "canceled", "revoked", "waived", "overridden")
+    return any(term.form in revoking for term in terms) or any(
+        item.sort == "negation" and other.form in (stem("true"), stem("apply"), stem("valid"))
+        for item, other in pairwise(terms)
+    )

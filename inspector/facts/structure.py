@@ -1,0 +1,301 @@
+"""Check that a text with the words of a statement has its structure too: what is negated, when, how many, by
+whom.
+
+Words in common do not decide what two sentences say: "tests before code", "code before tests". Each check
+looks at the function words around two paired terms and returns the first that differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import accumulate
+from typing import NamedTuple
+
+from .force import ORDER_WORDS, RELATIVE, Force, find_clauses, is_negation
+from .indexed_text import is_subject
+from .terms import Term
+from .vocabulary import stem
+from .word_order import JOINS, Pairs
+
+Difference = tuple[int, int | None]
+"""The place of a term of a statement, and of the one that a text has instead of it, if any."""
+Terms = Sequence[Term]
+
+_TIMES: dict[str, frozenset[str]] = {
+    form: frozenset(senses)
+    for words, senses in (
+        ("from since", ("from",)),
+        ("until till", ("until",)),
+        ("before prior", ("before",)),
+        ("after once", ("after",)),
+        ("during while throughout", ("during",)),
+        ("when if whenever", ("after", "during")),
+    )
+    for word in words.split()
+    for form in (word, stem(word))
+} | {"up to": frozenset(("until",))}
+"""Words that say when something holds. Words with a sense in common can replace each other."""
+_FOR = frozenset(("for",))
+_DURATIONS = (" s", " min", " h", " d", " day", " week", " month", " year")
+_WEAK = frozenset(("when", "if", "whenever", "up to", "from", "since", "while"))
+"""Forms that a text can add without another time: "if", "up to 5"."""
+_ALL = frozenset(("all", "every", "each", "any", "both"))
+_NOT_ALL = frozenset(("one", "some", "most", "many", "several", "few", "single", stem("single")))
+_BESIDE = frozenset(("with", "via", "by", "through", stem("using"), "use"))
+"""Words before an instrument: "check with mypy" is "checked by mypy"."""
+_PLACES = frozenset(("with", "to", "into", "from", "for", "by", "over", "onto", "than", "as", "of"))
+"""Prepositions that say which role a noun has."""
+_PASSIVE = ("avoid", "forbidden", "prohibited", "banned", "refused")
+"""Beginnings of negations that can stand behind what they refuse."""
+_ASKS = frozenset(("whether", stem("whether")))
+_DETERMINERS = frozenset(("the", "a", "an", "all", "every", "each", "any", "our", "your", "this", "that"))
+"""Words after the verb of an order: "keep the comments"."""
+_SPEAKERS = frozenset(map(stem, ("user", "assistant", "agent", "claude", "model", "human", "person")))
+
+
+def find_other_structure(pairs: Pairs, here: Force, there: Force, asides: set[int]) -> Difference | None:
+    """Find two paired terms whose relation to the rest differs between a statement and a text.
+
+    >>> from .force import read_force
+    >>> from .terms import read_terms
+    >>> from .word_order import pair_terms
+    >>> own, other = read_terms("Do not delete merged tags."), read_terms("Delete tags that are not merged.")
+    >>> find_other_structure(pair_terms(own, other), read_force(own), read_force(other), set())
+    (2, 0)
+    """
+    own, other = here.terms, there.terms
+    both = _Both(own, other, [(at, to) for at, to in pairs if is_subject(own[at])])
+    # "Only after a review" is "never without a review"; "before the merge" is what the merge requires.
+    is_condition = not there.sorts.isdisjoint(("limit", "condition"))
+    requires = any(term.form.startswith(("requir", "need", "then")) for term in own)
+    return (
+        both.find_negation(asides, is_condition)
+        or both.find_time(is_condition or requires)
+        or both.find_quantity()
+        or both.find_role()
+        or both.find_part()
+        or both.find_report()
+    )
+
+
+class Negation(NamedTuple):
+    """A negation: the subject term right after it, and the terms of its own clause."""
+
+    head: int
+    scope: frozenset[int]
+
+
+class _Both:
+    """A statement, a text, and the terms of their subjects that mean the same."""
+
+    def __init__(self, own: Terms, other: Terms, pairs: Pairs) -> None:
+        self.own, self.other, self.pairs = own, other, pairs
+        self.met = dict(pairs)
+        self.items = {to: at for at, to in pairs}
+
+    def find_negation(self, asides: set[int], is_condition: bool) -> Difference | None:
+        """Find what only one side negates: "tags that are not merged"."""
+        here, there = read_negations(tuple(self.own)), read_negations(tuple(self.other))
+        covered = {at for negation in there for at in negation.scope}
+        for head, _ in here if not is_condition else ():
+            if head in self.met and head not in asides and self.met[head] not in covered:
+                return head, self.met[head]
+        covered = {at for negation in here for at in negation.scope}
+        for head, _ in there:
+            if head in self.items and self.items[head] not in covered:
+                return self.items[head], head
+        return None
+
+    def find_time(self, may_add: bool) -> Difference | None:
+        """Find what holds at another time: "after the build", "during the build"."""
+        here, there = _read_times(tuple(self.own)), _read_times(tuple(self.other))
+        for at, to in self.pairs:
+            mine, its = here.get(at), there.get(to)
+            if mine and its and (mine.is_head or its.is_head) and mine.senses.isdisjoint(its.senses):
+                return at, to
+            if (
+                its
+                and not mine
+                and not may_add
+                and its.is_head
+                and its.form not in _WEAK
+                and its.senses != _FOR
+            ):
+                return at, to
+        return None
+
+    def find_quantity(self) -> Difference | None:
+        """Find "one" in the place of "each", or another noun behind an "every": "every Sunday night"."""
+        for at, to in self.pairs:
+            mine, its = _quantify(self.own, at), _quantify(self.other, to)
+            if {mine, its} == {"all", "part"}:
+                return at, to
+            beside = to - 1
+            if mine == "all" and beside >= 0 and is_subject(self.other[beside]) and beside not in self.items:
+                ordered = self.other[beside].form in ORDER_WORDS
+                if ordered or (its != "all" and _quantify(self.other, beside) == "all"):
+                    return at, to
+        return None
+
+    def find_role(self) -> Difference | None:
+        """Find nouns that changed their roles: "replace A with B", "replace B with A"; "A calls B", "A is
+        called by B"."""
+        for this, that, places in (
+            (self.own, self.other, self.met),
+            (self.other, self.own, self.items),
+        ):
+            for agent in sorted(places):
+                if _preposition(this, agent) != "by" or this[agent].sort == "value":
+                    continue
+                verb = max((at for at in places if at < agent), default=None)
+                if verb is None or _preposition(that, places[agent]) in _BESIDE:
+                    continue
+                actor, act = places[agent], places[verb]
+                clause = next((part for part in split_relative(that) if act in part), [])
+                if actor > act or actor not in clause:
+                    return (agent, places[agent]) if this is self.own else (places[agent], agent)
+        ordered = sorted(self.pairs)
+        for number, (at, to) in enumerate(ordered):
+            for later, its in ordered[number + 1 :]:
+                word = _preposition(self.own, later)
+                crossed = (
+                    its < to
+                    and word in _PLACES
+                    and word == _preposition(self.other, to)
+                    and word not in (_preposition(self.own, at), _preposition(self.other, its))
+                )
+                if crossed:
+                    return at, its
+        return None
+
+    def find_part(self) -> Difference | None:
+        """Find terms that changed places between two clauses: "avoid A and use B", "use A and avoid B"."""
+        for strong in (True, False):
+            here, there = _number_parts(self.own, strong), _number_parts(self.other, strong)
+            shared: dict[tuple[int, int], list[tuple[int, int]]] = {}
+            for at, to in self.pairs:
+                shared.setdefault((here[at], there[to]), []).append((at, to))
+            for (mine, its), terms in shared.items():
+                # Of the clause `mine`, the text has a part in `its` and another elsewhere.
+                for part, moved in shared.items():
+                    if part[0] != mine or part[1] == its:
+                        continue
+                    mixed = [pair for pair in shared if pair[0] != mine and pair[1] in (its, part[1])]
+                    if {pair[1] for pair in mixed} == {its, part[1]} or (strong and mixed):
+                        return min(terms, moved, key=len)[0]
+        return None
+
+    def find_report(self) -> Difference | None:
+        """Find a text that asks, or that tells what somebody else did."""
+        forms = {term.form for term in self.own}
+        asked = next((to for to, term in enumerate(self.other) if term.form in _ASKS - forms), None)
+        if asked is not None and self.pairs:
+            return self.pairs[0][0], asked
+        verb = next((at for at, term in enumerate(self.own) if is_subject(term)), -1)
+        to = self.met.get(verb, 0)
+        orders = verb + 1 < len(self.own) and self.own[verb + 1].form in _DETERMINERS
+        if orders and to and is_subject(self.other[to - 1]) and to - 1 not in self.items:
+            return (verb, to - 1) if self.other[to - 1].form not in _SPEAKERS else None
+        return None
+
+
+@lru_cache(512)
+def read_negations(terms: tuple[Term, ...]) -> list[Negation]:
+    """Return the negations of a sentence. One of a comparison ("not longer than 5") is a limit, and left
+    out."""
+    result = []
+    for part in split_relative(terms):
+        for place, at in enumerate(part):
+            ahead = part[place + 1 :]
+            is_limit = any(terms[item].sort == "over" or terms[item].form == "than" for item in ahead[:5])
+            head = next((item for item in ahead if is_subject(terms[item])), -1)
+            if ahead and terms[at].form.startswith(_PASSIVE) and terms[ahead[0]].sort == "small":
+                head = -1  # "loops are forbidden in tests"
+            if is_negation(terms[at]) and not is_limit:
+                result.append(Negation(head, frozenset(part if head >= 0 else _last_item(terms, part))))
+    return result
+
+
+def _last_item(terms: Terms, part: list[int]) -> list[int]:
+    """Return what a negation at the end of a clause covers: "A and B are forbidden" are two nouns, "use A
+    and B is forbidden" are two clauses."""
+    join = max((place for place, at in enumerate(part) if terms[at].form in JOINS), default=-1)
+    nouns = sum(is_subject(terms[at]) for at in part[: join + 1])
+    return part[join + 1 :] if nouns > 1 else part
+
+
+def split_relative(terms: Terms) -> list[list[int]]:
+    """Return the clauses of a sentence, with relative clauses apart: "files", "that are stale"."""
+    result = []
+    for clause in find_clauses(terms):
+        part: list[int] = []
+        for at in clause:
+            if part and _is_relative(terms, at):
+                result.append(part)
+                part = []
+            part.append(at)
+        result.append(part)
+    return result
+
+
+def _is_relative(terms: Terms, at: int) -> bool:
+    return terms[at].form in RELATIVE and is_subject(terms[at - 1])
+
+
+class _Time(NamedTuple):
+    form: str
+    senses: frozenset[str]
+    is_head: bool
+
+
+@lru_cache(512)
+def _read_times(terms: tuple[Term, ...]) -> Mapping[int, _Time]:
+    """Return when the subject terms of a sentence hold, by place."""
+    result: dict[int, _Time] = {}
+    form, senses, is_head = "", frozenset[str](), False
+    for at, term in enumerate(terms):
+        after_as = term.form == "of" and at > 0 and terms[at - 1].form == "as"
+        if term.sort == "mark" or term.form in JOINS:
+            senses = frozenset()
+        elif term.form in _TIMES or after_as:
+            form, is_head = term.form, True
+            senses = frozenset(("from",)) if after_as else _TIMES[form]
+        elif term.form == "for" and at + 1 < len(terms) and terms[at + 1].form.endswith(_DURATIONS):
+            form, senses, is_head = "for", _FOR, True
+        elif is_subject(term) and senses:
+            result[at] = _Time(form, senses, is_head)
+            is_head = False
+    return result
+
+
+def _before(terms: Terms, at: int) -> Iterator[Term]:
+    """Yield the function words right before a term, the nearest first."""
+    for place in range(at - 1, -1, -1):
+        if terms[place].sort == "mark" or is_subject(terms[place]):
+            return
+        yield terms[place]
+
+
+def _quantify(terms: Terms, at: int) -> str:
+    """Return "all", "part" or "" for the quantifier right before a term."""
+    for term in _before(terms, at):
+        if term.form in _ALL:
+            return "all"
+        if term.form in _NOT_ALL:
+            return "part"
+    return ""
+
+
+def _preposition(terms: Terms, at: int) -> str:
+    """Return the preposition right before a noun, or ""."""
+    return next((term.form for term in _before(terms, at) if term.form in _PLACES | _BESIDE), "")
+
+
+def _number_parts(terms: Terms, strong: bool) -> list[int]:
+    """Return for each term the number of its clause: those that a mark parts (`strong`), or a join too."""
+    marks = ".;–—\n" if strong else ".;–—\n,"
+    ends = (
+        (term.sort == "mark" and term.form in marks) or (not strong and term.form in JOINS) for term in terms
+    )
+    return list(accumulate(ends))

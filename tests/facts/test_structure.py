@@ -1,0 +1,108 @@
+"""Two sentences with the same words: who does what, when, how many, and what is negated."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.facts.test_outcomes_read import AROUND, KEPT, outcome
+
+LINES = st.sampled_from(["{}", "- {}", "The user: {}", "**{}**", "1. {}"])
+NOUNS = ["harbour", "ledger", "orchard", "kiln", "turbine", "quarry", "almanac", "beacon"]
+SWAPPED = [
+    # What a relative clause negates is not what the main clause negates.
+    ("Do not archive a {a} that is {p}.", "Archive a {a} that is not {p}."),
+    ("A {a} must not list a {b} that was {p}.", "A {a} must list a {b} that was not {p}."),
+    ("Never open a {a} which contains a {b}.", "Open a {a} which never contains a {b}."),
+    ("It must not be possible to sell a {a} that was {p}.", "It must be possible to sell a {a} not {p}."),
+    # Roles.
+    ("Replace the {a} with the {b}.", "Replace the {b} with the {a}."),
+    ("Let the {a} call the {b}.", "The {a} should be called by the {b}."),
+    ("The {a} must sign what the {b} has {p}.", "What the {a} has {p} must be signed by the {b}."),
+    (
+        "Only the {a} may approve a {b} that the {c} has {p}.",
+        "Only the {c} may approve a {b} {p} by the {a}.",
+    ),
+    # Two clauses.
+    ("You paint the {a}; Ida will paint the {b}.", "Ida will paint the {a}; you paint the {b}."),
+    ("Avoid the {a} and use the {b} in the {c}.", "Use the {a} and avoid the {b} in the {c}."),
+    # Times.
+    ("Check the {a} during the {b}.", "Check the {a} after the {b}."),
+    ("From 2031 on the {a} must be {p}.", "Up to 2031 the {a} must be {p}."),
+    ("Keep the {a} for 30 days.", "Keep the {a} after 30 days."),
+    ("As of Monday nobody may use the {a}.", "Until Monday nobody may use the {a}."),
+    # Quantities.
+    ("Each {a} must have a {b} before you ship.", "One {a} must have a {b} before you ship."),
+    ("At least one {a} must cover the {b}.", "Every {a} must cover the {b}."),
+    ("Count the {a} every night.", "Count the {a} every Sunday night."),
+    ("Show every {a} to the {b}.", "Show the first {a} to the {b}."),
+    # Limits.
+    ("A {a} may not be longer than {n} lines.", "A {a} must be at least {n} lines long."),
+    ("The {a} must hold at least {n} rows.", "The {a} may not hold more than {n} rows."),
+    # Questions, and what somebody else did.
+    ("Use the {a} for the {b}.", "The user asked whether the {a} could be used for the {b}."),
+    ("Keep the {a} in the {b}.", "The former owner kept the {a} in the {b}."),
+]
+SAME = [
+    ("Do not archive a {a} that is {p}.", "Do not archive a {a} that is {p}."),
+    ("Replace the {a} with the {b}.", "The user wants to replace the {a} with the {b}."),
+    ("Let the {a} call the {b}.", "The {b} should be called by the {a}."),
+    ("Check the {a} during the {b}.", "During the {b} check the {a}."),
+    ("Keep the {a} for 30 days.", "The {a} must be kept for 30 days."),
+    ("Each {a} must have a {b} before you ship.", "Before you ship, each {a} must have a {b}."),
+    ("A {a} may not be longer than {n} lines.", "A {a} may be at most {n} lines long."),
+    ("A {a} must hold at least {n} rows.", "A {a} may not hold fewer than {n} rows."),
+    ("Never open the {a} without a {b}.", "Never open the {a} without a {b}, please."),
+]
+DONE = st.sampled_from(["sealed", "painted", "drained", "polished"])
+
+
+def fill(frame: str, nouns: list[str], done: str, number: int) -> str:
+    return frame.format(a=nouns[0], b=nouns[1], c=nouns[2], p=done, n=number)
+
+
+@given(st.sampled_from(SWAPPED), st.permutations(NOUNS), DONE, st.integers(20, 900), AROUND, LINES)
+def test_law_the_same_words_in_another_structure_are_never_certified(
+    frames: tuple[str, str], nouns: list[str], done: str, number: int, around: str, line: str
+) -> None:
+    typed, summary = (fill(frame, nouns, done, number) for frame in frames)
+    assert outcome(typed, f"{around}\n{line.format(summary)}") not in KEPT
+
+
+@given(st.sampled_from(SAME), st.permutations(NOUNS), DONE, st.integers(20, 900), AROUND, LINES)
+def test_law_the_same_structure_is_kept(
+    frames: tuple[str, str], nouns: list[str], done: str, number: int, around: str, line: str
+) -> None:
+    typed, summary = (fill(frame, nouns, done, number) for frame in frames)
+    assert outcome(typed, f"{around}\n{line.format(summary)}") in KEPT
+
+
+@pytest.mark.parametrize(
+    ("typed", "summary"),
+    [
+        (
+            "When you change the schema, always write a migration for it too.",
+            "An optional access was put in.",
+        ),
+        (
+            "You may use the almanac for the report.",
+            "Using the almanac for the report is optional but allowed.",
+        ),
+        ("Remove the old ledgers.", "The user asked to remove the not so useful old ledgers."),
+        ("Delete the legacy kilns.", "Delete the legacy kilns that are no longer used."),
+        ("Never open the quarry without a permit.", "Opening the quarry requires a permit."),
+        (
+            "Keep `QUARRY_DEPTH` (used by the kiln page).",
+            "Removed `openQuarry` (no longer used; the kiln page uses it).",
+        ),
+        ("Write down the depth of each kiln.", "The user asked: can you write down the depth of each kiln?"),
+    ],
+)
+def test_what_negates_something_else_does_not_contradict(typed: str, summary: str) -> None:
+    assert outcome(typed, f"The harbour was drained. {summary}") not in {"contradicted", "changed"}
+
+
+def test_a_line_number_is_no_value() -> None:
+    typed = "When two ledgers are merged (line 343-364), the older entry is lost."
+    assert outcome(typed, "When two ledgers are merged (lines 12-33) the older entry is lost.") != "changed"
