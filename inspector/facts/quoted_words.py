@@ -6,12 +6,15 @@ import re
 from collections.abc import Sequence
 from itertools import islice, pairwise, takewhile
 
-from .force import EXCEPTIONS, RELATIVE
-from .indexed_text import WORDS, IndexedText, find_whole
+from .force import ENDED, EXCEPTIONS, RELATIVE, SPEAKERS
+from .indexed_text import WORDS, IndexedText, find_whole, is_subject
 from .outcomes import ABSENT, FactComparison
 from .terms import Term, read_terms
 from .vocabulary import stem
 
+_NEAR = 6
+"""Terms behind a quotation in which it can be withdrawn."""
+_TELLS = frozenset(("says", "said", "say", "wants", "wanted", "want", "requests", "requested"))
 _MOST_HITS, _AROUND = 100, 200
 """How many places with the words are read, and how many characters on both sides of each."""
 _SIGNIFICANT = re.compile(r"\d\.\d|&&|\|\||->|=>|[<>!=]=|[<>=≤≥≠]|(?<![\w.)])[-+−](?=\d)")
@@ -42,8 +45,8 @@ def find_words(statement: str, terms: Sequence[Term], text: IndexedText) -> Fact
         low = begin + 1 if begin >= 0 else far
         tail = re.split(r"\n|\. ", text.text[end : end + _AROUND], maxsplit=1)[0]
         before, after = read_terms(text.text[low:start]), read_terms(tail)
-        if after and after[0].form in RELATIVE:
-            continue  # "the scripts that are not used" are fewer than "the scripts"
+        if is_anothers(before, after):
+            continue
         if _is_revoked((*before[-6:], *after[:6])) and not _is_revoked(terms):
             around = text.text[low : end + len(tail)]
             result = result or FactComparison("contradicted", around.strip(), low, reason="revoked")
@@ -61,6 +64,19 @@ def find_words(statement: str, terms: Sequence[Term], text: IndexedText) -> Fact
         if not any(term.sort in ("negation", "soft", "cancel") for term in beside[:8]):
             return FactComparison("quoted", text.text[start:end], start)
     return result
+
+
+def is_anothers(before: Sequence[Term], after: Sequence[Term]) -> bool:
+    """Whether the words beside a quotation make it another's, a rejected one, or one of fewer things: "the
+    old guide says to …", "… was dropped", "… that are stale"."""
+    forms = [term.form for term in after if term.sort != "mark"]
+    if forms and (forms[0] in {*RELATIVE, "but"} or not ENDED.isdisjoint(forms[:_NEAR])):
+        return True
+    beside = [*takewhile(lambda term: term.sort != "mark", reversed(before))][::-1]
+    return any(
+        other.form in _TELLS and is_subject(item) and item.form not in SPEAKERS
+        for item, other in pairwise(beside)
+    )
 
 
 def _find_ends(statement: str) -> tuple[int, int]:

@@ -42,7 +42,7 @@ from .indexed_text import (
     is_subject,
 )
 from .outcomes import ABSENT, FactComparison, Outcome
-from .quoted_words import find_words
+from .quoted_words import find_words, is_anothers
 from .structure import find_other_structure, read_negations, split_relative
 from .terms import Term, read_terms
 from .vocabulary import LIGHT, LIMITS, LOWER_LIMITS, is_general
@@ -175,7 +175,8 @@ class _Place:
         """Compare as a near copy if it is one, else in other words."""
         negates = read_negations(self.own) or read_negations(self.other)
         self.is_bounded = not negates and agrees(self.own, self.other, self.pairs)
-        edits = None if self.is_bounded else self._align()
+        differs = self.is_bounded and has_negation(self.own) != has_negation(self.other)
+        edits = None if differs else self._align()
         result = None if edits is None else self._read_edits(edits)
         result = result or self._compare_words()
         if result.outcome in ("quoted", "paraphrased"):
@@ -223,6 +224,8 @@ class _Place:
                 and any(self.other[at].sort == "cancel" or self.other[at].form in ENDED for at in clause)
             ):
                 return self._make("contradicted", "revoked", instead=words)
+        if is_anothers(self.other[: min(self.near)], self.other[max(self.near) + 1 :]):
+            return self._make("unclear", "structure")
         if unlike := find_other_structure(self.pairs, self.here, self.there, self.aside):
             return self._differ("unclear", *unlike, "structure")
         return result
@@ -389,7 +392,8 @@ class _Place:
                 (to for to in extra if own[at].sort == "value" and is_same_kind(own[at], other[to])), None
             )
             # Another name is another thing, unless the same is asked of it.
-            is_other = own[at].form[0] in "wp" and self.required[0] not in self.met
+            first = self.required[0]
+            is_other = own[at].form[0] in "wp" and first != at and first not in self.met
             if value is not None and self.topic >= NEAR and not is_other:
                 around = slice(other[max(0, value - 2)].start, other[min(len(other), value + 3) - 1].end)
                 if self.is_said(self.text[around]):

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from .force import ORDER_WORDS, RELATIVE, Force, find_clauses, is_negation
+from .force import RELATIVE, SPEAKERS, Force, find_clauses, is_negation
 from .indexed_text import is_subject
 from .terms import Term
 from .vocabulary import stem
@@ -42,16 +42,17 @@ _WEAK = frozenset(("when", "if", "whenever", "up to", "from", "since", "while"))
 """Forms that a text can add without another time: "if", "up to 5"."""
 _ALL = frozenset(("all", "every", "each", "any", "both"))
 _NOT_ALL = frozenset(("one", "some", "most", "many", "several", "few", "single", stem("single")))
+_SINGLE = frozenset(("one", "a", "an", "the", "this", "single", stem("single"), "same"))
 _BESIDE = frozenset(("with", "via", "by", "through", stem("using"), "use"))
 """Words before an instrument: "check with mypy" is "checked by mypy"."""
 _PLACES = frozenset(("with", "to", "into", "from", "for", "by", "over", "onto", "than", "as", "of"))
 """Prepositions that say which role a noun has."""
 _PASSIVE = ("avoid", "forbidden", "prohibited", "banned", "refused")
 """Beginnings of negations that can stand behind what they refuse."""
+_AROUND = _PLACES | {"in", "on", "at", "during", "within", "when", "if"}
 _ASKS = frozenset(("whether", stem("whether")))
 _DETERMINERS = frozenset(("the", "a", "an", "all", "every", "each", "any", "our", "your", "this", "that"))
 """Words after the verb of an order: "keep the comments"."""
-_SPEAKERS = frozenset(map(stem, ("user", "assistant", "agent", "claude", "model", "human", "person")))
 
 
 def find_other_structure(pairs: Pairs, here: Force, there: Force, asides: set[int]) -> Difference | None:
@@ -70,7 +71,8 @@ def find_other_structure(pairs: Pairs, here: Force, there: Force, asides: set[in
     is_condition = not there.sorts.isdisjoint(("limit", "condition"))
     requires = any(term.form.startswith(("requir", "need", "then")) for term in own)
     return (
-        both.find_negation(asides, is_condition)
+        both.find_force(here, there)
+        or both.find_negation(asides, is_condition)
         or both.find_time(is_condition or requires)
         or both.find_quantity()
         or both.find_role()
@@ -94,9 +96,25 @@ class _Both:
         self.met = dict(pairs)
         self.items = {to: at for at, to in pairs}
 
+    def find_force(self, here: Force, there: Force) -> Difference | None:
+        """Find a duty in the place of a permission, or an "only" of something else: "only A may see B", "A
+        may see only B"."""
+        allows = "permission" in here.sorts and here.sorts.isdisjoint(("strict", "negation"))
+        if allows and "strict" in there.sorts and "permission" not in there.sorts:
+            return (self.pairs[0][0], None) if self.pairs else None
+        for at in _find_only(self.own):
+            mine, its = _limited(self.own, at), [_limited(self.other, to) for to in _find_only(self.other)]
+            met = {self.met[item] for item in mine if item in self.met}
+            limited = [{item for item in items if item in self.items} for items in its]
+            if met and any(limited) and not any(met & items for items in limited):
+                return min(mine & self.met.keys()), min(min(items) for items in limited if items)
+        return None
+
     def find_negation(self, asides: set[int], is_condition: bool) -> Difference | None:
         """Find what only one side negates: "tags that are not merged"."""
         here, there = read_negations(tuple(self.own)), read_negations(tuple(self.other))
+        if _negates_all(self.own) != _negates_all(self.other) and self.pairs:
+            return self.pairs[0]
         covered = {at for negation in there for at in negation.scope}
         for head, _ in here if not is_condition else ():
             if head in self.met and head not in asides and self.met[head] not in covered:
@@ -114,28 +132,25 @@ class _Both:
             mine, its = here.get(at), there.get(to)
             if mine and its and (mine.is_head or its.is_head) and mine.senses.isdisjoint(its.senses):
                 return at, to
-            if (
-                its
-                and not mine
-                and not may_add
-                and its.is_head
-                and its.form not in _WEAK
-                and its.senses != _FOR
-            ):
+            is_new = its and not mine and its.is_head and its.form not in _WEAK and its.senses != _FOR
+            if is_new and not may_add:
                 return at, to
-        return None
+        # "Stop A when B fails", "fail B when A stops".
+        inside = [(at, to) for at, to in self.pairs if at in here and to not in there]
+        outside = [(at, to) for at, to in self.pairs if at not in here and to in there]
+        return inside[0] if inside and outside and not may_add else None
 
     def find_quantity(self) -> Difference | None:
         """Find "one" in the place of "each", or another noun behind an "every": "every Sunday night"."""
         for at, to in self.pairs:
             mine, its = _quantify(self.own, at), _quantify(self.other, to)
-            if {mine, its} == {"all", "part"}:
-                return at, to
             beside = to - 1
-            if mine == "all" and beside >= 0 and is_subject(self.other[beside]) and beside not in self.items:
-                ordered = self.other[beside].form in ORDER_WORDS
-                if ordered or (its != "all" and _quantify(self.other, beside) == "all"):
-                    return at, to
+            is_other = beside >= 0 and is_subject(self.other[beside]) and beside not in self.items
+            if {mine, its} == {"all", "part"} or (mine == "all" and is_other):
+                return at, to
+            is_one = any(term.form == "one" for term in _before(self.own, at))
+            if is_one and _SINGLE.isdisjoint(term.form for term in _before(self.other, to)):
+                return at, to
         return None
 
     def find_role(self) -> Difference | None:
@@ -196,7 +211,7 @@ class _Both:
         to = self.met.get(verb, 0)
         orders = verb + 1 < len(self.own) and self.own[verb + 1].form in _DETERMINERS
         if orders and to and is_subject(self.other[to - 1]) and to - 1 not in self.items:
-            return (verb, to - 1) if self.other[to - 1].form not in _SPEAKERS else None
+            return (verb, to - 1) if self.other[to - 1].form not in SPEAKERS else None
         return None
 
 
@@ -210,10 +225,12 @@ def read_negations(terms: tuple[Term, ...]) -> list[Negation]:
             ahead = part[place + 1 :]
             is_limit = any(terms[item].sort == "over" or terms[item].form == "than" for item in ahead[:5])
             head = next((item for item in ahead if is_subject(terms[item])), -1)
-            if ahead and terms[at].form.startswith(_PASSIVE) and terms[ahead[0]].sort == "small":
+            if ahead and terms[at].form.startswith(_PASSIVE) and terms[ahead[0]].form in _AROUND:
                 head = -1  # "loops are forbidden in tests"
             if is_negation(terms[at]) and not is_limit:
-                result.append(Negation(head, frozenset(part if head >= 0 else _last_item(terms, part))))
+                join = max((item for item in range(place) if terms[part[item]].form in JOINS), default=-1)
+                scope = part[join + 1 :] if head >= 0 else _last_item(terms, part)
+                result.append(Negation(head, frozenset(scope)))
     return result
 
 
@@ -237,6 +254,29 @@ def split_relative(terms: Terms) -> list[list[int]]:
             part.append(at)
         result.append(part)
     return result
+
+
+def _negates_all(terms: Terms) -> bool:
+    """Whether a negation leaves some: "not all", "not every"."""
+    return any(
+        is_negation(item) and other.form in ("all", "every", "each") for item, other in pairwise(terms)
+    )
+
+
+def _find_only(terms: Terms) -> list[int]:
+    return [at for at, term in enumerate(terms) if term.form in ("only", "exclusively")]
+
+
+def _limited(terms: Terms, at: int) -> set[int]:
+    """Return what an "only" may limit: the noun after it, the one after "by", or the one before it at the end
+    of a clause."""
+    clause = next(part for part in find_clauses(terms) if at in part)
+    subject = [item for item in clause if is_subject(terms[item])]
+    ahead = [item for item in subject if item > at]
+    if not ahead:
+        return set(subject[-1:])
+    agent = [item for item in ahead if _preposition(terms, item) == "by"]
+    return {ahead[0], *agent}
 
 
 def _is_relative(terms: Terms, at: int) -> bool:

@@ -110,8 +110,8 @@ SMALL = frozenset(
     there here it its they them their we our us you your i me my he she his her of for to in on at by
     with from as into onto out up off and or if then than so such any all each every per via will would
     shall should could let lets let's s t re make made get got go goes going just now also too very
-    please ok yes yeah but well still when where which who what why how while during whenever it's i'd i'll
-    we'll one some other own making doing going getting having saying same way thing things want wants
+    please pls plz ok yes yeah but well still when where which who what why how while during whenever it's
+    i'd i'll we'll one some other own making doing going getting having saying same way thing things want wants
     wanted like think thought say said says request requested
     """
     )

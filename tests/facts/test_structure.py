@@ -37,12 +37,22 @@ SWAPPED = [
     ("At least one {a} must cover the {b}.", "Every {a} must cover the {b}."),
     ("Count the {a} every night.", "Count the {a} every Sunday night."),
     ("Show every {a} to the {b}.", "Show the first {a} to the {b}."),
+    ("Never print a {a} in any {b}.", "Never print a {a} in the {c} {b}."),
+    ("Put each {a} in one {b}.", "Put each {a} in separate {b} parts."),
+    ("None of the {a} may move.", "Not all of the {a} may move."),
+    # What is limited, allowed or the condition.
+    ("Only the {a} may see the {b}.", "The {a} may see only the {b}."),
+    ("You may use the {a} in the {b}.", "The user requires the {a} in the {b}."),
+    ("Clear the {a} whenever the {b} changes.", "Change the {b} whenever the {a} is cleared."),
     # Limits.
     ("A {a} may not be longer than {n} lines.", "A {a} must be at least {n} lines long."),
     ("The {a} must hold at least {n} rows.", "The {a} may not hold more than {n} rows."),
     # Questions, and what somebody else did.
     ("Use the {a} for the {b}.", "The user asked whether the {a} could be used for the {b}."),
     ("Keep the {a} in the {b}.", "The former owner kept the {a} in the {b}."),
+    ("Paint the {a} before the {b}.", "The old guide says to paint the {a} before the {b}."),
+    ("Paint the {a} before the {b}.", '"Paint the {a} before the {b}" was suggested and rejected.'),
+    ("Paint the {a} before the {b}.", "Paint the {a} before the {b}, which the user does not want."),
 ]
 SAME = [
     ("Do not archive a {a} that is {p}.", "Do not archive a {a} that is {p}."),
@@ -53,6 +63,9 @@ SAME = [
     ("Each {a} must have a {b} before you ship.", "Before you ship, each {a} must have a {b}."),
     ("A {a} may not be longer than {n} lines.", "A {a} may be at most {n} lines long."),
     ("A {a} must hold at least {n} rows.", "A {a} may not hold fewer than {n} rows."),
+    ("Only the {a} may inspect the {b}.", "The {b} may only be inspected by the {a}."),
+    ("Clear the {a} whenever the {b} changes.", "Whenever the {b} changes, clear the {a}."),
+    ("Put each {a} in one {b}.", "Each {a} is put in one {b}."),
     ("Never open the {a} without a {b}.", "Never open the {a} without a {b}, please."),
 ]
 DONE = st.sampled_from(["sealed", "painted", "drained", "polished"])
