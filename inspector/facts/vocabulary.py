@@ -111,8 +111,8 @@ SMALL = frozenset(
     with from as into onto out up off and or if then than so such any all each every per via will would
     shall should could let lets let's s t re make made get got go goes going just now also too very
     please pls plz ok yes yeah but well still when where which who what why how while during whenever it's
-    i'd i'll we'll one some other own making doing going getting having saying same way thing things want wants
-    wanted like think thought say said says request requested
+    i'd i'll we'll one some other own making doing going getting having saying same way thing things want
+    wants wanted like think thought say said says request requested
     """
     )
 )
