@@ -34,7 +34,8 @@ from ..opening import Choice
 from ..payloads.base_payload import Payload, to_json
 from ..payloads.block import BODY_CHARS, describe_body, describe_rows, describe_summary
 from ..payloads.compactions import list_compactions
-from ..payloads.context import describe_context, describe_context_facts
+from ..payloads.compared_facts import describe_context_facts
+from ..payloads.context import describe_context
 from ..payloads.fact_list import list_facts
 from ..payloads.findings import describe_losses, list_findings
 from ..payloads.policies import find_results, list_choices
@@ -398,7 +399,8 @@ class Answers:
                 with self.faults.isolate(f"{name} {look}"):
                     answers[f"{name} {look}"] = to_json(redact_answer(answer(own, query), redactor))
             for part in answers.get(f"context_facts {look}", {}).values():
-                part["facts"] = part["facts"][:MOST_FACTS]
+                if isinstance(part, dict):
+                    part["facts"] = part["facts"][:MOST_FACTS]
             groups = list_findings(own, query).groups if f"findings {look}" in answers else []
             for row in [row for group in groups for row in group.rows][:MOST_STORIES]:
                 story = {**query, "number": row.number, "kind": row.kind, "form": row.form, "pick": row.pick}

@@ -230,7 +230,7 @@ def _of_recorded(
     if again:
         groups.append(_group_again(model, listing, again))
     groups += _group_judged(trace, session, recorded.look)
-    sentence = _say_nothing(trace, f"in {recorded.sign}")
+    sentence = say_nothing(trace, f"in {recorded.sign}")
     return _finish(place, recorded.look, recorded.sign, groups, trace, model.session, sentence, faults)
 
 
@@ -259,14 +259,14 @@ def _beside_cleared(
         *_group_judged(trace, session, mark.look),
     ]
     groups = [*own, *reply.groups]
-    nothing = _say_nothing(trace, f"in {mark.sign}")
+    nothing = say_nothing(trace, f"in {mark.sign}")
     below = " These would be lost by the plan:" if reply.groups else f" {reply.sentence}"
     known = trace.scene.is_known
     sentence = "" if known and len(groups) > len(reply.groups) else f"{nothing}{below}"
     return replace(reply, total=_count(groups), groups=groups, sentence=sentence, known=known)
 
 
-def _say_nothing(trace: Trace, where: str) -> str:
+def say_nothing(trace: Trace, where: str) -> str:
     """Say that a recorded compaction lost nothing, or why that is unknown."""
     if trace.scene.is_known:
         return _NOTHING.format(was="was", where=where)

@@ -850,24 +850,48 @@ export interface ContextBlock {
   row: number;
   note: string;
 }
-/** Essential facts by the side that has them. */
+/**
+ * Facts by the side that has them.
+ *
+ * Attributes:
+ * only_left: Facts that are missing or changed on the right alone, the most serious first.
+ * only_right: Facts that are missing or changed on the left alone.
+ * both: Essential facts that both sides keep, the latest first.
+ * sentence: Why losses are not known, or "".
+ */
 export interface ContextFactsReply {
   onlyLeft: ContextFacts;
   onlyRight: ContextFacts;
   both: ContextFacts;
+  sentence: string;
 }
 /** Facts of one column; `count` includes those that are not listed. */
 export interface ContextFacts {
   count: number;
   facts: ContextFact[];
 }
-/** An essential fact: its kind with the label on screen, its form, and the title for a list. */
+/** A fact of a column, named as in Findings; `outcome` is that of the side that lost it, or "". */
 export interface ContextFact {
   number: number;
   kind: string;
-  label: string;
   form: string;
   title: string;
+  note: string;
+  outcome:
+    | (
+        | "absent"
+        | "changed"
+        | "contradicted"
+        | "paraphrased"
+        | "partial"
+        | "pointer"
+        | "quoted"
+        | "superseded"
+        | "unclear"
+        | "unknown"
+        | "verbatim"
+      )
+    | "";
 }
 /**
  * Both sides. There is no `recorded` side if no recorded compaction follows, or if it only cleared
