@@ -185,7 +185,7 @@ def test_what_only_the_plan_keeps_is_two_gestures_away_by_keys(
 ) -> None:
     fill_page(page, 1400, 900)
     workbench = open_workbench(policy="auto")
-    choose_policy(page, "flue")
+    choose_policy(page, "codex")
     wait_for_python(page)
     panel(page, "blocks")
     page.get_by_test_id("tab-blocks").press("ArrowRight")  # the first gesture
