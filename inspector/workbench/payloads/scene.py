@@ -61,7 +61,7 @@ from .subagents import SidePayload, place_sides
 VERSION = 1
 HEAD = ("system", "tools", "provided")
 HIDDEN = "hidden_reasoning"
-LANES = ("compacted", "user", "assistant", "reasoning", "tool_call", "unknown", HIDDEN, "tool_output")
+LANES = ("compacted", "user", "assistant", "reasoning", "tool_call", "unknown", "tool_output", HIDDEN)
 """From above: tool output has the tall lane, the lowest."""
 LEAST = 0.005
 """Lanes of the context. Tokens that grew outside the file get no lane below this."""
