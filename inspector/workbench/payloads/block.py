@@ -183,7 +183,7 @@ def _reasoning(plan: Plan, entry: Entry, block: Block) -> list[Fact]:
     if reader := describe_reader(plan.session, entry):
         facts.append(("not portable", f"made by {describe_origin(entry)}; {reader} reads this context now"))
     if not block.text:
-        facts.append(("text", "encrypted or withheld by the provider"))
+        facts.append(("text", "encrypted"))
     return facts
 
 

@@ -96,7 +96,7 @@ class ComparedRequests(NamedTuple):
 
 def list_pairs(model: WorkbenchModel) -> list[Pair]:
     """Return what can be compared with the inputs as they are."""
-    recorded = model.recorded is not None and not model.recorded.sealed
+    recorded = model.recorded is not None and not model.recorded.unread
     pairs: dict[Pair, bool] = {"before": True, "recorded": recorded, "other": model.other is not None}
     return [pair for pair in get_args(Pair) if pairs[pair]]
 
@@ -119,7 +119,7 @@ def find_plan(model: WorkbenchModel, place: int) -> Plan:
     A recorded compaction that no plan describes is a plan that changes nothing after it.
     """
     shown, recorded = model.shown, model.looked_at
-    if recorded is not None and recorded.plan is None and not recorded.sealed:
+    if recorded is not None and recorded.plan is None and not recorded.unread:
         return _keep_left(model)
     return shown if place == (shown.place or 0) else plan_at(model, place)
 
@@ -163,7 +163,7 @@ def find_sides(model: WorkbenchModel, pair: Pair, place: int) -> tuple[Side, Sid
     recorded = model.looked_at
     if pair == "before":
         plan = find_plan(model, place)
-        return None, plan if recorded is None or recorded.sealed else recorded
+        return None, plan if recorded is None or recorded.unread else recorded
     # Plan B is compared with the plan, no matter which side is shown.
     plan = model.plan if recorded is not None else find_plan(model, place)
     if pair == "recorded":

@@ -52,7 +52,7 @@ STATES = {
 }
 """The label of a retention on screen."""
 PLACEHOLDER = "A model writes another one each time."
-SEALED = "The recorded summary is encrypted: this is the plan's request, with a placeholder in its place."
+UNREAD = "The recorded summary is {why}: this is the plan's request, with a placeholder in its place."
 
 WordKind = Literal["same", "gone", "new"]
 
@@ -182,7 +182,7 @@ def describe_context(model: WorkbenchModel, query: Mapping[str, Any]) -> Context
         shown = (range(run.first, run.end) for run in runs if not run.folded)
         indexes = [index for run in shown for index in run][:MOST_ROWS]
     most = min(int(query.get("most", MOST_TEXT)), MOST_WHOLE)
-    recorded = model.looked_at
+    unread = "" if model.looked_at is None else model.looked_at.unread
     return ContextReply(
         place=place,
         pair=pair,
@@ -194,7 +194,7 @@ def describe_context(model: WorkbenchModel, query: Mapping[str, Any]) -> Context
         runs=runs,
         rows=[_describe_row(comparison, index, most) for index in indexes],
         chosen=_find_row(comparison, int(query.get("row", -1))),
-        sentence=SEALED if recorded is not None and recorded.sealed and pair == "before" else "",
+        sentence=UNREAD.format(why=unread) if unread and pair == "before" else "",
         # A recorded request was already sent.
         refused=find_refusal(find_plan(model, place)) if model.inputs["look"] == "plan" else "",
     )

@@ -30,7 +30,13 @@ from ...policies.policy import Edits
 from ...redaction.cut import cut_text
 from ...session.entries import Entry
 from ...session.labels import Verdict
-from ...session.queries import MarkName, find_move, find_next_compaction, number_compactions
+from ...session.queries import (
+    MarkName,
+    find_move,
+    find_next_compaction,
+    number_compactions,
+    why_unread,
+)
 from ...session.session import Session
 from ...session.toolcalls.canonical_path import canonical_path
 from ...text import join_words, plural, printable
@@ -270,11 +276,11 @@ def say_nothing(trace: Trace, where: str) -> str:
     """Say that a recorded compaction lost nothing, or why that is unknown."""
     if trace.scene.is_known:
         return _NOTHING.format(was="was", where=where)
-    clears = trace.scene.clears
+    clears, entry = trace.scene.clears, trace.scene.entry
     why = (
         "the file does not say which outputs were cleared"
-        if clears
-        else "the summary is encrypted or missing"
+        if clears or entry is None
+        else f"the summary is {why_unread(entry)}"
     )
     return write("losses", "unknown", why=why).sentence
 

@@ -172,8 +172,8 @@ export interface PackedColumn {
  * recorded compaction has its `look`, the `entry` that records it, the `source` of the size after it
  * ("reported", "counted" or "predicted"), and in `told` the reported values: name, tokens, and who reports
  * them. `untold` marks a compaction that no plan can express: it is drawn block by block and has no rules.
- * If it is `sealed`, only its provider can read the summary. `chosen` says why this policy is used, or is ""
- * if the user chose it. `recovery` is the refused request that a recorded compaction followed, if any. If
+ * `unread` says why its summary cannot be read, "" if it can. `chosen` says why this policy is used, or is
+ * "" if the user chose it. `recovery` is the refused request that a recorded compaction followed, if any. If
  * the cut splits a turn, the beginning of the turn, from position `split_from`, takes a separate summariser
  * call. `since` is the live position before which everything stays, if the plan has one.
  * `trigger` says whether the policy fires, and why.
@@ -189,7 +189,7 @@ export interface PlanPayload {
   look?: string;
   source?: string;
   untold: boolean;
-  sealed: boolean;
+  unread: "" | "encrypted" | "missing";
   cut: CutPayload;
   sentence: SentencePayload;
   rules: RulePayload[];

@@ -160,8 +160,8 @@ export const makeRules = (actions: Actions): Rules => {
     addRule: focusOffer,
     draw(viewState, parts) {
       stages.draw(viewState, parts);
-      // An unreadable recorded compaction has no rules: the plan's rules are shown instead.
-      shown = viewState.plan.sealed ? { ...viewState, plan: viewState.planned } : viewState;
+      // A recorded compaction without a summary to read has no rules: the plan's rules are shown instead.
+      shown = viewState.plan.unread ? { ...viewState, plan: viewState.planned } : viewState;
       const { tab, settled, needsKernel } = viewState;
       if (hasAny(parts, "plan", "scene")) stale = true;
       setAttributes(node, { "aria-busy": settled ? undefined : "true" });
