@@ -287,6 +287,7 @@ const Rule = ({ rule, plan, numbers, needsKernel, set, remove }: { rule: RulePay
       </span>
       <div>
         <p>
+          {rule.number > 0 && <b>{rule.title}: </b>}
           <Sentence rule={rule} numbers={numbers} disabled={needsKernel !== ""} set={set} />
           {changed.map(({ name, label, was }) => (
             <small key={name} class="ci-was">
@@ -330,9 +331,9 @@ const Sentence = ({
   set: Actions["setKnob"];
 }) => (
   <>
-    {rule.sentence.split(/(\{\w+\})/).map((part, i) => {
+    {rule.sentence.split(/(\{\w+\})/).map(part => {
       const knob = rule.knobs.find(({ name }) => `{${name}}` === part);
-      if (knob === undefined) return i === 0 ? part.charAt(0).toUpperCase() + part.slice(1) : part;
+      if (knob === undefined) return part;
       const id = `${rule.kind}.${knob.name}`;
       if (!numbers.has(id)) return knob.words;
       return <KnobField key={id} {...{ id, knob, disabled, set }} />;
