@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Locator, Page, expect
 
 from inspector.workbench.queries import answer_query
-from tests.browser.conftest import OpenOffline
+from tests.browser.conftest import OpenOffline, OpenWorkbench
 from tests.browser.hand import shown_place
 from tests.browser.product import WorkbenchModel, export_html, open_demo, open_session
 from tests.browser.screen import SHOTS, wait_until_still
@@ -306,3 +306,34 @@ def test_nbconvert_gives_a_picture_that_needs_no_network(
     expect(page.locator("table")).to_contain_text("tool output")
     # nbconvert's own template asks for two libraries, ours or not; neither is there, and neither is needed.
     assert {url.split("/")[2] for url in traffic.take_strangers()} <= {"cdnjs.cloudflare.com"}
+
+
+def test_a_cut_moved_by_hand_is_the_same_plan_live_and_on_a_page(
+    page: Page, open_workbench: OpenWorkbench, tmp_path: Path, show: OpenOffline
+) -> None:
+    """As recorded has its own cut: another one is the harness's, and both say so."""
+    done = export_html(WorkbenchModel(open_demo(), "auto"), tmp_path / "page.html")
+    offline, told = show(done.path)
+    workbench = open_workbench(policy="auto")
+    seen = []
+    for one in (page, offline):
+        picker = one.get_by_test_id("policy-picker")
+        expect(picker).to_contain_text("As recorded")
+        expect(picker).not_to_contain_text("cut moved")
+        one.get_by_test_id("cut-handle").focus()
+        one.keyboard.press("PageUp")
+        expect(picker).to_contain_text("cut moved")
+        rules = one.get_by_test_id("tab-rules")
+        rules.click()
+        heading = one.locator(".ci-ruling h3", has_text="Rules of")
+        seen.append(
+            [
+                picker.inner_text(),
+                one.get_by_test_id("gauge-after").inner_text(),
+                heading.inner_text(),
+                one.get_by_test_id("recipe").inner_text(),
+            ]
+        )
+    assert seen[0] == seen[1]
+    assert workbench.plan.policy.title in seen[0][0]
+    assert told == []
