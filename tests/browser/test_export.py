@@ -248,7 +248,9 @@ def test_W2_25_what_is_searched_for_is_found_in_the_texts_of_the_page(
     page, told = show(exported_page)
     field = page.get_by_test_id("search")
     field.fill("Zone.CACHE [")
-    expect(page.get_by_test_id("found-note")).to_contain_text("does not occur in the blocks of this context")
+    expect(page.get_by_test_id("found-note")).to_contain_text(
+        "does not occur in the blocks and facts of this context"
+    )
     # What the page finds is what a plain look through the moment's texts finds.
     words = "offsets.py"
     moment = model.plan.session
@@ -257,11 +259,10 @@ def test_W2_25_what_is_searched_for_is_found_in_the_texts_of_the_page(
     expected = sum(words in text.lower() for text in texts)
     assert expected > 12
     field.fill(words.upper())
-    listed = page.get_by_test_id("found").get_by_role("option")
+    listed = page.get_by_test_id("found").get_by_role("group", name="blocks").get_by_role("option")
     expect(listed.first.locator("mark").first).to_have_text(words)
     expect(page.get_by_test_id("found-note")).to_contain_text(f"{expected} blocks in all")
-    # Enter goes there.
-    field.press("Enter")
+    listed.first.click()
     expect(page.get_by_test_id("tab-blocks")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_test_id("block")).to_contain_text("turn")
     assert told == []
@@ -336,4 +337,29 @@ def test_a_cut_moved_by_hand_is_the_same_plan_live_and_on_a_page(
         )
     assert seen[0] == seen[1]
     assert workbench.plan.policy.title in seen[0][0]
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("query", "group"),
+    [("offsets.py", "facts"), ("never touch data/almanac", "facts"), ("turn 3", "turns")],
+)
+def test_the_search_of_a_page_finds_the_facts_and_turns_that_the_live_one_finds(
+    page: Page, open_workbench: OpenWorkbench, exported_page: Path, show: OpenOffline, query: str, group: str
+) -> None:
+    offline, told = show(exported_page)
+    open_workbench(policy="auto")
+    # The facts are found once the list is asked for.
+    page.get_by_test_id("tab-facts").click()
+    expect(page.get_by_test_id("fact").first).to_be_visible()
+    found = []
+    for one in (page, offline):
+        one.get_by_test_id("search").fill(query)
+        box = one.get_by_test_id("found")
+        expect(box.get_by_role("option").first).to_be_visible()
+        found.append(sorted(box.get_by_role("group", name=group).get_by_role("option").all_inner_texts()))
+    assert found[0] == found[1] != []
+    # What only a kernel searches is said.
+    expect(offline.get_by_test_id("found-note")).to_contain_text("this context, not the whole session")
+    expect(page.get_by_test_id("found-note")).not_to_contain_text("not the whole session")
     assert told == []

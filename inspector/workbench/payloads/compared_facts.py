@@ -1,6 +1,6 @@
-"""The facts of two compared requests: what only one of them still says, and what both say.
+"""The facts of two compared requests: those that only one of them retains, and those that both do.
 
-What a request lost is what `findings` lists, so the tabs Context and Findings count and name the same facts.
+A request lost the facts that `findings` lists for it: the tabs Context and Findings count and name the same.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_FACTS = 100
 
 
 class ContextFact(Payload, frozen=True):
-    """A fact of a column, named as in Findings; `outcome` is that of the side that lost it, or ""."""
+    """A fact of a column, named as in Findings; `outcome` is its outcome on the side that lost it, or ""."""
 
     number: int
     kind: str
@@ -63,16 +63,16 @@ class ContextFactsReply(Payload, frozen=True):
 
 
 class _SideFacts(NamedTuple):
-    """What a request keeps and has lost.
+    """Facts of one request.
 
     Attributes:
-        kept: The facts that it still says, by number.
+        retained: The facts that the request still says, by number.
         essential: The numbers of the essential facts among all.
         losses: The findings about it, by the fact's number.
         sentence: Why its losses are not known, or "".
     """
 
-    kept: Mapping[int, TracedFact]
+    retained: Mapping[int, TracedFact]
     essential: frozenset[int]
     losses: Mapping[int, LintFinding]
     sentence: str
@@ -87,11 +87,11 @@ def describe_context_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> C
     listing = find_listing(model, place, planned=True)
     right = _read_side(model, listing, shown or sides[1] or listing.plan)
     left = _read_before(listing) if sides[0] is None else _read_side(model, listing, sides[0])
-    both = left.kept.keys() & right.kept.keys() & right.essential
+    both = left.retained.keys() & right.retained.keys() & right.essential
     return ContextFactsReply(
         _list_lost(right, left),
         _list_lost(left, right),
-        _list_kept(right.kept[number] for number in sorted(both, reverse=True)),
+        _list_retained(right.retained[number] for number in sorted(both, reverse=True)),
         next(filter(None, (right.sentence, left.sentence)), ""),
     )
 
@@ -99,10 +99,9 @@ def describe_context_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> C
 def _read_before(listing: FactListing) -> _SideFacts:
     """Return what the request before a compaction says: everything that could be read there."""
     trace = listing.trace
-    stood = np.flatnonzero(trace.stood).tolist()
-    return _SideFacts(
-        {int(trace.number[at]): trace.traced[at] for at in stood}, list_essential(trace), {}, ""
-    )
+    rows = np.flatnonzero(trace.stood).tolist()
+    readable = {int(trace.number[row]): trace.traced[row] for row in rows}
+    return _SideFacts(readable, list_essential(trace), {}, "")
 
 
 def _read_side(model: WorkbenchModel, listing: FactListing, side: Plan | RecordedSide) -> _SideFacts:
@@ -111,13 +110,11 @@ def _read_side(model: WorkbenchModel, listing: FactListing, side: Plan | Recorde
     trace, sentence = _trace_side(model, listing, side)
     findings = list_losses(trace, model.session, plan)
     losses = {finding.traced.fact.number: finding for finding in findings if finding.traced is not None}
-    kept = np.flatnonzero(trace.stood & np.isin(trace.outcome, [CODE[name] for name in RETAINED]))
-    return _SideFacts(
-        {number: trace.traced[at] for at in kept.tolist() if (number := int(trace.number[at])) not in losses},
-        list_essential(trace),
-        losses,
-        sentence,
-    )
+    rows = np.flatnonzero(trace.stood & np.isin(trace.outcome, [CODE[name] for name in RETAINED])).tolist()
+    retained = {int(trace.number[row]): trace.traced[row] for row in rows}
+    for number in losses:
+        retained.pop(number, None)
+    return _SideFacts(retained, list_essential(trace), losses, sentence)
 
 
 def _trace_side(model: WorkbenchModel, listing: FactListing, side: Plan | RecordedSide) -> tuple[Trace, str]:
@@ -127,13 +124,13 @@ def _trace_side(model: WorkbenchModel, listing: FactListing, side: Plan | Record
         trace = listing.trace if is_shown else trace_facts(listing.facts, side, placeholder=False)
         return trace, f"Planned: {UNLESS}." if side.is_unwritten else ""
     recorded = find_recorded(listing, model.session[side.mark.entry])
-    known = recorded.trace.scene.is_known
-    return recorded.trace, "" if known else say_nothing(recorded.trace, f"in {recorded.sign}")
+    is_known = recorded.trace.scene.is_known
+    return recorded.trace, "" if is_known else say_nothing(recorded.trace, f"in {recorded.sign}")
 
 
 def _list_lost(loser: _SideFacts, keeper: _SideFacts) -> ContextFacts:
     """Describe the facts that one side lost and the other keeps."""
-    chosen = [loss for number, loss in loser.losses.items() if number in keeper.kept]
+    chosen = [loss for number, loss in loser.losses.items() if number in keeper.retained]
     return ContextFacts(
         len(chosen),
         [
@@ -144,11 +141,10 @@ def _list_lost(loser: _SideFacts, keeper: _SideFacts) -> ContextFacts:
     )
 
 
-def _list_kept(facts: Iterable[TracedFact]) -> ContextFacts:
-    kept = list(facts)
-    return ContextFacts(
-        len(kept), [_describe(traced, label_of(traced.fact.kind)) for traced in kept[:MOST_FACTS]]
-    )
+def _list_retained(facts: Iterable[TracedFact]) -> ContextFacts:
+    retained = list(facts)
+    rows = [_describe(traced, label_of(traced.fact.kind)) for traced in retained[:MOST_FACTS]]
+    return ContextFacts(len(retained), rows)
 
 
 def _describe(traced: TracedFact, note: str, outcome: Outcome | Literal[""] = "") -> ContextFact:

@@ -870,7 +870,7 @@ export interface ContextFacts {
   count: number;
   facts: ContextFact[];
 }
-/** A fact of a column, named as in Findings; `outcome` is that of the side that lost it, or "". */
+/** A fact of a column, named as in Findings; `outcome` is its outcome on the side that lost it, or "". */
 export interface ContextFact {
   number: number;
   kind: string;
