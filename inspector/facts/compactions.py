@@ -11,7 +11,7 @@ from ..formats.summary_wording import shown_summary
 from ..mixins import Framed
 from ..redaction.cut import cut_text
 from ..session.entries import Boundary
-from ..session.queries import MarkName, find_move, is_sealed, number_compactions
+from ..session.queries import MarkName, find_move, number_compactions, why_unread
 from ..session.session import Session
 from ..session.tree import COMPACTION, MICRO
 from ..text import html_table, plural, printable, printed, text_table
@@ -113,7 +113,7 @@ class CompactionRow(NamedTuple):
         """Why the summary cannot be read: "encrypted" or "missing"; "" if nothing is to be read."""
         if self.known or self.kind == "micro" or self.trace.scene.entry is None:
             return ""
-        return "encrypted" if is_sealed(self.trace.scene.entry) else "missing"
+        return why_unread(self.trace.scene.entry)
 
     @property
     def _sizes(self) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..cuts import END
+from ..planning.fates import DECIDED_BY
 from ..planning.plan import Plan
 from ..policies.table import DROPPED, FATES, SUMMARISED
 from ..redaction.cut import cut_line, cut_text
@@ -44,14 +45,6 @@ SPEAKERS = {
     "file": "An instruction file",
 }
 """Speakers as the subject of a sentence."""
-_WHAT = {
-    "pin": "a pin",
-    "pair": "the rule that calls and outputs go together",
-    "bound": "the model, which refuses reasoning after an edit",
-    "end": "the provider, which takes no message that ends with reasoning",
-    "withheld": "the harness, which sends no reasoning",
-    "nothing": "no rule",
-}
 WHO = {
     "user": "the user",
     "model": "the model",
@@ -466,11 +459,12 @@ def _planned_causes(traced: TracedFact, plan: Plan) -> Iterator[Cause]:
     carriers, refs = ((), ()) if _standing(traced) else _carriers(traced)
     all_refs = {*traced.named, *refs, *(stand.ref for stand in carriers)}
     rows = [row for row, ref in enumerate(plan.session.live_refs()) if ref in all_refs]
-    takers = Counter((plan.rule_of(row), FATES[int(plan.fate[row])]) for row in rows)
-    for (rule, fate), number in takers.items():
+    takers = Counter((int(plan.outcome.rule[row]), FATES[int(plan.fate[row])]) for row in rows)
+    for (code, fate), number in takers.items():
         if fate != "verbatim":
+            rule = DECIDED_BY[code] if code < 0 else f"the rule “{plan.policy.rules[code].label}”"
             blocks = plural(number, "block that says", "blocks that say")
-            yield _cause("taken by a rule", number=blocks, rule=_WHAT.get(rule, rule), fate=fate)
+            yield _cause("taken by a rule", number=blocks, rule=rule, fate=fate)
     fates = plan.fate[rows]
     if plan.cut is not None and plan.place is not None and np.isin(fates, (SUMMARISED, DROPPED)).any():
         # Before the cut a rule may still keep what it likes.

@@ -77,7 +77,7 @@ _ROWS = (
         "Another value had taken its place before; nothing is missing.",
         "replaced before", "it had been replaced before", "superseded", "grey", "⇄"),
     OutcomeTraits("unknown", "unknown", "The summary is encrypted or missing.",
-        "unknown", "the summary cannot be read", "undecided", "grey", "◇"),
+        "unknown", "the summary is encrypted or missing", "undecided", "grey", "◇"),
 )
 # fmt: on
 TRAITS: dict[Outcome, OutcomeTraits] = {traits.name: traits for traits in _ROWS}

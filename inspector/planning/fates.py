@@ -129,6 +129,15 @@ DECIDERS = {
     BY_WITHHELD: "withheld",
     BY_END: "end",
 }
+DECIDED_BY = {
+    BY_NONE: "no rule",
+    BY_PIN: "a pin",
+    BY_PAIR: "the other half of its call",
+    BY_BOUND: "the model, which refuses reasoning after an edit",
+    BY_WITHHELD: "the harness, which sends no reasoning",
+    BY_END: "the provider, which takes no message that ends with reasoning",
+}
+"""The same in words, as a story and the list of blocks say them."""
 _THINKING = ("thinking", "redacted_thinking", "reasoning")
 """The block types of other formats that are reasoning here."""
 REMAINS = np.array([fate not in ("summarised", "dropped") for fate in FATES])

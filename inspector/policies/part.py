@@ -45,6 +45,11 @@ class PolicyPart(Value):
         return False
 
     @property
+    def label(self) -> str:
+        """Its name wherever it is shown."""
+        return self.title or self.kind
+
+    @property
     def template(self) -> str:
         """The clause that says what it does as it is set now."""
         return self.phrase

@@ -90,6 +90,11 @@ def is_sealed(entry: Entry) -> bool:
     return is_unreadable or any(isinstance(block, Reasoning) and block.encrypted for block in entry.blocks)
 
 
+def why_unread(entry: Entry) -> Literal["encrypted", "missing"]:
+    """Return why a recorded compaction has no summary to read."""
+    return "encrypted" if is_sealed(entry) else "missing"
+
+
 def without_reasoning(session: Session) -> Session:
     """Return the session as if its history had never contained reasoning (S0-44)."""
     entries = tuple(

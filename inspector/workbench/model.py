@@ -55,7 +55,7 @@ from .payloads.base_payload import Payload, to_json
 from .payloads.gauge import describe_due
 from .payloads.recorded import draw_recorded
 from .payloads.replay import draw_run
-from .payloads.scene import DrawnPlan, draw_plan, draw_scene
+from .payloads.scene import DrawnPlan, Unread, draw_plan, draw_scene
 from .written_summaries import WrittenSummary, fill_in, keep
 
 MOST_WORDS = 2_000
@@ -70,9 +70,9 @@ class RecordedSide(NamedTuple):
     drawn: DrawnPlan
 
     @property
-    def sealed(self) -> bool:
-        """Whether only its provider can read its summary."""
-        return self.drawn.payload.sealed
+    def unread(self) -> Unread:
+        """Why its summary cannot be read: "encrypted" or "missing"; "" if it can."""
+        return self.drawn.payload.unread
 
 
 class HeldPlan(NamedTuple):

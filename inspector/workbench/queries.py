@@ -26,7 +26,8 @@ from .payloads.block import (
     describe_summary,
 )
 from .payloads.compactions import list_compactions
-from .payloads.context import describe_context, describe_context_facts
+from .payloads.compared_facts import describe_context_facts
+from .payloads.context import describe_context
 from .payloads.fact_list import list_facts, plan_at, search_facts
 from .payloads.findings import describe_losses, list_findings
 from .payloads.lesson import LessonReply, play_rules

@@ -39,7 +39,7 @@ WORDS: dict[str, ScreenWord] = {
     "evidence": ScreenWord("by whose word"),
     "recorded": ScreenWord("by the file", "The file itself shows it."),
     "planned": ScreenWord("by this plan"),
-    "inferred": ScreenWord("guessed", "The summary cannot be read; guessed from what follows."),
+    "inferred": ScreenWord("guessed", "The summary is encrypted or missing; guessed from what follows."),
     "at_risk": ScreenWord(
         "absent unless the summary names it",
         "The summary of this plan is not written yet, and nothing else names it.",

@@ -205,7 +205,7 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
         },
         chosen: "",
         untold: false,
-        sealed: false,
+        unread: "",
         sentence: {
           case: "planned",
           parts: [

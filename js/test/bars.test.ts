@@ -85,6 +85,8 @@ test("growth outside the file has its own lane, and shrinks with its block", () 
   expect(piece(0)).toMatchObject({ lane: 1, tokens: 40, after: 40 });
   // The pointer keeps 7 of the 100 tokens of its output.
   expect(piece(3)?.after).toBeCloseTo(2.8);
+  // One lane for all is of what is in the file.
+  expect([...(measureLanes(grown, axis, true).sums[0] ?? [])]).toEqual([110, 20]);
 });
 
 test("all lanes and the pill fit 220 pixels, however many there are", () => {

@@ -53,14 +53,14 @@ test("rules are numbered, and a value is a field if it matters and a word otherw
   const { draw } = await openRules({}, ["pointer.over"]);
   const [pointer, summary] = document.querySelectorAll<HTMLElement>(".ci-waterfall li");
   expect(pointer?.querySelector(".ci-nth")?.textContent).toBe("1");
-  expect(pointer?.querySelector("p")?.textContent).toBe("Outputs over  tokens become pointers");
+  expect(pointer?.querySelector("p")?.textContent).toBe("pointers: outputs over  tokens become pointers");
   expect(pointer?.contains(knob("pointer.over"))).toBe(true);
-  expect(summary?.querySelector("p")?.textContent).toBe("Older turns are summarised");
+  expect(summary?.querySelector("p")?.textContent).toBe("summary: older turns are summarised");
   expect(summary?.textContent).toContain("the cut is before turn 2");
   expect(knob("summary.how")).toBeNull();
   await draw({ needsKernel: "No kernel." });
   expect(knob("pointer.over")).toBeNull();
-  expect(pointer?.querySelector("p")?.textContent).toBe("Outputs over 50 become pointers");
+  expect(pointer?.querySelector("p")?.textContent).toBe("pointers: outputs over 50 become pointers");
 });
 
 test("the waterfall ends at the plan's result; rules without tokens have words", async () => {

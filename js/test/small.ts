@@ -136,7 +136,7 @@ export const smallPlan = (
     policySource: "Made for tests.",
     chosen: "",
     untold: false,
-    sealed: false,
+    unread: "",
     cut: { place: 3, id: "e3", by: "policy", sentence: "The policy cuts before turn 2." },
     sentence: SENTENCE,
     rules: [

@@ -147,7 +147,7 @@ test("the block panel shows both plans' outcomes and what decides them", async (
   await frames();
   const details = find("block").textContent;
   expect(details).toContain("plan Apointer 7by rule 1, pointers");
-  expect(details).toContain("plan Bverbatim 100it shares the fate of its call or output");
+  expect(details).toContain("plan Bverbatim 100by the other half of its call");
 });
 
 test("the other half of a call is a button that goes there", async () => {

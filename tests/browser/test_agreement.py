@@ -80,6 +80,10 @@ def check_agreement(page: Page, workbench: Workbench) -> None:
     heads = panes.locator(".ci-ctx-heads b").all_inner_texts()
     numbers = [read_number(words) for words in heads if re.fullmatch(r"[\d,]+", words)]
     assert numbers == [plan.before, plan.after]
+    # What only the request before has is what is missing or changed.
+    only = panes.get_by_test_id("facts-only-in-a")
+    expect(only.locator(".ci-count")).to_have_text(str(missing))
+    expect(only).to_contain_text("missing or changed in B")
     # The summary's tab says of the planned one what the table says.
     planned = panel(page, "summary").get_by_role("region", name="Planned")
     expect(planned.locator(".ci-side-counts")).to_contain_text(row["losses"])
@@ -181,7 +185,7 @@ def test_what_only_the_plan_keeps_is_two_gestures_away_by_keys(
 ) -> None:
     fill_page(page, 1400, 900)
     workbench = open_workbench(policy="auto")
-    choose_policy(page, "flue")
+    choose_policy(page, "codex")
     wait_for_python(page)
     panel(page, "blocks")
     page.get_by_test_id("tab-blocks").press("ArrowRight")  # the first gesture

@@ -126,7 +126,7 @@ def test_both_sides_add_up_and_a_pair_shows_what_only_one_keeps(
     check_side(rows, 0, live_context(workbench.moment, workbench.ledger))
     check_side(rows, 1, build_context(workbench.moment, model.shown))
     # Two gestures: what the plan keeps and the recorded compaction does not.
-    workbench.policy = "flue"
+    workbench.policy = "codex"
     workbench.look = "plan"
     wait_for_python(page)
     page.get_by_test_id("pair-recorded").click()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.screen import screenshot
+from tests.browser.hand import fill_page
+from tests.browser.screen import screenshot, wait_until_still
 
 CAP = "Spend at most $500 per run."
 LINT = "Always run the linter and the tests before a commit."
@@ -70,6 +72,28 @@ def test_a_changed_value_is_marked_on_both_sides(page: Page, open_workbench: Ope
         expect(side.locator("mark:not(.ci-ev-differs)").first).to_contain_text("pend at most")
     expect(page.get_by_test_id("story")).to_have_attribute("data-tone", "red")
     screenshot(page, "evidence-changed")
+
+
+LINES = """nodes => nodes.filter(node => node.scrollHeight > node.clientHeight).map(node => {
+  const line = Number.parseFloat(getComputedStyle(node).lineHeight);
+  return [node.getBoundingClientRect().height - 2 * node.clientTop, node.scrollTop].map(pixels => {
+    const rest = pixels % line;
+    return Math.min(rest, line - rest);
+  });
+})"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (1400, 1100), (560, 900), (390, 900)])
+def test_a_box_of_evidence_cuts_no_line_in_half(
+    page: Page, open_workbench: OpenWorkbench, width: int, height: int
+) -> None:
+    fill_page(page, width, height)
+    open_workbench(policy="auto", look="recorded:1", tab="findings")
+    expect(page.get_by_test_id("story-title")).to_be_visible()
+    wait_until_still(page)
+    boxes = page.get_by_test_id("evidence").locator(".ci-ev-paper").evaluate_all(LINES)
+    assert boxes, "no passage is longer than its box"
+    assert all(rest < 1 for box in boxes for rest in box), boxes
 
 
 def test_head_line_tab_and_list_have_one_count(page: Page, open_workbench: OpenWorkbench) -> None:

@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Locator, Page, expect
 
 from inspector.workbench.queries import answer_query
-from tests.browser.conftest import OpenOffline
+from tests.browser.conftest import OpenOffline, OpenWorkbench
 from tests.browser.hand import shown_place
 from tests.browser.product import WorkbenchModel, export_html, open_demo, open_session
 from tests.browser.screen import SHOTS, wait_until_still
@@ -248,7 +248,9 @@ def test_W2_25_what_is_searched_for_is_found_in_the_texts_of_the_page(
     page, told = show(exported_page)
     field = page.get_by_test_id("search")
     field.fill("Zone.CACHE [")
-    expect(page.get_by_test_id("found-note")).to_contain_text("does not occur in the blocks of this context")
+    expect(page.get_by_test_id("found-note")).to_contain_text(
+        "does not occur in the blocks and facts of this context"
+    )
     # What the page finds is what a plain look through the moment's texts finds.
     words = "offsets.py"
     moment = model.plan.session
@@ -257,11 +259,10 @@ def test_W2_25_what_is_searched_for_is_found_in_the_texts_of_the_page(
     expected = sum(words in text.lower() for text in texts)
     assert expected > 12
     field.fill(words.upper())
-    listed = page.get_by_test_id("found").get_by_role("option")
+    listed = page.get_by_test_id("found").get_by_role("group", name="blocks").get_by_role("option")
     expect(listed.first.locator("mark").first).to_have_text(words)
     expect(page.get_by_test_id("found-note")).to_contain_text(f"{expected} blocks in all")
-    # Enter goes there.
-    field.press("Enter")
+    listed.first.click()
     expect(page.get_by_test_id("tab-blocks")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_test_id("block")).to_contain_text("turn")
     assert told == []
@@ -306,3 +307,59 @@ def test_nbconvert_gives_a_picture_that_needs_no_network(
     expect(page.locator("table")).to_contain_text("tool output")
     # nbconvert's own template asks for two libraries, ours or not; neither is there, and neither is needed.
     assert {url.split("/")[2] for url in traffic.take_strangers()} <= {"cdnjs.cloudflare.com"}
+
+
+def test_a_cut_moved_by_hand_is_the_same_plan_live_and_on_a_page(
+    page: Page, open_workbench: OpenWorkbench, tmp_path: Path, show: OpenOffline
+) -> None:
+    """As recorded has its own cut: another one is the harness's, and both say so."""
+    done = export_html(WorkbenchModel(open_demo(), "auto"), tmp_path / "page.html")
+    offline, told = show(done.path)
+    workbench = open_workbench(policy="auto")
+    seen = []
+    for one in (page, offline):
+        picker = one.get_by_test_id("policy-picker")
+        expect(picker).to_contain_text("As recorded")
+        expect(picker).not_to_contain_text("cut moved")
+        one.get_by_test_id("cut-handle").focus()
+        one.keyboard.press("PageUp")
+        expect(picker).to_contain_text("cut moved")
+        rules = one.get_by_test_id("tab-rules")
+        rules.click()
+        heading = one.locator(".ci-ruling h3", has_text="Rules of")
+        seen.append(
+            [
+                picker.inner_text(),
+                one.get_by_test_id("gauge-after").inner_text(),
+                heading.inner_text(),
+                one.get_by_test_id("recipe").inner_text(),
+            ]
+        )
+    assert seen[0] == seen[1]
+    assert workbench.plan.policy.title in seen[0][0]
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("query", "group"),
+    [("offsets.py", "facts"), ("never touch data/almanac", "facts"), ("turn 3", "turns")],
+)
+def test_the_search_of_a_page_finds_the_facts_and_turns_that_the_live_one_finds(
+    page: Page, open_workbench: OpenWorkbench, exported_page: Path, show: OpenOffline, query: str, group: str
+) -> None:
+    offline, told = show(exported_page)
+    open_workbench(policy="auto")
+    # The facts are found once the list is asked for.
+    page.get_by_test_id("tab-facts").click()
+    expect(page.get_by_test_id("fact").first).to_be_visible()
+    found = []
+    for one in (page, offline):
+        one.get_by_test_id("search").fill(query)
+        box = one.get_by_test_id("found")
+        expect(box.get_by_role("option").first).to_be_visible()
+        found.append(sorted(box.get_by_role("group", name=group).get_by_role("option").all_inner_texts()))
+    assert found[0] == found[1] != []
+    # What only a kernel searches is said.
+    expect(offline.get_by_test_id("found-note")).to_contain_text("this context, not the whole session")
+    expect(page.get_by_test_id("found-note")).not_to_contain_text("not the whole session")
+    assert told == []

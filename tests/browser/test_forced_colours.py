@@ -42,7 +42,7 @@ def test_the_name_of_the_sub_agents_and_their_link_do_not_overlap(
     open_workbench(policy="auto")
     names = page.locator(".ci-sidelist li > :first-child")
     for name in names.all():
-        box, lane = name.bounding_box(), page.locator(".ci-hue").first.bounding_box()
+        box, lane = name.bounding_box(), page.locator(".ci-lane .ci-hue").first.bounding_box()
         assert box is not None
         assert lane is not None
         # At the left margin, as the names of the lanes are.

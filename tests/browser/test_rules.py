@@ -9,8 +9,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.bare import WidgetServer, wait_for_python
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.hand import focus_workbench
+from tests.browser.hand import fill_page, focus_workbench, open_tab
 from tests.browser.product import (
+    FATES,
     Workbench,
     make_again,
     open_plan,
@@ -141,3 +142,23 @@ def test_a_saved_plan_opens_equal_in_python(
     assert find_violations(page) == []
     assert watch.errors == []
     assert watch.strangers(widgets) == []
+
+
+def test_a_rule_has_one_name_in_rules_blocks_and_story(page: Page, open_workbench: OpenWorkbench) -> None:
+    fill_page(page, 1400, 1000)
+    workbench = open_workbench(policy="flue", tab="rules")
+    title = "Summarise older"
+    (kind,) = [rule.kind for rule in workbench.plan.policy.rules if rule.title == title]
+    row = page.locator(f".ci-waterfall [data-kind={kind}]")
+    expect(row.locator("b").first).to_have_text(f"{title}:")
+    number = row.locator(".ci-nth").inner_text()
+    # The list of blocks, of a block that it takes.
+    taken = [at for at, code in enumerate(workbench.plan.fate) if FATES[code] == "summarised"]
+    workbench.block = str(workbench.plan.session.live_refs()[taken[0]])
+    open_tab(page, "blocks")
+    expect(page.locator(".ci-block")).to_contain_text(f"rule {number}, {title}")
+    # The story of a fact that it takes.
+    open_tab(page, "findings")
+    story = page.locator("[data-panel=findings]")
+    expect(story).to_contain_text(f"decided by the rule “{title}”")
+    expect(story).not_to_contain_text(kind)

@@ -11,8 +11,10 @@ from inspector import build_context, open_demo, open_session
 from inspector.planning.assemble import live_context
 from inspector.text import printable
 from inspector.workbench.model import WorkbenchModel
+from inspector.workbench.opening import list_marks
 from inspector.workbench.queries import answer_query
 from tests.shared import SHARED, needs_shared
+from tests.workbench.test_one_count import sealed_session
 
 
 def ask(model: WorkbenchModel, question: str, **query: Any) -> dict[str, Any]:
@@ -97,3 +99,64 @@ def test_W2_18_of_real_sessions(path: Path) -> None:
     check(model)
     model.answer({"policy": "keep-recent-turns"})
     check(model)
+
+
+def check_facts(model: WorkbenchModel, look: str) -> int:
+    """Compare the facts that only the request before has with the findings; return their number."""
+    model.answer({"look": look})
+    groups = ask(model, "findings", look=look)["groups"]
+    label = model.looked_at.mark.look if model.looked_at else "plan"
+    rows = [row for group in groups if group["id"] in ("absent", "changed") for row in group["rows"]]
+    lost = [row for row in rows if row["pick"] == label]
+    facts = ask(model, "context_facts")
+    names = ("number", "title", "note", "outcome")
+    shown = [[fact[name] for name in names] for fact in facts["onlyLeft"]["facts"]]
+    assert sorted(shown) == sorted([row[name] for name in names] for row in lost)
+    assert facts["onlyLeft"]["count"] == len(lost)
+    assert facts["onlyRight"]["count"] == 0
+    assert not {fact["number"] for fact in facts["both"]["facts"]} & {
+        row["number"] for row in rows if row in lost
+    }
+    return len(lost)
+
+
+@pytest.mark.parametrize("look", ["recorded:1", "cleared:1", "plan"])
+def test_the_facts_that_only_the_request_before_has_are_the_findings(look: str) -> None:
+    model = WorkbenchModel(open_demo(), "auto")
+    model.answer({})
+    assert (check_facts(model, look) > 0) == (look != "cleared:1")
+
+
+def test_a_fact_that_the_reader_calls_not_lost_is_in_no_list() -> None:
+    session = open_demo()
+    first = session.compactions[0].missing[0]
+    models = [
+        WorkbenchModel(each, "auto") for each in (session, session.with_judgements([first.judge("not lost")]))
+    ]
+    for model in models:
+        model.answer({})
+    before, after = (check_facts(model, "recorded:1") for model in models)
+    assert after == before - 1
+
+
+@needs_shared
+@pytest.mark.parametrize("path", real_sessions())
+def test_the_facts_of_real_sessions_are_the_findings(path: Path) -> None:
+    model = WorkbenchModel(open_session(path), "auto")
+    model.answer({})
+    for mark in list_marks(model.session, model.history):
+        check_facts(model, mark.look)
+    model.answer({"policy": "flue"})
+    check_facts(model, "plan")
+
+
+def test_nothing_is_called_lost_under_an_encrypted_summary() -> None:
+    model = WorkbenchModel(sealed_session(2), "auto")
+    model.answer({})
+    assert model.looked_at is not None
+    facts, findings = ask(model, "context_facts"), ask(model, "findings", look=model.looked_at.mark.look)
+    assert facts["onlyLeft"]["count"] == 0
+    assert facts["sentence"] == findings["sentence"] != ""
+    # Its plan says that its own summary is not written.
+    model.answer({"look": "plan"})
+    assert "unless" in ask(model, "context_facts")["sentence"]

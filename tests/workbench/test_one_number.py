@@ -59,7 +59,7 @@ def compare_places(session: Session) -> int:
         if picture.rules:
             changes = [rule.delta for rule in picture.rules if rule.delta is not None]
             assert picture.before.total + sum(changes) == picture.after.total
-        if not picture.sealed:
+        if not picture.unread:
             place = picture.cut.place
             context = answer_query(model, {"type": "context", "id": 1, "place": place})
             assert context["right"]["tokens"] == picture.after.total

@@ -24,10 +24,12 @@ from inspector.summaries.compaction import compact
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import History, trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
+from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.payloads.recorded import draw_recorded, find_recorded
 from inspector.workbench.payloads.scene import CutPayload, PlanPayload, draw_plan
+from inspector.workbench.queries import answer_query
 from tests.claude_rows import Claude
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
@@ -218,13 +220,28 @@ def test_the_bundled_session_tells_what_its_compaction_lost() -> None:
     assert {name for name, _, _ in picture.told} >= {"recorded before", "next request", "summary"}
 
 
-def test_a_summary_that_only_the_provider_can_read_is_said_to_be_one() -> None:
-    session = chain(user("aaaa"), model("b" * 50), compaction(extra={"unreadable": True}), user("c"))
+@pytest.mark.parametrize(("extra", "why"), [({"unreadable": True}, "an encrypted"), ({}, "a missing")])
+def test_an_encrypted_or_missing_summary_has_one_name_everywhere(extra: dict[str, Any], why: str) -> None:
+    session = chain(user("aaaa"), model("b" * 50), compaction(extra=extra), user("c"))
     plan, history = moment(session, "e1")
     picture, _ = draw_recorded(plan, history)
-    said = "Left of the cut: 2 blocks, 54 tokens became a summary that only the provider can read."
-    assert picture.sentence.text == said and picture.sentence.loses
+    assert picture.sentence.text == f"Left of the cut: 2 blocks, 54 tokens became {why} summary."
+    assert picture.sentence.loses
     assert "what is older was summarised, nothing before it was kept" in picture.cut.sentence
+    word = why.split()[1]
+    assert picture.unread == word
+    shown = WorkbenchModel(session, "auto")
+    shown.answer({"at": "e1", "look": "recorded:1"})
+    query = {"id": 1, "place": shown.shown.place or 0, "look": "recorded:1"}
+    asked = {
+        name: answer_query(shown, {"type": name, **query}) for name in ("losses", "summaries", "context")
+    }
+    assert asked["losses"]["sentence"] == f"The losses are unknown: the summary is {word}."
+    assert f"The summary is {word}" in asked["summaries"]["recorded"]["sentence"]
+    assert f"The recorded summary is {word}" in asked["context"]["sentence"]
+    assert answer_query(shown, {"type": "compactions", **query})["rows"][0]["summary"] == word
+    # What a model wrote about is not called dropped.
+    assert set(find_recorded(plan, history).fate.tolist()) == {SUMMARISED}
 
 
 def find_listed(path: Path) -> Iterator[tuple[str, set[str]]]:

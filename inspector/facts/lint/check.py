@@ -299,11 +299,21 @@ def check_trace(
 
 def find_losses(trace: Trace, session: Session, plan: Plan | None = None) -> dict[str, list[TracedFact]]:
     """Return the missing and changed facts of a trace by the names of LOSSES, as `check_trace` finds them."""
-    findings = list(check_trace(trace, session, plan))
+    findings = list_losses(trace, session, plan)
     return {
         name: [item.traced for item in findings if item.code in codes and item.traced is not None]
         for name, codes in LOSSES.items()
     }
+
+
+def list_losses(trace: Trace, session: Session, plan: Plan | None = None) -> list[LintFinding]:
+    """Return the findings about missing and changed facts, the most serious first."""
+    return [finding for finding in check_trace(trace, session, plan) if finding.code in _RANKS]
+
+
+def list_essential(trace: Trace) -> frozenset[int]:
+    """Return the numbers of the facts that were essential right before a compaction."""
+    return frozenset(number for number, reason in enumerate(_look_at(trace).reasons) if reason)
 
 
 def find_code(trace: Trace, number: int, session: Session) -> str:

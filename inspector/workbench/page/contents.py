@@ -30,11 +30,12 @@ from ...text import plural, printable, utf16_length
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger
 from ..model import WorkbenchModel
-from ..opening import Choice
+from ..opening import AUTO, Choice, choose
 from ..payloads.base_payload import Payload, to_json
 from ..payloads.block import BODY_CHARS, describe_body, describe_rows, describe_summary
 from ..payloads.compactions import list_compactions
-from ..payloads.context import describe_context, describe_context_facts
+from ..payloads.compared_facts import describe_context_facts
+from ..payloads.context import describe_context
 from ..payloads.fact_list import list_facts
 from ..payloads.findings import describe_losses, list_findings
 from ..payloads.policies import find_results, list_choices
@@ -276,18 +277,24 @@ class Answers:
         drawn, data = [wire], [number]
         written = {} if own.checkpoint is None or own.place is None else {own.place: own}
         texts = {number: self._sides(clean)}
-        plan = own
+        plan, moved, choice = own, clean, None
+        if is_current and self.model.inputs["policy"] == AUTO and cuts:
+            # A cut by hand is another policy's, if nobody chose one.
+            edits = own.edits.model_copy(update={"cut": own.cuts.ids[cuts[0]]})
+            choice = choose(self.model_moment, self.model.ledger, edits, self.model.window)
+            plan = choice.plan
+            moved = make_plan(self.moment, self.ledger, plan.policy, clean.edits, window=self.model.window)
         for place in cuts:
             # Moved from place to place, a plan takes along what the policy's rules did.
             plan = self.model.fill_in(_move(plan, place))
             if plan.checkpoint is not None:
                 written[place] = plan
-            wire, number = self._draw(plan)
+            wire, number = self._draw(plan, choice)
             wire["cut"]["id"] = CUT
             for recipe in ("recipe", "shortRecipe"):
                 wire[recipe] = wire[recipe].replace(f"cut={own.cuts.ids[place]!r}", f"cut={CUT!r}")
             if number not in texts:
-                texts[number] = self._sides(_move(clean, place))
+                texts[number] = self._sides(_move(moved, place))
             drawn.append(wire)
             data.append(number)
         tidy = self.redactor.clean_tree
@@ -300,7 +307,7 @@ class Answers:
             "data": data,
             "far": "" if whole else FAR,
             "texts": {str(number): sides for number, sides in texts.items()},
-            **self._summaries(clean, legal, written),
+            **self._summaries(clean, moved, legal, written),
         }
 
     def _sides(self, plan: Plan) -> list[dict[str, Any]]:
@@ -320,18 +327,19 @@ class Answers:
                 rewritten[str(row)] = [printable(text, BODY_CHARS), len(text), pieces]
         return rewritten
 
-    def _summaries(self, clean: Plan, legal: Sequence[int], written: Mapping[int, Plan]) -> dict[str, Any]:
+    def _summaries(
+        self, clean: Plan, moved: Plan, legal: Sequence[int], written: Mapping[int, Plan]
+    ) -> dict[str, Any]:
         """Return the summary at every place as runs of lines, most of which are shared with the next place.
 
-        `written` holds the plans with a written summary; their facts are listed separately.
+        `moved` is the plan that other cuts are of; `written` holds the plans with a written summary, whose
+        facts are listed separately.
         """
         tidy = self.redactor.clean_tree
         own = [] if clean.place is None else [clean.place]
         # A policy that has nothing to do here may still write a summary for a cut by hand.
-        moved = clean
-        if clean.spec is None and len(legal):
-            ids = clean.cuts.ids
-            moved = clean.with_edits(clean.edits.model_copy(update={"cut": ids[legal[-1]]}))
+        if moved.spec is None and len(legal):
+            moved = _move(moved, legal[-1])
         texts: dict[int, list[int]] = {}
         facts: list[list[str]] = []
         apart: dict[str, list[list[str]]] = {}
@@ -398,7 +406,8 @@ class Answers:
                 with self.faults.isolate(f"{name} {look}"):
                     answers[f"{name} {look}"] = to_json(redact_answer(answer(own, query), redactor))
             for part in answers.get(f"context_facts {look}", {}).values():
-                part["facts"] = part["facts"][:MOST_FACTS]
+                if isinstance(part, dict):
+                    part["facts"] = part["facts"][:MOST_FACTS]
             groups = list_findings(own, query).groups if f"findings {look}" in answers else []
             for row in [row for group in groups for row in group.rows][:MOST_STORIES]:
                 story = {**query, "number": row.number, "kind": row.kind, "form": row.form, "pick": row.pick}

@@ -11,7 +11,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from ...planning.diff.pieces import Piece, find_pieces
-from ...planning.fates import BY_BOUND, BY_END, BY_PAIR, BY_PIN, BY_WITHHELD, REMAINS
+from ...planning.fates import DECIDED_BY, REMAINS
 from ...planning.plan import Plan
 from ...planning.summary_jobs import Checkpoint
 from ...policies.table import CLEARED, FATES, VERBATIM, Table
@@ -120,7 +120,6 @@ def describe_body(plan: Plan, row: int, other: Plan | DrawnPlan | None = None) -
     entry = table.session.entries[table.live.entries[table.live.position[row]]]
     block = entry.blocks[table.live.block[row]]
     fate = FATES[plan.fate[row]]
-    decided = _BY.get(int(plan.outcome.rule[row]))
     facts: list[Fact] = [
         ("kind", block.kind.replace("_", " ")),
         ("entry", f"{entry.id}/{table.live.block[row]}"),
@@ -128,7 +127,7 @@ def describe_body(plan: Plan, row: int, other: Plan | DrawnPlan | None = None) -
         ("tokens after", f"{plan.outcome.tokens[row]:,}"),
         ("counted by", say_plainly(plan.ledger.source)),
         ("fate", fate),
-        ("decided by", decided or plan.rule_of(row)),
+        ("decided by", _name_decider(plan, row)),
     ]
     if entry.sources:
         where = entry.sources[0]
@@ -153,6 +152,14 @@ def _compare(block: Block, after: str | None) -> tuple[Body | None, list[Piece] 
     return _body(after), find_pieces(printable(block.text), printable(after))
 
 
+def _name_decider(plan: Plan, row: int) -> str:
+    """Return who decides a block: "rule 4, Summarise older", or "a pin"."""
+    code, policy = int(plan.outcome.rule[row]), plan.policy
+    if code < 0:
+        return DECIDED_BY[code]
+    return cut_text(f"rule {code + first_rule(policy) + 1}, {policy.rules[code].label}", 200)
+
+
 def _text_of(other: Plan | DrawnPlan, row: int) -> str | None:
     if isinstance(other, Plan):
         return _after(other, row)
@@ -164,16 +171,12 @@ def _describe_other(other: Plan | DrawnPlan, row: int, block: Block) -> OtherBod
     """Return plan B's retention of the block, and the rule that decides it."""
     compared = _compare(block, _text_of(other, row))
     if isinstance(other, Plan):
-        code = int(other.outcome.rule[row])
-        by = _BY.get(code, "nothing")
-        if code >= 0:
-            by = f"rule {code + first_rule(other.policy) + 1}, {other.policy.rules[code].title}"
         tokens = int(other.outcome.tokens[row])
-        return OtherBody(FATES[other.fate[row]], tokens, cut_text(by, 200), *compared)
+        return OtherBody(FATES[other.fate[row]], tokens, _name_decider(other, row), *compared)
     columns = unpack(other.payload.columns, other.data)
     # A recorded compaction treats a block the same for every cut.
     fate = int(columns["fate_kept"][row])
-    by = BY_FILE if fate != VERBATIM else "nothing"
+    by = BY_FILE if fate != VERBATIM else "no rule"
     return OtherBody(FATES[fate], int(columns["tokens_kept"][row]), by, *compared)
 
 
@@ -183,18 +186,11 @@ def _reasoning(plan: Plan, entry: Entry, block: Block) -> list[Fact]:
     if reader := describe_reader(plan.session, entry):
         facts.append(("not portable", f"made by {describe_origin(entry)}; {reader} reads this context now"))
     if not block.text:
-        facts.append(("text", "encrypted or withheld by the provider"))
+        facts.append(("text", "encrypted"))
     return facts
 
 
 _WRITTEN_UP: list[Fact] = [("trust", UNTRUSTED), ("derived from", DERIVED)]
-_BY = {
-    BY_PIN: "a pin",
-    BY_PAIR: "the other half of its call",
-    BY_END: "the provider: no message ends with reasoning, and what it led to is gone",
-    BY_BOUND: "the model: it refuses reasoning whose prefix was edited",
-    BY_WITHHELD: "the harness: it sends no reasoning",
-}
 
 
 def _body(text: str) -> Body:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
-import numpy as np
 from msgspec import UNSET
 
-from ...facts.outcomes import CODE, MISSING
-from ...facts.trace import find_whole, trace_facts, trace_moves
+from ...errors import InspectorError
+from ...facts.trace import find_whole
 from ...planning.assemble import build_context, live_context
 from ...planning.context import Context, Piece
 from ...planning.diff.contexts import Insert, Remove, diff_contexts
@@ -18,7 +17,7 @@ from ...planning.planner import make_plan
 from ...policies.policy import Policy
 from ...policies.table import FATES
 from ...redaction.cut import cut_text
-from ...session.queries import find_move, find_next_compaction, pair_calls
+from ...session.queries import find_next_compaction, pair_calls
 from ...session.session import Session
 from ...tokens.not_in_file import PARTS, PartName
 from ...tokens.recorded_sizes import find_recorded_sizes
@@ -97,9 +96,21 @@ class ComparedRequests(NamedTuple):
 
 def list_pairs(model: WorkbenchModel) -> list[Pair]:
     """Return what can be compared with the inputs as they are."""
-    recorded = model.recorded is not None and not model.recorded.sealed
+    recorded = model.recorded is not None and not model.recorded.unread
     pairs: dict[Pair, bool] = {"before": True, "recorded": recorded, "other": model.other is not None}
     return [pair for pair in get_args(Pair) if pairs[pair]]
+
+
+def read_pair(model: WorkbenchModel, query: Mapping[str, Any]) -> Pair:
+    """Return the pair that a query names. Raises `InspectorError` if it cannot be compared here."""
+    pair: Pair = query.get("pair") or "before"
+    pairs = list_pairs(model)
+    if pair not in pairs:
+        pair_names = ", ".join(pairs)
+        raise InspectorError(
+            f"{cut_text(str(pair), 40)!r} cannot be compared here; known pairs are {pair_names}"
+        )
+    return pair
 
 
 def find_plan(model: WorkbenchModel, place: int) -> Plan:
@@ -108,7 +119,7 @@ def find_plan(model: WorkbenchModel, place: int) -> Plan:
     A recorded compaction that no plan describes is a plan that changes nothing after it.
     """
     shown, recorded = model.shown, model.looked_at
-    if recorded is not None and recorded.plan is None and not recorded.sealed:
+    if recorded is not None and recorded.plan is None and not recorded.unread:
         return _keep_left(model)
     return shown if place == (shown.place or 0) else plan_at(model, place)
 
@@ -147,18 +158,12 @@ def compare_requests(model: WorkbenchModel, pair: Pair, place: int) -> ComparedR
     return comparison
 
 
-def compare_facts(model: WorkbenchModel, pair: Pair, place: int) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the numbers of the essential facts on each side of a pair."""
-    left, right = (_list_essential(model, side) for side in find_sides(model, pair, place))
-    return left, right
-
-
 def find_sides(model: WorkbenchModel, pair: Pair, place: int) -> tuple[Side, Side]:
     """Return what makes the two requests of a pair; None is the context before any compaction."""
     recorded = model.looked_at
     if pair == "before":
         plan = find_plan(model, place)
-        return None, plan if recorded is None or recorded.sealed else recorded
+        return None, plan if recorded is None or recorded.unread else recorded
     # Plan B is compared with the plan, no matter which side is shown.
     plan = model.plan if recorded is not None else find_plan(model, place)
     if pair == "recorded":
@@ -210,21 +215,6 @@ def _request_recorded(model: WorkbenchModel, side: RecordedSide) -> ComparedRequ
         dict(zip(PARTS, sections[-len(PARTS) :], strict=True)),
         dict(zip(map(str, model.plan.session.live_refs()), names, strict=True)),
     )
-
-
-def _list_essential(model: WorkbenchModel, side: Side) -> frozenset[int]:
-    """Return the numbers of the essential facts of which a side has something."""
-    plan = side if isinstance(side, Plan) else model.plan
-    whole = find_whole(plan)
-    if side is None or isinstance(side, Plan):
-        trace = trace_facts(whole.facts, plan, placeholder=False)
-    else:
-        entry = find_recorded(model.plan, model.history).entry
-        (trace,) = trace_moves(whole, whole.facts, [find_move(whole, entry)])
-    present = trace.stood & whole.facts.essential[trace.number]
-    if side is not None:
-        present &= ~np.isin(trace.outcome, [CODE[name] for name in MISSING])
-    return frozenset(trace.number[present].tolist())
 
 
 def _align(

@@ -11,16 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Literal
 
-from ...errors import InspectorError
-from ...facts.facts import Facts
-from ...facts.trace import find_whole
 from ...planning.context import Piece
 from ...planning.diff.pieces import find_pieces
 from ...redaction.cut import cut_text
 from ...session.queries import describe_words
 from ...text import plural
 from ..model import WorkbenchModel
-from ..words import label_of
 from .base_payload import Payload
 from .compared_requests import (
     Cell,
@@ -30,14 +26,12 @@ from .compared_requests import (
     Pair,
     RequestPart,
     RowKind,
-    compare_facts,
     compare_requests,
     find_plan,
     list_pairs,
+    read_pair,
 )
-from .fact_list import MOST_FORM
 from .sentence import find_refusal
-from .titles import title_path
 
 MOST_ROWS = 60
 """Rows that one reply holds."""
@@ -45,8 +39,6 @@ MOST_TEXT = 4_000
 """Characters of a block that are sent unless the query asks for more."""
 MOST_WHOLE = 200_000
 """Characters of a block that are sent at most."""
-MOST_FACTS = 100
-"""Facts listed for each column."""
 ALIKE = 0.2
 """Share of the shorter text from which on the words of two texts are compared."""
 MOST_SINGLE = 8
@@ -60,7 +52,7 @@ STATES = {
 }
 """The label of a retention on screen."""
 PLACEHOLDER = "A model writes another one each time."
-SEALED = "The recorded summary is encrypted: this is the plan's request, with a placeholder in its place."
+UNREAD = "The recorded summary is {why}: this is the plan's request, with a placeholder in its place."
 
 WordKind = Literal["same", "gone", "new"]
 
@@ -129,31 +121,6 @@ class ContextRun(Payload, frozen=True):
     change: int
 
 
-class ContextFact(Payload, frozen=True):
-    """An essential fact: its kind with the label on screen, its form, and the title for a list."""
-
-    number: int
-    kind: str
-    label: str
-    form: str
-    title: str
-
-
-class ContextFacts(Payload, frozen=True):
-    """Facts of one column; `count` includes those that are not listed."""
-
-    count: int
-    facts: list[ContextFact]
-
-
-class ContextFactsReply(Payload, frozen=True):
-    """Essential facts by the side that has them."""
-
-    only_left: ContextFacts
-    only_right: ContextFacts
-    both: ContextFacts
-
-
 class ContextReply(Payload, frozen=True, kw_only=True):
     """Two requests, row by row.
 
@@ -204,7 +171,7 @@ def describe_context(model: WorkbenchModel, query: Mapping[str, Any]) -> Context
     True
     """
     place = int(query["place"])
-    pair = _read_pair(model, query)
+    pair = read_pair(model, query)
     comparison = compare_requests(model, pair, place)
     runs = _find_runs(comparison)
     if "from" in query:
@@ -215,7 +182,7 @@ def describe_context(model: WorkbenchModel, query: Mapping[str, Any]) -> Context
         shown = (range(run.first, run.end) for run in runs if not run.folded)
         indexes = [index for run in shown for index in run][:MOST_ROWS]
     most = min(int(query.get("most", MOST_TEXT)), MOST_WHOLE)
-    recorded = model.looked_at
+    unread = "" if model.looked_at is None else model.looked_at.unread
     return ContextReply(
         place=place,
         pair=pair,
@@ -227,32 +194,10 @@ def describe_context(model: WorkbenchModel, query: Mapping[str, Any]) -> Context
         runs=runs,
         rows=[_describe_row(comparison, index, most) for index in indexes],
         chosen=_find_row(comparison, int(query.get("row", -1))),
-        sentence=SEALED if recorded is not None and recorded.sealed and pair == "before" else "",
+        sentence=UNREAD.format(why=unread) if unread and pair == "before" else "",
         # A recorded request was already sent.
         refused=find_refusal(find_plan(model, place)) if model.inputs["look"] == "plan" else "",
     )
-
-
-def describe_context_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> ContextFactsReply:
-    """List the essential facts of the two requests, by the side that has them."""
-    left, right = compare_facts(model, _read_pair(model, query), int(query["place"]))
-    facts, cwd = find_whole(model.plan).facts, model.plan.session.cwd
-    return ContextFactsReply(
-        _list_facts(facts, left - right, cwd),
-        _list_facts(facts, right - left, cwd),
-        _list_facts(facts, left & right, cwd),
-    )
-
-
-def _read_pair(model: WorkbenchModel, query: Mapping[str, Any]) -> Pair:
-    pair: Pair = query.get("pair") or "before"
-    pairs = list_pairs(model)
-    if pair not in pairs:
-        pair_names = ", ".join(pairs)
-        raise InspectorError(
-            f"{cut_text(str(pair), 40)!r} cannot be compared here; known pairs are {pair_names}"
-        )
-    return pair
 
 
 def _find_row(comparison: ComparedRequests, number: int) -> int:
@@ -265,26 +210,6 @@ def _find_row(comparison: ComparedRequests, number: int) -> int:
                 if comparison.numbers.get(str(cell.origin[0])) == number:
                     return index
     return -1
-
-
-def _list_facts(facts: Facts, numbers: frozenset[int], cwd: str | None) -> ContextFacts:
-    """Describe facts by their numbers, the latest first."""
-    chosen = sorted(numbers, reverse=True)[:MOST_FACTS]
-    by_number = {fact.number: fact for fact in facts.values() if fact.number in set(chosen)}
-    listed = [by_number[number] for number in chosen]
-    return ContextFacts(
-        len(numbers),
-        [
-            ContextFact(
-                fact.number,
-                fact.kind,
-                label_of(fact.kind),
-                cut_text(fact.form, MOST_FORM),
-                cut_text(title_path(fact.form, cwd) if fact.kind == "file" else fact.form, MOST_FORM),
-            )
-            for fact in listed
-        ],
-    )
 
 
 def _find_runs(comparison: ComparedRequests) -> list[ContextRun]:

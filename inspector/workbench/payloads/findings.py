@@ -30,7 +30,13 @@ from ...policies.policy import Edits
 from ...redaction.cut import cut_text
 from ...session.entries import Entry
 from ...session.labels import Verdict
-from ...session.queries import MarkName, find_move, find_next_compaction, number_compactions
+from ...session.queries import (
+    MarkName,
+    find_move,
+    find_next_compaction,
+    number_compactions,
+    why_unread,
+)
 from ...session.session import Session
 from ...session.toolcalls.canonical_path import canonical_path
 from ...text import join_words, plural, printable
@@ -230,7 +236,7 @@ def _of_recorded(
     if again:
         groups.append(_group_again(model, listing, again))
     groups += _group_judged(trace, session, recorded.look)
-    sentence = _say_nothing(trace, f"in {recorded.sign}")
+    sentence = say_nothing(trace, f"in {recorded.sign}")
     return _finish(place, recorded.look, recorded.sign, groups, trace, model.session, sentence, faults)
 
 
@@ -259,22 +265,22 @@ def _beside_cleared(
         *_group_judged(trace, session, mark.look),
     ]
     groups = [*own, *reply.groups]
-    nothing = _say_nothing(trace, f"in {mark.sign}")
+    nothing = say_nothing(trace, f"in {mark.sign}")
     below = " These would be lost by the plan:" if reply.groups else f" {reply.sentence}"
     known = trace.scene.is_known
     sentence = "" if known and len(groups) > len(reply.groups) else f"{nothing}{below}"
     return replace(reply, total=_count(groups), groups=groups, sentence=sentence, known=known)
 
 
-def _say_nothing(trace: Trace, where: str) -> str:
+def say_nothing(trace: Trace, where: str) -> str:
     """Say that a recorded compaction lost nothing, or why that is unknown."""
     if trace.scene.is_known:
         return _NOTHING.format(was="was", where=where)
-    clears = trace.scene.clears
+    clears, entry = trace.scene.clears, trace.scene.entry
     why = (
         "the file does not say which outputs were cleared"
-        if clears
-        else "the summary is encrypted or missing"
+        if clears or entry is None
+        else f"the summary is {why_unread(entry)}"
     )
     return write("losses", "unknown", why=why).sentence
 

@@ -230,7 +230,7 @@ def short_title(policy: Policy) -> str:
 
 
 def _name_edited(plan: Plan) -> str:
-    """Return the policy's name and the user's edits: "As recorded + 1 pin".
+    """Return the policy's name and the user's edits: "Claude Code, cut moved + 1 pin".
 
     A name too long for the margin is shortened as in a sentence; if that could mean another policy as well,
     it is the policy's name in Python.
@@ -240,6 +240,7 @@ def _name_edited(plan: Plan) -> str:
     added += [plural(len(edits.pins), "pin")] if edits.pins else []
     whole = cut_text(plan.policy.title or plan.policy.name, MOST_CHARS)
     name = whole if len(whole) <= ROOM else _name_briefly(plan.policy)
+    name += "" if edits.cut is None else ", cut moved"
     return " + ".join([name, *added])
 
 

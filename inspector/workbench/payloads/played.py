@@ -164,7 +164,7 @@ def _order(plan: Plan) -> Iterator[tuple[int, str, str]]:
     for code in dict.fromkeys([*first, *later]):
         rule = policy.rules[code]
         if rule.enabled:
-            yield code, rule.title, _say(plan, code, rule)
+            yield code, rule.label, _say(plan, code, rule)
     for number in (BY_PAIR, BY_END, BY_BOUND):
         if (outcome.rule == number).any():
             yield (number, *_OTHERS[number])

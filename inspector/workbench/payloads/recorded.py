@@ -15,11 +15,11 @@ from ...cuts import END
 from ...errors import InspectorError
 from ...planning.fates import BY_NONE
 from ...planning.plan import Plan
-from ...policies.table import CLEARED, DROPPED, SUMMARISED, TRUNCATED, VERBATIM, Bytes
+from ...policies.table import CLEARED, SUMMARISED, TRUNCATED, VERBATIM, Bytes
 from ...redaction.cut import cut_text
 from ...session.entries import Boundary, Entry
 from ...session.live import Live
-from ...session.queries import find_end, is_sealed, is_summary
+from ...session.queries import find_end, is_summary, why_unread
 from ...session.session import Session
 from ...session.tree import Bools, Ints
 from ...text import plural
@@ -36,7 +36,7 @@ from .columns import ColumnPacker
 from .figures import list_provided
 from .gauge import GaugeWords, say_where
 from .recovery import describe_recovery, find_reason
-from .scene import CutPayload, DrawnPlan, PlanPayload, SectionSums
+from .scene import CutPayload, DrawnPlan, PlanPayload, SectionSums, Unread
 from .sections import ALL_SECTIONS, even_out, sum_before
 from .sentence import SentencePayload, add_up, pack_left, say_left
 
@@ -49,7 +49,7 @@ class RecordedCompaction:
     """The first recorded compaction after a plan's point in time, and its effect on m live blocks.
 
     entry     the entry that records it, at path position `at`
-    fate      uint8[m]   index into FATES: verbatim, truncated, summarised, dropped or cleared
+    fate      uint8[m]   index into FATES: verbatim, truncated, summarised or cleared
     tokens    int64[m]   tokens left of each block
     place     int | None the first kept entry, n if none is kept; None if there is no cut (micro)
     summary   int        tokens of the recorded summary, and of other texts that it added
@@ -58,6 +58,7 @@ class RecordedCompaction:
     outside   NotInFile    content of the next request that is not in the file, before a reply reports it
     size      ContextSize       the request after it, including what is not in the file
     left_by   Session    the session right after it
+    unread    str        why its summary cannot be read: "encrypted" or "missing"; "" if it can
     """
 
     plan: Plan
@@ -72,6 +73,7 @@ class RecordedCompaction:
     outside: NotInFile
     size: ContextSize
     left_by: Session
+    unread: Unread
 
     @property
     def boundary(self) -> Boundary:
@@ -114,9 +116,8 @@ def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
     tokens_after[origin] = live_after
     changed = cleared | cut[was]
     tokens[changed] = tokens_after[was[changed]]
-    summarised = is_sealed(entry) or any(is_summary(session.entries[i]) for i in entry_indexes)
-    gone = SUMMARISED if summarised else DROPPED
-    fate = np.where(in_after[was], VERBATIM, gone).astype(np.uint8)
+    is_read = entry.boundary.kind == "micro" or any(is_summary(session.entries[i]) for i in entry_indexes)
+    fate = np.where(in_after[was], VERBATIM, SUMMARISED).astype(np.uint8)
     fate[cut[was]] = TRUNCATED
     fate[cleared] = CLEARED
     own = np.isin(after.entries[after.position], entry_indexes) & ~copied
@@ -140,6 +141,7 @@ def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
         outside=find_moment(left_by, ledger).outside,
         size=find_recorded_sizes(left_by, ledger, entry.id).after,
         left_by=left_by,
+        unread="" if is_read else why_unread(entry),
     )
 
 
@@ -195,7 +197,7 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         label="recorded",
         entry=recorded.entry.id,
         untold=True,
-        sealed=is_sealed(recorded.entry),
+        unread=recorded.unread,
         gauge=GaugeWords(
             f"The recorded {what}", say_where(plan, did, reason), plan.before, size.low, size.high
         ),
@@ -203,7 +205,7 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         cut=_cut(recorded, plan.session),
         sentence=SentencePayload(
             "recorded",
-            say_left(sums, recorded.place, recorded.summary, in_past=True, sealed=is_sealed(recorded.entry)),
+            say_left(sums, recorded.place, recorded.summary, in_past=True, unread=recorded.unread),
             [],
             True,
             "",
@@ -228,9 +230,7 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
 
 def _find_removal_fate(recorded: RecordedCompaction) -> int:
     """Return the fate of the blocks that the compaction removed."""
-    if recorded.boundary.kind == "micro":
-        return CLEARED
-    return SUMMARISED if (recorded.fate == SUMMARISED).any() else DROPPED
+    return CLEARED if recorded.boundary.kind == "micro" else SUMMARISED
 
 
 def _find_made(session: Session, history: History, entry: Entry) -> list[int]:
@@ -324,9 +324,8 @@ def _cut(recorded: RecordedCompaction, session: Session) -> CutPayload:
         )
     if recorded.boundary.summary_last:
         kept_words = f"{kept_words}, before the summary"
-    fate_word = "summarised" if _find_removal_fate(recorded) == SUMMARISED else "dropped"
     trigger = f" ({cut_text(recorded.boundary.trigger, 40)})" if recorded.boundary.trigger else ""
-    what = f"The file records a compaction here{trigger}: what is older was {fate_word}, {kept_words}."
+    what = f"The file records a compaction here{trigger}: what is older was summarised, {kept_words}."
     return CutPayload(place, name, "file", what)
 
 
@@ -357,7 +356,7 @@ def _list_sizes(recorded: RecordedCompaction, history: History) -> list[tuple[st
         sizes.append(("next request", f"{size.request:,}", added))
     if recorded.boundary.tokens_saved is not None:
         sizes.append(("saved", f"{whole_tokens(recorded.boundary.tokens_saved):,}", "as the file records it"))
-    if recorded.summary and not is_sealed(recorded.entry):
+    if recorded.summary and not recorded.unread:
         counted = say_plainly(f"counted ({recorded.plan.ledger.counter.title})")
         sizes.append(("summary", f"{recorded.summary:,}", counted))
     return sizes

@@ -220,7 +220,7 @@ def _describe(
     was = published.get(rule.kind)
     names = [name for name in type(rule).model_fields if name not in ("kind", "enabled")]
     knobs = [_knob(rule, name, was) for name in names]
-    rule_texts = (rule.kind, rule.title, rule.wording, rule.source, rule.enabled, rule.locked)
+    rule_texts = (rule.kind, rule.label, rule.wording, rule.source, rule.enabled, rule.locked)
     return RulePayload(*rule_texts, delta, knobs, number, added=added)
 
 
@@ -393,7 +393,7 @@ def _offer(plan: Plan, offered: type[Rule]) -> RuleOffer:
         tried = _try(plan, changes)
     except InspectorError as error:
         return replace(offer, refused=cut_text(str(error), MOST_WORDS))
-    instead = " and ".join(other.title or other.kind for other in rivals)
+    instead = " and ".join(other.label for other in rivals)
     sentence = cut_text(rule.sentence, MOST_WORDS)
     return replace(offer, sentence=sentence, instead=instead, changes=changes, delta=tried.after - plan.after)
 

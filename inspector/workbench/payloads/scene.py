@@ -61,7 +61,7 @@ from .subagents import SidePayload, place_sides
 VERSION = 1
 HEAD = ("system", "tools", "provided")
 HIDDEN = "hidden_reasoning"
-LANES = ("compacted", "user", "assistant", "reasoning", "tool_call", "unknown", HIDDEN, "tool_output")
+LANES = ("compacted", "user", "assistant", "reasoning", "tool_call", "unknown", "tool_output", HIDDEN)
 """From above: tool output has the tall lane, the lowest."""
 LEAST = 0.005
 """Lanes of the context. Tokens that grew outside the file get no lane below this."""
@@ -206,6 +206,9 @@ class WrittenBy(Payload, frozen=True):
     digest: str
 
 
+Unread = Literal["", "encrypted", "missing"]
+
+
 class PlanPayload(Payload, frozen=True, kw_only=True):
     """A plan over its scene, or a recorded compaction drawn like a plan.
 
@@ -214,8 +217,8 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     recorded compaction has its `look`, the `entry` that records it, the `source` of the size after it
     ("reported", "counted" or "predicted"), and in `told` the reported values: name, tokens, and who reports
     them. `untold` marks a compaction that no plan can express: it is drawn block by block and has no rules.
-    If it is `sealed`, only its provider can read the summary. `chosen` says why this policy is used, or is ""
-    if the user chose it. `recovery` is the refused request that a recorded compaction followed, if any. If
+    `unread` says why its summary cannot be read, "" if it can. `chosen` says why this policy is used, or is
+    "" if the user chose it. `recovery` is the refused request that a recorded compaction followed, if any. If
     the cut splits a turn, the beginning of the turn, from position `split_from`, takes a separate summariser
     call. `since` is the live position before which everything stays, if the plan has one.
     `trigger` says whether the policy fires, and why.
@@ -231,7 +234,7 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     look: str | UnsetType = UNSET
     source: str | UnsetType = UNSET
     untold: bool = False
-    sealed: bool = False
+    unread: Unread = ""
     cut: CutPayload
     sentence: SentencePayload
     rules: list[RulePayload]
@@ -482,9 +485,9 @@ def _notices(session: Session, ledger: Ledger) -> list[str]:
         notices.append(f"{plural(more, 'more line')} could not be read; session.corrupt lists all.")
     rows = np.flatnonzero(ledger.kind == REASONING)
     places = zip(ledger.entry[rows].tolist(), ledger.block[rows].tolist(), strict=True)
-    sealed = sum(not session.entries[at].blocks[block].text for at, block in places if at >= 0)
-    if sealed:
-        notices.append(f"{plural(sealed, 'reasoning block')} encrypted or withheld: counted without text.")
+    encrypted = sum(not session.entries[at].blocks[block].text for at, block in places if at >= 0)
+    if encrypted:
+        notices.append(f"{plural(encrypted, 'encrypted reasoning block')}: counted without text.")
     notices += [f"Not counted: {say_uncounted(number, why)}." for why, number in ledger.missing.items()]
     if stripped := int(ledger.find_stripped(session).sum()):
         some = plural(stripped, "reasoning block of an earlier turn", "reasoning blocks of earlier turns")

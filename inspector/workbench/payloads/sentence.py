@@ -152,7 +152,7 @@ def say_left(
     *,
     in_past: bool = False,
     unwritten: bool = False,
-    sealed: bool = False,
+    unread: str = "",
     lead: str = "Left of the cut: ",
 ) -> list[SentencePart]:
     """ "Left of the cut: 242 blocks, 109k tokens become a summary of 4.2k, not written yet."."""
@@ -166,9 +166,9 @@ def say_left(
     ]
     if older.fate == SUMMARISED:
         parts += [_part(" "), _part(format_tokens(summary), "strong", "summary")]
-        if sealed and not summary:
-            parts[2:] = [_part(" became a summary")]
-        parts += [_part(" that only the provider can read")] if sealed else []
+        if unread:
+            article = "an" if unread == "encrypted" else "a"
+            parts[2:] = [_part(f" became {article} {unread} summary")]
         parts += [_part(", not written yet")] if unwritten else []
     return [part for part in [*parts, _part(".")] if part.text]
 

@@ -24,6 +24,7 @@ from ...facts.wording import WrittenSentence, write
 from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
 from ...session.labels import FindingJudgement, Verdict
+from ...session.queries import why_unread
 from ...text import join_words, plural, printable, utf16_length
 from ..model import WorkbenchModel
 from ..words import label_of
@@ -386,7 +387,9 @@ def _outcomes(history: FactHistory) -> Iterator[StoryOutcome]:
             words = (
                 f"in an earlier summary at {sign}" if history.clears(pick) else f"in the summary of {sign}"
             )
-        note = "cannot be read" if by == "guess" else "by the file"
+        note = "by the file"
+        if by == "guess" and entry is not None:
+            note = why_unread(entry)
         yield StoryOutcome(
             pick, f"{words}{f', turn {turn}' if turn else ''}", note, _sign(traced), by, traced.outcome
         )

@@ -273,7 +273,8 @@ def _describe(fix: Fix, plan: Plan, report: FactHistory) -> str:
     kind, _, name = key.partition(".")
     # As the rule will say it.
     rule = next(part for part in plan.policy.parts if part.kind == kind)
-    return rule.model_copy(update={name: value}).sentence.replace(str(value), f"{value:,}")
+    sentence = rule.model_copy(update={name: value}).sentence.replace(str(value), f"{value:,}")
+    return f"{rule.label}: {sentence}"
 
 
 def _changes(model: WorkbenchModel, history_row: HistoryRow, plan: Plan, edits: Edits) -> StoryChanges:

@@ -21,8 +21,8 @@ from .sections import format_tokens
 
 MOST_TEXT = 40_000
 """Characters of a summary that are sent."""
-SEALED = "The summary is encrypted: only its provider can read it."
-NO_SUMMARY = "The file records this compaction without a summary."
+ENCRYPTED = "The summary is encrypted: only its provider can read it."
+NO_SUMMARY = "The summary is missing: the file records this compaction without one."
 NO_RECORDED = "The file records no compaction right after this moment."
 CLEARED = "The file records that outputs were cleared here; nothing was summarised."
 NONE_PLANNED = "This plan writes no summary."
@@ -75,7 +75,7 @@ def compare_summaries(model: WorkbenchModel, query: Mapping[str, Any]) -> Summar
         if recorded.mark.kind == "micro":
             sentence = CLEARED
         elif side is None or not side.text:
-            side = _read_recorded(model.session[recorded.mark.entry], recorded.sealed, title)
+            side = _read_recorded(model.session[recorded.mark.entry], recorded.unread, title)
     # The query's place belongs to the recorded side if that is shown; use the plan's own place.
     plan = model.plan
     place = int(query["place"]) if model.looked_at is None else plan.place or 0
@@ -93,10 +93,10 @@ def _give_back(model: WorkbenchModel) -> SummarySide:
     return SummarySide(GIVEN_BACK, size, text, len(text), HOOKED, "" if text else NOTHING_BACK)
 
 
-def _read_recorded(entry: Entry, sealed: bool, title: str) -> SummarySide:
+def _read_recorded(entry: Entry, unread: str, title: str) -> SummarySide:
     """Describe a compaction that has no plan: its text from the file, or the reason for its absence."""
-    text = "" if sealed else "\n\n".join(block.text for block in entry.blocks if block.text)
-    sentence = "" if text else SEALED if sealed else NO_SUMMARY
+    text = "" if unread else "\n\n".join(block.text for block in entry.blocks if block.text)
+    sentence = "" if text else ENCRYPTED if unread == "encrypted" else NO_SUMMARY
     return SummarySide(title, "", printable(text, MOST_TEXT), len(text), "", sentence)
 
 

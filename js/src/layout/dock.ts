@@ -70,7 +70,7 @@ export const makeDock = (views: TabViews, actions: Actions, host: Host) => {
     /** Opens the current tab, and shows the count of each. */
     arrange({ tab: openId, counts, plan, planned, place, scene, selection, selected, dragging }: ViewState) {
       // If the recorded request cannot be read, the plan's request is shown.
-      const after = plan.sealed ? totalAfter(planned, planned.cut.place) : totalAfter(plan, place);
+      const after = plan.unread ? totalAfter(planned, planned.cut.place) : totalAfter(plan, place);
       const [from, to] = rowsIn(scene, selection);
       const all = {
         ...{ ...counts, context: short(Math.max(0, after)) },

@@ -2,6 +2,7 @@
 // up; one scale for the low lanes, one for tool output. A longer bar is as high as its lane, and has a notch.
 import { type Axis, binOfPlace } from "./axis";
 import { short } from "./format";
+import { OUTSIDE } from "./outside";
 import type { Lane, Plan, Scene } from "./plan";
 
 /** Room for all lanes in CSS pixels, and what one has of it. */
@@ -19,7 +20,7 @@ export const NOTCH = { low: 2, tall: 5, height: 1.5 };
 const SHARE = 0.98;
 const STEPS = [1, 2, 4, 8, 10];
 /** The section of what grew outside of the file. */
-const OUTSIDE = "hidden_reasoning";
+const HIDDEN = "hidden_reasoning";
 
 export interface Lanes {
   /** From top to bottom; a single lane if they are stacked. */
@@ -45,7 +46,7 @@ export interface Lanes {
  */
 export const measureLanes = (scene: Scene, axis: Axis, stacked = false, size = 1): Lanes => {
   const list = stacked
-    ? [{ id: "all", label: "all", sections: scene.lanes.flatMap(({ sections }) => sections) }]
+    ? [{ id: "all", label: "all", sections: inFile(scene).flatMap(({ sections }) => sections) }]
     : scene.lanes;
   const laneOf = new Int8Array(256).fill(-1);
   list.forEach(({ sections }, i) => {
@@ -70,9 +71,12 @@ export const measureLanes = (scene: Scene, axis: Axis, stacked = false, size = 1
   return { list, stacked, laneOf, tops, floors, full, sums, height: y, scale };
 };
 
+/** The lanes of what is in the file. */
+export const inFile = ({ lanes }: Scene): Lane[] => lanes.filter(({ id }) => !OUTSIDE.has(id));
+
 export const isTall = (lane: Lane | undefined): boolean => lane?.id === "tool_output" || lane?.id === "all";
 
-const outsideOf = ({ sections }: Scene): number => sections.findIndex(({ id }) => id === OUTSIDE);
+const outsideOf = ({ sections }: Scene): number => sections.findIndex(({ id }) => id === HIDDEN);
 
 /** Tool output has what the low ones leave. */
 const heightsOf = (list: readonly Lane[], hasSides: boolean): number[] => {

@@ -123,7 +123,7 @@ export const sayTotal = (
     return [`one summary in ${calls} calls: ${some} → ${short(summary)}`, `${calls} calls ${short(summary)}`];
   if (id === "summarised" && summary > 0)
     return [`one summary: ${some} → ${short(summary)}`, `summary ${short(summary)}`];
-  // One that only its provider can read.
+  // One that is encrypted or missing.
   if (id === "summarised") return [`one summary: ${some}`, "summary"];
   if (after === 0) return [`${label}: ${some}`, `${label} ${short(tokens)}`];
   return [`${label}: ${some} → ${short(after)}`, `${label} ${short(after)}`];

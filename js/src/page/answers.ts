@@ -2,9 +2,10 @@
 
 import type { ChangedTraits, Line, StateHost } from "../hosts/host";
 import { makeCuts } from "../model/cuts";
+import { TRAITS } from "../model/outcomes";
 import { decodePlan, decodeScene, type Plan, type Scene } from "../model/plan";
 import type { Settings, Traits, Versus } from "../payloads/host";
-import type { BodyReply, FactsReply, PlanPayload } from "../payloads/types";
+import type { BodyReply, FactHit, FactsReply, PlanPayload } from "../payloads/types";
 import { findPlan, findSummary, type HeldPlan, layOut, type PageData } from "./data";
 import { searchPage } from "./search";
 
@@ -52,6 +53,9 @@ const RECORDED_ANSWERS: readonly string[] = [
   "losses",
 ];
 const LISTED: readonly string[] = ["policies", "policy_results"];
+
+/** Facts that a search lists. */
+const MOST_FACTS = 12;
 
 class Unavailable extends Error {}
 
@@ -233,8 +237,29 @@ export class Answering implements Line {
         this.host.get("at") ?? "",
         question.query ?? "",
         question.keys ?? [],
+        this.searchFacts(question.query?.trim() ?? ""),
       );
     throw new Unavailable(UNAVAILABLE.question);
+  }
+
+  /** The listed facts whose form holds the words; their outcomes are those of the cut that the page had. */
+  private searchFacts(query: string): FactHit[] {
+    const list = this.store.content.told["facts plan"] as FactsReply | undefined;
+    if (list === undefined || query === "") return [];
+    const isMoved = this.isMoved(this.plan.cut.place);
+    return filterFacts(list, { query, to: MOST_FACTS }).rows.map(
+      ({ number, kind, form, outcome, lastTurn }) => ({
+        ...{ number, kind, form, turn: lastTurn },
+        outcome: isMoved ? "" : TRAITS[outcome].label,
+      }),
+    );
+  }
+
+  /** Whether a plan is another than the one that the page's answers are about. */
+  private isMoved(place?: number): boolean {
+    const { wanted } = this.store.content;
+    const own = this.find(wanted.policy, wanted.cut)[0].cut.place;
+    return place !== own || this.granted.policy !== wanted.policy;
   }
 
   /** The policies whose plans are on the page, with all results at once. */
@@ -246,7 +271,7 @@ export class Answering implements Line {
 
   /** What was answered when the page was made; of the plan only at the cut it had then. */
   private answerRecorded({ type, look, pick, number, place, from }: Question): object {
-    const { told, wanted } = this.store.content;
+    const { told } = this.store.content;
     const shownLook = look ?? this.host.get("look") ?? "plan";
     // The list of facts lets Python choose the row of a fact's history: here the first one that is told.
     const [name = ""] =
@@ -256,8 +281,7 @@ export class Answering implements Line {
           ? [`story ${pick} ${number}`]
           : Object.keys(told).filter(key => key.startsWith("story ") && key.endsWith(` ${number}`));
     const isPlan = type === "story" ? name.startsWith("story plan ") : !shownLook.includes(":");
-    const own = this.find(wanted.policy, wanted.cut)[0].cut.place;
-    const moved = isPlan && (place !== own || this.granted.policy !== wanted.policy);
+    const moved = isPlan && this.isMoved(place);
     const answer = told[name];
     if (answer === undefined && type === "story" && !moved) throw new Unavailable(UNAVAILABLE.story);
     if (answer === undefined || moved || (from ?? 0) > 0) throw new Unavailable(UNAVAILABLE.told);

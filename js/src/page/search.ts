@@ -1,8 +1,8 @@
-// Search over what a page holds: the texts of its one moment, and the turns that they begin. Python does it elsewhere.
+// Search over what a page holds: the facts and texts of its one moment, and its turns. Python does it elsewhere.
 
 import { refOf } from "../model/block-refs";
 import { type Scene, turnOfRow } from "../model/plan";
-import type { SearchHit, SearchReply } from "../payloads/types";
+import type { FactHit, SearchHit, SearchReply } from "../payloads/types";
 import type { PageContent } from "./data";
 
 /** Hits that are given; characters of a preview before the first match, and in all; rows of the list, and of a group. */
@@ -11,6 +11,9 @@ const [MOST, BEFORE, PREVIEW, ROWS, FAIR] = [200, 18, 180, 12, 3];
 /** Special characters of a pattern, and characters that a line cannot show. */
 const [SYNTAX, BLANK] = [/[\^$\\.*+?()[\]{}|/]/g, /[\s\p{C}]/gu];
 
+/** A turn by its number: "turn 12", "12". */
+const NUMBER = /^(?:turn )?(\d{1,6})$/i;
+
 /** Every block whose text or name holds the words, whatever the case of their letters; `total` counts all. */
 export const searchPage = (
   content: PageContent,
@@ -18,7 +21,13 @@ export const searchPage = (
   at: string,
   query: string,
   keys: readonly string[],
+  facts: FactHit[],
 ): SearchReply => {
+  const describe = (row: number, shown?: { preview: string; spans: number[] }): SearchHit => {
+    const [label, preview] = content.rows[row] ?? ["", ""];
+    const turn = turnOfRow(scene, row);
+    return { ref: refOf(scene, row), row, at, turn, label, ...(shown ?? { preview, spans: [] }) };
+  };
   const words = query.trim();
   const pattern = new RegExp(words.replace(SYNTAX, "\\$&"), "giu");
   const hits: SearchHit[] = [];
@@ -29,15 +38,24 @@ export const searchPage = (
     if (first < 0 && !isNamed) continue;
     total++;
     if (hits.length === MOST) continue;
-    const [label, preview] = content.rows[row] ?? ["", ""];
-    const shown = isNamed ? { preview, spans: [] } : cutAround(body[0], first, pattern);
-    hits.push({ ref: refOf(scene, row), row, at, turn: turnOfRow(scene, row), label, ...shown });
+    hits.push(describe(row, isNamed ? undefined : cutAround(body[0], first, pattern)));
   }
-  const turns = hits.filter(({ row, turn }) => row === firstOfTurn(scene, turn));
+  const number = NUMBER.exec(words);
+  const begun = number === null ? -1 : firstOfTurn(scene, Number(number[1]) - 1);
+  const turns =
+    begun >= 0 ? [describe(begun)] : hits.filter(({ row, turn }) => row === firstOfTurn(scene, turn));
   const pressed = words === "" ? [] : [...keys.keys()].filter(at => keys[at]?.match(pattern));
-  const few = [turns.length, pressed.length].map(count => Math.min(count, FAIR));
-  const blocks = Math.min(hits.length, ROWS - few.reduce((sum, count) => sum + count));
-  return { query, hits, total, facts: [], turns, keys: pressed, rows: [0, blocks, ...few] };
+  return { query, hits, total, facts, turns, keys: pressed, rows: shareRows(facts, hits, turns, pressed) };
+};
+
+/** The rows of each group: blocks take what the others leave, then facts, as in Python's list. */
+const shareRows = (...groups: readonly (readonly unknown[])[]): number[] => {
+  const rows = groups.map(({ length }) => Math.min(length, FAIR));
+  for (const at of [1, 0, 2, 3]) {
+    const room = ROWS - rows.reduce((sum, count) => sum + count);
+    rows[at] = Math.min(groups[at]?.length ?? 0, (rows[at] ?? 0) + room);
+  }
+  return rows;
 };
 
 /** One line of the text around its first match, and the positions of the matched words. */

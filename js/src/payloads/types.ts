@@ -172,8 +172,8 @@ export interface PackedColumn {
  * recorded compaction has its `look`, the `entry` that records it, the `source` of the size after it
  * ("reported", "counted" or "predicted"), and in `told` the reported values: name, tokens, and who reports
  * them. `untold` marks a compaction that no plan can express: it is drawn block by block and has no rules.
- * If it is `sealed`, only its provider can read the summary. `chosen` says why this policy is used, or is ""
- * if the user chose it. `recovery` is the refused request that a recorded compaction followed, if any. If
+ * `unread` says why its summary cannot be read, "" if it can. `chosen` says why this policy is used, or is
+ * "" if the user chose it. `recovery` is the refused request that a recorded compaction followed, if any. If
  * the cut splits a turn, the beginning of the turn, from position `split_from`, takes a separate summariser
  * call. `since` is the live position before which everything stays, if the plan has one.
  * `trigger` says whether the policy fires, and why.
@@ -189,7 +189,7 @@ export interface PlanPayload {
   look?: string;
   source?: string;
   untold: boolean;
-  sealed: boolean;
+  unread: "" | "encrypted" | "missing";
   cut: CutPayload;
   sentence: SentencePayload;
   rules: RulePayload[];
@@ -850,24 +850,48 @@ export interface ContextBlock {
   row: number;
   note: string;
 }
-/** Essential facts by the side that has them. */
+/**
+ * Facts by the side that has them.
+ *
+ * Attributes:
+ * only_left: Facts that are missing or changed on the right alone, the most serious first.
+ * only_right: Facts that are missing or changed on the left alone.
+ * both: Essential facts that both sides keep, the latest first.
+ * sentence: Why losses are not known, or "".
+ */
 export interface ContextFactsReply {
   onlyLeft: ContextFacts;
   onlyRight: ContextFacts;
   both: ContextFacts;
+  sentence: string;
 }
 /** Facts of one column; `count` includes those that are not listed. */
 export interface ContextFacts {
   count: number;
   facts: ContextFact[];
 }
-/** An essential fact: its kind with the label on screen, its form, and the title for a list. */
+/** A fact of a column, named as in Findings; `outcome` is its outcome on the side that lost it, or "". */
 export interface ContextFact {
   number: number;
   kind: string;
-  label: string;
   form: string;
   title: string;
+  note: string;
+  outcome:
+    | (
+        | "absent"
+        | "changed"
+        | "contradicted"
+        | "paraphrased"
+        | "partial"
+        | "pointer"
+        | "quoted"
+        | "superseded"
+        | "unclear"
+        | "unknown"
+        | "verbatim"
+      )
+    | "";
 }
 /**
  * Both sides. There is no `recorded` side if no recorded compaction follows, or if it only cleared

@@ -19,11 +19,11 @@ export interface BlockReplies {
 }
 
 const DECIDERS: Record<number, string> = {
-  [-1]: "no rule claims it",
-  [-3]: "it shares the fate of its call or output",
-  [-4]: "the model refuses reasoning after an edit",
-  [-5]: "this harness sends no reasoning",
-  [-6]: "no message may end with reasoning, and what it led to is gone",
+  [-1]: "by no rule",
+  [-3]: "by the other half of its call",
+  [-4]: "by the model, which refuses reasoning after an edit",
+  [-5]: "by the harness, which sends no reasoning",
+  [-6]: "by the provider, which takes no message that ends with reasoning",
 };
 const BY_FILE = "by the compaction that the file records";
 

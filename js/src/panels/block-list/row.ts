@@ -190,8 +190,8 @@ const saySummary = (plan: Plan, place: number, summary: number): string => {
   const { name, by } = summaryAt(plan, place);
   return summary > 0
     ? `${name} ${short(summary)}${by && ` by ${by}`}`
-    : plan.sealed
-      ? "no summary to read"
+    : plan.unread
+      ? `summary ${plan.unread}`
       : "no summary";
 };
 

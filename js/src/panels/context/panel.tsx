@@ -5,6 +5,7 @@ import { render } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { whyNot } from "../../model/cuts";
 import { exact, plural, short } from "../../model/format";
+import { TRAITS } from "../../model/outcomes";
 import { totalAfter } from "../../model/plan";
 import type { ContextBlock, ContextFacts, ContextReply, ContextRow, ContextRun } from "../../payloads/types";
 import { makeComponentView, type PanelProps } from "../../store/component";
@@ -253,8 +254,9 @@ const Panel = ({ viewState, actions }: PanelProps) => {
       </div>
       {facts !== null && (
         <aside class="ci-ctx-facts" aria-label="Essential facts" data-open={aside}>
-          {FACTS.map(([id, title, side, sign]) => (
-            <FactList key={id} {...{ id, title, sign, isPage, actions }} facts={facts[side]} />
+          {facts.sentence && <p class="ci-quiet">{facts.sentence}</p>}
+          {FACTS.map(([id, title, note, side]) => (
+            <FactList key={id} {...{ id, title, note, isPage, actions }} facts={facts[side]} />
           ))}
         </aside>
       )}
@@ -521,34 +523,37 @@ const drawWords = (words: Pieces, side: "left" | "right"): preact.ComponentChild
 
 const FEW = 6;
 const FACTS = [
-  ["facts-only-in-a", "Only in A", "onlyLeft", "−"],
-  ["facts-only-in-b", "Only in B", "onlyRight", "+"],
-  ["facts-in-both", "In both", "both", ""],
+  ["facts-only-in-a", "Only in A", "missing or changed in B", "onlyLeft"],
+  ["facts-only-in-b", "Only in B", "missing or changed in A", "onlyRight"],
+  ["facts-in-both", "In both", "essential facts that both keep", "both"],
 ] as const;
 
 interface FactListProps {
   id: string;
   title: string;
+  /** What it counts. */
+  note: string;
   facts: ContextFacts;
-  sign: string;
   /** A page holds the history of none of them. */
   isPage: boolean;
   actions: Actions;
 }
 
-const FactList = ({ id, title, facts, sign, isPage, actions }: FactListProps) => {
+const FactList = ({ id, title, note, facts, isPage, actions }: FactListProps) => {
   const [all, showAll] = useState(false);
   const listed = all ? facts.facts : facts.facts.slice(0, FEW);
   const more = facts.count - listed.length;
   return (
     <section data-testid={id}>
       <h3>
-        {title} <span class="ci-count">{short(facts.count)}</span>
+        {title} <span class="ci-count">{short(facts.count)}</span> <span class="ci-quiet">{note}</span>
       </h3>
       <ul>
         {listed.map(fact => (
           <li key={fact.number}>
-            <i aria-hidden="true">{sign}</i>
+            <i class="ci-bad" title={fact.outcome && TRAITS[fact.outcome].label}>
+              {fact.outcome && TRAITS[fact.outcome].sign}
+            </i>
             {isPage ? (
               <span title={fact.form}>{fact.title}</span>
             ) : (
@@ -556,7 +561,7 @@ const FactList = ({ id, title, facts, sign, isPage, actions }: FactListProps) =>
                 {fact.title}
               </button>
             )}
-            <span class="ci-quiet">{fact.label}</span>
+            <span class="ci-quiet">{fact.note}</span>
           </li>
         ))}
       </ul>

@@ -194,10 +194,12 @@ const Judge = ({ story, actions, onJudge }: Pick<Props, "story" | "actions" | "o
   );
 };
 
-/** A passage is read from its first marked words. */
+/** A passage is read from the line before its first marked words. */
 const scrollToMark = (box: HTMLElement | null) => {
   const mark = box?.querySelector("mark");
-  if (box && mark) box.scrollTop = mark.offsetTop - box.offsetTop - 20;
+  if (!box || !mark) return;
+  const line = Number.parseFloat(getComputedStyle(box).lineHeight);
+  box.scrollTop = (Math.floor((mark.offsetTop - box.offsetTop - box.clientTop) / line) - 1) * line;
 };
 
 /** One side of the evidence: words in their surroundings, with what matches and what differs marked. */

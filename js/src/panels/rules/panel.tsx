@@ -160,8 +160,8 @@ export const makeRules = (actions: Actions): Rules => {
     addRule: focusOffer,
     draw(viewState, parts) {
       stages.draw(viewState, parts);
-      // An unreadable recorded compaction has no rules: the plan's rules are shown instead.
-      shown = viewState.plan.sealed ? { ...viewState, plan: viewState.planned } : viewState;
+      // A recorded compaction without a summary to read has no rules: the plan's rules are shown instead.
+      shown = viewState.plan.unread ? { ...viewState, plan: viewState.planned } : viewState;
       const { tab, settled, needsKernel } = viewState;
       if (hasAny(parts, "plan", "scene")) stale = true;
       setAttributes(node, { "aria-busy": settled ? undefined : "true" });
@@ -287,6 +287,7 @@ const Rule = ({ rule, plan, numbers, needsKernel, set, remove }: { rule: RulePay
       </span>
       <div>
         <p>
+          {rule.number > 0 && <b>{rule.title}: </b>}
           <Sentence rule={rule} numbers={numbers} disabled={needsKernel !== ""} set={set} />
           {changed.map(({ name, label, was }) => (
             <small key={name} class="ci-was">
@@ -330,9 +331,9 @@ const Sentence = ({
   set: Actions["setKnob"];
 }) => (
   <>
-    {rule.sentence.split(/(\{\w+\})/).map((part, i) => {
+    {rule.sentence.split(/(\{\w+\})/).map(part => {
       const knob = rule.knobs.find(({ name }) => `{${name}}` === part);
-      if (knob === undefined) return i === 0 ? part.charAt(0).toUpperCase() + part.slice(1) : part;
+      if (knob === undefined) return part;
       const id = `${rule.kind}.${knob.name}`;
       if (!numbers.has(id)) return knob.words;
       return <KnobField key={id} {...{ id, knob, disabled, set }} />;

@@ -177,10 +177,12 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
 const explain = ({ finding, matches: reply, needsKernel }: ViewState, shown: number): string => {
   if (finding !== "") return finding;
   if (reply === null) return "";
-  const where = needsKernel === "" ? "anywhere in this session" : "in the blocks of this context";
+  const isPage = needsKernel !== "";
+  const where = isPage ? "in the blocks and facts of this context" : "anywhere in this session";
   if (shown === 0) return `“${reply.query}” does not occur ${where}.`;
   const more = reply.total - (reply.rows[1] ?? 0);
-  return more > 0 ? `${plural(reply.total, "block")} in all; n and N go through them.` : "";
+  const rest = more > 0 ? `${plural(reply.total, "block")} in all; n and N go through them. ` : "";
+  return isPage ? `${rest}Searched: this context, not the whole session.` : rest.trim();
 };
 
 /** One line: the kind, the text, and the outcome at the right. */

@@ -4,12 +4,14 @@
 import { middleOf, type Range, stepAt } from "../../model/axis";
 import { HEAD, isTall, type Lanes } from "../../model/bars";
 import { exact, short } from "../../model/format";
+import { OUTSIDE } from "../../model/outside";
 import { fateAt, type Lane, type Scene, sectionAfter, turnOfRow } from "../../model/plan";
 import { between, reveal, sectionsIn, zoomAround } from "../../model/range";
 import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
-import { chip, h, listen, makeId, setAttributes, setText } from "../../ui/dom";
+import { h, listen, makeId, setAttributes, setText } from "../../ui/dom";
 import { isModified, sideways, upOrDown } from "../../ui/keys";
 import { showHint } from "../../ui/tooltip";
+import { nameLane, nameLanes } from "./lane-names";
 import { selectByDrag } from "./selection";
 import { middle } from "./zoom";
 
@@ -69,7 +71,7 @@ export const makeGrid = (actions: Actions): View => {
     const control = h(
       "div",
       { role: "rowheader", "aria-colindex": 1, class: "ci-label", "data-lane": lane.id },
-      h("span", { class: "ci-hue" }, chip(lane.id === "head" ? "system" : lane.id), lane.label),
+      nameLane(lane),
       h("span", { class: "ci-amount" }, before, after, of),
       scale,
     );
@@ -94,9 +96,14 @@ export const makeGrid = (actions: Actions): View => {
       }
       const has = sum(section => sectionAfter(scene, plan, place, section));
       setText(of, "");
-      setText(before, `${short(had)} → `);
-      setText(after, short(has));
-      setAttributes(node, { title: `${lane.label}: ${exact(had)} tokens before, ${exact(has)} after` });
+      // Tokens that are not in the file are no saving of the plan's.
+      const outside = OUTSIDE.has(lane.id);
+      setText(before, outside ? `est. ${short(had)}` : `${short(had)} → `);
+      setText(after, outside ? "" : short(has));
+      const source = outside ? ", estimated: not in the file" : "";
+      setAttributes(node, {
+        title: `${lane.label}: ${exact(had)} tokens before, ${exact(has)} after${source}`,
+      });
     }
   };
 
@@ -254,13 +261,11 @@ const zoomBy = (viewState: ViewState, step: number, key: string): Range | undefi
 const sayScale = ({ scale: [tall, low] }: Lanes) => h("small", {}, tall, h("span", { class: "ci-had" }, low));
 
 /** The names of all lanes, if they are merged into one. */
-const nameAll = ({ lanes }: Scene, drawn: Lanes) =>
+const nameAll = (scene: Scene, drawn: Lanes) =>
   h(
     "div",
     { role: "rowheader", "aria-colindex": 1, class: "ci-label ci-names" },
-    ...lanes.map(({ id, label }) =>
-      h("span", { class: "ci-hue" }, chip(id === "head" ? "system" : id), label),
-    ),
+    ...nameLanes(scene),
     sayScale(drawn),
   );
 

@@ -234,7 +234,8 @@ const drawPiece = (
   const id = scene.fates[fate]?.id ?? "";
   const stays = id === "verbatim" ? height : tokens === 0 ? 0 : Math.min(1, after / tokens) * height;
   const goes = height - stays;
-  context.fillStyle = context.strokeStyle = palette.sections[section] as string;
+  // What is not in the file has its pattern.
+  context.fillStyle = context.strokeStyle = palette.fill(section, "verbatim");
   context.fillRect(x, y + goes, width, stays);
   if (goes <= 0) return;
   if (id === "dropped" && goes > 2) {

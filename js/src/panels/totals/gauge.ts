@@ -10,6 +10,7 @@ import { paint, snap } from "../../ui/canvas/canvas";
 import type { Palette } from "../../ui/canvas/canvas-colours";
 import { h, setAttributes, setShown, setText, toneChip } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
+import { nameLane, nameLanes } from "../timeline/lane-names";
 import { makeNotice } from "./notice";
 
 const BAR = 16;
@@ -26,8 +27,8 @@ interface Share {
 interface Bar {
   shares: Share[];
   words: string;
-  /** They name one piece and belong into it. */
-  inside?: boolean;
+  /** The words in its largest piece, if that is long enough, instead of those behind the bar. */
+  inside?: string;
   range: readonly [low: number, high: number] | null;
   hollow: boolean;
 }
@@ -40,6 +41,7 @@ export const makeGauge = (actions: Actions, picker: View): View => {
   const other = makeRow("other", "plan B");
   const selected = makeRow("selection", "");
   const ticks = h("div", { class: "ci-ticks" });
+  const key = h("div", { class: "ci-key" });
   const notice = h("div", { class: "ci-notice" });
   const drawNotice = makeNotice(notice, actions);
   const rows = [before, recorded, planned, selected, other];
@@ -48,6 +50,7 @@ export const makeGauge = (actions: Actions, picker: View): View => {
     { class: "ci-gauge", "aria-label": "Tokens before and after" },
     ...rows.map(row => row.node),
     h("div", { class: "ci-grow ci-scale" }, ticks),
+    key,
     notice,
   );
   let width = 0;
@@ -70,7 +73,9 @@ export const makeGauge = (actions: Actions, picker: View): View => {
         node.classList.toggle("ci-four", otherPlan !== null && happened !== null);
         if (width === 0 || hasAny(parts, ...WIDTHS)) width = ticks.clientWidth;
         const shares = sharesBefore(shownPlan);
-        before.draw(viewState, { ...BARE, shares, words: nameLargest(scene, shares), inside: true }, width);
+        if (hasAny(parts, "scene")) key.replaceChildren(...nameLanes(scene), nameLane(NOT_IN_FILE));
+        const [words, inside] = [nameSides(scene, shares), nameLargest(scene, shares)];
+        before.draw(viewState, { ...BARE, shares, words, inside }, width);
         const { total } = shownPlan.before;
         const text = scene.window === null ? "" : `${percent(total, scene.window)} of ${short(scene.window)}`;
         before.read(
@@ -109,6 +114,7 @@ export const makeGauge = (actions: Actions, picker: View): View => {
 
 const WIDTHS = ["scene", "other", "size", "theme"] as const;
 const STILL = ["scene", "plan", "look", "other", "size", "theme", "selection"] as const;
+const NOT_IN_FILE = { id: "hidden_reasoning", label: "not in the file" };
 const BARE: Bar = { shares: [], words: "", range: null, hollow: false };
 
 type Row = ReturnType<typeof makeRow>;
@@ -279,44 +285,61 @@ const widthOf = (words: string, { font, scale }: Palette): number => {
   return measuring.measureText(words).width;
 };
 
-/** In the largest piece if that is long enough and the row says only that, else behind the bar. */
+/** In the largest piece if that is long enough, else behind the bar; they cover the lines of thresholds. */
 const placeWords = (node: HTMLElement, viewState: ViewState, row: Bar, width: number) => {
+  const { scene, palette } = viewState;
   const scale = width / capacity(viewState);
-  const needed = widthOf(row.words, viewState.palette) + 2 * GAP;
   const end = Math.max(sumOf(row.shares), row.range?.[1] ?? 0) * scale;
-  const largest = largestOf(row.shares);
-  const start = sumOf(row.shares.slice(0, row.shares.indexOf(largest)));
-  const fitsBehind = width - end >= needed;
-  const isRoomy = !row.hollow && largest.fate === "verbatim" && largest.tokens * scale >= needed;
-  const isInside = isRoomy && (row.inside === true || !fitsBehind);
-  const id = viewState.scene.sections[largest.section]?.id ?? "";
-  const solid = isInside && !OUTSIDE.has(id);
-  setShown(node, fitsBehind || solid);
-  setText(node, row.words);
-  node.style.color = solid ? `var(--ci-i-${id}, #000)` : "";
-  node.style.transform = `translateX(${Math.round((solid ? start * scale : end) + GAP)}px)`;
+  const largest = largestOf(scene, row.shares);
+  const start = sumOf(row.shares.slice(0, row.shares.indexOf(largest))) * scale;
+  const fits = (words: string, room: number) => room >= widthOf(words, palette) + 2 * GAP;
+  const fitsBehind = fits(row.words, width - end);
+  const words = row.inside ?? (fitsBehind ? "" : row.words);
+  const room = !row.hollow && largest.fate === "verbatim" ? largest.tokens * scale : 0;
+  const isInside = words !== "" && fits(words, room);
+  setShown(node, isInside || fitsBehind);
+  setText(node, isInside ? words : row.words);
+  const id = scene.sections[largest.section]?.id;
+  node.style.color = isInside ? `var(--ci-i-${id}, #000)` : "";
+  node.style.background = isInside ? `var(--ci-s-${id})` : "";
+  node.style.transform = `translateX(${Math.round((isInside ? start : end) + GAP)}px)`;
 };
 
 const sumOf = (shares: readonly Share[]): number => shares.reduce((sum, { tokens }) => sum + tokens, 0);
 
 const NONE: Share = { section: 0, tokens: 0, fate: "" };
-const largestOf = (shares: readonly Share[]): Share =>
-  shares.reduce((most, share) => (share.tokens > most.tokens ? share : most), NONE);
+const isOutside = (scene: Scene, { section }: Share): boolean =>
+  OUTSIDE.has(scene.sections[section]?.id ?? "");
+
+/** The largest piece of what is in the file. */
+const largestOf = (scene: Scene, shares: readonly Share[]): Share =>
+  shares.reduce(
+    (most, share) => (share.tokens > most.tokens && !isOutside(scene, share) ? share : most),
+    NONE,
+  );
 
 const nameLargest = (scene: Scene, shares: readonly Share[]): string => {
-  const { section, tokens } = largestOf(shares);
+  const { section, tokens } = largestOf(scene, shares);
   return tokens > 0 ? `${scene.sections[section]?.label ?? ""} ${short(tokens)}` : "";
+};
+
+/** "in the file 213k · not in the file 116k". */
+const nameSides = (scene: Scene, shares: readonly Share[]): string => {
+  const outside = sumOf(shares.filter(share => isOutside(scene, share)));
+  return outside === 0
+    ? nameLargest(scene, shares)
+    : `in the file ${short(sumOf(shares) - outside)} · not in the file ${short(outside)}`;
 };
 
 /** "summary 3.4k · kept 32.5k · not in the file 16.8k". */
 const nameParts = (scene: Scene, plan: Plan, place: number, shares: readonly Share[]): string => {
   let [summary, keptTotal, outside] = [0, 0, 0];
-  for (const { section, tokens, fate } of shares) {
-    if (fate === "summarised") summary += tokens;
-    else if (OUTSIDE.has(scene.sections[section]?.id ?? "")) outside += tokens;
-    else keptTotal += tokens;
+  for (const share of shares) {
+    if (share.fate === "summarised") summary += share.tokens;
+    else if (isOutside(scene, share)) outside += share.tokens;
+    else keptTotal += share.tokens;
   }
-  if (isUncut(plan, place) && plan.after.total === plan.before.total) return nameLargest(scene, shares);
+  if (isUncut(plan, place) && plan.after.total === plan.before.total) return nameSides(scene, shares);
   return [["summary", summary] as const, ["kept", keptTotal] as const, ["not in the file", outside] as const]
     .filter(([, tokens]) => tokens > 0)
     .map(([what, tokens]) => `${what} ${short(tokens)}`)
