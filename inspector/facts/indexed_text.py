@@ -145,6 +145,12 @@ class IndexedText:
             self._holding[term.form] = sorted({n for form in forms for n in self._holders.get(form, ())})
         return self._holding[term.form]
 
+    @cached_property
+    def binding(self) -> list[Sentence]:
+        """The sentences that bind."""
+        sorts = ("strict", "negation")
+        return [part for part in self.sentences if any(term.sort in sorts for term in part.terms)]
+
     def rank_shares(self, terms: Iterable[Term]) -> list[tuple[float, Sentence]]:
         """Return the sentences with two terms of a subject or more, each with the share of its weight that
         it has, the largest first: no other sentence of the text changes a share."""
@@ -181,8 +187,9 @@ class IndexedText:
         subject = {term.form: term for term in terms if is_subject(term)}.values()
         least = sum(map(self.weigh, subject)) / 4
         for term in subject:
+            weight = self.weigh(term)
             for number in self.find_holding(term):
-                scores[number] = scores.get(number, 0) + self.weigh(term)
+                scores[number] = scores.get(number, 0) + weight
         for pair in set(neighbours(terms)):
             holding = self._pairs.get(pair, ())
             for number in holding:

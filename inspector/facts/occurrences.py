@@ -105,6 +105,8 @@ class Occurrences:
 
     def by_place(self, find: Callable[[Facts], Mapping[int, T]]) -> dict[int, T]:
         """Return what is found of facts by their numbers, by their places in the columns instead."""
+        if self.facts and self.facts is self.facts[0].facts.every:
+            return dict(find(self.facts[0].facts))
         owners = {id(fact.facts): fact.facts for fact in self.facts[:: max(len(self.facts) - 1, 1)]}
         if len(owners) > 1:  # facts of several origins come few at a time
             owners = {id(fact.facts): fact.facts for fact in self.facts}
