@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import UNSET
 
 from ...facts.outcomes import CODE, MISSING
-from ...facts.trace import find_whole, trace_facts, trace_moves
+from ...facts.trace import find_moment, find_whole, trace_facts, trace_moves
 from ...planning.assemble import build_context, live_context
 from ...planning.context import Context, Piece
 from ...planning.diff.contexts import Insert, Remove, diff_contexts
@@ -216,14 +216,16 @@ def _list_essential(model: WorkbenchModel, side: Side) -> frozenset[int]:
     """Return the numbers of the essential facts of which a side has something."""
     plan = side if isinstance(side, Plan) else model.plan
     whole = find_whole(plan)
-    if side is None or isinstance(side, Plan):
+    if side is None:
+        readable = find_moment(whole.facts, plan).readable
+        return frozenset(np.flatnonzero(readable & whole.facts.essential).tolist())
+    if isinstance(side, Plan):
         trace = trace_facts(whole.facts, plan, placeholder=False)
     else:
         entry = find_recorded(model.plan, model.history).entry
         (trace,) = trace_moves(whole, whole.facts, [find_move(whole, entry)])
     present = trace.stood & whole.facts.essential[trace.number]
-    if side is not None:
-        present &= ~np.isin(trace.outcome, [CODE[name] for name in MISSING])
+    present &= ~np.isin(trace.outcome, [CODE[name] for name in MISSING])
     return frozenset(trace.number[present].tolist())
 
 
