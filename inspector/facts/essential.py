@@ -64,15 +64,9 @@ def find_essential(
     columns: OccurrenceColumns,
     failures: Sequence[Failure],
 ) -> NDArray[np.uint8]:
-    """Return for each fact its index in REASONS, as it is at the end of the path.
+    """Return for each fact its index in REASONS, as it is at the end of the path of `calls`.
 
-    Args:
-        calls: The calls on the path of the session that the facts are of.
-        keys: The kind and the form of each fact.
-        kinds: The kinds as indexes into KINDS.
-        columns: The occurrences of the facts.
-        failures: The failing outputs (`find_failures`).
-    """
+    `keys` are the kind and the form of each fact, `kinds` and `columns` are those of `Facts`."""
     session = calls.session
     here = session.path_index[columns.entry] >= 0
     reasons = np.zeros(len(keys), np.uint8)

@@ -207,8 +207,8 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
 
     def find_reasons(self, session: Session) -> NDArray[np.uint8]:
         """Return the same at another point in time of the file."""
-        failures = self.find_failures(session)
-        return find_essential(self.calls.at(session), self._keys, self.kind, self.columns, failures)
+        calls, failures = self.calls.at(session), self.find_failures(session)
+        return find_essential(calls, self._keys, self.kind, self.columns, failures)
 
     @cached_property
     def calls(self) -> CallsOfPath:
@@ -222,11 +222,9 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     def find_failures(self, session: Session) -> list[Failure]:
         """Return the failing outputs on a path of the file whose calls did not succeed after them."""
         end = len(session.path)
-        if self.session.path[:end] == session.path:
-            return [failure for failure, settled in self._failures if failure.at < end <= settled]
-        return [
-            failure for failure, settled in find_failures(session, self.kind, self.columns) if settled == end
-        ]
+        is_own = self.session.path[:end] == session.path
+        failures = self._failures if is_own else find_failures(session, self.kind, self.columns)
+        return [failure for failure, settled in failures if failure.at < end <= settled]
 
     @property
     def essential(self) -> NDArray[np.bool_]:

@@ -279,14 +279,12 @@ def is_subject(term: Term) -> bool:
 
 def is_same(item: Term, other: Term) -> bool:
     """Whether two terms mean the same thing."""
-    if item.sort == other.sort == "value":
-        return is_same_value(item.form, other.form)
-    if {item.sort, other.sort} == {"value", "word"}:  # "API" and "api"
-        value, word = (item, other) if item.sort == "value" else (other, item)
-        return value.form[:2] == "w:" and value.form[2:].isalpha() and stem(value.form[2:]) == word.form
-    if {item.sort, other.sort} == {"word", "strict"}:
-        return item.form[:4] == other.form[:4]
-    return item.sort == other.sort and is_alike(item.form, other.form)
+    if item.sort == other.sort:
+        return (is_same_value if item.sort == "value" else is_alike)(item.form, other.form)
+    word, term = (item, other) if item.sort == "word" else (other, item)
+    if word.sort == "word" and term.sort == "value":  # "API" and "api"
+        return term.form[:2] == "w:" and term.form[2:].isalpha() and stem(term.form[2:]) == word.form
+    return word.sort == "word" and term.sort == "strict" and word.form[:4] == term.form[:4]
 
 
 def is_same_value(form: str, other: str) -> bool:

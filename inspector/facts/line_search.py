@@ -41,7 +41,6 @@ class LineMatch(NamedTuple):
 
 
 Holders = dict[str, list[int]]
-"""The blocks, and as negative numbers the other texts, by what they hold."""
 _HOLDERS: WeakKeyDictionary[Remaining, tuple[Holders, Holders]] = WeakKeyDictionary()
 
 
@@ -154,8 +153,7 @@ def _find_holders(remaining: Remaining, term: Term) -> list[int]:
     if remaining not in _HOLDERS:
         by_stem, by_figure = Holders(), Holders()
         for word, rows in remaining.folded_words.items():
-            for piece in WORDS.findall(word):
-                form = stem(piece)
+            for form in map(stem, WORDS.findall(word)):
                 by_stem.setdefault(form, []).extend(rows)
                 if figure := _read_figure(form):
                     by_figure.setdefault(figure, []).extend(rows)

@@ -110,7 +110,7 @@ class _LaterWork:
         return not isinstance(block, ToolOutput) or self._paths.get(block.call_id) == path
 
     def _edit(self, row: int) -> tuple[str, str, str] | None:
-        """Return what the edit with an occurrence does; None if the occurrence is in no edit."""
+        """Return what the edit with an occurrence does, if one has it."""
         call = self._block(row)
         return read_edit(call) if isinstance(call, ToolCall) else None
 
@@ -121,13 +121,11 @@ class _LaterWork:
         for number in np.flatnonzero(facts.kind == KIND["number"]).tolist():
             if _ASSIGNED.fullmatch(facts.every[number].form):
                 slots.setdefault(find_slot(facts.every[number].form), []).append(number)
-        spans = {
-            number: range(*facts.offset[number : number + 2].tolist()) for number in chain(*slots.values())
-        }
-        several = (members for members in slots.values() if len(members) > 1)
-        return [
-            members for members in several if any(self._edit(row) for each in members for row in spans[each])
-        ]
+        offset = facts.offset.tolist()
+        several = (
+            (members, chain(*(range(*offset[at : at + 2]) for at in members))) for members in slots.values()
+        )
+        return [members for members, rows in several if len(members) > 1 and any(map(self._edit, rows))]
 
     def _find_edited(self) -> Iterator[tuple[int, Replacement]]:
         """Yield numbers behind a name whose last occurrence is in an edit that puts another one there."""

@@ -188,13 +188,12 @@ class CallsOfPath:
         return result
 
     @cached_property
-    def todos(self) -> list[tuple[int, BlockRef, ToolCall]]:
-        """The calls that write to-dos, each with its index on the path."""
+    def _todos(self) -> list[tuple[int, BlockRef, ToolCall]]:
         return list(find_todo_calls(self.session))
 
     def find_open_todos(self) -> frozenset[str] | None:
         """Return the texts of the open to-dos; None if the path has no list of them."""
-        calls = ((ref, call) for place, ref, call in self.whole.todos if place < self.end)
+        calls = ((ref, call) for place, ref, call in self.whole._todos if place < self.end)
         return find_open_todos(self.session, calls, self.find_output)
 
     @cached_property

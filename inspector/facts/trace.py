@@ -39,7 +39,6 @@ _STANDING: Memo[Remaining] = Memo(4)
 _OUTCOMES: Memo[PointInTime] = Memo(4)
 _PLANNED: Memo[Trace] = Memo(4)
 _MOVED: Memo[Trace] = Memo()
-"""The traces from one leaf to another, of all facts."""
 _MOVES: Memo[tuple[Remaining, Remaining]] = Memo(8)
 
 
@@ -183,22 +182,19 @@ def trace_moves(
     some = None if numbers is None else every.pick(sorted(numbers))
 
     def trace(start: str | None, end: str | None, name: str | None) -> Trace:
-        around = partial(_read_contexts, session, start, end)
-        before, after = _MOVES.of(facts, around, Same(session.tree), start, end)
+        key = Same(session.tree), start, end
+        before, after = _MOVES.of(
+            facts, lambda: (stand_live(session.at(start)), stand_live(session.at(end))), *key
+        )
         entry = None if name is None else session[name]
         keys = recall_keys(facts, every, session) if some is None else None
-        point = PointInTime(some or every, before.session, before, keys)
+        point = PointInTime(every if some is None else some, before.session, before, keys)
         return _trace(TraceScope(before.session, before, after, entry=entry), point)
 
     for move in moves:
         check_stopped()
         make = partial(trace, *move)
         yield make() if some is not None else _MOVED.of(facts, make, Same(session.tree), move)
-
-
-def _read_contexts(session: Session, start: str | None, end: str | None) -> tuple[Remaining, Remaining]:
-    """Return the texts of the contexts at two leaves."""
-    return stand_live(session.at(start)), stand_live(session.at(end))
 
 
 def _trace(scene: TraceScope, point: PointInTime) -> Trace:
