@@ -149,7 +149,7 @@ def find_failures(
         reported.setdefault(spot, []).append(int(columns.fact[row]))
     calls: dict[str, tuple[str, str]] = {}
     failures, ends = list[Failure](), list[int]()
-    left: dict[str, list[tuple[int, _Command]]] = {}  # those that are not settled, by the name of the call
+    unsettled: dict[str, list[tuple[int, _Command]]] = {}  # by the name of the call
     for at, position in enumerate(session.path):
         for number, block in enumerate(session.entries[position].blocks):
             if isinstance(block, ToolCall):
@@ -161,16 +161,16 @@ def find_failures(
                 errors_here = tuple(dict.fromkeys(reported.get((position, number), ())))
                 failed = bool(errors_here) or block.is_error
                 ran = _read_command(command)
-                for other in (name,) if failed or not command else [*left]:
-                    kept = []
-                    for failure, before in left.get(other, ()):
+                for other in (name,) if failed or not command else [*unsettled]:
+                    staying = []
+                    for failure, before in unsettled.get(other, ()):
                         if (other != name or before.differs(ran)) and (failed or not ran.covers(before)):
-                            kept.append((failure, before))
+                            staying.append((failure, before))
                         else:
                             ends[failure] = at
-                    left[other] = kept
+                    unsettled[other] = staying
                 if failed:
-                    left.setdefault(name, []).append((len(failures), ran))
+                    unsettled.setdefault(name, []).append((len(failures), ran))
                     ref = BlockRef(session.entries[position].id, number)
                     failures.append(Failure(at, command, ref, errors_here))
                     ends.append(len(session.path))

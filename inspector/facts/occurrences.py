@@ -104,13 +104,13 @@ class Occurrences:
         return {slot: fact for slot, (_, fact) in latest.items()}
 
     def by_place(self, find: Callable[[Facts], Mapping[int, T]]) -> dict[int, T]:
-        """Return what is found of facts by their numbers, by their places in the columns instead."""
+        """Return what is pairs of facts by their numbers, by their places in the columns instead."""
         if self.facts and self.facts is self.facts[0].facts.every:
             return dict(find(self.facts[0].facts))
         owners = {id(fact.facts): fact.facts for fact in self.facts}
         results = {owner: find(facts) for owner, facts in owners.items()}
-        found = ((place, results[id(fact.facts)].get(fact.number)) for place, fact in enumerate(self.facts))
-        return {place: item for place, item in found if item is not None}
+        pairs = ((place, results[id(fact.facts)].get(fact.number)) for place, fact in enumerate(self.facts))
+        return {place: item for place, item in pairs if item is not None}
 
     def any(self, mask: Bools) -> Bools:
         """bool per fact: one of its rows is in the mask (bool over rows, the last False)."""
