@@ -55,6 +55,7 @@ def compare_fact(
     text: IndexedText,
     is_said: SaidBefore = NOTHING_SAID,
     latest: bool = True,
+    in_full: bool = False,
 ) -> FactComparison:
     """Compare a fact with a text.
 
@@ -64,6 +65,7 @@ def compare_fact(
         text: The text, such as a summary.
         is_said: Whether the session said some words before.
         latest: Whether a number is the one that was said last of its name or unit.
+        in_full: Whether it is enough to know if the text says all of a statement.
 
     >>> text = IndexedText("Never push to master without a review.")
     >>> compare_fact("constraint", "Never push to main without a review.", text)[:2]
@@ -74,7 +76,9 @@ def compare_fact(
     if kind in STATEMENTS:
         form = _ANSWER.sub("", form)
         is_near = _is_near(form, text)
-        result = _compare_sentences(kind, form, text, is_said) if is_near else ABSENT
+        result = _compare_sentences(kind, form, text, is_said, in_full) if is_near else ABSENT
+        if in_full:
+            return result
         if is_near and result.outcome == "absent" and result.reason != "said of another" and kind != "error":
             result = _compare_parts(form, text, is_said)
         if kind in _ASKING and result.outcome in ("absent", "unclear"):
@@ -101,7 +105,9 @@ def _find_misread(form: str, text: IndexedText, is_said: SaidBefore) -> FactComp
     return None
 
 
-def _compare_sentences(kind: str, form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:
+def _compare_sentences(
+    kind: str, form: str, text: IndexedText, is_said: SaidBefore, in_full: bool
+) -> FactComparison:
     """Compare a statement with a text that has enough of its words."""
     if kind not in _ASKING:
         return compare_statement(form, text, is_said, asks=False, exact=kind == "error")
@@ -109,6 +115,8 @@ def _compare_sentences(kind: str, form: str, text: IndexedText, is_said: SaidBef
     parts = split_sentences(form) if whole.outcome not in IN_FULL else []
     if len(parts) > 1:
         whole = combine([compare_statement(part, text, is_said) for part in parts])
+    if in_full:
+        return whole
     if whole.outcome in ("partial", "unclear", "absent"):  # "Keep it for 90 days, accounting needs that."
         for clause in form.split(", "):
             if any(term.sort == "value" for term in read_terms(clause)):
@@ -159,12 +167,11 @@ def _find_bound(form: str, text: IndexedText) -> FactComparison | None:
     subject = {term.form: term for term in read_terms(form) if is_subject(term)}.values()
     rare = [term for term in subject if not is_general(term.form) and len(text.find_holding(term)) <= _FEW]
     least = _LEAST * sum(map(text.weigh, subject))
-    for sentence in text.sentences:
-        if any(term.sort in ("strict", "negation") for term in sentence.terms):
-            held = find_held(rare, sentence)
-            if held and sum(map(text.weigh, held)) >= least:
-                words = text.text[sentence.start : sentence.end].strip()
-                return FactComparison("unclear", words, sentence.start, reason="words missing")
+    for sentence in text.binding:
+        held = find_held(rare, sentence)
+        if held and sum(map(text.weigh, held)) >= least:
+            words = text.text[sentence.start : sentence.end].strip()
+            return FactComparison("unclear", words, sentence.start, reason="words missing")
     return None
 
 

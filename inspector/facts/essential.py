@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..session.blocks import BlockRef, ToolCall, ToolOutput
-from ..session.queries import pair_calls
 from ..session.session import Session
 from ..session.speakers import is_refusal
 from ..session.toolcalls.canonical_path import rooted
 from ..session.toolcalls.core_command import core_command, name_command, split_core
-from ..session.toolcalls.todo_list import find_open_todos
 from ..session.toolcalls.tool_names import bare_name, is_shell
 from .extract.collect import BY, KIND, OPERATIONS, OccurrenceColumns
 from .results import is_check, is_part_of
@@ -60,19 +58,17 @@ class Failure(NamedTuple):
 
 
 def find_essential(
-    session: Session,
+    calls: CallsOfPath,
     keys: Sequence[tuple[str, str]],
+    kinds: NDArray[np.uint8],
     columns: OccurrenceColumns,
+    failures: Sequence[Failure],
 ) -> NDArray[np.uint8]:
-    """Return for each fact its index in REASONS, as it is at the end of the path.
+    """Return for each fact its index in REASONS, as it is at the end of the path of `calls`.
 
-    Args:
-        session: The session that the facts are of.
-        keys: The kind and the form of each fact.
-        columns: The occurrences of the facts.
-    """
+    `keys` are the kind and the form of each fact, `kinds` and `columns` are those of `Facts`."""
+    session = calls.session
     here = session.path_index[columns.entry] >= 0
-    kinds = np.array([KIND[kind] for kind, _ in keys], np.uint8)
     reasons = np.zeros(len(keys), np.uint8)
     refs_by_fact: dict[int, list[BlockRef]] = {}
     typed = here & (columns.by == BY.index("user"))
@@ -82,14 +78,12 @@ def find_essential(
         refs_by_fact.setdefault(int(columns.fact[row]), []).append(ref)
     for fact, refs in refs_by_fact.items():
         reasons[fact] = _find_reason(*keys[fact], refs, session)
-    for fact in _find_changed(session, keys, kinds, columns, here):
+    for fact in _find_changed(calls, keys, kinds, columns, here):
         reasons[fact] = _FILE
-    todos = find_open_todos(session, pair_calls(session))
+    todos = calls.find_open_todos()
     if todos is not None:
         for fact in np.flatnonzero(kinds == KIND["todo"]).tolist():
             reasons[fact] = _TODO if keys[fact][1] in todos else 0
-    tool = here & (kinds[columns.fact] == KIND["error"]) & (columns.by == BY.index("tool"))
-    failures = find_failures(session, columns, tool)
     for number, failure in enumerate(failures):
         tests = [fact for fact in failure.errors if _FAILED_TEST.match(keys[fact][1])]
         telling = [fact for fact in failure.errors if not _VERDICT.match(keys[fact][1])]
@@ -113,7 +107,7 @@ def _find_reason(kind: str, form: str, refs: Iterable[BlockRef], session: Sessio
 
 
 def _find_changed(
-    session: Session,
+    calls: CallsOfPath,
     keys: Sequence[tuple[str, str]],
     kinds: NDArray[np.uint8],
     columns: OccurrenceColumns,
@@ -123,7 +117,7 @@ def _find_changed(
     codes = [OPERATIONS.index(name) for name in ("created", "edited", "deleted")]
     rows = np.flatnonzero(here & np.isin(columns.operation, codes) & (kinds[columns.fact] == KIND["file"]))
     changed: dict[int, list[int]] = {}
-    calls = CallsOfPath(session)
+    session = calls.session
     for row in rows.tolist():
         changed.setdefault(int(columns.fact[row]), []).append(row)
     for fact, changes in changed.items():
@@ -143,20 +137,19 @@ def _is_shell_call(session: Session, columns: OccurrenceColumns, row: int) -> bo
     return isinstance(block, ToolCall) and is_shell(block.name)
 
 
-def find_failures(session: Session, columns: OccurrenceColumns, errors: NDArray[np.bool_]) -> list[Failure]:
-    """Return the failing outputs on the path whose calls did not succeed after them, in order.
-
-    Args:
-        session: The session.
-        columns: The occurrences of facts.
-        errors: Marks those that are errors which a tool reports.
-    """
+def find_failures(
+    session: Session, kinds: NDArray[np.uint8], columns: OccurrenceColumns
+) -> list[tuple[Failure, int]]:
+    """Return the failing outputs on the path in order, each with the index on the path of the output by which
+    its call succeeded later: the length of the path if it did not. See `find_essential` for the columns."""
+    errors = (kinds[columns.fact] == KIND["error"]) & (columns.by == BY.index("tool"))
     reported: dict[tuple[int, int], list[int]] = {}
     for row in np.flatnonzero(errors).tolist():
         spot = int(columns.entry[row]), int(columns.block[row])
         reported.setdefault(spot, []).append(int(columns.fact[row]))
     calls: dict[str, tuple[str, str]] = {}
-    failures: list[tuple[str, _Command, Failure]] = []
+    failures, ends = list[Failure](), list[int]()
+    unsettled: dict[str, list[tuple[int, _Command]]] = {}  # by the name of the call
     for at, position in enumerate(session.path):
         for number, block in enumerate(session.entries[position].blocks):
             if isinstance(block, ToolCall):
@@ -168,16 +161,20 @@ def find_failures(session: Session, columns: OccurrenceColumns, errors: NDArray[
                 errors_here = tuple(dict.fromkeys(reported.get((position, number), ())))
                 failed = bool(errors_here) or block.is_error
                 ran = _read_command(command)
-                failures = [
-                    (other, before, failure)
-                    for other, before, failure in failures
-                    if other != name or before.differs(ran)
-                    if failed or not ran.covers(before)
-                ]
+                for other in (name,) if failed or not command else [*unsettled]:
+                    staying = []
+                    for failure, before in unsettled.get(other, ()):
+                        if (other != name or before.differs(ran)) and (failed or not ran.covers(before)):
+                            staying.append((failure, before))
+                        else:
+                            ends[failure] = at
+                    unsettled[other] = staying
                 if failed:
+                    unsettled.setdefault(name, []).append((len(failures), ran))
                     ref = BlockRef(session.entries[position].id, number)
-                    failures.append((name, ran, Failure(at, command, ref, errors_here)))
-    return [failure for _, _, failure in failures]
+                    failures.append(Failure(at, command, ref, errors_here))
+                    ends.append(len(session.path))
+    return list(zip(failures, ends, strict=True))
 
 
 class _Command(NamedTuple):

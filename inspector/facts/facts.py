@@ -30,11 +30,12 @@ from ..session.toolcalls.canonical_path import canonical_path
 from ..session.toolcalls.core_command import core_command
 from ..text import plural, printable, printed
 from ..tokens.memo import Memory
-from .essential import REASONS, find_essential
+from .essential import REASONS, Failure, find_essential, find_failures
 from .extract.collect import BY, KIND, KINDS, OPERATIONS, FactOccurrences
 from .extract.errors import tidy_error
 from .extract.paths import PathFinder
 from .extract.segments import SUMMARY, read_path
+from .settled import CallsOfPath
 
 
 class Occurrence(NamedTuple):
@@ -205,8 +206,25 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
         return self.find_reasons(self.session)
 
     def find_reasons(self, session: Session) -> NDArray[np.uint8]:
-        """Return the same at the end of another path of the file."""
-        return find_essential(session, self._keys, self.columns)
+        """Return the same at another point in time of the file."""
+        calls, failures = self.calls.at(session), self.find_failures(session)
+        return find_essential(calls, self._keys, self.kind, self.columns, failures)
+
+    @cached_property
+    def calls(self) -> CallsOfPath:
+        """The calls on the session's path."""
+        return CallsOfPath(self.session)
+
+    @cached_property
+    def _failures(self) -> list[tuple[Failure, int]]:
+        return find_failures(self.session, self.kind, self.columns)
+
+    def find_failures(self, session: Session) -> list[Failure]:
+        """Return the failing outputs on a path of the file whose calls did not succeed after them."""
+        end = len(session.path)
+        is_own = self.session.path[:end] == session.path
+        failures = self._failures if is_own else find_failures(session, self.kind, self.columns)
+        return [failure for failure, settled in failures if failure.at < end <= settled]
 
     @property
     def essential(self) -> NDArray[np.bool_]:

@@ -145,6 +145,12 @@ class IndexedText:
             self._holding[term.form] = sorted({n for form in forms for n in self._holders.get(form, ())})
         return self._holding[term.form]
 
+    @cached_property
+    def binding(self) -> list[Sentence]:
+        """The sentences that bind."""
+        sorts = ("strict", "negation")
+        return [part for part in self.sentences if any(term.sort in sorts for term in part.terms)]
+
     def rank_shares(self, terms: Iterable[Term]) -> list[tuple[float, Sentence]]:
         """Return the sentences with two terms of a subject or more, each with the share of its weight that
         it has, the largest first: no other sentence of the text changes a share."""
@@ -181,8 +187,9 @@ class IndexedText:
         subject = {term.form: term for term in terms if is_subject(term)}.values()
         least = sum(map(self.weigh, subject)) / 4
         for term in subject:
+            weight = self.weigh(term)
             for number in self.find_holding(term):
-                scores[number] = scores.get(number, 0) + self.weigh(term)
+                scores[number] = scores.get(number, 0) + weight
         for pair in set(neighbours(terms)):
             holding = self._pairs.get(pair, ())
             for number in holding:
@@ -272,14 +279,12 @@ def is_subject(term: Term) -> bool:
 
 def is_same(item: Term, other: Term) -> bool:
     """Whether two terms mean the same thing."""
-    if item.sort == other.sort == "value":
-        return is_same_value(item.form, other.form)
-    if {item.sort, other.sort} == {"value", "word"}:  # "API" and "api"
-        value, word = (item, other) if item.sort == "value" else (other, item)
-        return value.form[:2] == "w:" and value.form[2:].isalpha() and stem(value.form[2:]) == word.form
-    if {item.sort, other.sort} == {"word", "strict"}:
-        return item.form[:4] == other.form[:4]
-    return item.sort == other.sort and is_alike(item.form, other.form)
+    if item.sort == other.sort:
+        return (is_same_value if item.sort == "value" else is_alike)(item.form, other.form)
+    word, term = (item, other) if item.sort == "word" else (other, item)
+    if word.sort == "word" and term.sort == "value":  # "API" and "api"
+        return term.form[:2] == "w:" and term.form[2:].isalpha() and stem(term.form[2:]) == word.form
+    return word.sort == "word" and term.sort == "strict" and word.form[:4] == term.form[:4]
 
 
 def is_same_value(form: str, other: str) -> bool:

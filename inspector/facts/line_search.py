@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from math import log
 from string import ascii_letters
 from typing import NamedTuple
@@ -39,7 +40,8 @@ class LineMatch(NamedTuple):
     words: tuple[int, int]
 
 
-_STEMS: WeakKeyDictionary[Remaining, dict[str, list[int]]] = WeakKeyDictionary()
+Holders = dict[str, list[int]]
+_HOLDERS: WeakKeyDictionary[Remaining, tuple[Holders, Holders]] = WeakKeyDictionary()
 
 
 def find_lines(
@@ -60,6 +62,8 @@ def find_lines(
     whole = sum(weight.values())
     if not whole:
         return []
+    pieces = {piece for term in subject for piece in _pieces(term)}
+    figures = {figure for term in subject for figure in _list_figures(term)}
     scores: dict[int, float] = {}
     for term, rows in holders.items():
         for row in rows if summaries else (row for row in rows if row >= 0):
@@ -70,7 +74,9 @@ def find_lines(
         ref = refer(remaining.session, [row])[0] if row >= 0 else remaining.others[-1 - row].ref
         stems = {word: stem(word) for word in set(WORDS.findall(text[:_MOST_CHARACTERS].casefold()))}
         terms_to_pair = [
-            word for word, form in stems.items() if any(_may_hold(term, form) for term in subject)
+            word
+            for word, form in stems.items()
+            if _read_figure(form) in figures or any(is_alike(piece, form) for piece in pieces)
         ]
         if not terms_to_pair:
             continue
@@ -132,27 +138,28 @@ def _pieces(term: Term) -> list[str]:
     return [stem(word) for word in WORDS.findall(name.casefold())] or [name]
 
 
-def _may_hold(term: Term, form: str) -> bool:
-    return _is_figure(term, form) or any(is_alike(piece, form) for piece in _pieces(term))
+def _list_figures(term: Term) -> Iterable[str]:
+    """Return the figures that a value may have, however it is spelled; none for another term."""
+    return list_figures(term.form[2:]) if term.form[:2] == "n:" else ()
 
 
-def _is_figure(term: Term, word: str) -> bool:
-    """Whether a word of a text may begin a value, however it is spelled: "2h" or "two" of "2 hours"."""
-    digits = word.lstrip("$€£").rstrip(ascii_letters + "%")
-    figure = str(NUMERALS.get(word) or digits) if term.form[:2] == "n:" else ""
-    return figure != "" and figure in list_figures(term.form[2:])
+def _read_figure(word: str) -> str:
+    """Return the figure of a word that may begin a value, as "2h" begins "2 hours"; "" without one."""
+    return str(NUMERALS.get(word) or word.lstrip("$€£").rstrip(ascii_letters + "%"))
 
 
 def _find_holders(remaining: Remaining, term: Term) -> list[int]:
     """Return the blocks, and as negative numbers the other texts, that may hold a term."""
-    if remaining not in _STEMS:
-        stems: dict[str, list[int]] = {}
+    if remaining not in _HOLDERS:
+        by_stem, by_figure = Holders(), Holders()
         for word, rows in remaining.folded_words.items():
-            for piece in WORDS.findall(word):
-                stems.setdefault(stem(piece), []).extend(rows)
-        _STEMS[remaining] = stems
-    by_piece = _STEMS[remaining]
+            for form in map(stem, WORDS.findall(word)):
+                by_stem.setdefault(form, []).extend(rows)
+                if figure := _read_figure(form):
+                    by_figure.setdefault(figure, []).extend(rows)
+        _HOLDERS[remaining] = by_stem, by_figure
+    by_stem, by_figure = _HOLDERS[remaining]
     if term.form[:2] == "n:":
-        return sorted({row for word, rows in by_piece.items() if _is_figure(term, word) for row in rows})
-    holding = [set(by_piece.get(piece, ())) for piece in _pieces(term)]
+        return sorted({row for figure in _list_figures(term) for row in by_figure.get(figure, ())})
+    holding = [set(by_stem.get(piece, ())) for piece in _pieces(term)]
     return sorted(set.intersection(*holding))

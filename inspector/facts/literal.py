@@ -119,7 +119,7 @@ def _find_blocks(session: Session) -> Iterator[_PathBlock]:
 
 def _says(text: str, wording: str) -> bool:
     """Whether a text says some words in a row, whatever the blanks between them."""
-    return wording.split(" ", 1)[0] in text and has_words(" ".join(text.split()), wording)
+    return all(word in text for word in wording.split(" ")) and has_words(" ".join(text.split()), wording)
 
 
 def _is_named(text: str, path: str) -> bool:

@@ -104,18 +104,13 @@ class Occurrences:
         return {slot: fact for slot, (_, fact) in latest.items()}
 
     def by_place(self, find: Callable[[Facts], Mapping[int, T]]) -> dict[int, T]:
-        """Return what is found of facts by their numbers, by their places in the columns instead."""
-        owners = {id(fact.facts): fact.facts for fact in self.facts[:: max(len(self.facts) - 1, 1)]}
-        if len(owners) > 1:  # facts of several origins come few at a time
-            owners = {id(fact.facts): fact.facts for fact in self.facts}
+        """Return what is pairs of facts by their numbers, by their places in the columns instead."""
+        if self.facts and self.facts is self.facts[0].facts.every:
+            return dict(find(self.facts[0].facts))
+        owners = {id(fact.facts): fact.facts for fact in self.facts}
         results = {owner: find(facts) for owner, facts in owners.items()}
-        if not any(results.values()):
-            return {}
-        return {
-            place: results[id(fact.facts)][fact.number]
-            for place, fact in enumerate(self.facts)
-            if fact.number in results[id(fact.facts)]
-        }
+        pairs = ((place, results[id(fact.facts)].get(fact.number)) for place, fact in enumerate(self.facts))
+        return {place: item for place, item in pairs if item is not None}
 
     def any(self, mask: Bools) -> Bools:
         """bool per fact: one of its rows is in the mask (bool over rows, the last False)."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from .commits import SHORTEST, is_commit
 from .extract.collect import BY, KIND
 from .facts import Facts
 from .replaced import Replacement
-from .settled import CallsOfPath, find_path, read_edit
+from .settled import find_path, read_edit
 from .things import find_slot
 
 _TOOL = BY.index("tool")
@@ -40,6 +41,7 @@ _LINE = re.compile(r"^[\s*|/\\]*$|^\[[^\]\n]+ $")
 _TITLE = re.compile(r"\]? (?:\((?:HEAD|tag:|[\w./-]+/)[^()\n]*\) )?(?P<title>[^\n]+)")
 _LEAST = 3
 """Words of a title by which two commits are taken for one: "fix lint" can be many."""
+_SLOTS: Memo[list[list[int]]] = Memo(1)
 _OUTDATED: Memo[dict[int, Replacement]] = Memo(4)
 
 
@@ -69,7 +71,7 @@ class _LaterWork:
 
     def __init__(self, facts: Facts, session: Session) -> None:
         self.facts, self.session, self.index = facts, session, session.path_index
-        self.calls = CallsOfPath(session)
+        self.calls = facts.calls.at(session)
 
     def find(self) -> Iterator[tuple[int, Replacement]]:
         yield from self._find_edited()
@@ -100,12 +102,6 @@ class _LaterWork:
         blocks = (block for position in self.session.path for block in self.session.entries[position].blocks)
         return {block.id: find_path(block) for block in blocks if isinstance(block, ToolCall)}
 
-    @cached_property
-    def _commands(self) -> list[tuple[int, str]]:
-        """The commands of shell calls, with their index on the path."""
-        entries = self.session.index
-        return [(int(self.index[entries[ref.entry]]), command) for ref, command in self.calls.find_commands()]
-
     def _is_in_file(self, row: int, path: str) -> bool:
         """Whether an occurrence is in a call or an output about a file, or in prose."""
         block = self._block(row)
@@ -113,48 +109,57 @@ class _LaterWork:
             return find_path(block) == path
         return not isinstance(block, ToolOutput) or self._paths.get(block.call_id) == path
 
-    def _find_edited(self) -> Iterator[tuple[int, Replacement]]:
-        """Yield numbers behind a name whose last occurrence is in an edit that puts another one there."""
+    def _edit(self, row: int) -> tuple[str, str, str] | None:
+        """Return what the edit with an occurrence does, if one has it."""
+        call = self._block(row)
+        return read_edit(call) if isinstance(call, ToolCall) else None
+
+    def _find_slots(self) -> list[list[int]]:
+        """Return the numbers of each name that has several, one of them in an edit."""
         facts = self.facts
         slots: dict[str, list[int]] = {}
         for number in np.flatnonzero(facts.kind == KIND["number"]).tolist():
             if _ASSIGNED.fullmatch(facts.every[number].form):
                 slots.setdefault(find_slot(facts.every[number].form), []).append(number)
-        for members in slots.values():
-            if len(members) < 2:
-                continue
+        offset = facts.offset.tolist()
+        several = (
+            (members, chain(*(range(*offset[at : at + 2]) for at in members))) for members in slots.values()
+        )
+        return [members for members, rows in several if len(members) > 1 and any(map(self._edit, rows))]
+
+    def _find_edited(self) -> Iterator[tuple[int, Replacement]]:
+        """Yield numbers behind a name whose last occurrence is in an edit that puts another one there."""
+        facts = self.facts
+        for members in _SLOTS.of(facts, self._find_slots):
             rows = dict(self._rows(members))
-            by_block: dict[tuple[int, int], list[tuple[int, int]]] = {}
-            for number, own_rows in rows.items():
-                for row in own_rows.tolist():
-                    block = int(facts.entry[row]), int(facts.block[row])
-                    by_block.setdefault(block, []).append((row, number))
             for number, own_rows in rows.items():
                 last = int(own_rows[-1])
-                call, words = self._block(last), self._words(last)
-                edit = read_edit(call) if isinstance(call, ToolCall) else None
+                edit, words = self._edit(last), self._words(last)
                 if edit is None or words not in edit[1] or words in edit[2]:
                     continue
-                block = int(facts.entry[last]), int(facts.block[last])
-                added = {item: row for row, item in by_block[block] if self._words(row) in edit[2]}
-                at = int(self.index[facts.entry[last]])
+                here, at = self._ref(last), int(self.index[facts.entry[last]])
+                beside = (
+                    (other, row) for other in rows for row in rows[other].tolist() if self._ref(row) == here
+                )
+                added = {other: row for other, row in beside if self._words(row) in edit[2]}
                 # If an edit adds several numbers of the name, the replacement is unknown.
                 if (
                     len(added) == 1
-                    and self.calls.has_worked(self._ref(last))
+                    and self.calls.has_worked(here)
                     and all(self._is_in_file(row, edit[0]) for row in own_rows.tolist())
-                    and not any(place > at and _RESTORES.search(command) for place, command in self._commands)
+                    and not any(to[0] > at and _RESTORES.search(line) for to, _, line in self.calls.commands)
                 ):
                     ((other, row),) = added.items()
                     value = facts.every[other].form.rpartition("= ")[2]
-                    yield number, Replacement(self._ref(last), self._words(row), value, "edited")
+                    yield number, Replacement(here, self._words(row), value, "edited")
 
     def _find_rewritten(self) -> Iterator[tuple[int, Replacement]]:
         """Yield commits that a rebase or an amendment gave another id: the same title occurs later."""
         facts = self.facts
         numbers = np.flatnonzero(facts.kind == KIND["id"]).tolist()
         commits = [number for number in numbers if is_commit(facts.every[number].form)]
-        steps = [at for at, command in self._commands if _REWRITES.search(command)] if commits else []
+        commands = self.calls.commands if commits else ()
+        steps = [at for (at, _), _, command in commands if _REWRITES.search(command)]
         if not steps:
             return
         titles: dict[str, dict[int, tuple[int, int]]] = {}

@@ -78,7 +78,8 @@ class PointInTime:
         for stand in self.before.others:
             # Of plain sentences, of which there can be thousands, only the words count here.
             if stand.how == "summary" and fact.kind in STATEMENTS and fact.kind != "statement":
-                if compare_fact(fact.kind, fact.form, index_text(stand.text)).outcome in IN_FULL:
+                compared = compare_fact(fact.kind, fact.form, index_text(stand.text), in_full=True)
+                if compared.outcome in IN_FULL:
                     return True
         return self.before.is_named_in_prose(pattern)
 

@@ -216,7 +216,7 @@ class Remaining:
 
 def _read(statement: tuple[str, str], other: RemainingText) -> Mention | None:
     """Find what a summary says in other words."""
-    comparison = compare_fact(*statement, index_text(other.text))
+    comparison = compare_fact(*statement, index_text(other.text), in_full=True)
     return Mention(comparison.words, True) if comparison.outcome in IN_FULL else None
 
 
@@ -231,7 +231,7 @@ def _index(texts: Mapping[int, str]) -> TextIndex:
 def find_mention(text: str, pattern: FactPattern) -> Mention | None:
     """Find a fact in a text; a file's full name goes before its tail."""
     index = TextIndex()
-    index.add(0, search := SearchText(text), search.words, search.runs)
+    index.add(0, search := SearchText(text), search.words, search.runs if pattern.parts else ())
     return index.find_in(0, pattern)
 
 

@@ -8,7 +8,8 @@ committed and pushed in an earlier turn. Only the calls and their outputs prove 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from ..session.blocks import BlockRef, ToolCall, ToolOutput
 from ..session.queries import pair_calls
 from ..session.session import Session
 from ..session.toolcalls.shell_words import split_command
+from ..session.toolcalls.todo_list import find_open_todos, find_todo_calls
 from ..session.toolcalls.tool_names import is_shell
 from .extract.statements import EACH_TIME, opens_lasting, opens_order
 
@@ -141,49 +143,73 @@ def find_path(call: ToolCall) -> str:
 
 
 class CallsOfPath:
-    """The calls on a session's path, with their outputs."""
+    """The calls on a session's path, with their outputs. At an earlier point of the path they are the same:
+    `at` reads them no second time."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, session: Session, whole: CallsOfPath | None = None) -> None:
+        self.session, self.whole, self.end = session, whole or self, len(session.path)
+
+    def at(self, session: Session) -> CallsOfPath:
+        """Return the calls at another point in time of the file."""
+        begins = self.whole.session.path[: len(session.path)] == session.path
+        return CallsOfPath(session, self.whole if begins else None)
 
     @cached_property
-    def answers(self) -> dict[BlockRef, BlockRef]:
-        """The output of each call that has one."""
-        return pair_calls(self.session)
+    def _answers(self) -> dict[BlockRef, tuple[int, BlockRef]]:
+        """The output of each call that has one, with its index on the path."""
+        pairs, places = pair_calls(self.session), self.session.path_index.tolist()
+        return {call: (places[self.session.index[to.entry]], to) for call, to in pairs.items()}
+
+    def find_output(self, call: BlockRef) -> ToolOutput | None:
+        """Return the output of a call, or None if it has none yet."""
+        place, answer = self.whole._answers.get(call, (self.end, call))
+        output = self.session.block(answer) if place < self.end else None
+        return output if isinstance(output, ToolOutput) else None
 
     def has_worked(self, call: BlockRef) -> bool:
         """Return whether a call has an output that reports no failure."""
-        answer = self.answers.get(call)
-        output = None if answer is None else self.session.block(answer)
-        return (
-            isinstance(output, ToolOutput) and not output.is_error and not _FAILED.search(output.text[:_HEAD])
-        )
+        output = self.find_output(call)
+        return output is not None and not output.is_error and not _FAILED.search(output.text[:_HEAD])
 
-    def find_commands(self) -> Iterator[tuple[BlockRef, str]]:
-        """Yield the commands of shell calls, in the order of the path."""
-        for position in self.session.path:
+    @cached_property
+    def commands(self) -> list[tuple[tuple[int, int], BlockRef, str]]:
+        """The commands of shell calls, each with its place, in the order of the path."""
+        if self.whole is not self:
+            return self.whole.commands[: bisect_left(self.whole.commands, ((self.end, 0),))]
+        result = list[tuple[tuple[int, int], BlockRef, str]]()
+        for place, position in enumerate(self.session.path):
             entry = self.session.entries[position]
             for number, block in enumerate(entry.blocks):
                 if isinstance(block, ToolCall) and is_shell(block.name):
                     values = block.input if isinstance(block.input, dict) else {}
                     value = values.get("command", values.get("cmd", ""))
                     command = value if isinstance(value, str) else " ".join(map(str, value or ()))
-                    yield BlockRef(entry.id, number), command
+                    result.append(((place, number), BlockRef(entry.id, number), command))
+        return result
 
     @cached_property
-    def _steps(self) -> list[tuple[tuple[int, int], list[str]]]:
+    def _todos(self) -> list[tuple[int, BlockRef, ToolCall]]:
+        return list(find_todo_calls(self.session))
+
+    def find_open_todos(self) -> frozenset[str] | None:
+        """Return the texts of the open to-dos; None if the path has no list of them."""
+        calls = ((ref, call) for place, ref, call in self.whole._todos if place < self.end)
+        return find_open_todos(self.session, calls, self.find_output)
+
+    @cached_property
+    def _steps(self) -> list[tuple[tuple[int, int], BlockRef, list[str]]]:
         """The words of each call of Git or rm that worked, with its place."""
         steps = []
-        for ref, command in self.find_commands():
-            answer = self.answers.get(ref) if _STEP.search(command) else None
-            if answer is None:
+        for place, ref, command in self.commands:
+            output = self.find_output(ref) if _STEP.search(command) else None
+            if output is None:
                 continue
             # A push that fails behind a commit does not undo the commit.
-            worked, commit = self.has_worked(ref), _COMMITTED.search(self.session.block(answer).text)
+            worked, commit = self.has_worked(ref), _COMMITTED.search(output.text)
             for words, _ in split_command(command):
                 texts = [word.text for word in words]
                 if texts[:1] in (["git"], ["rm"]) and (worked or (commit and {"add", "commit"} & set(texts))):
-                    steps.append((self._place(ref), texts))
+                    steps.append((place, ref, texts))
         return steps
 
     def _place(self, ref: BlockRef) -> tuple[int, int]:
@@ -199,8 +225,8 @@ class CallsOfPath:
         last, staged, committed = self._place(changes[-1]), False, False
         turns = self.session.turn_of
         end = turns.get(self.session.leaf or "", 0)
-        for place, words in self._steps:
-            if place < last:
+        for place, ref, words in self.whole._steps:
+            if place < last or self.find_output(ref) is None:
                 continue
             what, paths = _read_step(words)
             named = _names_file(paths, form)

@@ -438,15 +438,15 @@ class _Place:
         """
         own = [term.form for term in self.own if term.sort != "mark"]
         other = [term.form for term in self.other if term.sort != "mark"]
+        known = set(other)
+        if len(own) < 2 or sum(form in known for form in own) / len(own) < NEAR:
+            return None
         matcher = SequenceMatcher(None, own, other, autojunk=False)
         blocks = [block for block in matcher.get_matching_blocks() if block.size]
-        self.matched = sum(block.size for block in blocks) / max(1, len(own))
-        if len(own) < 2 or self.matched < NEAR:
+        self.matched = sum(block.size for block in blocks) / len(own)
+        if self.matched < NEAR or blocks[-1].b + blocks[-1].size - blocks[0].b > 1.6 * len(own) + 2:
             return None
-        if blocks[-1].b + blocks[-1].size - blocks[0].b > 1.6 * len(own) + 2:
-            return None
-        a, b = 0, max(0, blocks[0].b - blocks[0].a)
-        b = _clause_around(self.other, b)[0]
+        a, b = 0, _clause_around(self.other, max(0, blocks[0].b - blocks[0].a))[0]
         edits = list[Edit]()
         for block in blocks:
             if (a, b) != (block.a, block.b):

@@ -37,7 +37,8 @@ _OCCURRENCES: Memo[Occurrences] = Memo(2)
 _KEYS: Memo[FactKeys] = Memo(2)
 _STANDING: Memo[Remaining] = Memo(4)
 _OUTCOMES: Memo[PointInTime] = Memo(4)
-_RECORDED: Memo[RecordedTraces] = Memo(1)
+_PLANNED: Memo[Trace] = Memo(4)
+_MOVED: Memo[Trace] = Memo()
 _MOVES: Memo[tuple[Remaining, Remaining]] = Memo(8)
 
 
@@ -57,9 +58,12 @@ def trace_facts(facts: Facts, plan: Plan, *, placeholder: bool = True) -> Trace:
     >>> len(trace_facts(find_facts(session), plan)) > 100
     True
     """
-    moment = find_moment(facts, plan)
-    scene = _look_at(plan, moment.before, None, placeholder)
-    return _trace(scene, moment)
+
+    def trace() -> Trace:
+        moment = find_moment(facts, plan)
+        return _trace(_look_at(plan, moment.before, None, placeholder), moment)
+
+    return _PLANNED.of(facts, trace, Same(plan), placeholder)
 
 
 def _look_at(plan: Plan, before: Remaining, written: str | None, placeholder: bool) -> TraceScope:
@@ -139,9 +143,7 @@ def trace_recorded(session: Session, facts: Facts | None = None) -> RecordedTrac
     """
     expect("trace_recorded", session=(session, Session), facts=(facts, Facts, None))
     own = session.facts if facts is None else facts
-    return _RECORDED.of(
-        own, lambda: RecordedTraces(trace_rounds(session, own)), Same(session.tree), session.leaf
-    )
+    return RecordedTraces(trace_rounds(session, own))
 
 
 def trace_rounds(
@@ -176,22 +178,23 @@ def trace_moves(
         moves: The leaf before, the leaf after, and the compaction's entry, if there is one (`find_move`).
         numbers: Numbers of the facts to trace; all by default.
     """
-    occurrences = recall_occurrences(facts, session)
-    if numbers is not None:
-        occurrences = occurrences.pick(sorted(numbers))
-    for start, end, name in moves:
-        check_stopped()
-        around = partial(_read_contexts, session, start, end)
-        before, after = _MOVES.of(facts, around, Same(session.tree), start, end)
+    every = recall_occurrences(facts, session)
+    some = None if numbers is None else every.pick(sorted(numbers))
+
+    def trace(start: str | None, end: str | None, name: str | None) -> Trace:
+        key = Same(session.tree), start, end
+        before, after = _MOVES.of(
+            facts, lambda: (stand_live(session.at(start)), stand_live(session.at(end))), *key
+        )
         entry = None if name is None else session[name]
-        keys = None if numbers is not None else recall_keys(facts, occurrences, session)
-        point = PointInTime(occurrences, before.session, before, keys)
-        yield _trace(TraceScope(before.session, before, after, entry=entry), point)
+        keys = recall_keys(facts, every, session) if some is None else None
+        point = PointInTime(every if some is None else some, before.session, before, keys)
+        return _trace(TraceScope(before.session, before, after, entry=entry), point)
 
-
-def _read_contexts(session: Session, start: str | None, end: str | None) -> tuple[Remaining, Remaining]:
-    """Return the texts of the contexts at two leaves."""
-    return stand_live(session.at(start)), stand_live(session.at(end))
+    for move in moves:
+        check_stopped()
+        make = partial(trace, *move)
+        yield make() if some is not None else _MOVED.of(facts, make, Same(session.tree), move)
 
 
 def _trace(scene: TraceScope, point: PointInTime) -> Trace:

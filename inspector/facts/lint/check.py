@@ -35,7 +35,7 @@ from ...tokens.memo import Memo, Same
 from ...wire.checks import check_context
 from ...wire.parsed import Violation
 from ...wire.render import render_request
-from ..essential import REASONS, Failure, find_failures
+from ..essential import REASONS, Failure
 from ..explain import describe_outcome
 from ..extract.collect import BY, KIND
 from ..extract.errors import find_errors
@@ -363,7 +363,8 @@ class _Look:
 
     @cached_property
     def facts(self) -> Facts:
-        return next((traced.fact.facts for traced in self.trace), self.session.facts)
+        first = next(iter(self.trace), None)
+        return self.session.facts if first is None else first.fact.facts
 
     @cached_property
     def reasons(self) -> list[str]:
@@ -407,13 +408,8 @@ class _Look:
     @cached_property
     def _failures(self) -> list[Failure]:
         """The tests, builds and checks that failed and did not pass since, in order."""
-        facts = self.facts
-        errors = (facts.kind[facts.fact] == KIND["error"]) & (facts.by == BY.index("tool"))
-        return [
-            failure
-            for failure in find_failures(self.session, facts.columns, errors)
-            if is_check(failure.command)
-        ]
+        failures = self.facts.find_failures(self.session)
+        return [failure for failure in failures if is_check(failure.command)]
 
     def find_failure(self, traced: TracedFact) -> Failure | None:
         """Return the failure that reports an error: the last one, or that of a failing test."""

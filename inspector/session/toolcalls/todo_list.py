@@ -7,7 +7,7 @@ one and its output states the number; `TaskUpdate` refers to the item by this nu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..blocks import BlockRef, ToolCall, ToolOutput
@@ -16,32 +16,41 @@ from .arguments import BOX, DONE, read_call
 from .tool_names import bare_name
 
 _LISTS = ("todo", "todos", "plan", "tasks")
+_TASKS = ("taskcreate", "taskupdate")
 _TASK_IDS = ("taskId", "task_id", "id")
 _CREATED = re.compile(r'#(\w[\w-]*)|"id"\s*:\s*"?(\w[\w-]*)')
 
 
-def find_open_todos(session: Session, outputs: Mapping[BlockRef, BlockRef]) -> frozenset[str] | None:
-    """Return the texts of the open items; None if the session has no todo list.
-
-    `outputs` maps each call on the path to its output, as `pair_calls` returns it.
-    """
-    listed: frozenset[str] | None = None
-    tasks: dict[str, Task] | None = None
-    for position in session.path:
+def find_todo_calls(session: Session) -> Iterator[tuple[int, BlockRef, ToolCall]]:
+    """Yield the calls on a session's path that write todo items, each with its index on the path."""
+    for place, position in enumerate(session.path):
         entry = session.entries[position]
-        for index, call in enumerate(entry.blocks):
-            if not isinstance(call, ToolCall):
-                continue
-            if bare_name(call.name) in ("taskcreate", "taskupdate"):
-                at = outputs.get(BlockRef(entry.id, index))
-                output = session.block(at) if at is not None else None
-                tasks = {} if tasks is None else tasks
-                _change_tasks(tasks, call, output if isinstance(output, ToolOutput) else None, session)
-            elif _writes_list(call):
-                listed = frozenset(_read_todos(call, session))
+        for number, call in enumerate(entry.blocks):
+            if isinstance(call, ToolCall) and (bare_name(call.name) in _TASKS or _writes_list(call)):
+                yield place, BlockRef(entry.id, number), call
+
+
+def find_open_todos(
+    session: Session,
+    calls: Iterable[tuple[BlockRef, ToolCall]],
+    find_output: Callable[[BlockRef], ToolOutput | None],
+) -> frozenset[str] | None:
+    """Return the texts of the open items after some calls (`find_todo_calls`); None without any call.
+
+    `find_output` returns the output of a call, None if it has none yet.
+    """
+    listed: ToolCall | None = None
+    tasks: dict[str, Task] | None = None
+    for ref, call in calls:
+        if bare_name(call.name) in _TASKS:
+            tasks = {} if tasks is None else tasks
+            _change_tasks(tasks, call, find_output(ref), session)
+        else:
+            listed = call
     if listed is None and tasks is None:
         return None
-    return (listed or frozenset()) | {text for text, is_open in (tasks or {}).values() if is_open}
+    items = frozenset() if listed is None else frozenset(_read_todos(listed, session))
+    return items | {text for text, is_open in (tasks or {}).values() if is_open}
 
 
 Task = tuple[str, bool]

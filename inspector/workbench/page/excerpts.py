@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeVar, get_args
 
 from msgspec.structs import fields, replace
@@ -18,12 +19,14 @@ def redact_answer(answer: _P, redactor: Redactor) -> _P:
     """Return an answer without its secrets. What is a name in our own vocabulary stays as it is."""
     if isinstance(answer, StoryPassage):
         return _redact_passage(answer, redactor)  # type: ignore[return-value]
-    changes = {
-        field.name: _redact(getattr(answer, field.name), redactor)
-        for field in fields(answer)
-        if _holds_text(field.type)
-    }
+    changes = {name: _redact(getattr(answer, name), redactor) for name in _list_texts(type(answer))}
     return replace(answer, **changes)
+
+
+@cache
+def _list_texts(kind: type[Payload]) -> list[str]:
+    """Return the fields of a payload that hold texts."""
+    return [field.name for field in fields(kind) if _holds_text(field.type)]
 
 
 def _holds_text(kind: Any) -> bool:

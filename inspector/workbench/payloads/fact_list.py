@@ -247,7 +247,7 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
         and (not needle or needle in printable(traced.fact.form).casefold())
     ]
     shown = match[first:last]
-    rounds = _find_rounds(listing, {traced.fact.number for traced in shown})
+    rounds = _find_rounds(listing)
     return FactsReply(
         place=place,
         query=text,
@@ -256,7 +256,8 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
         first=first,
         total=len(match),
         rows=[
-            _row(model, listing, traced, [_round(model, of, traced) for _, of in rounds]) for traced in shown
+            _row(model, listing, traced, [_round(model, of, traced.fact) for _, of in rounds])
+            for traced in shown
         ],
         marks=[sign for sign, _ in rounds],
         kinds=_kinds(model, listing.trace, numbers),
@@ -276,9 +277,8 @@ def search_facts(model: WorkbenchModel, words: str) -> list[FactHit]:
     return [FactHit(row.number, row.kind, row.form, label_of(row.outcome), row.last_turn) for row in rows]
 
 
-def _find_rounds(listing: FactListing, numbers: set[int]) -> list[tuple[str, dict[int, TracedFact]]]:
-    """Return the recorded compactions nearest to the point in time, each as its sign and its traced facts by
-    number."""
+def _find_rounds(listing: FactListing) -> list[tuple[str, Trace]]:
+    """Return the traces of the recorded compactions nearest to the point in time, each with its sign."""
     session, whole = listing.plan.session, listing.whole
     named = {entry: name for entry, name in number_compactions(whole).items() if name.kind == "compact"}
     on_path = {session.entries[i].id for i in session.path}
@@ -286,25 +286,17 @@ def _find_rounds(listing: FactListing, numbers: set[int]) -> list[tuple[str, dic
     first = max(0, min(passed - 1, len(named) - MOST_MARKS))
     entries = [whole[entry] for entry in list(named)[first : first + MOST_MARKS]]
     moves = [find_move(whole, entry) for entry in entries]
-    return [
-        (named[trace.scene.entry.id].sign, {traced.fact.number: traced for traced in trace})
-        for trace in trace_moves(whole, listing.facts, moves, numbers)
-        if trace.scene.entry is not None
-    ]
+    traces = trace_moves(whole, listing.facts, moves)
+    return [(named[trace.scene.entry.id].sign, trace) for trace in traces if trace.scene.entry is not None]
 
 
-def _round(model: WorkbenchModel, of: Mapping[int, TracedFact], traced: TracedFact) -> FactRound:
-    traced_round = of.get(traced.fact.number)
-    if traced_round is None:
+def _round(model: WorkbenchModel, trace: Trace, fact: Fact) -> FactRound:
+    if (fact.kind, fact.form) not in trace:
         return FactRound("", "recorded", False, False)
-    judged = is_judged(model, traced_round)
-    return FactRound(
-        traced_round.outcome,
-        traced_round.tier,
-        traced_round.stood,
-        is_bad(model, traced_round) and not judged,
-        judged,
-    )
+    traced = trace[fact.kind, fact.form]
+    judged = is_judged(model, traced)
+    bad = is_bad(model, traced) and not judged
+    return FactRound(traced.outcome, traced.tier, traced.stood, bad, judged)
 
 
 def is_judged(model: WorkbenchModel, traced: TracedFact) -> bool:

@@ -67,7 +67,6 @@ _DONE = {
     "CI019": "tried before",
 }
 """What was done to the fact of a finding; of other findings stands what it is."""
-_TRACES: Memo[Trace] = Memo()
 _REGRETS: Memo[tuple[Regret, ...]] = Memo(2)
 _NOTHING = "Nothing that was changed, asked for or left open {was} lost {where}."
 
@@ -323,17 +322,12 @@ def find_next(listing: FactListing) -> Recorded | None:
 
 
 def find_recorded(listing: FactListing, entry: Entry) -> Recorded:
-    """Return the compaction of an entry; its trace is cached with the facts."""
+    """Return the compaction of an entry."""
     whole = listing.whole
     # On an abandoned branch, use the session that ends with the compaction.
     session = whole if whole.path_index[whole.index[entry.id]] >= 0 else whole.at(entry.id)
-
-    def trace() -> Trace:
-        (traced,) = trace_moves(session, listing.facts, [find_move(session, entry)])
-        return traced
-
-    name = number_compactions(session).get(entry.id, MarkName("compact", 1))
-    return Recorded(name, entry, _TRACES.of(listing.facts, trace, entry.id))
+    (trace,) = trace_moves(session, listing.facts, [find_move(session, entry)])
+    return Recorded(number_compactions(session).get(entry.id, MarkName("compact", 1)), entry, trace)
 
 
 def find_again(model: WorkbenchModel, listing: FactListing) -> tuple[Regret, ...]:
