@@ -265,7 +265,9 @@ test("a search without results names the searched parts", async () => {
   (find("search") as HTMLInputElement).value = "door";
   press("Enter", {}, find("search"));
   await answer(page, "search", { query: "door", total: 0, ...reply() });
-  expect(find("found-note").textContent).toBe("“door” does not occur in the blocks and facts of this context.");
+  expect(find("found-note").textContent).toBe(
+    "“door” does not occur in the blocks and facts of this context.",
+  );
 });
 
 test("the selected block is sent to Python, and one set there is shown", async () => {
