@@ -1,8 +1,8 @@
-"""Check that a text with the words of a statement has its structure too: what is negated, when, how many, by
-whom.
+"""Compare the structure of a statement and a text that have the same words.
 
-Words in common do not decide what two sentences say: "tests before code", "code before tests". Each check
-looks at the function words around two paired terms and returns the first that differ.
+Words in common do not decide what two sentences mean: "delete tags that are not merged", "do not delete tags
+that are merged". Each check looks at the function words around paired terms: what is negated, when something
+holds, how many, who does it, and in which clause. It returns the first pair that differs.
 """
 
 from __future__ import annotations
@@ -103,11 +103,11 @@ class _Both:
         if allows and "strict" in there.sorts and "permission" not in there.sorts:
             return (self.pairs[0][0], None) if self.pairs else None
         for at in _find_only(self.own):
-            mine, its = _limited(self.own, at), [_limited(self.other, to) for to in _find_only(self.other)]
-            met = {self.met[item] for item in mine if item in self.met}
-            limited = [{item for item in items if item in self.items} for items in its]
-            if met and any(limited) and not any(met & items for items in limited):
-                return min(mine & self.met.keys()), min(min(items) for items in limited if items)
+            nouns = _limited(self.own, at) & self.met.keys()
+            limited = [_limited(self.other, to) & self.items.keys() for to in _find_only(self.other)]
+            paired = {self.met[item] for item in nouns}
+            if nouns and any(limited) and not any(paired & items for items in limited):
+                return min(nouns), min(min(items) for items in limited if items)
         return None
 
     def find_negation(self, asides: set[int], is_condition: bool) -> Difference | None:
@@ -129,11 +129,11 @@ class _Both:
         """Find what holds at another time: "after the build", "during the build"."""
         here, there = _read_times(tuple(self.own)), _read_times(tuple(self.other))
         for at, to in self.pairs:
-            mine, its = here.get(at), there.get(to)
-            if mine and its and (mine.is_head or its.is_head) and mine.senses.isdisjoint(its.senses):
+            time, new = here.get(at), there.get(to)
+            if time and new and (time.is_head or new.is_head) and time.senses.isdisjoint(new.senses):
                 return at, to
-            is_new = its and not mine and its.is_head and its.form not in _WEAK and its.senses != _FOR
-            if is_new and not may_add:
+            is_added = new and not time and new.is_head and new.form not in _WEAK and new.senses != _FOR
+            if is_added and not may_add:
                 return at, to
         # "Stop A when B fails", "fail B when A stops".
         inside = [(at, to) for at, to in self.pairs if at in here and to not in there]
@@ -143,10 +143,10 @@ class _Both:
     def find_quantity(self) -> Difference | None:
         """Find "one" in the place of "each", or another noun behind an "every": "every Sunday night"."""
         for at, to in self.pairs:
-            mine, its = _quantify(self.own, at), _quantify(self.other, to)
+            quantities = [_quantify(self.own, at), _quantify(self.other, to)]
             beside = to - 1
             is_other = beside >= 0 and is_subject(self.other[beside]) and beside not in self.items
-            if {mine, its} == {"all", "part"} or (mine == "all" and is_other):
+            if {*quantities} == {"all", "part"} or (quantities[0] == "all" and is_other):
                 return at, to
             is_one = any(term.form == "one" for term in _before(self.own, at))
             if is_one and _SINGLE.isdisjoint(term.form for term in _before(self.other, to)):
@@ -156,32 +156,32 @@ class _Both:
     def find_role(self) -> Difference | None:
         """Find nouns that changed their roles: "replace A with B", "replace B with A"; "A calls B", "A is
         called by B"."""
-        for this, that, places in (
+        for passive, active, paired in (
             (self.own, self.other, self.met),
             (self.other, self.own, self.items),
         ):
-            for agent in sorted(places):
-                if _preposition(this, agent) != "by" or this[agent].sort == "value":
+            for agent in sorted(paired):
+                if _preposition(passive, agent) != "by" or passive[agent].sort == "value":
                     continue
-                verb = max((at for at in places if at < agent), default=None)
-                if verb is None or _preposition(that, places[agent]) in _BESIDE:
+                verb = max((at for at in paired if at < agent), default=None)
+                if verb is None or _preposition(active, paired[agent]) in _BESIDE:
                     continue
-                actor, act = places[agent], places[verb]
-                clause = next((part for part in split_relative(that) if act in part), [])
+                actor, act = paired[agent], paired[verb]
+                clause = next((part for part in split_relative(active) if act in part), [])
                 if actor > act or actor not in clause:
-                    return (agent, places[agent]) if this is self.own else (places[agent], agent)
+                    return (agent, actor) if passive is self.own else (actor, agent)
         ordered = sorted(self.pairs)
         for number, (at, to) in enumerate(ordered):
-            for later, its in ordered[number + 1 :]:
+            for later, earlier in ordered[number + 1 :]:
                 word = _preposition(self.own, later)
-                crossed = (
-                    its < to
+                is_crossed = (
+                    earlier < to
                     and word in _PLACES
                     and word == _preposition(self.other, to)
-                    and word not in (_preposition(self.own, at), _preposition(self.other, its))
+                    and word not in (_preposition(self.own, at), _preposition(self.other, earlier))
                 )
-                if crossed:
-                    return at, its
+                if is_crossed:
+                    return at, earlier
         return None
 
     def find_part(self) -> Difference | None:
@@ -191,14 +191,14 @@ class _Both:
             shared: dict[tuple[int, int], list[tuple[int, int]]] = {}
             for at, to in self.pairs:
                 shared.setdefault((here[at], there[to]), []).append((at, to))
-            for (mine, its), terms in shared.items():
-                # Of the clause `mine`, the text has a part in `its` and another elsewhere.
-                for part, moved in shared.items():
-                    if part[0] != mine or part[1] == its:
+            # The text has terms of one clause in two clauses, and there terms of another clause too.
+            for (clause, first), terms in shared.items():
+                for (same, second), others in shared.items():
+                    if same != clause or second == first:
                         continue
-                    mixed = [pair for pair in shared if pair[0] != mine and pair[1] in (its, part[1])]
-                    if {pair[1] for pair in mixed} == {its, part[1]} or (strong and mixed):
-                        return min(terms, moved, key=len)[0]
+                    mixed = {to for at, to in shared if at != clause and to in (first, second)}
+                    if mixed == {first, second} or (strong and mixed):
+                        return min(terms, others, key=len)[0]
         return None
 
     def find_report(self) -> Difference | None:
