@@ -19,14 +19,7 @@ EXCEPTIONS = frozenset(form for word in ("unless", "except", "apart") for form i
 _UNTIL = frozenset(map(stem, ["before", "until", "unless", "till"]))
 CONDITIONS = _UNTIL | _AFTER | {"without"}
 """Forms that begin a condition."""
-ENDED = frozenset(
-    map(
-        stem,
-        ["removed", "dropped", "lifted", "gone", "voided", "rejected", "declined", "withdrawn", "discarded"],
-    )
-)
-"""Forms that end a rule or a proposal."""
-SPEAKERS = frozenset(map(stem, ("user", "assistant", "agent", "claude", "model", "human", "person")))
+ENDED = frozenset(map(stem, ["removed", "dropped", "lifted", "gone", "voided"]))
 _CLOSE = 30
 """Terms of a clause in which a word that belongs to another is looked for."""
 _NOUN_NEGATIONS = frozenset(("without", "rather than", "instead of", "in place of"))

@@ -6,15 +6,14 @@ import re
 from collections.abc import Sequence
 from itertools import islice, pairwise, takewhile
 
-from .force import ENDED, EXCEPTIONS, RELATIVE, SPEAKERS
-from .indexed_text import WORDS, IndexedText, find_whole, is_subject
+from .added_words import adds_words
+from .force import EXCEPTIONS, RELATIVE
+from .indexed_text import WORDS, IndexedText, find_whole
 from .outcomes import ABSENT, FactComparison
 from .terms import Term, read_terms
 from .vocabulary import stem
 
-_NEAR = 6
-"""Terms behind a quotation in which it can be withdrawn."""
-_TELLS = frozenset(("says", "said", "say", "wants", "wanted", "want", "requests", "requested"))
+_SAYS = re.compile(r"(?i)(?:\b(?:said|says|saying|asked|wrote|with|message)|[:,(]|^\W*)\s*[\"“`*]+$")
 _MOST_HITS, _AROUND = 100, 200
 """How many places with the words are read, and how many characters on both sides of each."""
 _SIGNIFICANT = re.compile(r"\d\.\d|&&|\|\||->|=>|[<>!=]=|[<>=≤≥≠]|(?<![\w.)])[-+−](?=\d)")
@@ -45,9 +44,8 @@ def find_words(statement: str, terms: Sequence[Term], text: IndexedText) -> Fact
         low = begin + 1 if begin >= 0 else far
         tail = re.split(r"\n|\. ", text.text[end : end + _AROUND], maxsplit=1)[0]
         before, after = read_terms(text.text[low:start]), read_terms(tail)
-        if is_anothers(before, after):
-            continue
-        if _is_revoked((*before[-6:], *after[:6])) and not _is_revoked(terms):
+        near = () if after and after[0].form in RELATIVE else after[:6]  # "those that are no longer used"
+        if _is_revoked((*before[-6:], *near)) and not _is_revoked(terms):
             around = text.text[low : end + len(tail)]
             result = result or FactComparison("contradicted", around.strip(), low, reason="revoked")
             continue
@@ -61,22 +59,15 @@ def find_words(statement: str, terms: Sequence[Term], text: IndexedText) -> Fact
         ):
             found = text.text[start:end] + tail
             return FactComparison("partial", found, start, instead=tail.strip(), reason="exception")
+        # 'The user said "…"': what introduces a direct quotation does not change it.
+        begin = start if _SAYS.search(text.text[low:start]) else low
+        line = read_terms(text.text[begin : end + len(tail)])
+        paired = {at for at, term in enumerate(line) if start - begin <= term.start < end - begin}
+        if paired and adds_words(line, paired, terms):
+            continue
         if not any(term.sort in ("negation", "soft", "cancel") for term in beside[:8]):
             return FactComparison("quoted", text.text[start:end], start)
     return result
-
-
-def is_anothers(before: Sequence[Term], after: Sequence[Term]) -> bool:
-    """Whether the words beside a quotation make it another's, a rejected one, or one of fewer things: "the
-    old guide says to …", "… was dropped", "… that are stale"."""
-    forms = [term.form for term in after if term.sort != "mark"]
-    if forms and (forms[0] in {*RELATIVE, "but"} or not ENDED.isdisjoint(forms[:_NEAR])):
-        return True
-    beside = [*takewhile(lambda term: term.sort != "mark", reversed(before))][::-1]
-    return any(
-        other.form in _TELLS and is_subject(item) and item.form not in SPEAKERS
-        for item, other in pairwise(beside)
-    )
 
 
 def _find_ends(statement: str) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
+from .added_words import adds_words
 from .bounds import agrees, find_limit
 from .force import (
     CONDITIONS,
@@ -42,7 +43,7 @@ from .indexed_text import (
     is_subject,
 )
 from .outcomes import ABSENT, FactComparison, Outcome
-from .quoted_words import find_words, is_anothers
+from .quoted_words import find_words
 from .structure import find_other_structure, read_negations, split_relative
 from .terms import Term, read_terms
 from .vocabulary import LIGHT, LIMITS, LOWER_LIMITS, is_general
@@ -224,7 +225,7 @@ class _Place:
                 and any(self.other[at].sort == "cancel" or self.other[at].form in ENDED for at in clause)
             ):
                 return self._make("contradicted", "revoked", instead=words)
-        if is_anothers(self.other[: min(self.near)], self.other[max(self.near) + 1 :]):
+        if self.asks and adds_words(self.other, set(self.met.values()), self.own):
             return self._make("unclear", "structure")
         if unlike := find_other_structure(self.pairs, self.here, self.there, self.aside):
             return self._differ("unclear", *unlike, "structure")

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from .force import RELATIVE, SPEAKERS, Force, find_clauses, is_negation
+from .force import RELATIVE, Force, find_clauses, is_negation
 from .indexed_text import is_subject
 from .terms import Term
 from .vocabulary import stem
@@ -50,9 +50,6 @@ _PLACES = frozenset(("with", "to", "into", "from", "for", "by", "over", "onto", 
 _PASSIVE = ("avoid", "forbidden", "prohibited", "banned", "refused")
 """Beginnings of negations that can stand behind what they refuse."""
 _AROUND = _PLACES | {"in", "on", "at", "during", "within", "when", "if"}
-_ASKS = frozenset(("whether", stem("whether")))
-_DETERMINERS = frozenset(("the", "a", "an", "all", "every", "each", "any", "our", "your", "this", "that"))
-"""Words after the verb of an order: "keep the comments"."""
 
 
 def find_other_structure(pairs: Pairs, here: Force, there: Force, asides: set[int]) -> Difference | None:
@@ -77,7 +74,6 @@ def find_other_structure(pairs: Pairs, here: Force, there: Force, asides: set[in
         or both.find_quantity()
         or both.find_role()
         or both.find_part()
-        or both.find_report()
     )
 
 
@@ -201,19 +197,6 @@ class _Both:
                         return min(terms, others, key=len)[0]
         return None
 
-    def find_report(self) -> Difference | None:
-        """Find a text that asks, or that tells what somebody else did."""
-        forms = {term.form for term in self.own}
-        asked = next((to for to, term in enumerate(self.other) if term.form in _ASKS - forms), None)
-        if asked is not None and self.pairs:
-            return self.pairs[0][0], asked
-        verb = next((at for at, term in enumerate(self.own) if is_subject(term)), -1)
-        to = self.met.get(verb, 0)
-        orders = verb + 1 < len(self.own) and self.own[verb + 1].form in _DETERMINERS
-        if orders and to and is_subject(self.other[to - 1]) and to - 1 not in self.items:
-            return (verb, to - 1) if self.other[to - 1].form not in SPEAKERS else None
-        return None
-
 
 @lru_cache(512)
 def read_negations(terms: tuple[Term, ...]) -> list[Negation]:
@@ -319,12 +302,11 @@ def _before(terms: Terms, at: int) -> Iterator[Term]:
 
 def _quantify(terms: Terms, at: int) -> str:
     """Return "all", "part" or "" for the quantifier right before a term."""
-    for term in _before(terms, at):
-        if term.form in _ALL:
-            return "all"
-        if term.form in _NOT_ALL:
-            return "part"
-    return ""
+    forms = [term.form for term in _before(terms, at)]
+    if "other" in forms or "but" in forms:  # "every other week", "all but the first"
+        return "part"
+    found = next((form for form in forms if form in _ALL | _NOT_ALL), "")
+    return "all" if found in _ALL else found and "part"
 
 
 def _preposition(terms: Terms, at: int) -> str:

@@ -351,12 +351,13 @@ def test_the_search_of_a_page_finds_the_facts_and_turns_that_the_live_one_finds(
     open_workbench(policy="auto")
     # The facts are found once the list is asked for.
     page.get_by_test_id("tab-facts").click()
-    expect(page.get_by_test_id("fact").first).to_be_visible()
+    expect(page.locator("[data-panel=facts]").get_by_test_id("fact").first).to_be_visible()
     found = []
     for one in (page, offline):
         one.get_by_test_id("search").fill(query)
         box = one.get_by_test_id("found")
-        expect(box.get_by_role("option").first).to_be_visible()
+        expect(box.get_by_role("group", name=group).get_by_role("option").first).to_be_visible()
+        wait_until_still(one)
         found.append(sorted(box.get_by_role("group", name=group).get_by_role("option").all_inner_texts()))
     assert found[0] == found[1] != []
     # What only a kernel searches is said.

@@ -53,6 +53,15 @@ SWAPPED = [
     ("Paint the {a} before the {b}.", "The old guide says to paint the {a} before the {b}."),
     ("Paint the {a} before the {b}.", '"Paint the {a} before the {b}" was suggested and rejected.'),
     ("Paint the {a} before the {b}.", "Paint the {a} before the {b}, which the user does not want."),
+    ("Paint the {a} before the {b}.", "The plan to paint the {a} before the {b} was turned down."),
+    ("Paint the {a} before the {b}.", "Painting the {a} before the {b} was put off to a later year."),
+    ("Never open the {a}.", "Never open the {a} during the trial; afterwards it is allowed."),
+    ("Never open the {a}.", "The assistant had wrongly assumed that the {a} must never be opened."),
+    # Whom, and how many of them.
+    ("Ask me before you drain a {a}.", "Ask the night watch before you drain a {a}."),
+    ("Paint the {a} every week.", "Paint the {a} every other week."),
+    ("Count all the {a} papers.", "Count a sample of the {a} papers."),
+    ("No {a} papers.", "No {a} papers, aside from the ones in the {b}."),
 ]
 SAME = [
     ("Do not archive a {a} that is {p}.", "Do not archive a {a} that is {p}."),
@@ -63,6 +72,8 @@ SAME = [
     ("Each {a} must have a {b} before you ship.", "Before you ship, each {a} must have a {b}."),
     ("A {a} may not be longer than {n} lines.", "A {a} may be at most {n} lines long."),
     ("A {a} must hold at least {n} rows.", "A {a} may not hold fewer than {n} rows."),
+    ("Never open the {a}.", "The user explicitly asked to never open the {a}."),
+    ("Never open the {a}.", 'The user said: "Never open the {a}." Next: the {b}.'),
     ("Only the {a} may inspect the {b}.", "The {b} may only be inspected by the {a}."),
     ("Clear the {a} whenever the {b} changes.", "Whenever the {b} changes, clear the {a}."),
     ("Put each {a} in one {b}.", "Each {a} is put in one {b}."),
