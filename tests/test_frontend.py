@@ -54,6 +54,8 @@ SEARCHES: dict[tuple[str, str], str] = {
         "model/block-refs.ts",
         ".lastIndexOf()",
     ): "a block's name is its entry and its number, with a slash between",
+    ("ui/lane-names.ts", ".split()"): "the first word of a lane's name",
+    ("page/search.ts", r"/^(?:turn )?(\d{1,6})$/i"): "a page has no Python: a turn by its number",
     ("hosts/block-links.ts", ".replace()"): "takes the # off an address",
     ("hosts/block-links.ts", "/^#/"): "takes the # off an address",
     ("panels/totals/gauge.ts", ".includes()"): "finds the state that a threshold's mark belongs to",

@@ -22,7 +22,8 @@ _SIGNIFICANT = re.compile(r"\d\.\d|&&|\|\||->|=>|[<>!=]=|[<>=≤≥≠]|(?<![\w.
 
 def quote_statement(statement: str, text: IndexedText) -> FactComparison:
     """Find a statement in a text that only quotes: `quoted` if its words are there, else `absent`."""
-    return find_words(statement, read_terms(statement), text) or ABSENT
+    result = find_words(statement, read_terms(statement), text) or ABSENT
+    return result._replace(outcome="quoted", reason="words") if result.reason == "structure" else result
 
 
 def find_words(statement: str, terms: Sequence[Term], text: IndexedText) -> FactComparison | None:
@@ -64,6 +65,7 @@ def find_words(statement: str, terms: Sequence[Term], text: IndexedText) -> Fact
         line = read_terms(text.text[begin : end + len(tail)])
         paired = {at for at, term in enumerate(line) if start - begin <= term.start < end - begin}
         if paired and adds_words(line, paired, terms):
+            result = result or FactComparison("unclear", text.text[start:end], start, reason="structure")
             continue
         if not any(term.sort in ("negation", "soft", "cancel") for term in beside[:8]):
             return FactComparison("quoted", text.text[start:end], start)

@@ -104,14 +104,12 @@ def compare_statement(
     'contradicted'
     """
     terms = read_terms(statement)
-    if result := find_words(statement, terms, text):
-        return result
-    if not any(map(is_subject, terms)):
-        return ABSENT
+    best = find_words(statement, terms, text) or ABSENT
+    if best.outcome not in ("absent", "unclear") or not any(map(is_subject, terms)):
+        return best
     force = read_force(terms)
     weights = {at: text.weigh(term) for at, term in enumerate(terms) if is_subject(term)}
     own = _Statement(statement, terms, force, find_asides(terms, force), weights, asks, exact)
-    best = ABSENT
     for sentence in text.find_candidates(terms):
         place = _Place(own, sentence, text, is_said)
         result = place.compare()

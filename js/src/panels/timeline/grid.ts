@@ -11,7 +11,7 @@ import { type Actions, hasAny, type View, type ViewState } from "../../store/vie
 import { h, listen, makeId, setAttributes, setText } from "../../ui/dom";
 import { isModified, sideways, upOrDown } from "../../ui/keys";
 import { showHint } from "../../ui/tooltip";
-import { nameLane, nameLanes } from "./lane-names";
+import { nameLane, nameLanes } from "../../ui/lane-names";
 import { selectByDrag } from "./selection";
 import { middle } from "./zoom";
 

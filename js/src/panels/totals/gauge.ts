@@ -10,7 +10,7 @@ import { paint, snap } from "../../ui/canvas/canvas";
 import type { Palette } from "../../ui/canvas/canvas-colours";
 import { h, setAttributes, setShown, setText, toneChip } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
-import { nameLane, nameLanes } from "../timeline/lane-names";
+import { nameLane, nameLanes } from "../../ui/lane-names";
 import { makeNotice } from "./notice";
 
 const BAR = 16;
