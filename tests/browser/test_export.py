@@ -265,6 +265,12 @@ def test_W2_25_what_is_searched_for_is_found_in_the_texts_of_the_page(
     listed.first.click()
     expect(page.get_by_test_id("tab-blocks")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_test_id("block")).to_contain_text("turn")
+    # Enter goes to the first place; words that no fact has are found in blocks alone.
+    page.get_by_test_id("tab-findings").click()
+    field.fill("raise ValueError")
+    expect(listed.first.locator("mark").first).to_have_text("raise ValueError")
+    field.press("Enter")
+    expect(page.get_by_test_id("tab-blocks")).to_have_attribute("aria-selected", "true")
     assert told == []
 
 

@@ -223,9 +223,8 @@ def check_fixes(model: WorkbenchModel, number: int, place: int) -> list[str]:
         assert model.plan.after == before.after + fix["tokens"], fix["said"]
         assert f"{fix['tokens']:+,} tokens" in fix["said"]
         if fix["does"] == "Set":
-            titles = [f"{rule.label}: " for rule in model.plan.policy.rules]
-            rules = [part.sentence for part in model.plan.policy.parts]
-            rules += [title + rule for title in titles for rule in rules]
+            rules = [part.sentence for part in model.plan.policy.fixed_parts]
+            rules += [f"{rule.label}: {rule.sentence}" for rule in model.plan.policy.rules]
             assert fix["words"].replace(",", "") in [rule.replace(",", "") for rule in rules], fix["words"]
         # The list tells its outcome as the story does, without looking for fixes of the mended plan.
         (now,) = [row for row in listed(model, query=told["form"])["rows"] if row["number"] == number]
