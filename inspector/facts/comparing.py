@@ -25,7 +25,7 @@ _ASKING = ("constraint", "choice", "statement")
 _LEAST = 0.25
 """The least share of a statement's words that a text must have to be compared with it."""
 
-_JOINTS = re.compile(r"[;,]\s+(?:(?:and|but|then)\s+)?|\s+(?:and|but|then|&)\s+")
+_JOINTS = re.compile(r"[;,]\s+(?:(?:and|but|then)\s+)?|\s+(?:and|but|then|&|->|→)\s+")
 """The joints of a list, between its parts."""
 _NUMBERED = re.compile(r"\b([A-Za-z]{3,}) (\d{3,})(?![\w%]|[.,:]\d)")
 _NOT = re.compile(r"\b[a-z]{1,6}n['’]t\b")
@@ -35,6 +35,7 @@ _FEW = 2
 """Sentences of a text at most that have a rare word."""
 _FEWEST = 12
 """Characters that a part of an error has at least."""
+_MODULE = re.compile(r"[A-Za-z][\w-]{2,60}")
 _MOST_THERE = 0.75
 """The share of the parts of a list that a text must have."""
 _MOST_PARTS, _LONGEST = 8, 600
@@ -204,6 +205,8 @@ def _find_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactCompari
 
     General words, such as "run" and "tests", must be quoted.
     """
+    if (named := _find_file(part.strip(), text)) is not None:
+        return named
     result = compare_statement(part, text, is_said, asks=False)
     terms = read_terms(part)
     subject = list({term.form: term for term in terms if is_subject(term)}.values())
@@ -218,6 +221,18 @@ def _find_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactCompari
         return ABSENT
     words = text.text[place.start : place.end]
     return FactComparison("unclear", words, place.start, reason="words missing")
+
+
+def _find_file(name: str, text: IndexedText) -> FactComparison | None:
+    """Find a file of a text by its name without the ending, as in a list of modules.
+
+    >>> _find_file("slash-commands", IndexedText("├── slash-commands.ts  # moved"))[:2]
+    ('unclear', 'slash-commands.ts')
+    """
+    if _MODULE.fullmatch(name) is None:
+        return None
+    found = re.search(rf"(?<![\w.-]){re.escape(name)}\.\w{{1,5}}\b", text.text)
+    return None if found is None else FactComparison("unclear", found[0], found.start(), reason="name")
 
 
 def _is_near(form: str, text: IndexedText) -> bool:

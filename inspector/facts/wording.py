@@ -38,7 +38,7 @@ SENTENCES: dict[str, str] = {
     "unclear: negation": "{where} says “{found}”. The negation may belong to other words.",
     "unclear: words missing": "{where} says “{found}”. Some of the words are missing there.",
     "unclear: name missing": "{where} says “{found}”, without its name.",
-    "unclear: parts": "{where} has each part of it, in several places: “{found}”.",
+    "unclear: parts": "{where} has parts of it, in several places: “{found}”.",
     "absent": "{where} does not mention this.",
     "absent: no summary": "No block that contains it is kept, and there is no summary.",
     "absent: not written": "It is absent unless the summary names it; the summary is not written yet.",

@@ -37,7 +37,8 @@ STILL = """async ([least, most]) => {
   const end = performance.now() + most;
   for (let frames = 0, since = performance.now(), before = ""; ; frames++) {
     const now = document.documentElement.outerHTML;
-    const busy = [...document.querySelectorAll(".ci[aria-busy], .ci-fd [aria-busy]")].some(isBusy);
+    const waiting = ".ci[aria-busy], .ci-fd [aria-busy], .ci-says [aria-busy]";
+    const busy = [...document.querySelectorAll(waiting)].some(isBusy);
     const waits = busy || document.getAnimations().some(ends);
     if (waits || now !== before) {
       [frames, since, before] = [0, performance.now(), now];

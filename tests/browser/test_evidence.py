@@ -11,6 +11,7 @@ from inspector.session.session import Session
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import fill_page
 from tests.browser.screen import screenshot, wait_until_still
+from tests.claude_rows import Claude
 
 CAP = "Spend at most $500 per run."
 LINT = "Always run the linter and the tests before a commit."
@@ -105,3 +106,29 @@ def test_head_line_tab_and_list_have_one_count(page: Page, open_workbench: OpenW
     changed, missing = counts
     line = f"{changed} fact is changed or contradicted and {missing} fact is missing."
     expect(page.get_by_test_id("losses")).to_have_text(line)
+
+
+IN_SIGHT = """(box, words) => {
+  const nodes = document.createTreeWalker(box, NodeFilter.SHOW_TEXT), range = document.createRange();
+  while (nodes.nextNode() && !nodes.currentNode.data.includes(words));
+  const start = nodes.currentNode.data.indexOf(words);
+  range.setStart(nodes.currentNode, start);
+  range.setEnd(nodes.currentNode, start + words.length);
+  const [line, sight] = [range, box].map(one => one.getBoundingClientRect());
+  return sight.top <= line.top && line.bottom <= sight.bottom;
+}"""
+
+
+def test_what_was_said_is_in_sight_when_no_words_match(page: Page, open_workbench: OpenWorkbench) -> None:
+    """A rule at the end of a long message: its box begins with what stands before it."""
+    rule = "Never repaint the beacon."
+    lines = "\n".join(f"The ledger of the {number}th tide lists its own entries." for number in range(12))
+    talk = Claude().say(f"{lines}\n{rule}").reply("Good.", 9_000).say("Go on.").reply("Yes.", 9_500)
+    talk = talk.compact("The tides were listed.").say("Next.").reply("Fine.", 2_000)
+    fill_page(page, 1400, 900)
+    open_workbench(talk.open(), policy="auto", look="recorded:1", tab="findings")
+    page.locator(".ci-fd-row").filter(has_text=rule).click()
+    said = page.get_by_test_id("evidence").first
+    expect(said).to_contain_text(rule)
+    wait_until_still(page)
+    assert said.locator(".ci-ev-paper").evaluate(IN_SIGHT, rule)

@@ -289,6 +289,9 @@ def _pass(
             return None
         cleared = event.recorded is not None and event.recorded.clears
         text = _NOTHING["cleared" if cleared else "not written" if may_be_named(traced) else traced.outcome]
+        entry = traced.scene.entry
+        if traced.outcome == "unknown" and not cleared and entry is not None:
+            text = f"It is {why_unread(entry)}."
         return StoryPassage("What stays" if cleared else _REMAINING["summary"], "", "", text, 0, 0, [])
     title = _REMAINING.get(passage.speaker) or name_speaker(passage)
     if remaining and traced is not None and traced.outcome == "superseded":

@@ -194,9 +194,9 @@ const Judge = ({ story, actions, onJudge }: Pick<Props, "story" | "actions" | "o
   );
 };
 
-/** A passage is read from the line before its first marked words. */
+/** A passage is read from the line before its first marked words; without any, from the words themselves. */
 const scrollToMark = (box: HTMLElement | null) => {
-  const mark = box?.querySelector("mark");
+  const mark = box?.querySelector<HTMLElement>("mark") ?? box?.querySelector<HTMLElement>("[data-core]");
   if (!box || !mark) return;
   const line = Number.parseFloat(getComputedStyle(box).lineHeight);
   box.scrollTop = (Math.floor((mark.offsetTop - box.offsetTop - box.clientTop) / line) - 1) * line;
@@ -217,7 +217,11 @@ const Side = ({
     const piece = text.slice(from, to);
     const mark = marks.find(entry => entry.start <= from && to <= entry.end);
     if (mark) return <mark class={mark.differs ? "ci-ev-differs" : ""}>{piece}</mark>;
-    return from >= start && to <= end ? piece : <span class="ci-quiet">{piece}</span>;
+    return from >= start && to <= end ? (
+      <span data-core="">{piece}</span>
+    ) : (
+      <span class="ci-quiet">{piece}</span>
+    );
   });
   return (
     <section aria-label={side.title} data-testid="evidence">

@@ -22,6 +22,7 @@ export const makeSentence = (actions: Actions): View => {
   const node = h("section", { class: "ci-sentence", "aria-label": "Result of the plan" });
   let shown: ViewState | undefined;
   let losses: LossesReply | null = null;
+  let isAsking = false;
   let question = 0;
   let lossesKey = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -40,22 +41,27 @@ export const makeSentence = (actions: Actions): View => {
     const turn = ++question;
     losses = null;
     actions.countTab("findings", "");
-    if (!sentence.loses) return;
+    isAsking = sentence.loses;
+    if (!isAsking) return;
     actions.requests.ask("losses", { place }).then(
       reply => {
         if (turn !== question) return;
-        losses = reply;
+        [losses, isAsking] = [reply, false];
         actions.countTab("findings", reply.total > 0 ? exact(reply.total) : "");
         draw();
       },
       // Losses are also listed in Findings, which says why they may be unknown.
-      () => undefined,
+      () => {
+        if (turn !== question) return;
+        isAsking = false;
+        draw();
+      },
     );
   };
 
   const draw = () => {
     if (shown === undefined) return;
-    render(<Sentence {...{ viewState: { ...shown }, actions, losses }} />, node);
+    render(<Sentence {...{ viewState: { ...shown }, actions, losses, isAsking }} />, node);
     fill(shown);
   };
 
@@ -107,6 +113,8 @@ interface Props {
   viewState: ViewState;
   actions: Actions;
   losses: LossesReply | null;
+  /** Whether the losses are asked for and not known yet. */
+  isAsking: boolean;
 }
 
 const Sentence = (props: Props) => {
@@ -120,7 +128,7 @@ const Sentence = (props: Props) => {
   );
 };
 
-const Says = ({ viewState, actions, losses }: Props) => {
+const Says = ({ viewState, actions, losses, isAsking }: Props) => {
   const { plan, dragging, lesson, settled } = viewState;
   // While the cut is to be guessed the sentence would give it away.
   const hidden = lesson.guess?.shown === false;
@@ -128,7 +136,7 @@ const Says = ({ viewState, actions, losses }: Props) => {
   return (
     <>
       <div class="ci-says">
-        <p data-testid="sentence">
+        <p data-testid="sentence" aria-busy={isAsking}>
           {aside || plan.sentence.parts.map(sayPart)}
           {aside === "" && losses !== null && (
             <Losses {...{ losses, actions }} isStale={dragging || !settled} />

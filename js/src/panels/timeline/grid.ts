@@ -10,8 +10,8 @@ import { between, reveal, sectionsIn, zoomAround } from "../../model/range";
 import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
 import { h, listen, makeId, setAttributes, setText } from "../../ui/dom";
 import { isModified, sideways, upOrDown } from "../../ui/keys";
-import { showHint } from "../../ui/tooltip";
 import { nameLane, nameLanes } from "../../ui/lane-names";
+import { showHint } from "../../ui/tooltip";
 import { selectByDrag } from "./selection";
 import { middle } from "./zoom";
 

@@ -9,8 +9,8 @@ import { type Actions, hasAny, type View, type ViewState } from "../../store/vie
 import { paint, snap } from "../../ui/canvas/canvas";
 import type { Palette } from "../../ui/canvas/canvas-colours";
 import { h, setAttributes, setShown, setText, toneChip } from "../../ui/dom";
-import { showHint } from "../../ui/tooltip";
 import { nameLane, nameLanes } from "../../ui/lane-names";
+import { showHint } from "../../ui/tooltip";
 import { makeNotice } from "./notice";
 
 const BAR = 16;
