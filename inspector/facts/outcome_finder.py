@@ -7,6 +7,7 @@ over a quotation, a quotation over a pointer, and a pointer over a part of a nam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 
@@ -16,8 +17,9 @@ from ..session.blocks import BlockRef
 from ..session.queries import readable_text
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools, Ints
 from .comparing import STATEMENTS, compare_fact, index_text
+from .extract.statements import mark_sentence
 from .facts import Fact, Facts, Occurrence
-from .indexed_text import SaidBefore, find_whole
+from .indexed_text import WORDS, IndexedText, SaidBefore, find_whole
 from .line_search import LineMatch, find_lines, find_spelling
 from .literal import find_literal, make_asked
 from .mentions import FactPattern
@@ -26,11 +28,13 @@ from .outcomes import ABSENT, CODE, IN_FULL, RETAINED, FactComparison, Outcome
 from .outdated import find_outdated
 from .point_in_time import PointInTime
 from .questions import compare_question
-from .quoted_words import quote_statement
+from .quoted_words import quote_message, quote_statement
 from .remaining import How, RemainingText, find_mention
 from .replaced import Replacement
 from .traced import Codes, Evidence, FactOutcome, TracedFact, TraceScope, is_word
 
+_SOME_WORDS = 4
+"""Blanks around and between the words of a part of a statement, at least: three words."""
 _READ = (*STATEMENTS, "command")
 """Kinds that are read in a summary: its words in a row can say something else there."""
 MIN_SHARE = 0.6
@@ -49,6 +53,11 @@ _BEST: tuple[Outcome, ...] = (
 )
 _RANK = {outcome: rank for rank, outcome in enumerate(_BEST)}
 """A fact that several texts have has the highest outcome."""
+
+
+def _flatten(text: str) -> str:
+    """ " let s take 2 " for "Let's take 2."."""
+    return f" {' '.join(WORDS.findall(text.casefold()))} "
 
 
 class OutcomeFinder:
@@ -173,9 +182,29 @@ class OutcomeFinder:
         return TracedFact(self, number, was_readable)
 
     def _look_up_literal(self, text: str) -> TracedFact | None:
-        """Look up words that are not a fact but occur exactly on the path."""
+        """Look up words that are not a fact but occur exactly on the path.
+
+        A rule, a choice or most of a statement is compared as such: its words can be there and say something
+        else.
+        """
         fact = find_literal(self.scene.session, text)
+        if fact is not None and fact.kind == "text":
+            fact = replace(fact, kind=self._find_kind(text))
         return None if fact is None else self._trace(fact)
+
+    def _find_kind(self, text: str) -> str:
+        """Return the kind of statement that words are or are most of; "text" if none."""
+        kind, words = mark_sentence(text)[0], _flatten(text)
+        if kind != "statement" or words.count(" ") < _SOME_WORDS:
+            return kind if kind != "statement" else "text"
+        for fact in self.occurrences.facts:
+            if (
+                fact.kind in STATEMENTS
+                and words in (form := _flatten(fact.form))
+                and len(words) > len(form) / 2
+            ):
+                return fact.kind
+        return "text"
 
     def ask(self, text: str, kind: str = "text") -> TracedFact:
         """Return the outcome of words that no block says exactly, with the closest lines.
@@ -337,7 +366,7 @@ class OutcomeFinder:
             return FactComparison(_WAYS[stand.how], mention.words, stand.text.find(mention.words))
         part = (
             ABSENT
-            if mention is None or pattern.parts
+            if mention is None or mention.full or pattern.parts
             else FactComparison("partial", mention.words, reason="part")
         )
         if stand.how not in ("summary", "notice"):
@@ -350,6 +379,8 @@ class OutcomeFinder:
             # "Which port is it?" has no value of its own that could be another one.
             answer = compare_fact("statement", self._meant, index_text(stand.text), self._said_before)
             best = answer if answer.outcome in ("changed", "contradicted") else best
+        if fact.kind in STATEMENTS and best.outcome not in IN_FULL:
+            best = self._find_message(number, index_text(stand.text)) or best
         if fact.kind == "file" and best.outcome == "quoted" and self.share_tail(number, best.words):
             best = best._replace(outcome="partial", reason="end of several paths")
         if pattern.commit and best.outcome == "quoted":  # every length of a commit's id is found above
@@ -357,6 +388,15 @@ class OutcomeFinder:
         if stand.placeholder and best.outcome not in (*RETAINED, "partial"):
             best = ABSENT  # a placeholder only quotes
         return max(best, part, key=lambda result: _RANK[result.outcome])
+
+    def _find_message(self, number: int, text: IndexedText) -> FactComparison | None:
+        """Find a statement in a text that quotes more of the message with it."""
+        session, form = self.scene.session, self.fact(number).form
+        if _flatten(form) not in text.flat:
+            return None
+        messages = (readable_text(session.block(ref)) for ref in self.said(number))
+        quoted = (quote_message(form, message, text) for message in messages)
+        return next((found for found in quoted if found is not None), None)
 
     def _make(
         self, outcome: Outcome, places: Sequence[RemainingText], comparison: FactComparison

@@ -16,6 +16,8 @@ from .vocabulary import stem
 _SAYS = re.compile(r"(?i)(?:\b(?:said|says|saying|asked|wrote|with|message)|[:,(]|^\W*)\s*[\"“`*]+$")
 _MOST_HITS, _AROUND = 100, 200
 """How many places with the words are read, and how many characters on both sides of each."""
+_QUOTED = 2_000
+"""How many characters of a message are compared on each side of a statement."""
 _SIGNIFICANT = re.compile(r"\d\.\d|&&|\|\||->|=>|[<>!=]=|[<>=≤≥≠]|(?<![\w.)])[-+−](?=\d)")
 """Punctuation that changes what words say."""
 
@@ -70,6 +72,45 @@ def find_words(statement: str, terms: Sequence[Term], text: IndexedText) -> Fact
         if not any(term.sort in ("negation", "soft", "cancel") for term in beside[:8]):
             return FactComparison("quoted", text.text[start:end], start)
     return result
+
+
+def quote_message(statement: str, message: str, text: IndexedText) -> FactComparison | None:
+    """Find a statement in a longer quotation of its message, whose other words change nothing.
+
+    >>> text = IndexedText('- "let us take 2, can you open an issue? thanks"')
+    >>> quote_message("let us take 2", "let us take 2, can you open an issue? thanks", text).outcome
+    'quoted'
+    """
+    words, at = _split(statement), message.find(statement)
+    if at < 0 or not words or f" {' '.join(words)} " not in text.flat:
+        return None
+    behind = at + len(statement)
+    said = _split(message[max(0, at - _QUOTED) : at])[::-1], _split(message[behind : behind + _QUOTED])
+    for start, end in islice(text.find_sequence(words), _MOST_HITS):
+        before = list(WORDS.finditer(text.text, max(0, start - _QUOTED), start))[::-1]
+        after = list(WORDS.finditer(text.text, end, end + _QUOTED))
+        left, right = _count_same(before, said[0]), _count_same(after, said[1])
+        first = before[left - 1].start() if left else start
+        last = after[right - 1].end() if right else end
+        if (first, last) == (start, end):
+            continue
+        quoted = text.text[first:last]
+        result = find_words(quoted, read_terms(quoted), text)
+        if result is not None and result.outcome == "quoted":
+            return result._replace(words=text.text[start:end], start=start)
+    return None
+
+
+def _count_same(words: Sequence[re.Match[str]], said: Sequence[str]) -> int:
+    """Count the words that are the same in both, up to the first that is not."""
+    pairs = zip(words, said, strict=False)
+    return next(
+        (at for at, (word, own) in enumerate(pairs) if word[0].casefold() != own), min(len(words), len(said))
+    )
+
+
+def _split(text: str) -> list[str]:
+    return WORDS.findall(text.casefold())
 
 
 def _find_ends(statement: str) -> tuple[int, int]:
