@@ -7,12 +7,13 @@ the test build", "… was turned down".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from .force import EXCEPTIONS
+from .force import ENDED, EXCEPTIONS
 from .indexed_text import is_same, is_subject
-from .terms import Term
+from .terms import Term, read_terms
 from .vocabulary import LIGHT, is_general, split_words, stem
 
 FRAME = LIGHT | frozenset(
@@ -31,50 +32,184 @@ FRAME = LIGHT | frozenset(
     )
 )
 """Stems of words with which a summary introduces or restates a rule."""
+_LABELS = FRAME - frozenset(
+    map(stem, split_words("before prior after until once since off more less fewer long large big high low"))
+) | frozenset(
+    map(
+        stem,
+        split_words(
+            """
+                key technical concept code section problem solve pending current next summary analysis
+                analyze analyse chronologically through overview goal progress context info information
+                latest first second third initial original main primary intent turn feedback style naming
+                format formatting documentation docs general behaviour behavior process workflow plan
+                knowledge critical active open-ended project repository repo environment setup git
+                """
+        ),
+    )
+)
+"""Stems of words of a label or a heading that changes nothing below it."""
+_STANDARD = frozenset(
+    line.strip()
+    for line in """
+    optional next step
+    done
+    blocked
+    in progress
+    discoveries
+    accomplished
+    relevant files directories
+    recent actions
+    file system state
+    all user messages
+    """.splitlines()
+)
+"""Headings that harnesses ask for in a summary, whose words alone might change what is below them."""
 _ENDS = ".!?\n"
-_PARTS = _ENDS + ";:–—()"
-"""Marks between the parts of a sentence, and at its end."""
-_ASKS = frozenset(("whether", stem("whether")))
+_MODALS = frozenset(("would", "could", "might"))
+_WHETHER = frozenset(("whether", stem("whether")))
+_DEEPEST, _LONGEST, _LINES = 3, 80, 200
+"""Headings that are read above a place, characters of the longest, and lines in which they are looked for."""
+_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+_TITLE = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|__[^_]+__:?\s*$)")
 
 
-def adds_words(terms: Sequence[Term], paired: AbstractSet[int], own: Sequence[Term]) -> bool:
+def is_changed(
+    text: str, start: int, terms: Sequence[Term], paired: AbstractSet[int], own: Sequence[Term]
+) -> bool:
+    """Whether what stands around a statement in a text may change it: in its sentence, or above it.
+
+    Args:
+        text: The text.
+        start: Where the statement begins.
+        terms: The terms of the sentence.
+        paired: Indices of those that are the statement's.
+        own: The terms of the statement.
+    """
+    return adds_words(terms, paired, own, is_listed(text, start)) or is_under(text, start, own)
+
+
+def adds_words(
+    terms: Sequence[Term], paired: AbstractSet[int], own: Sequence[Term], listed: bool = False
+) -> bool:
     """Whether a sentence adds something to a statement that may change it.
 
     Args:
         terms: The terms of the sentence.
         paired: Indices of those that are the statement's.
         own: The terms of the statement.
+        listed: Whether the sentence is in a list of the user's messages (`is_listed`); what such a list
+            notes in brackets behind a message is not a part of it.
 
     >>> from .terms import read_terms
     >>> own, other = read_terms("Use tabs."), read_terms("The plan to use tabs was turned down.")
     >>> adds_words(other, {3, 4}, own), adds_words(read_terms("The user asked to use tabs."), {4, 5}, own)
     (True, False)
+    >>> adds_words(read_terms("Rejected: use tabs."), {2, 3}, own)
+    True
     """
     low, high = min(paired), max(paired)
-    start = next((at + 1 for at in range(low - 1, -1, -1) if _is_mark(terms[at], _PARTS)), 0)
-    end = next((at for at in range(high + 1, len(terms)) if _is_mark(terms[at], _PARTS)), len(terms))
-    forms = {term.form for term in own}
-    added = [terms[at] for at in range(start, end) if at not in paired and terms[at].form not in forms]
-    if any(term.form in _ASKS for term in added):
+    start = next((at + 1 for at in range(low - 1, -1, -1) if _is_mark(terms[at], _ENDS + ";")), 0)
+    marks = _ENDS + (";(" if listed else ";")
+    end = next((at for at in range(high + 1, len(terms)) if _is_mark(terms[at], marks)), len(terms))
+    rest = next((at for at in range(end, len(terms)) if _is_mark(terms[at], _ENDS)), len(terms))
+    colon = next((at for at in range(low - 1, start, -1) if _is_mark(terms[at], ":")), start)
+    if _names_another(terms[start:colon], own):
+        return True
+    forms, sorts = {term.form for term in own}, {term.sort for term in own}
+    asked = {at + step for at in range(start, end - 1) if _asks(terms, at) for step in (0, 1)}
+    added = [
+        terms[at] for at in range(colon, end) if at not in paired | asked and terms[at].form not in forms
+    ]
+    if any(term.form in _WHETHER | _MODALS or term.sort in ("cancel", "soft") for term in added):
+        return True
+    permits = any(term.sort == "permission" for term in added) and "permission" not in sorts
+    if permits and not {term.sort for term in terms[start:end]} & {"strict", "negation"}:
         return True
     new = [term for term in added if is_subject(term) and term.form not in FRAME]
     new = [term for term in new if not any(is_same(term, item) for item in own)]
     # "Ask me first", "ask the team first": a general word may name another person.
     most = 0 if forms & {"i", "me"} else 1
-    if len(new) > most or any(not is_general(term.form) for term in new):
+    if len(new) > most or any(not is_general(term.form) or term.form in ENDED for term in new):
+        return True
+    if rest < len(terms) and terms[rest].form == "?" and not asked and "?" not in forms:
         return True
     # "…; afterwards it is allowed", "…, which the user does not want".
-    rest = next((at for at in range(end, len(terms)) if _is_mark(terms[at], _ENDS)), len(terms))
-    sorts = {term.sort for term in own}
     behind = next((at for at in range(high + 1, rest) if terms[at].sort == "mark"), rest)
-    if any(term.sort == "negation" for term in terms[behind:rest]):
-        return True
-    return any(
+    return any(term.sort == "negation" for term in terms[behind:rest]) or any(
         (term.sort in ("permission", "cancel") and term.sort not in sorts)
         or (term.form in EXCEPTIONS and term.form not in forms)
         for term in terms[end:rest]
     )
 
 
+def is_under(text: str, start: int, own: Sequence[Term]) -> bool:
+    """Whether a place of a text stands under a heading that may change it, or is struck through.
+
+    >>> from .terms import read_terms
+    >>> own, lines = read_terms("Use tabs."), "Rejected ideas:\\n- Use tabs."
+    >>> is_under(lines, lines.index("Use"), own), is_under("Key rules:\\n- Use tabs.", 13, own)
+    (True, False)
+    """
+    if text.count("~~", text.rfind("\n", 0, start) + 1, start) % 2:
+        return True
+    return any(_names_another(read_terms(head), own) for head in _find_headings(text, start))
+
+
+def is_listed(text: str, start: int) -> bool:
+    """Whether a place of a text is in a list of the user's messages, as a harness asks for in a summary."""
+    return next(_find_headings(text, start), "").casefold() == "all user messages"
+
+
+def _find_headings(text: str, start: int) -> Iterator[str]:
+    """Yield the headings above a place, the nearest first."""
+    at = text.rfind("\n", 0, start) + 1
+    depth = _read_depth(text[at:start])
+    found = 0
+    for line in text[:at].splitlines()[: -_LINES - 1 : -1]:
+        own, words = _read_depth(line), line.strip().strip("*_# ")
+        is_title = _TITLE.match(line) is not None or (words.endswith(":") and own < depth)
+        if own >= depth or not words or not (is_title or words.endswith(":")):
+            continue
+        if len(words) <= _LONGEST and (head := _BULLET.sub("", words).rstrip(": ")):
+            yield head
+        depth, found = own, found + 1
+        if depth <= 1 or found == _DEEPEST:
+            return
+
+
+def _read_depth(line: str) -> int:
+    """Return the depth of a line: 0 for a title; by indentation for others, a bullet below a sentence."""
+    if not line.strip():
+        return 1_000
+    if _TITLE.match(line):
+        return 0
+    indented = len(line) - len(line.lstrip())
+    is_bullet = _BULLET.match(line) is not None
+    return 1 + 3 * indented + (2 if is_bullet else not line.rstrip().endswith(":"))
+
+
+def _names_another(label: Sequence[Term], own: Sequence[Term]) -> bool:
+    """Whether a label or a heading has a word that may change what is below it."""
+    if " ".join(term.form for term in label if term.sort != "mark") in _STANDARD_FORMS:
+        return False
+    forms = {term.form for term in own}
+    return any(
+        term.sort in ("negation", "soft", "cancel", "permission")
+        or (term.sort == "word" and term.form not in _LABELS | forms)
+        for term in label
+    )
+
+
+def _asks(terms: Sequence[Term], at: int) -> bool:
+    """Whether two terms ask someone to do something: "can you", "would you"."""
+    return terms[at].form in _MODALS | {"can", "will"} and terms[at + 1].form == "you"
+
+
 def _is_mark(term: Term, marks: str) -> bool:
     return term.sort == "mark" and term.form in marks
+
+
+_STANDARD_FORMS = frozenset(
+    " ".join(term.form for term in read_terms(line) if term.sort != "mark") for line in _STANDARD
+)

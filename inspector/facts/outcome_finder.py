@@ -198,12 +198,9 @@ class OutcomeFinder:
         if kind != "statement" or words.count(" ") < _SOME_WORDS:
             return kind if kind != "statement" else "text"
         for fact in self.occurrences.facts:
-            if (
-                fact.kind in STATEMENTS
-                and words in (form := _flatten(fact.form))
-                and len(words) > len(form) / 2
-            ):
-                return fact.kind
+            if fact.kind in STATEMENTS and fact.kind != "error" and words in (form := _flatten(fact.form)):
+                if len(words) > len(form) / 2:
+                    return fact.kind
         return "text"
 
     def ask(self, text: str, kind: str = "text") -> TracedFact:
@@ -364,11 +361,11 @@ class OutcomeFinder:
         stand, mention = after.others[at], after.other_index.find_in(at, pattern)
         if mention is not None and mention.full and (stand.how != "summary" or fact.kind not in _READ):
             return FactComparison(_WAYS[stand.how], mention.words, stand.text.find(mention.words))
-        part = (
-            ABSENT
-            if mention is None or mention.full or pattern.parts
-            else FactComparison("partial", mention.words, reason="part")
-        )
+        part = ABSENT
+        if mention is not None and not pattern.parts:
+            # All of its words in a row that do not say it may still stand for it.
+            outcome: tuple[Outcome, str] = ("unclear", "structure") if mention.full else ("partial", "part")
+            part = FactComparison(outcome[0], mention.words, reason=outcome[1])
         if stand.how not in ("summary", "notice"):
             return part
         if stand.placeholder and fact.kind in STATEMENTS:

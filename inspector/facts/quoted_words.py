@@ -6,14 +6,13 @@ import re
 from collections.abc import Sequence
 from itertools import islice, pairwise, takewhile
 
-from .added_words import adds_words
+from .added_words import is_changed
 from .force import EXCEPTIONS, RELATIVE
 from .indexed_text import WORDS, IndexedText, find_whole
 from .outcomes import ABSENT, FactComparison
 from .terms import Term, read_terms
 from .vocabulary import stem
 
-_SAYS = re.compile(r"(?i)(?:\b(?:said|says|saying|asked|wrote|with|message)|[:,(]|^\W*)\s*[\"“`*]+$")
 _MOST_HITS, _AROUND = 100, 200
 """How many places with the words are read, and how many characters on both sides of each."""
 _QUOTED = 2_000
@@ -28,8 +27,13 @@ def quote_statement(statement: str, text: IndexedText) -> FactComparison:
     return result._replace(outcome="quoted", reason="words") if result.reason == "structure" else result
 
 
-def find_words(statement: str, terms: Sequence[Term], text: IndexedText) -> FactComparison | None:
-    """Find the words in sequence, ignoring punctuation and case, unless adjacent words revoke them."""
+def find_words(
+    statement: str, terms: Sequence[Term], text: IndexedText, exact: bool = False
+) -> FactComparison | None:
+    """Find the words in sequence, ignoring punctuation and case, unless words around them revoke them.
+
+    What an error message says (`exact`) is the same whatever stands around it.
+    """
     words, whole = WORDS.findall(statement), statement.strip()
     if not whole or (words and f" {' '.join(words).casefold()} " not in text.flat):
         return None
@@ -62,11 +66,9 @@ def find_words(statement: str, terms: Sequence[Term], text: IndexedText) -> Fact
         ):
             found = text.text[start:end] + tail
             return FactComparison("partial", found, start, instead=tail.strip(), reason="exception")
-        # 'The user said "…"': what introduces a direct quotation does not change it.
-        begin = start if _SAYS.search(text.text[low:start]) else low
-        line = read_terms(text.text[begin : end + len(tail)])
-        paired = {at for at, term in enumerate(line) if start - begin <= term.start < end - begin}
-        if paired and adds_words(line, paired, terms):
+        line = read_terms(text.text[low : end + len(tail)])
+        paired = {at for at, term in enumerate(line) if start - low <= term.start < end - low}
+        if paired and not exact and is_changed(text.text, start, line, paired, terms):
             result = result or FactComparison("unclear", text.text[start:end], start, reason="structure")
             continue
         if not any(term.sort in ("negation", "soft", "cancel") for term in beside[:8]):

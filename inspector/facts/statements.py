@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from .added_words import adds_words
+from .added_words import is_changed
 from .bounds import agrees, find_limit
 from .force import (
     CONDITIONS,
@@ -104,7 +104,7 @@ def compare_statement(
     'contradicted'
     """
     terms = read_terms(statement)
-    best = find_words(statement, terms, text) or ABSENT
+    best = find_words(statement, terms, text, exact) or ABSENT
     if best.outcome not in ("absent", "unclear") or not any(map(is_subject, terms)):
         return best
     force = read_force(terms)
@@ -153,7 +153,7 @@ class _Place:
         self.statement, self.own, self.other = statement.words, statement.terms, sentence.terms
         self.is_said, self.asks, self.exact = is_said, statement.asks, statement.exact
         self.start = sentence.start
-        self.text = text.text[sentence.start : sentence.end]
+        self.source, self.text = text.text, text.text[sentence.start : sentence.end]
         self.pairs = pair_terms(self.own, self.other)
         self.met = dict(self.pairs)
         self.near = {there for _, there in self.pairs if is_subject(self.other[there])}
@@ -223,7 +223,9 @@ class _Place:
                 and any(self.other[at].sort == "cancel" or self.other[at].form in ENDED for at in clause)
             ):
                 return self._make("contradicted", "revoked", instead=words)
-        if self.asks and adds_words(self.other, set(self.met.values()), self.own):
+        paired = set(self.met.values())
+        place = self.start + self.other[min(paired)].start
+        if self.asks and is_changed(self.source, place, self.other, paired, self.own):
             return self._make("unclear", "structure")
         if unlike := find_other_structure(self.pairs, self.here, self.there, self.aside):
             return self._differ("unclear", *unlike, "structure")

@@ -78,7 +78,8 @@ FORCE = {
     "|strictly|exclusively|exactly|capped|cap|limited|limit|max(?:imum)?|min(?:imum)?|at least"
     "|(?:no|not) (?:fewer|less|earlier|sooner) than"
     "|under no circumstances|ensure|hard",
-    "soft": "when convenient|usually|generally|normally|typically|mostly|mainly|often|sometimes|about|around"
+    "soft": "when convenient|for now|for the time being|more or less"
+    "|usually|generally|normally|typically|mostly|mainly|often|sometimes|about|around"
     "|almost|nearly|near|close to"
     "|roughly|approximately|prefer(?:s|red|ably)?|try(?: to)?|aim(?: to| for)?|ideally"
     "|when(?:ever)? possible|if possible|where possible|when you can|if you can|when practical"

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from .indexed_text import is_same, is_subject
 from .terms import Term
-from .vocabulary import LIGHT, is_alike, stem
+from .vocabulary import LIGHT, is_alike, split_words, stem
 
 Pairs = Sequence[tuple[int, int]]
 """Index of a term of a statement and of the term of a place that means the same, in the former's order."""
@@ -113,7 +113,13 @@ def word_before(terms: Sequence[Term], at: int) -> str:
 JOINS = frozenset(("and", "or", "but", "then"))
 """Words between the parts of a list, besides its marks."""
 _PREPOSITIONS = frozenset(["from", "to", "wanted", "want", "got", "on", "in", "by"])
-RELATIONS = frozenset(map(stem, ["before", "after", "to", "into", "then"])) | {"instead of", "rather than"}
+RELATIONS = frozenset(
+    (
+        *map(stem, split_words("before after to into then because since therefore cause")),
+        *("so", "over", "instead of", "rather than"),
+    )
+)
+"""Forms of words that say different things if what stands before and after them is exchanged."""
 
 
 def find_exchange(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
