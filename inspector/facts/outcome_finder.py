@@ -33,8 +33,8 @@ from .remaining import How, RemainingText, find_mention
 from .replaced import Replacement
 from .traced import Codes, Evidence, FactOutcome, TracedFact, TraceScope, is_word
 
-_SOME_WORDS = 4
-"""Blanks around and between the words of a part of a statement, at least: three words."""
+_SOME_WORDS = 3
+"""Words of a statement, at least."""
 _READ = (*STATEMENTS, "command")
 """Kinds that are read in a summary: its words in a row can say something else there."""
 MIN_SHARE = 0.6
@@ -194,9 +194,11 @@ class OutcomeFinder:
 
     def _find_kind(self, text: str) -> str:
         """Return the kind of statement that words are or are most of; "text" if none."""
-        kind, words = mark_sentence(text)[0], _flatten(text)
-        if kind != "statement" or words.count(" ") < _SOME_WORDS:
-            return kind if kind != "statement" else "text"
+        words = _flatten(text)
+        if len(text.split()) < _SOME_WORDS:
+            return "text"
+        if (kind := mark_sentence(text)[0]) != "statement":
+            return kind
         for fact in self.occurrences.facts:
             if fact.kind in STATEMENTS and fact.kind != "error" and words in (form := _flatten(fact.form)):
                 if len(words) > len(form) / 2:
@@ -364,7 +366,8 @@ class OutcomeFinder:
         part = ABSENT
         if mention is not None and not pattern.parts:
             # All of its words in a row that do not say it may still stand for it.
-            outcome: tuple[Outcome, str] = ("unclear", "structure") if mention.full else ("partial", "part")
+            whole = mention.full and fact.kind in STATEMENTS
+            outcome: tuple[Outcome, str] = ("unclear", "structure") if whole else ("partial", "part")
             part = FactComparison(outcome[0], mention.words, reason=outcome[1])
         if stand.how not in ("summary", "notice"):
             return part

@@ -412,7 +412,9 @@ def _repeats(rule: str, words: IndexedText) -> bool:
     False
     """
     result = compare_fact("constraint", rule, words)
-    if result.outcome in (*IN_FULL, "partial") or result.reason == "subject":
+    # Who says it again may add words of his own: "I said it this morning: …".
+    if result.outcome in (*IN_FULL, "partial") or result.reason in ("subject", "structure"):
         return True
     clauses = [clause for clause in _CLAUSES.split(rule) if sum(map(is_subject, read_terms(clause))) > 1]
-    return any(compare_fact("constraint", clause, words).outcome in IN_FULL for clause in clauses)
+    said = (compare_fact("constraint", clause, words) for clause in clauses)
+    return any(one.outcome in IN_FULL or one.reason == "structure" for one in said)

@@ -62,6 +62,29 @@ SWAPPED = [
     ("Paint the {a} every week.", "Paint the {a} every other week."),
     ("Count all the {a} papers.", "Count a sample of the {a} papers."),
     ("No {a} papers.", "No {a} papers, aside from the ones in the {b}."),
+    # Causes.
+    ("The {a} is shut because the {b} is wet.", "The {b} is wet because the {a} is shut."),
+    ("Prefer the {a} over the {b}.", "Prefer the {b} over the {a}."),
+    # A label before it, and what is noted behind it.
+    ("Paint the {a} before the {b}.", "Rejected: paint the {a} before the {b}."),
+    ("Paint the {a} before the {b}.", "Not decided: paint the {a} before the {b}."),
+    ("Paint the {a} before the {b}.", "Withdrawn by the user: paint the {a} before the {b}."),
+    ("Paint the {a} before the {b}.", "Until yesterday: paint the {a} before the {b}."),
+    ("Paint the {a} before the {b}.", "Ideally, paint the {a} before the {b}."),
+    ("Paint the {a} before the {b}.", "~~Paint the {a} before the {b}.~~"),
+    ("Paint the {a} before the {b}.", "If the user wanted it, the {a} would be {p} before the {b}."),
+    ("Never open the {a}.", "Never open the {a} (was wrong)."),
+    ("Never open the {a}.", "Never open the {a} - dropped."),
+    ("Never open the {a}.", "Never open the {a} for now."),
+    ("Never open the {a}.", "Never open the {a}?"),
+]
+TURNED = ["Rejected approaches", "Rules withdrawn by the user", "Open questions", "Not done", "Out of scope"]
+KEEPING = [
+    "Rules",
+    "6. All user messages",
+    "Constraints & Preferences",
+    "Key decisions",
+    "Primary request and intent",
 ]
 SAME = [
     ("Do not archive a {a} that is {p}.", "Do not archive a {a} that is {p}."),
@@ -92,6 +115,22 @@ def test_law_the_same_words_in_another_structure_are_never_certified(
 ) -> None:
     typed, summary = (fill(frame, nouns, done, number) for frame in frames)
     assert outcome(typed, f"{around}\n{line.format(summary)}") not in KEPT
+
+
+@given(
+    st.sampled_from(TURNED),
+    st.sampled_from(KEEPING),
+    st.sampled_from(NOUNS),
+    st.sampled_from(["{}:", "## {}"]),
+)
+def test_law_a_heading_is_read_with_the_lines_below_it(
+    turned: str, keeping: str, noun: str, heading: str
+) -> None:
+    rule = f"Never open the {noun}."
+    for head, is_kept in ((turned, False), (keeping, True)):
+        other, title = heading.format("Summary"), heading.format(head)
+        told = outcome(rule, f"{other}\n\n{title}\n   - The turnips are ripe.\n   - {rule}\n\nNext: rest.")
+        assert (told in KEPT) == is_kept, head
 
 
 @given(st.sampled_from(SAME), st.permutations(NOUNS), DONE, st.integers(20, 900), AROUND, LINES)
