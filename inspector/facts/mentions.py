@@ -207,21 +207,17 @@ def find_paths(text: str) -> set[str]:
     return {path for path in paths if "." in path or "/" in path}
 
 
-def best_run(runs: Iterable[str], pattern: FactPattern) -> Mention | None:
-    """The run that says most of a path: all of it, or its longest tail."""
-    weak = ""
+def read_run(run: str, pattern: FactPattern) -> Mention | None:
+    """How much a run says of a path: all of it, its tail, or nothing."""
     name = "/".join(pattern.parts)
-    for run in runs:
-        # Users point a model at a file by "@src/a.py".
-        whole = run in pattern.wordings or run.removeprefix("@") in pattern.wordings
-        longer = run.endswith("/" + name.lstrip("/"))
-        # The name of a file in the working directory ends many a path; two parts are taken for the same file.
-        if (whole and _may_be_file(run)) or (longer and (pattern.bare or len(pattern.parts) > 1)):
-            return Mention(run, True)
-        tail = longer or (name.endswith("/" + run.removeprefix("@")) and _may_be_file(run))
-        if tail and len(run) > len(weak):
-            weak = run
-    return Mention(weak, False) if weak else None
+    # Users point a model at a file by "@src/a.py".
+    whole = run in pattern.wordings or run.removeprefix("@") in pattern.wordings
+    longer = run.endswith("/" + name.lstrip("/"))
+    # The name of a file in the working directory ends many a path; two parts are taken for the same file.
+    if (whole and _may_be_file(run)) or (longer and (pattern.bare or len(pattern.parts) > 1)):
+        return Mention(run, True)
+    tail = longer or (name.endswith("/" + run.removeprefix("@")) and _may_be_file(run))
+    return Mention(run, False) if tail else None
 
 
 def _may_be_file(run: str) -> bool:

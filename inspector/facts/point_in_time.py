@@ -3,7 +3,7 @@ name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -107,16 +107,14 @@ class PointInTime:
     @cached_property
     def _named(self) -> tuple[Ints, Ints]:
         """int32[k,2] each: a fact and a row of a block that names only a part of it, or all of it."""
+        pairs: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
         with paused_gc():  # a pattern for each fact, and no garbage
-            index = self.before.index
-            return self._pair(index.find_tails), self._pair(index.find_all)
-
-    def _pair(self, find: Callable[[FactPattern], set[int]]) -> Ints:
-        pairs = []
-        for number, pattern in self._patterns.items():
-            check_stopped()
-            pairs += [(number, row) for row in sorted(find(pattern))]
-        return np.array(pairs, np.int32).reshape(-1, 2)
+            for number, pattern in self._patterns.items():
+                check_stopped()
+                for mention, rows in self.before.index.find_mentions(pattern):
+                    pairs[mention.full].extend((number, row) for row in rows)
+        partial, full = (np.array(found, np.int32).reshape(-1, 2) for found in pairs)
+        return partial, full
 
     @cached_property
     def _safe(self) -> list[int]:
