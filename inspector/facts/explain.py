@@ -29,9 +29,10 @@ from .explanation import Cause, CauseCode, Evidence, Explanation, Passage
 from .extract.instructions import find_instruction_file
 from .literal import tell_absence
 from .mentions import make_pattern
+from .outcome_finder import TraceScope
 from .outcomes import IN_FULL
 from .remaining import Remaining, RemainingText, find_mention, stand_live
-from .traced import TracedFact, TraceScope
+from .traced import TracedFact
 from .wording import WrittenSentence, write
 
 _NAME, _FORM, _QUOTE = 80, 160, 240

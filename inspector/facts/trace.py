@@ -24,12 +24,12 @@ from ..tokens.memo import Memo, Same
 from .fact_keys import FactKeys
 from .facts import Facts
 from .occurrences import Occurrences, find_occurrences
-from .outcome_finder import OutcomeFinder
+from .outcome_finder import TIERS, OutcomeFinder, TraceScope
 from .outcomes import CODE, IN_FULL, OUTCOMES
 from .point_in_time import PointInTime
 from .recorded_traces import RecordedTraces
 from .remaining import Remaining, stand_live, stand_plan
-from .traced import TIERS, Trace, TracedFact, TraceScope
+from .traced import Trace, TracedFact
 
 # Cached with the facts: it holds no tokens, so another counter does not need a new search. What is large
 # is kept for the last few moments only.

@@ -9,14 +9,12 @@ This module holds the values only: `trace.py` builds them, `explain.py` and `fix
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ArgumentError, EditError
 from ..mixins import Framed, Printable, ask
@@ -24,7 +22,6 @@ from ..planning.plan import Plan
 from ..policies.policy import Edits, Policy
 from ..redaction.cut import cut_line, cut_text
 from ..session.blocks import BlockRef
-from ..session.entries import Entry
 from ..session.labels import FindingJudgement, Verdict
 from ..session.session import Session
 from ..session.tree import Bools
@@ -37,69 +34,17 @@ from .extract.collect import KINDS
 from .facts import Fact, Occurrence, spell_fact, strip_place
 from .line_search import LineMatch
 from .literal import tell_absence
-from .outcomes import ABSENT, MISSING, OUTCOMES, UNDECIDED, FactComparison, Outcome, read_outcome
-from .remaining import Remaining
+from .outcome_finder import TIERS, Codes, Evidence, FactOutcome, OutcomeFinder, TraceScope, is_word
+from .outcomes import MISSING, OUTCOMES, UNDECIDED, FactComparison, Outcome, read_outcome
 from .replaced import Replacement
 
-Evidence = Literal["recorded", "planned", "inferred"]
-TIERS: tuple[Evidence, ...] = ("recorded", "planned", "inferred")
 Means = Literal["pin", "cut", "knob", "carry", "instruct"]
 AskedFor = Literal["asked for"]
 ASKED_FOR: AskedFor = "asked for"
 """In place of an outcome: words for a summariser, which nothing proves to be followed."""
 
-
-Codes = NDArray[Any]
-_WORD = re.compile(r"[a-z][\w-]*")
 _MOST_QUOTED = 200
 """Characters of an unknown text that an error quotes."""
-
-
-def is_word(fact: Fact, text: str) -> bool:
-    """Whether a text is hardly asked for as the folder that it names: a lower-case word is a word."""
-    return fact.kind == "file" and _WORD.fullmatch(text) is not None
-
-
-class FactOutcome(NamedTuple):
-    """The outcome of a fact; see `TracedFact`."""
-
-    outcome: Outcome
-    tier: Evidence
-    stands: tuple[BlockRef, ...] = ()
-    words: str = ""
-    carried: bool = False
-    comparison: FactComparison = ABSENT
-
-
-class Look(Protocol):
-    """Looks up the details of a fact by its number in a trace's columns."""
-
-    @property
-    def scene(self) -> TraceScope: ...
-
-    @property
-    def replaced(self) -> Mapping[int, Replacement]: ...
-
-    @property
-    def outdated(self) -> Mapping[int, Replacement]: ...
-
-    def fact(self, number: int) -> Fact: ...
-
-    def said(self, number: int) -> tuple[BlockRef, ...]: ...
-
-    def named(self, number: int) -> tuple[BlockRef, ...]: ...
-
-    def sayings(self, number: int) -> tuple[Occurrence, ...]: ...
-
-    def longer(self, number: int) -> tuple[Fact, ...]: ...
-
-    def share_tail(self, number: int, tail: str) -> tuple[str, ...]: ...
-
-    def find(self, number: int) -> FactOutcome: ...
-
-    def look_up(self, form: str | tuple[str, str]) -> TracedFact | None: ...
-
-    def ask(self, text: str, kind: str = "text") -> TracedFact: ...
 
 
 class TracedFact(Printable):
@@ -120,12 +65,12 @@ class TracedFact(Printable):
 
     def __init__(
         self,
-        look: Look,
+        look: OutcomeFinder,
         number: int,
         stood: bool,
+        nearest: tuple[LineMatch, ...] = (),
         outcome: int = -1,
         tier: int = -1,
-        nearest: tuple[LineMatch, ...] = (),
     ) -> None:
         self._look, self._number, self._code, self._tier = look, number, outcome, tier
         self.stood, self.nearest = stood, nearest
@@ -364,47 +309,6 @@ class Fix(Printable):
         return f"Fix({self.sentence} {self.price:+,} tokens{money}, then {self.outcome})"
 
 
-@dataclass(frozen=True, eq=False)
-class TraceScope:
-    """The context before a compaction, the context after it, and the compaction.
-
-    `session` is the session before. The compaction is a `plan`, or a recorded one (`entry`). Without
-    `placeholder`, a summary that is not written yet counts as empty.
-    """
-
-    session: Session
-    before: Remaining
-    after: Remaining
-    plan: Plan | None = None
-    entry: Entry | None = None
-    placeholder: bool = True
-
-    @property
-    def clears(self) -> bool:
-        """Whether outputs were emptied here, and nothing else was done."""
-        boundary = None if self.entry is None else self.entry.boundary
-        return boundary is not None and boundary.kind == "micro"
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the losses are known: from a plan, a readable summary, or a list of cleared outputs."""
-        boundary = self.entry.boundary if self.entry is not None and self.clears else None
-        return self.tier != "inferred" and (boundary is None or bool(boundary.cleared))
-
-    @property
-    def own_tier(self) -> Evidence:
-        """The evidence for a block that is unchanged."""
-        return "planned" if self.plan is not None else "recorded"
-
-    @property
-    def tier(self) -> Evidence:
-        """The evidence for a fact that is gone; a clearing is recorded for each output."""
-        if self.plan is not None or self.clears:
-            return self.own_tier
-        written = (stand for stand in self.after.others if stand not in self.before.others)
-        return "recorded" if any(stand.recorded and stand.text for stand in written) else "inferred"
-
-
 class Trace(Framed):
     """Every fact said up to a compaction, once each, in the order of `facts`.
 
@@ -434,7 +338,7 @@ class Trace(Framed):
     def __init__(
         self,
         scene: TraceScope,
-        look: Look,
+        look: OutcomeFinder,
         number: Codes,
         kind: Codes,
         stood: Bools,
@@ -450,9 +354,8 @@ class Trace(Framed):
         cached = self._built.get(at)
         if cached is None:
             codes = int(self.outcome[at]), int(self.tier[at])
-            cached = self._built[at] = TracedFact(
-                self._look, int(self.number[at]), bool(self.stood[at]), *codes
-            )
+            found = self._look, int(self.number[at]), bool(self.stood[at])
+            cached = self._built[at] = TracedFact(*found, (), *codes)
         return cached
 
     @cached_property
@@ -483,12 +386,16 @@ class Trace(Framed):
     def _look_up(self, form: object) -> TracedFact | None:
         if not isinstance(form, str):
             indexed = self._index.get(form) if isinstance(form, tuple) else None
-            return indexed or (self._look.look_up(form) if isinstance(form, tuple) else None)
+            return indexed or (self._find_unlisted(form) if isinstance(form, tuple) else None)
         for spelled in spell_fact(form, self.scene.session.cwd):
             match = self._index.get(spelled) or self._folded.get(spelled)
             if match and not is_word(match.fact, form):
                 return match
-        return self._look.look_up(form)
+        return self._find_unlisted(form)
+
+    def _find_unlisted(self, form: str | tuple[str, str]) -> TracedFact | None:
+        found = self._look.look_up(form)
+        return None if found is None else TracedFact(*found)
 
     @cached_property
     def _folded(self) -> dict[str, TracedFact]:
@@ -514,7 +421,7 @@ class Trace(Framed):
             raise ArgumentError("trace[…]", "the kind", words[0], f"one of {', '.join(KINDS)}")
         question = words[1] if words[0] in ("text", *STATEMENTS) else ""
         if isinstance(question, str) and question.strip():
-            return self._look.ask(question, str(words[0]))
+            return TracedFact(*self._look.ask(question, str(words[0])))
         name, text = "fact" if isinstance(form, str) else str(words[0]), str(words[1])
         raise EditError(name, cut_line(text, _MOST_QUOTED), tell_absence(self.scene.session, text))
 

@@ -15,6 +15,7 @@ from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import find_facts
 from inspector.facts.grounding import Sources, check_grounding
 from inspector.facts.mentions import find_runs
+from inspector.facts.outcome_finder import TIERS
 from inspector.facts.outcomes import OUTCOMES
 from inspector.facts.regret import find_regret
 from inspector.facts.trace import (
@@ -23,7 +24,7 @@ from inspector.facts.trace import (
     trace_recorded,
     trace_rounds,
 )
-from inspector.facts.traced import TIERS, Trace, TracedFact
+from inspector.facts.traced import Trace, TracedFact
 from inspector.planning.assemble import build_context
 from inspector.planning.planner import make_plan
 from inspector.policies.policy import Policy, read_policy
