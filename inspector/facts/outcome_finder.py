@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 from ..planning.plan import Plan
 from ..session.blocks import BlockRef
 from ..session.entries import Entry
-from ..session.queries import readable_text
 from ..session.session import Session
-from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools, Ints
+from ..session.tree import Bools, Ints
 from .comparing import STATEMENTS, compare_fact, index_text
 from .facts import Fact, Facts, Occurrence
 from .indexed_text import SaidBefore, find_whole
 from .line_search import LineMatch, find_lines, find_spelling
-from .literal import find_literal, make_asked
+from .literal import PathBlock, find_blocks, find_literal, make_asked
 from .mentions import FactPattern
 from .occurrences import Occurrences, is_only_named, refer
 from .outcomes import ABSENT, CODE, IN_FULL, RETAINED, FactComparison, Outcome
@@ -221,16 +220,8 @@ class OutcomeFinder:
         )
 
     @cached_property
-    def _texts(self) -> list[tuple[int, str]]:
-        """The row and the text of every block on the path that no compaction wrote."""
-        session, tree = self.scene.session, self.scene.session.tree
-        return [
-            (int(tree.start[i]) + at, text)
-            for i in session.path
-            if tree.sort[i] not in (COMPACTION, BRANCH_SUMMARY)
-            for at, block in enumerate(session.entries[i].blocks)
-            if (text := readable_text(block))
-        ]
+    def _texts(self) -> list[PathBlock]:
+        return list(find_blocks(self.scene.session))
 
     def look_up(self, form: str | tuple[str, str]) -> FoundFact | None:
         """What was said on the path though it has no row: a file by its shorter name, any words at all."""
@@ -290,7 +281,8 @@ class OutcomeFinder:
         names = {self.occurrences.facts[short].form for short in shorter}
         rows = {row for fact_number in (number, *shorter) for row in self._rows(fact_number).tolist()}
         keys = {pattern.parts[-1]} if pattern.parts else set(pattern.keys)
-        for row, text in self._texts:
+        for at, number, text in self._texts:
+            row = int(session.tree.start[at]) + number
             if row not in rows and any(key in text for key in keys):
                 mention = find_mention(text, pattern)
                 if mention is not None and (mention.full or mention.words in names):
