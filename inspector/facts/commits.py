@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from .beginnings import find_beginning
+from .path_index import find_beginning
 
 SHORTEST = 7
 """Digits to which Git shortens the id of a commit at the least."""

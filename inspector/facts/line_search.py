@@ -11,10 +11,9 @@ from weakref import WeakKeyDictionary
 
 from ..session.blocks import BlockRef
 from .indexed_text import SENTENCE, WORDS, is_same, is_subject
-from .measures import list_figures
 from .occurrences import refer
 from .remaining import Remaining
-from .terms import Term, read_terms
+from .terms import Term, list_figures, read_terms
 from .vocabulary import NUMERALS, is_alike, stem
 
 _MOST_BLOCKS, _MOST_CHARACTERS, _LONGEST = 8, 200_000, 400

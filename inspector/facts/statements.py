@@ -16,7 +16,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .added_words import adds_words
-from .bounds import agrees, find_limit
 from .force import (
     CONDITIONS,
     ENDED,
@@ -33,7 +32,7 @@ from .force import (
     keeps_refusals,
     read_force,
 )
-from .function_words import find_other_state, find_unlike
+from .function_words import agrees, find_limit, find_other_state, find_unlike
 from .indexed_text import (
     NOTHING_SAID,
     IndexedText,

@@ -27,9 +27,8 @@ from .occurrences import Occurrences, find_occurrences
 from .outcome_finder import TIERS, OutcomeFinder, TraceScope
 from .outcomes import CODE, IN_FULL, OUTCOMES
 from .point_in_time import PointInTime
-from .recorded_traces import RecordedTraces
 from .remaining import Remaining, stand_live, stand_plan
-from .traced import Trace, TracedFact
+from .traced import RecordedTraces, Trace, TracedFact
 
 # Cached with the facts: it holds no tokens, so another counter does not need a new search. What is large
 # is kept for the last few moments only.

@@ -12,6 +12,8 @@ from .vocabulary import LIGHT, is_alike, stem
 
 Pairs = Sequence[tuple[int, int]]
 """Index of a term of a statement and of the term of a place that means the same, in the former's order."""
+Difference = tuple[int, int | None]
+"""The place of a term of a statement, and of the one that a text has instead of it, if any."""
 
 
 def pair_terms(own: Sequence[Term], other: Sequence[Term]) -> list[tuple[int, int]]:
