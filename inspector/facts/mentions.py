@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
-from weakref import WeakValueDictionary
 
 from ..session.blocks import Block
 from ..session.session import Session
@@ -130,16 +129,10 @@ class SearchText:
         return tuple(dict.fromkeys(find_runs(self.text, both=True)))
 
 
-_READ: WeakValueDictionary[str, SearchText] = WeakValueDictionary()
-
-
+@lru_cache(64)
 def read_words(text: str) -> SearchText:
-    """Return a text prepared for searches; it is shared while in use, because every plan has the same
-    head."""
-    words = _READ.get(text)
-    if words is None:
-        words = _READ[text] = SearchText(text)
-    return words
+    """Return a text prepared for searches; the last few are kept, because every plan has the same head."""
+    return SearchText(text)
 
 
 def longest_word(words: str) -> str:

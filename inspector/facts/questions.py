@@ -17,8 +17,8 @@ from .indexed_text import (
     SaidBefore,
     Sentence,
     find_held,
+    find_run,
     find_whole,
-    is_same,
     is_subject,
 )
 from .outcomes import ABSENT, FactComparison, Outcome
@@ -137,21 +137,9 @@ def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactComp
 
 def _has_run(terms: Sequence[Term], text: IndexedText) -> bool:
     """Whether a text has the words of a question next to each other."""
-    own = [term for term in terms if is_subject(term)]
-    for sentence in text.sentences:
-        others = [term for term in sentence.terms if is_subject(term)]
-        for first in range(len(others) - len(own) + 1):
-            run = others[first : first + len(own)]
-            if all(
-                term.form == other.form or _is_same_value(term, other)
-                for term, other in zip(own, run, strict=True)
-            ):
-                return True
-    return False
-
-
-def _is_same_value(term: Term, other: Term) -> bool:
-    return term.sort == other.sort == "value" and is_same(term, other)
+    own = list(filter(is_subject, terms))
+    runs = (find_run(own, list(filter(is_subject, part.terms))) for part in text.sentences)
+    return not own or any(at >= 0 for at in runs)
 
 
 def find_name(words: str, text: IndexedText, paths: bool = True) -> FactComparison:

@@ -71,15 +71,6 @@ class Remaining:
     others: tuple[RemainingText, ...]
 
     @cached_property
-    def texts(self) -> tuple[SearchText, ...]:
-        """The other texts, ready to be searched; the same text, such as a placeholder, is read once."""
-        shared: dict[str, SearchText] = {}
-        for other in self.others:
-            if other.text not in shared:
-                shared[other.text] = read_words(other.text)
-        return tuple(shared[other.text] for other in self.others)
-
-    @cached_property
     def _blocks(self) -> dict[int, Block]:
         """The unchanged blocks by row."""
         entries, start = self.session.entries, self.session.tree.start
@@ -104,7 +95,8 @@ class Remaining:
     def other_index(self) -> TextIndex:
         """The other texts, by their numbers."""
         index = TextIndex()
-        for number, text in enumerate(self.texts):
+        for number, other in enumerate(self.others):
+            text = read_words(other.text)
             index.add(number, text, text.words, text.runs)
         return index
 
@@ -157,16 +149,6 @@ class Remaining:
         """All texts in one line, case-folded."""
         texts = [*self.unchanged.values(), *(other.text for other in self.others)]
         return " ".join("\n".join(texts).casefold().split())
-
-    @cached_property
-    def folded_words(self) -> dict[str, list[int]]:
-        """The blocks that hold a word in any case, and as negative numbers the other texts."""
-        folded: dict[str, list[int]] = {}
-        for word, rows in self.index.words.items():
-            folded.setdefault(word.casefold(), []).extend(rows)
-        for word, numbers in self.other_index.words.items():
-            folded.setdefault(word.casefold(), []).extend(-1 - number for number in numbers)
-        return folded
 
     def names(self, pattern: FactPattern) -> bool:
         """Whether any text of the context names all of a fact, marked or not."""
