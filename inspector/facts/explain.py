@@ -1,6 +1,6 @@
 """Explain the outcome of a fact: its first mention, the last text that held it, and the cause of its removal.
 
-Takes a `TracedFact` and returns an `Explanation`; `why()` returns its paragraph.
+Takes a `TracedFact` and returns an `Explanation`, whose paragraph `why()` returns.
 """
 
 from __future__ import annotations
@@ -37,15 +37,6 @@ from .wording import WrittenSentence, write
 
 _NAME, _FORM, _QUOTE = 80, 160, 240
 """Characters of a name, of a fact and of a quoted sentence that are shown at most."""
-SPEAKERS = {
-    "user": "You",
-    "model": "The model",
-    "tool": "A tool",
-    "harness": "The harness",
-    "agent": "A sub-agent",
-    "file": "An instruction file",
-}
-"""Speakers as the subject of a sentence."""
 WHO = {
     "user": "the user",
     "model": "the model",
@@ -55,11 +46,8 @@ WHO = {
     "file": "an instruction file",
 }
 """Speakers within a sentence."""
-
-
-def explain(traced: TracedFact) -> str:
-    """Return the outcome of a fact and its causes, in one paragraph."""
-    return find_explanation(traced).paragraph
+SPEAKERS = {**{name: who.capitalize() for name, who in WHO.items()}, "user": "You"}
+"""Speakers as the subject of a sentence."""
 
 
 def find_explanation(traced: TracedFact) -> Explanation:

@@ -71,7 +71,6 @@ class FactOutcome(NamedTuple):
     outcome: Outcome
     tier: Evidence
     stands: tuple[BlockRef, ...] = ()
-    words: str = ""
     carried: bool = False
     comparison: FactComparison = ABSENT
 
@@ -435,4 +434,4 @@ class OutcomeFinder:
         scene = self.scene
         tier: Evidence = scene.own_tier if outcome == "verbatim" else "recorded" if sure else scene.tier
         refs = tuple(dict.fromkeys(stand.ref for stand in places))
-        return FactOutcome(outcome, tier, refs, comparison.words, comparison=comparison)
+        return FactOutcome(outcome, tier, refs, comparison=comparison)

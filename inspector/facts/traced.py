@@ -135,7 +135,7 @@ class TracedFact(Printable):
     @property
     def words(self) -> str:
         """How it is written there."""
-        return self._outcome_found.words
+        return self.comparison.words
 
     @property
     def comparison(self) -> FactComparison:
@@ -168,8 +168,7 @@ class TracedFact(Printable):
         >>> print(trace_recorded(session)[0][LOST_PATH].why().split(". ")[2])
         The summary does not mention this
         """
-        paragraph: str = ask("why", self)
-        return paragraph
+        return self.explanation.paragraph
 
     @property
     def explanation(self) -> Explanation:
