@@ -28,7 +28,7 @@ from .line_search import LineMatch, find_lines, find_spelling
 from .literal import PathBlock, find_blocks, find_literal, make_asked
 from .mentions import FactPattern
 from .occurrences import Occurrences, is_only_named, refer
-from .outcomes import ABSENT, CODE, IN_FULL, RETAINED, FactComparison, Outcome
+from .outcomes import ABSENT, CODE, IN_FULL, RANK, RETAINED, FactComparison, Outcome
 from .outdated import find_outdated
 from .point_in_time import PointInTime
 from .questions import compare_question
@@ -52,12 +52,6 @@ _WAYS: dict[How, Outcome] = {
     "pointer": "pointer",
 }
 """The outcome of a fact that a text has in full."""
-_BEST: tuple[Outcome, ...] = (
-    *("absent", "unknown", "unclear", "partial", "changed", "contradicted", "pointer", "paraphrased"),
-    *("quoted", "verbatim", "superseded"),
-)
-_RANK = {outcome: rank for rank, outcome in enumerate(_BEST)}
-"""A fact that several texts have has the highest outcome."""
 
 
 def is_word(fact: Fact, text: str) -> bool:
@@ -359,7 +353,7 @@ class OutcomeFinder:
         if not places:
             return self._make(self._nothing, [], ABSENT)
         best = max(
-            (result for _, result in places), key=lambda result: (_RANK[result.outcome], len(result.words))
+            (result for _, result in places), key=lambda result: (RANK[result.outcome], len(result.words))
         )
         if best.outcome == "absent":
             return self._make(self._nothing, [], ABSENT)
@@ -422,7 +416,7 @@ class OutcomeFinder:
             best = ABSENT
         if stand.placeholder and best.outcome not in (*RETAINED, "partial"):
             best = ABSENT  # a placeholder only quotes
-        return max(best, part, key=lambda result: _RANK[result.outcome])
+        return max(best, part, key=lambda result: RANK[result.outcome])
 
     def _make(
         self, outcome: Outcome, places: Sequence[RemainingText], comparison: FactComparison

@@ -50,10 +50,6 @@ class PointInTime:
         for short, whole in aliases.items():
             self.shorter.setdefault(whole, []).append(short)
 
-    def pattern(self, number: int) -> FactPattern:
-        """How a fact is looked up."""
-        return self.occurrences.pattern(number, self.session)
-
     @cached_property
     def readable(self) -> Bools:
         """bool per fact: it can be read, in a block that says it or in a text that stands for blocks."""
@@ -72,7 +68,7 @@ class PointInTime:
 
     def _is_read(self, number: int) -> bool:
         """Whether a text that stands for blocks has all of a fact, or prose that is not known to say it."""
-        fact, pattern = self.occurrences.facts[number], self.pattern(number)
+        fact, pattern = self.occurrences.facts[number], self.occurrences.pattern(number, self.session)
         if self.before.other_index.find_all(pattern):
             return True
         for stand in self.before.others:
@@ -102,7 +98,8 @@ class PointInTime:
 
     @cached_property
     def _patterns(self) -> dict[int, FactPattern]:
-        return {number: self.pattern(number) for number in np.flatnonzero(self.readable).tolist()}
+        numbers = np.flatnonzero(self.readable).tolist()
+        return {number: self.occurrences.pattern(number, self.session) for number in numbers}
 
     @cached_property
     def _named(self) -> tuple[Ints, Ints]:

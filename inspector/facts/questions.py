@@ -21,10 +21,10 @@ from .indexed_text import (
     find_whole,
     is_subject,
 )
-from .outcomes import ABSENT, FactComparison, Outcome
+from .outcomes import ABSENT, RANK, FactComparison, Outcome
 from .quoted_words import quote_statement
 from .results import find_result
-from .statements import ORDER, compare_statement
+from .statements import compare_statement
 from .terms import Term, read_terms
 from .things import compare_thing
 from .vocabulary import NO_END, is_general
@@ -92,8 +92,8 @@ def split_sentences(words: str) -> list[str]:
 
 def combine(result: list[FactComparison]) -> FactComparison:
     """Return the outcome of several sentences: the worst, or partial if the text lacks some of them."""
-    best = max(result, key=lambda item: ORDER.index(item.outcome))
-    worst = min(result, key=lambda item: ORDER.index(item.outcome))
+    best = max(result, key=lambda item: RANK[item.outcome])
+    worst = min(result, key=lambda item: RANK[item.outcome])
     if worst.outcome in _QUOTED or worst.outcome == best.outcome:
         return worst
     for outcome in ("contradicted", "changed"):
