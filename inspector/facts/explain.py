@@ -26,7 +26,6 @@ from .block_names import name_block
 from .comparing import STATEMENTS
 from .evidence import find_evidence
 from .explanation import Cause, CauseCode, Evidence, Explanation, Passage
-from .extract.instructions import find_instruction_file
 from .literal import tell_absence
 from .mentions import make_pattern
 from .outcome_finder import TraceScope
@@ -35,6 +34,12 @@ from .remaining import Remaining, RemainingText, find_mention, stand_live
 from .traced import TracedFact
 from .wording import WrittenSentence, write
 
+_HEADED = re.compile(
+    r"(?m)^Contents of [^\n:]{1,400}?(?:CLAUDE|AGENTS|GEMINI)\.md(?: \([^\n]{0,200}\))?:[ \t]*$"
+    r"|\A# (?:CLAUDE|AGENTS|GEMINI)\.md instructions(?: for [^\n]{1,400})?$"
+)
+"""The heads under which Claude Code and Codex send instruction files with their own words."""
+_CLOSED = re.compile(r"</(?:INSTRUCTIONS|system-reminder)>")
 _NAME, _FORM, _QUOTE = 80, 160, 240
 """Characters of a name, of a fact and of a quoted sentence that are shown at most."""
 WHO = {
@@ -277,7 +282,8 @@ def _is_instruction_file(traced: TracedFact, text: str) -> bool:
     words = traced.fact.form.split()
     named = re.search(r"\s+".join(map(re.escape, words)), text)
     at = text.find(words[0]) if named is None else named.start()
-    return find_instruction_file(text, at) is not None
+    heads = [head.end() for head in _HEADED.finditer(text, 0, max(at, 0)) if head.end() <= at]
+    return bool(heads) and _CLOSED.search(text, heads[-1], at) is None
 
 
 def _last(traced: TracedFact) -> str:
