@@ -38,16 +38,16 @@ def find_literal(session: Session, text: str) -> Fact | None:
     wording = " ".join(text.split())
     if not 0 < len(wording) <= LONGEST:
         return None
-    holding = [said for said in find_blocks(session) if _says(said.text, wording)]
+    holding = [holder for holder in find_blocks(session) if _says(holder.text, wording)]
     kind = "file" if " " not in wording and looks_like_path(wording, ROOTS) else "text"
     if not holding:
         head = (*session.system, *session.provided)
         is_provided = any(_says(part.text, wording) for part in head)
         return _make_fact(session, kind, wording, []) if is_provided else None
     if kind == "file":
-        named = [said for said in holding if _is_named(said.text, wording)]
+        named = [holder for holder in holding if _is_named(holder.text, wording)]
         holding, kind = (named, "file") if named else (holding, "text")
-    mentions = [_find_mention(session, said, text, wording) for said in holding]
+    mentions = [_find_mention(session, holder, text, wording) for holder in holding]
     return _make_fact(session, kind, wording, mentions)
 
 
@@ -79,16 +79,16 @@ def _make_fact(session: Session, kind: str, wording: str, mentions: Iterable[_Me
     return Fact(kind, wording, 0, Facts(session, occurrences))
 
 
-def _find_mention(session: Session, said: PathBlock, text: str, wording: str) -> _Mention:
+def _find_mention(session: Session, holder: PathBlock, text: str, wording: str) -> _Mention:
     """Return the span of a block that says some words: all of it if they are not there exactly."""
-    owner = session.entries[said.entry]
-    block, words = owner.blocks[said.block], owner.blocks[said.block].text
+    owner = session.entries[holder.entry]
+    block, words = owner.blocks[holder.block], owner.blocks[holder.block].text
     spans = list(find_speech(owner, block))
     spoken_spans = (span for span in spans if _says(words[span.start : span.end], wording))
     speaker = next(spoken_spans, spans[0] if spans else who_speaks(owner)).speaker
     start = max(words.find(text), 0)
     end = start + len(text) if words.startswith(text, start) else len(words)
-    return said.entry, said.block, start, end, speaker
+    return holder.entry, holder.block, start, end, speaker
 
 
 class PathBlock(NamedTuple):
