@@ -53,7 +53,7 @@ from .facts.facts import Facts as Facts
 from .facts.traced import Trace as Trace
 from .facts.trace import trace_recorded as trace_recorded
 from .facts.keep import keep_facts as keep_facts
-from .facts.focus import write_focus as write_focus
+from .facts.fixes import write_focus as write_focus
 from .facts.regret import find_regret as find_regret
 from .facts.regret import sum_regret as sum_regret
 from .facts.lint.check import lint as lint

@@ -2,7 +2,7 @@ from .facts import Fact as Fact
 from .facts import Facts as Facts
 from .facts import find_facts as find_facts
 from .fixes import find_fixes as find_fixes
-from .focus import write_focus as write_focus
+from .fixes import write_focus as write_focus
 from .grounding import ground_recorded as ground_recorded
 from .keep import KeepResult as KeepResult
 from .keep import keep_facts as keep_facts

@@ -160,12 +160,7 @@ def _match_fact(session: Session, fact: Fact) -> FactMatch:
 def _match_line(session: Session, line: LineMatch) -> FactMatch:
     facts = session.facts
     entry = session.index.get(line.ref.entry, -1)
-    inside = np.flatnonzero(
-        (facts.entry == entry)
-        & (facts.block == line.ref.block)
-        & (facts.start >= line.start)
-        & (facts.end <= line.end)
-    )
+    inside = facts.find_inside(entry, line.ref.block, line.start, line.end)
     spans = sorted(inside.tolist(), key=lambda at: int(facts.start[at] - facts.end[at]))
     fact = facts.every[int(facts.fact[spans[0]])] if spans else None
     owner, block = session[line.ref.entry], session.block(line.ref)

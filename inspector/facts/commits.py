@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from .beginnings import find_beginning
+from .path_index import find_beginning
 
 SHORTEST = 7
 """Digits to which Git shortens the id of a commit at the least."""
@@ -76,13 +76,3 @@ def find_lengths(commits: Mapping[str, Sequence[str]], commit: str) -> Iterator[
         if at < len(ids) and ids[at] == commit[:size]:
             yield ids[at]
     yield from sorted(ids[find_beginning(ids, commit)], key=len)
-
-
-def pick_length(lengths: Iterable[str], commit: str) -> str:
-    """Of these lengths of a commit the one that it has itself, else the longest; "" of none.
-
-    >>> pick_length(["9f5a3c7", "9f5a3c761"], "9f5a3c7"), pick_length([], "9f5a3c7")
-    ('9f5a3c7', '')
-    """
-    every = list(lengths)
-    return commit if commit in every else max(every, key=len, default="")

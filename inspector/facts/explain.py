@@ -1,6 +1,6 @@
 """Explain the outcome of a fact: its first mention, the last text that held it, and the cause of its removal.
 
-Takes a `TracedFact` and returns an `Explanation`; `why()` returns its paragraph.
+Takes a `TracedFact` and returns an `Explanation`, whose paragraph `why()` returns.
 """
 
 from __future__ import annotations
@@ -26,25 +26,22 @@ from .block_names import name_block
 from .comparing import STATEMENTS
 from .evidence import find_evidence
 from .explanation import Cause, CauseCode, Evidence, Explanation, Passage
-from .extract.instructions import find_instruction_file
 from .literal import tell_absence
 from .mentions import make_pattern
+from .outcome_finder import TraceScope
 from .outcomes import IN_FULL
 from .remaining import Remaining, RemainingText, find_mention, stand_live
-from .traced import TracedFact, TraceScope
+from .traced import TracedFact
 from .wording import WrittenSentence, write
 
+_HEADED = re.compile(
+    r"(?m)^Contents of [^\n:]{1,400}?(?:CLAUDE|AGENTS|GEMINI)\.md(?: \([^\n]{0,200}\))?:[ \t]*$"
+    r"|\A# (?:CLAUDE|AGENTS|GEMINI)\.md instructions(?: for [^\n]{1,400})?$"
+)
+"""The heads under which Claude Code and Codex send instruction files with their own words."""
+_CLOSED = re.compile(r"</(?:INSTRUCTIONS|system-reminder)>")
 _NAME, _FORM, _QUOTE = 80, 160, 240
 """Characters of a name, of a fact and of a quoted sentence that are shown at most."""
-SPEAKERS = {
-    "user": "You",
-    "model": "The model",
-    "tool": "A tool",
-    "harness": "The harness",
-    "agent": "A sub-agent",
-    "file": "An instruction file",
-}
-"""Speakers as the subject of a sentence."""
 WHO = {
     "user": "the user",
     "model": "the model",
@@ -54,11 +51,8 @@ WHO = {
     "file": "an instruction file",
 }
 """Speakers within a sentence."""
-
-
-def explain(traced: TracedFact) -> str:
-    """Return the outcome of a fact and its causes, in one paragraph."""
-    return find_explanation(traced).paragraph
+SPEAKERS = {**{name: who.capitalize() for name, who in WHO.items()}, "user": "You"}
+"""Speakers as the subject of a sentence."""
 
 
 def find_explanation(traced: TracedFact) -> Explanation:
@@ -288,7 +282,8 @@ def _is_instruction_file(traced: TracedFact, text: str) -> bool:
     words = traced.fact.form.split()
     named = re.search(r"\s+".join(map(re.escape, words)), text)
     at = text.find(words[0]) if named is None else named.start()
-    return find_instruction_file(text, at) is not None
+    heads = [head.end() for head in _HEADED.finditer(text, 0, max(at, 0)) if head.end() <= at]
+    return bool(heads) and _CLOSED.search(text, heads[-1], at) is None
 
 
 def _last(traced: TracedFact) -> str:

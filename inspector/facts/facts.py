@@ -200,6 +200,11 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
             OPERATIONS[did] if did >= 0 else None,
         )
 
+    def find_inside(self, entry: int, block: int, start: int, end: int) -> NDArray[np.intp]:
+        """Return the places in the columns of the occurrences in a span of a block's text."""
+        is_there = (self.entry == entry) & (self.block == block)
+        return np.flatnonzero(is_there & (self.start >= start) & (self.end <= end))
+
     @cached_property
     def reasons(self) -> NDArray[np.uint8]:
         """uint8[f]: why each fact is essential at the end of the path, as an index into REASONS."""

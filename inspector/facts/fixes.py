@@ -16,18 +16,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import EditError, InspectorError
+from ..errors import ArgumentError, EditError, InspectorError, expect
 from ..planning.plan import Plan
 from ..policies.base_rule import Rule
 from ..policies.builtin.recorded import RECORDED
 from ..policies.rules.carry_file_operations import CarryFileOperations
 from ..policies.table import VERBATIM
+from ..redaction.cut import cut_text
 from ..session.blocks import Block, ToolCall, ToolOutput
 from ..session.queries import pair_calls
 from ..session.tree import COMPACTION
 from ..text import plural, printable
-from .facts import SENTENCE_KINDS
-from .focus import write_focus
+from .facts import SENTENCE_KINDS, Fact
 from .needed_again import shows_file, strip_number
 from .outcomes import CODE, IN_FULL, Outcome
 from .trace import trace_again
@@ -444,3 +444,29 @@ def _lists(proof: _Proof) -> Iterator[Candidate]:
 
 def _set(plan: Plan, settings: Mapping[str, Any]) -> Plan | None:
     return replan(plan, settings={**plan.edits.settings, **settings})
+
+
+_KEEP = "Keep these exactly as they are written:"
+
+
+def write_focus(facts: Iterable[Fact | TracedFact]) -> str:
+    """Write an instruction to name facts: words to type after /compact. Empty for no facts.
+
+    >>> from inspector.demo import LOST_PATH, open_demo
+    >>> lost = open_demo().facts[LOST_PATH]
+    >>> print(write_focus([lost]))
+    Keep these exactly as they are written:
+    - file: src/tidepool/calendar/offsets.py
+    """
+    sequence: object = facts
+    if isinstance(sequence, str | bytes) or not isinstance(sequence, Iterable):
+        raise ArgumentError("write_focus", "facts", sequence, "a list of facts")
+    facts = list(facts)
+    for fact in facts:
+        expect("write_focus", facts=(fact, Fact, TracedFact))
+    lines = list(dict.fromkeys(_line(item.fact if isinstance(item, TracedFact) else item) for item in facts))
+    return "\n".join([_KEEP, *lines]) if lines else ""
+
+
+def _line(fact: Fact) -> str:
+    return f"- {fact.kind}: {cut_text(' '.join(fact.form.split()), 300)}"

@@ -287,6 +287,17 @@ def is_same(item: Term, other: Term) -> bool:
     return word.sort == "word" and term.sort == "strict" and word.form[:4] == term.form[:4]
 
 
+def find_run(own: Sequence[Term], terms: Sequence[Term]) -> int:
+    """Return the place of some terms next to each other, with the same forms of words; -1 without any."""
+    for first in range(len(terms) - len(own) + 1 if own else 0):
+        if all(
+            term.form == other.form or (term.sort == other.sort == "value" and is_same(term, other))
+            for term, other in zip(own, terms[first : first + len(own)], strict=True)
+        ):
+            return first
+    return -1
+
+
 def is_same_value(form: str, other: str) -> bool:
     """Whether two normal forms mean the same value: a path by its end of two parts or more, a commit by its
     first seven digits or more, an identifier in another case or with other joints.

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import chain
 from math import log
 from string import ascii_letters
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from ..session.blocks import BlockRef
-from .indexed_text import SENTENCE, WORDS, is_same, is_subject
-from .measures import list_figures
+from .indexed_text import SENTENCE, WORDS, find_run, is_same, is_subject
 from .occurrences import refer
 from .remaining import Remaining
-from .terms import Term, read_terms
+from .terms import Term, list_figures, read_terms
 from .vocabulary import NUMERALS, is_alike, stem
 
 _MOST_BLOCKS, _MOST_CHARACTERS, _LONGEST = 8, 200_000, 400
@@ -111,16 +111,8 @@ def find_spelling(question: str, line: str) -> str:
     """
     own = [term for term in read_terms(question) if is_subject(term)]
     terms = [term for term in read_terms(line) if is_subject(term)]
-    for first in range(len(terms) - len(own) + 1 if own else 0):
-        run = terms[first : first + len(own)]
-        if all(map(_is_same_word, own, run)):
-            return line[run[0].start : run[-1].end]
-    return ""
-
-
-def _is_same_word(term: Term, other: Term) -> bool:
-    """Whether two terms are one word or value, and no other form of it."""
-    return term.form == other.form or (term.sort == other.sort == "value" and is_same(term, other))
+    first = find_run(own, terms)
+    return line[terms[first].start : terms[first + len(own) - 1].end] if first >= 0 else ""
 
 
 def _without_copies(result: list[LineMatch]) -> list[LineMatch]:
@@ -152,8 +144,10 @@ def _find_holders(remaining: Remaining, term: Term) -> list[int]:
     """Return the blocks, and as negative numbers the other texts, that may hold a term."""
     if remaining not in _HOLDERS:
         by_stem, by_figure = Holders(), Holders()
-        for word, rows in remaining.folded_words.items():
-            for form in map(stem, WORDS.findall(word)):
+        others = remaining.other_index.words.items()
+        replacing = ((word, [-1 - number for number in numbers]) for word, numbers in others)
+        for word, rows in chain(remaining.index.words.items(), replacing):
+            for form in map(stem, WORDS.findall(word.casefold())):
                 by_stem.setdefault(form, []).extend(rows)
                 if figure := _read_figure(form):
                     by_figure.setdefault(figure, []).extend(rows)

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ..session.blocks import Block
-from ..session.entries import Entry
 from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.speakers import Speaker, find_speaker, find_speech, who_speaks
@@ -24,6 +22,9 @@ from .facts import Fact, Facts
 from .line_search import LineMatch
 from .mentions import find_runs
 
+_Mention = tuple[int, int, int, int, Speaker]
+"""Where some words are said: entry and block by number, the span, and the speaker."""
+
 
 def find_literal(session: Session, text: str) -> Fact | None:
     """Return any words as a fact if the session's path, or the text before its messages, holds them exactly.
@@ -37,16 +38,17 @@ def find_literal(session: Session, text: str) -> Fact | None:
     wording = " ".join(text.split())
     if not 0 < len(wording) <= LONGEST:
         return None
-    holding = [block for block in _find_blocks(session) if _says(block.text, wording)]
+    holding = [holder for holder in find_blocks(session) if _says(holder.text, wording)]
     kind = "file" if " " not in wording and looks_like_path(wording, ROOTS) else "text"
     if not holding:
         head = (*session.system, *session.provided)
         is_provided = any(_says(part.text, wording) for part in head)
         return _make_fact(session, kind, wording, []) if is_provided else None
     if kind == "file":
-        named = [block for block in holding if _is_named(block.text, wording)]
+        named = [holder for holder in holding if _is_named(holder.text, wording)]
         holding, kind = (named, "file") if named else (holding, "text")
-    return _make_fact(session, kind, wording, [_find_mention(holder, text, wording) for holder in holding])
+    mentions = [_find_mention(session, holder, text, wording) for holder in holding]
+    return _make_fact(session, kind, wording, mentions)
 
 
 def make_asked(session: Session, text: str, lines: Sequence[LineMatch], kind: str = "text") -> Fact:
@@ -58,22 +60,12 @@ def make_asked(session: Session, text: str, lines: Sequence[LineMatch], kind: st
         lines: The lines that say them; may be empty.
         kind: The kind of the fact.
     """
-    mentions = []
+    mentions: list[_Mention] = []
     for line in lines:
         at = session.index[line.ref.entry]
         speaker = find_speaker(session.entries[at], session.block(line.ref), line.start)
-        mentions.append(_Mention(at, line.ref.block, line.start, line.end, speaker))
+        mentions.append((at, line.ref.block, line.start, line.end, speaker))
     return _make_fact(session, kind, " ".join(text.split())[:LONGEST], mentions)
-
-
-class _Mention(NamedTuple):
-    """Where some words are said: entry and block by number, the span, and the speaker."""
-
-    entry: int
-    block: int
-    start: int
-    end: int
-    speaker: Speaker
 
 
 def _make_fact(session: Session, kind: str, wording: str, mentions: Iterable[_Mention]) -> Fact:
@@ -87,34 +79,32 @@ def _make_fact(session: Session, kind: str, wording: str, mentions: Iterable[_Me
     return Fact(kind, wording, 0, Facts(session, occurrences))
 
 
-def _find_mention(holding: _PathBlock, text: str, wording: str) -> _Mention:
+def _find_mention(session: Session, holder: PathBlock, text: str, wording: str) -> _Mention:
     """Return the span of a block that says some words: all of it if they are not there exactly."""
-    block, words = holding.block, holding.block.text
-    spans = list(find_speech(holding.owner, block))
+    owner = session.entries[holder.entry]
+    block, words = owner.blocks[holder.block], owner.blocks[holder.block].text
+    spans = list(find_speech(owner, block))
     spoken_spans = (span for span in spans if _says(words[span.start : span.end], wording))
-    speaker = next(spoken_spans, spans[0] if spans else who_speaks(holding.owner)).speaker
+    speaker = next(spoken_spans, spans[0] if spans else who_speaks(owner)).speaker
     start = max(words.find(text), 0)
     end = start + len(text) if words.startswith(text, start) else len(words)
-    return _Mention(holding.entry, holding.number, start, end, speaker)
+    return holder.entry, holder.block, start, end, speaker
 
 
-class _PathBlock(NamedTuple):
-    """A block on the path: its entry's index, its own number there, and its readable text."""
+class PathBlock(NamedTuple):
+    """A block on the path, by the index of its entry and its own there, and its readable text."""
 
     entry: int
-    number: int
-    owner: Entry
-    block: Block
+    block: int
     text: str
 
 
-def _find_blocks(session: Session) -> Iterator[_PathBlock]:
-    """Yield the blocks on the path that no compaction wrote."""
+def find_blocks(session: Session) -> Iterator[PathBlock]:
+    """Yield the blocks on the path that no compaction wrote, in order."""
     for at in session.path:
         if session.tree.sort[at] not in (NOTE, MICRO, COMPACTION, BRANCH_SUMMARY):
-            entry = session.entries[at]
-            for number, block in enumerate(entry.blocks):
-                yield _PathBlock(at, number, entry, block, readable_text(block))
+            for number, block in enumerate(session.entries[at].blocks):
+                yield PathBlock(at, number, readable_text(block))
 
 
 def _says(text: str, wording: str) -> bool:
@@ -150,11 +140,9 @@ def tell_absence(session: Session, text: str) -> str:
             continue
         if any(_says(readable_text(block), wording) for block in entry.blocks):
             places.setdefault(_tell_place(session, at), entry.id)
-    for place in ("it is first said later", "only a summary says it", "only another branch says it"):
+    for place in _PLACES:
         if place in places:
             return f"{place} ({brief(places[place])})"
-    for place, name in places.items():
-        return f"{place} ({brief(name)})"
     root = session.entries[session.path[0]] if session.path else None
     # If the first row belongs to one that is missing, the text may have been in the missing part.
     if root is None:
@@ -164,10 +152,17 @@ def tell_absence(session: Session, text: str) -> str:
     return f"nothing said so far holds it{middle}"
 
 
+_PLACES = (
+    *("it is first said later", "only a summary says it", "only another branch says it"),
+    "only a sub-agent's own conversation says it",
+)
+"""The relations of an entry to a path that does not contain it, the most telling first."""
+
+
 def _tell_place(session: Session, at: int) -> str:
-    """Describe the relation of an entry to a path that does not contain it."""
+    later, summary, branch, agent = _PLACES
     if session.tree.sort[at] in (COMPACTION, BRANCH_SUMMARY):
-        return "only a summary says it"
+        return summary
     if session.entries[at].sidechain is not None:
-        return "only a sub-agent's own conversation says it"
-    return "it is first said later" if at > max(session.path, default=-1) else "only another branch says it"
+        return agent
+    return later if at > max(session.path, default=-1) else branch

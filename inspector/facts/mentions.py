@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
-from weakref import WeakValueDictionary
 
 from ..session.blocks import Block
 from ..session.session import Session
@@ -130,16 +129,10 @@ class SearchText:
         return tuple(dict.fromkeys(find_runs(self.text, both=True)))
 
 
-_READ: WeakValueDictionary[str, SearchText] = WeakValueDictionary()
-
-
+@lru_cache(64)
 def read_words(text: str) -> SearchText:
-    """Return a text prepared for searches; it is shared while in use, because every plan has the same
-    head."""
-    words = _READ.get(text)
-    if words is None:
-        words = _READ[text] = SearchText(text)
-    return words
+    """Return a text prepared for searches; the last few are kept, because every plan has the same head."""
+    return SearchText(text)
 
 
 def longest_word(words: str) -> str:
@@ -207,21 +200,17 @@ def find_paths(text: str) -> set[str]:
     return {path for path in paths if "." in path or "/" in path}
 
 
-def best_run(runs: Iterable[str], pattern: FactPattern) -> Mention | None:
-    """The run that says most of a path: all of it, or its longest tail."""
-    weak = ""
+def read_run(run: str, pattern: FactPattern) -> Mention | None:
+    """How much a run says of a path: all of it, its tail, or nothing."""
     name = "/".join(pattern.parts)
-    for run in runs:
-        # Users point a model at a file by "@src/a.py".
-        whole = run in pattern.wordings or run.removeprefix("@") in pattern.wordings
-        longer = run.endswith("/" + name.lstrip("/"))
-        # The name of a file in the working directory ends many a path; two parts are taken for the same file.
-        if (whole and _may_be_file(run)) or (longer and (pattern.bare or len(pattern.parts) > 1)):
-            return Mention(run, True)
-        tail = longer or (name.endswith("/" + run.removeprefix("@")) and _may_be_file(run))
-        if tail and len(run) > len(weak):
-            weak = run
-    return Mention(weak, False) if weak else None
+    # Users point a model at a file by "@src/a.py".
+    whole = run in pattern.wordings or run.removeprefix("@") in pattern.wordings
+    longer = run.endswith("/" + name.lstrip("/"))
+    # The name of a file in the working directory ends many a path; two parts are taken for the same file.
+    if (whole and _may_be_file(run)) or (longer and (pattern.bare or len(pattern.parts) > 1)):
+        return Mention(run, True)
+    tail = longer or (name.endswith("/" + run.removeprefix("@")) and _may_be_file(run))
+    return Mention(run, False) if tail else None
 
 
 def _may_be_file(run: str) -> bool:

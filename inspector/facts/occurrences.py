@@ -19,12 +19,12 @@ from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.toolcalls.canonical_path import names
 from ..session.tree import Bools, Ints, Tree
-from .beginnings import find_beginning, find_longest, read_backwards
 from .commits import sort_commits
 from .extract.collect import KIND, OPERATIONS
 from .facts import Fact, Facts
 from .indexed_text import SaidBefore
 from .mentions import FactPattern, is_rooted, make_pattern
+from .path_index import find_beginning, find_longest, read_backwards
 from .things import find_slot
 
 T = TypeVar("T")

@@ -6,33 +6,42 @@ over a quotation, a quotation over a pointer, and a pointer over a part of a nam
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..planning.plan import Plan
 from ..session.blocks import BlockRef
+from ..session.entries import Entry
 from ..session.queries import readable_text
-from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools, Ints
+from ..session.session import Session
+from ..session.tree import Bools, Ints
 from .comparing import STATEMENTS, compare_fact, index_text
 from .extract.statements import mark_sentence
 from .facts import Fact, Facts, Occurrence
 from .indexed_text import WORDS, IndexedText, SaidBefore, find_whole
 from .line_search import LineMatch, find_lines, find_spelling
-from .literal import find_literal, make_asked
+from .literal import PathBlock, find_blocks, find_literal, make_asked
 from .mentions import FactPattern
 from .occurrences import Occurrences, is_only_named, refer
-from .outcomes import ABSENT, CODE, IN_FULL, RETAINED, FactComparison, Outcome
+from .outcomes import ABSENT, CODE, IN_FULL, RANK, RETAINED, FactComparison, Outcome
 from .outdated import find_outdated
 from .point_in_time import PointInTime
 from .questions import compare_question
 from .quoted_words import quote_message, quote_statement
-from .remaining import How, RemainingText, find_mention
+from .remaining import How, Remaining, RemainingText, find_mention
 from .replaced import Replacement
-from .traced import Codes, Evidence, FactOutcome, TracedFact, TraceScope, is_word
 
+Evidence = Literal["recorded", "planned", "inferred"]
+TIERS: tuple[Evidence, ...] = ("recorded", "planned", "inferred")
+Codes = NDArray[Any]
+_WORD = re.compile(r"[a-z][\w-]*")
 _SOME_WORDS = 3
 """Words of a statement, at least."""
 _READ = (*STATEMENTS, "command")
@@ -47,12 +56,72 @@ _WAYS: dict[How, Outcome] = {
     "pointer": "pointer",
 }
 """The outcome of a fact that a text has in full."""
-_BEST: tuple[Outcome, ...] = (
-    *("absent", "unknown", "unclear", "partial", "changed", "contradicted", "pointer", "paraphrased"),
-    *("quoted", "verbatim", "superseded"),
-)
-_RANK = {outcome: rank for rank, outcome in enumerate(_BEST)}
-"""A fact that several texts have has the highest outcome."""
+
+
+def is_word(fact: Fact, text: str) -> bool:
+    """Whether a text is hardly asked for as the folder that it names: a lower-case word is a word."""
+    return fact.kind == "file" and _WORD.fullmatch(text) is not None
+
+
+class FactOutcome(NamedTuple):
+    """The outcome of a fact; see `TracedFact`."""
+
+    outcome: Outcome
+    tier: Evidence
+    stands: tuple[BlockRef, ...] = ()
+    carried: bool = False
+    comparison: FactComparison = ABSENT
+
+
+@dataclass(frozen=True, eq=False)
+class TraceScope:
+    """The context before a compaction, the context after it, and the compaction.
+
+    `session` is the session before. The compaction is a `plan`, or a recorded one (`entry`). Without
+    `placeholder`, a summary that is not written yet counts as empty.
+    """
+
+    session: Session
+    before: Remaining
+    after: Remaining
+    plan: Plan | None = None
+    entry: Entry | None = None
+    placeholder: bool = True
+
+    @property
+    def clears(self) -> bool:
+        """Whether outputs were emptied here, and nothing else was done."""
+        boundary = None if self.entry is None else self.entry.boundary
+        return boundary is not None and boundary.kind == "micro"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the losses are known: from a plan, a readable summary, or a list of cleared outputs."""
+        boundary = self.entry.boundary if self.entry is not None and self.clears else None
+        return self.tier != "inferred" and (boundary is None or bool(boundary.cleared))
+
+    @property
+    def own_tier(self) -> Evidence:
+        """The evidence for a block that is unchanged."""
+        return "planned" if self.plan is not None else "recorded"
+
+    @property
+    def tier(self) -> Evidence:
+        """The evidence for a fact that is gone; a clearing is recorded for each output."""
+        if self.plan is not None or self.clears:
+            return self.own_tier
+        written = (stand for stand in self.after.others if stand not in self.before.others)
+        return "recorded" if any(stand.recorded and stand.text for stand in written) else "inferred"
+
+
+class FoundFact(NamedTuple):
+    """A fact that was looked up: its finder, its number there, whether it could be read before, and the lines
+    closest to words that no block says exactly."""
+
+    finder: OutcomeFinder
+    number: int
+    stood: bool
+    nearest: tuple[LineMatch, ...] = ()
 
 
 def _flatten(text: str) -> str:
@@ -153,18 +222,10 @@ class OutcomeFinder:
         )
 
     @cached_property
-    def _texts(self) -> list[tuple[int, str]]:
-        """The row and the text of every block on the path that no compaction wrote."""
-        session, tree = self.scene.session, self.scene.session.tree
-        return [
-            (int(tree.start[i]) + at, text)
-            for i in session.path
-            if tree.sort[i] not in (COMPACTION, BRANCH_SUMMARY)
-            for at, block in enumerate(session.entries[i].blocks)
-            if (text := readable_text(block))
-        ]
+    def _texts(self) -> list[PathBlock]:
+        return list(find_blocks(self.scene.session))
 
-    def look_up(self, form: str | tuple[str, str]) -> TracedFact | None:
+    def look_up(self, form: str | tuple[str, str]) -> FoundFact | None:
         """What was said on the path though it has no row: a file by its shorter name, any words at all."""
         facts: Facts | None = self.occurrences.facts[0].facts if self.occurrences.facts else None
         if facts is None or form not in facts or len(facts) != len(self.occurrences.facts):
@@ -179,9 +240,9 @@ class OutcomeFinder:
         was_readable = bool(before.rows[rows].any()) or before.names(
             self.occurrences.pattern(number, self.scene.session)
         )
-        return TracedFact(self, number, was_readable)
+        return FoundFact(self, number, was_readable)
 
-    def _look_up_literal(self, text: str) -> TracedFact | None:
+    def _look_up_literal(self, text: str) -> FoundFact | None:
         """Look up words that are not a fact but occur exactly on the path.
 
         A rule, a choice or most of a statement is compared as such: its words can be there and say something
@@ -205,7 +266,7 @@ class OutcomeFinder:
                     return fact.kind
         return "text"
 
-    def ask(self, text: str, kind: str = "text") -> TracedFact:
+    def ask(self, text: str, kind: str = "text") -> FoundFact:
         """Return the outcome of words that no block says exactly, with the closest lines.
 
         If the closest line writes them in another way, the words of the line are looked up.
@@ -217,16 +278,14 @@ class OutcomeFinder:
         lines = tuple(find_lines(self.scene.before, text))
         session = self.scene.session
         spelled = find_spelling(text, lines[0].text) if kind == "text" and lines else ""
-        if spelled not in ("", text) and (traced := self.look_up(spelled)) is not None:
-            return traced
+        if spelled not in ("", text) and (found := self.look_up(spelled)) is not None:
+            return found
         matches = [line for line in lines[:1] if line.share >= MIN_SHARE and line.ref.entry in session.index]
-        traced = self._trace(
-            make_asked(session, text, matches, kind), lines, matches[0].text if matches else ""
-        )
-        traced.stood = bool(matches)
-        return traced
+        meant = matches[0].text if matches else ""
+        found = self._trace(make_asked(session, text, matches, kind), lines, meant)
+        return found._replace(stood=bool(matches))
 
-    def _trace(self, fact: Fact, nearest: tuple[LineMatch, ...] = (), meant: str = "") -> TracedFact:
+    def _trace(self, fact: Fact, nearest: tuple[LineMatch, ...] = (), meant: str = "") -> FoundFact:
         start, facts = self.scene.session.tree.start, fact.facts
         rows = (start[facts.entry] + facts.block).astype(np.int32)
         occurrences = Occurrences((fact,), rows, np.array([0, len(rows)], np.int32))
@@ -234,7 +293,7 @@ class OutcomeFinder:
         was_readable = not len(rows) or bool(point.readable[0])
         session_facts = self.occurrences.facts[0].facts if self.occurrences.facts else None
         look = OutcomeFinder(self.scene, point, self._ending_in(fact), meant, session_facts)
-        return TracedFact(look, 0, was_readable, nearest=nearest)
+        return FoundFact(look, 0, was_readable, nearest)
 
     def named(self, number: int) -> tuple[BlockRef, ...]:
         """The blocks on the path that name it: those known to say it, and every other that does literally."""
@@ -243,7 +302,8 @@ class OutcomeFinder:
         names = {self.occurrences.facts[short].form for short in shorter}
         rows = {row for fact_number in (number, *shorter) for row in self._rows(fact_number).tolist()}
         keys = {pattern.parts[-1]} if pattern.parts else set(pattern.keys)
-        for row, text in self._texts:
+        for at, number, text in self._texts:
+            row = int(session.tree.start[at]) + number
             if row not in rows and any(key in text for key in keys):
                 mention = find_mention(text, pattern)
                 if mention is not None and (mention.full or mention.words in names):
@@ -321,7 +381,7 @@ class OutcomeFinder:
         if not places:
             return self._make(self._nothing, [], ABSENT)
         best = max(
-            (result for _, result in places), key=lambda result: (_RANK[result.outcome], len(result.words))
+            (result for _, result in places), key=lambda result: (RANK[result.outcome], len(result.words))
         )
         if best.outcome == "absent":
             return self._make(self._nothing, [], ABSENT)
@@ -387,7 +447,7 @@ class OutcomeFinder:
             best = ABSENT
         if stand.placeholder and best.outcome not in (*RETAINED, "partial"):
             best = ABSENT  # a placeholder only quotes
-        return max(best, part, key=lambda result: _RANK[result.outcome])
+        return max(best, part, key=lambda result: RANK[result.outcome])
 
     def _find_message(self, number: int, text: IndexedText) -> FactComparison | None:
         """Find a statement in a text that quotes more of the message with it."""
@@ -408,4 +468,4 @@ class OutcomeFinder:
         scene = self.scene
         tier: Evidence = scene.own_tier if outcome == "verbatim" else "recorded" if sure else scene.tier
         refs = tuple(dict.fromkeys(stand.ref for stand in places))
-        return FactOutcome(outcome, tier, refs, comparison.words, comparison=comparison)
+        return FactOutcome(outcome, tier, refs, comparison=comparison)

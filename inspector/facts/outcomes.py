@@ -94,6 +94,14 @@ IN_FULL: tuple[Outcome, ...] = ("verbatim", "quoted", "paraphrased")
 WORST_FIRST: tuple[Outcome, ...] = (*MISSING[::-1], *UNDECIDED[::-1], *RETAINED[::-1], "superseded")
 """The order of a list whose first rows need attention."""
 
+_BEST: tuple[Outcome, ...] = (
+    *("absent", "unknown", "unclear", "partial", "changed", "contradicted", "pointer", "paraphrased"),
+    *("quoted", "verbatim", "superseded"),
+)
+RANK: dict[Outcome, int] = {outcome: rank for rank, outcome in enumerate(_BEST)}
+"""The rank of each outcome, the least first. Of several places and texts the highest decides: a summary that
+quotes a rule and then retells it loosely has kept it."""
+
 _RENAMED: dict[str, Outcome] = {
     "restated": "quoted",
     "pointed to": "pointer",

@@ -3,7 +3,7 @@ name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -50,10 +50,6 @@ class PointInTime:
         for short, whole in aliases.items():
             self.shorter.setdefault(whole, []).append(short)
 
-    def pattern(self, number: int) -> FactPattern:
-        """How a fact is looked up."""
-        return self.occurrences.pattern(number, self.session)
-
     @cached_property
     def readable(self) -> Bools:
         """bool per fact: it can be read, in a block that says it or in a text that stands for blocks."""
@@ -72,7 +68,7 @@ class PointInTime:
 
     def _is_read(self, number: int) -> bool:
         """Whether a text that stands for blocks has all of a fact, or prose that is not known to say it."""
-        fact, pattern = self.occurrences.facts[number], self.pattern(number)
+        fact, pattern = self.occurrences.facts[number], self.occurrences.pattern(number, self.session)
         if self.before.other_index.find_all(pattern):
             return True
         for stand in self.before.others:
@@ -102,21 +98,20 @@ class PointInTime:
 
     @cached_property
     def _patterns(self) -> dict[int, FactPattern]:
-        return {number: self.pattern(number) for number in np.flatnonzero(self.readable).tolist()}
+        numbers = np.flatnonzero(self.readable).tolist()
+        return {number: self.occurrences.pattern(number, self.session) for number in numbers}
 
     @cached_property
     def _named(self) -> tuple[Ints, Ints]:
         """int32[k,2] each: a fact and a row of a block that names only a part of it, or all of it."""
+        pairs: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
         with paused_gc():  # a pattern for each fact, and no garbage
-            index = self.before.index
-            return self._pair(index.find_tails), self._pair(index.find_all)
-
-    def _pair(self, find: Callable[[FactPattern], set[int]]) -> Ints:
-        pairs = []
-        for number, pattern in self._patterns.items():
-            check_stopped()
-            pairs += [(number, row) for row in sorted(find(pattern))]
-        return np.array(pairs, np.int32).reshape(-1, 2)
+            for number, pattern in self._patterns.items():
+                check_stopped()
+                for mention, rows in self.before.index.find_mentions(pattern):
+                    pairs[mention.full].extend((number, row) for row in rows)
+        partial, full = (np.array(found, np.int32).reshape(-1, 2) for found in pairs)
+        return partial, full
 
     @cached_property
     def _safe(self) -> list[int]:

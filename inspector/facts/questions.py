@@ -17,14 +17,14 @@ from .indexed_text import (
     SaidBefore,
     Sentence,
     find_held,
+    find_run,
     find_whole,
-    is_same,
     is_subject,
 )
-from .outcomes import ABSENT, FactComparison, Outcome
+from .outcomes import ABSENT, RANK, FactComparison, Outcome
 from .quoted_words import quote_statement
 from .results import find_result
-from .statements import ORDER, compare_statement
+from .statements import compare_statement
 from .terms import Term, read_terms
 from .things import compare_thing
 from .vocabulary import NO_END, is_general
@@ -92,8 +92,8 @@ def split_sentences(words: str) -> list[str]:
 
 def combine(result: list[FactComparison]) -> FactComparison:
     """Return the outcome of several sentences: the worst, or partial if the text lacks some of them."""
-    best = max(result, key=lambda item: ORDER.index(item.outcome))
-    worst = min(result, key=lambda item: ORDER.index(item.outcome))
+    best = max(result, key=lambda item: RANK[item.outcome])
+    worst = min(result, key=lambda item: RANK[item.outcome])
     if worst.outcome in _QUOTED or worst.outcome == best.outcome:
         return worst
     for outcome in ("contradicted", "changed"):
@@ -137,21 +137,9 @@ def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactComp
 
 def _has_run(terms: Sequence[Term], text: IndexedText) -> bool:
     """Whether a text has the words of a question next to each other."""
-    own = [term for term in terms if is_subject(term)]
-    for sentence in text.sentences:
-        others = [term for term in sentence.terms if is_subject(term)]
-        for first in range(len(others) - len(own) + 1):
-            run = others[first : first + len(own)]
-            if all(
-                term.form == other.form or _is_same_value(term, other)
-                for term, other in zip(own, run, strict=True)
-            ):
-                return True
-    return False
-
-
-def _is_same_value(term: Term, other: Term) -> bool:
-    return term.sort == other.sort == "value" and is_same(term, other)
+    own = list(filter(is_subject, terms))
+    runs = (find_run(own, list(filter(is_subject, part.terms))) for part in text.sentences)
+    return not own or any(at >= 0 for at in runs)
 
 
 def find_name(words: str, text: IndexedText, paths: bool = True) -> FactComparison:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ from .needed_again import has_not_started, same_answer, shows_file, strip_number
 from .outcomes import IN_FULL, RETAINED
 from .remaining import Remaining
 from .terms import read_terms
-from .trace import trace_rounds
+from .trace import trace_recorded
 from .traced import Trace, TracedFact, find_verdict
 
 _RUN = 3
@@ -170,7 +171,7 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
     search = _Search(session, facts, ledger)
     regrets = [
         regret
-        for trace in trace_rounds(session, facts, search.list_candidates)
+        for trace in trace_recorded(session, facts)
         for regret in search.find(trace)
         if find_verdict(session, regret.traced) != "not lost"
     ]
@@ -207,14 +208,13 @@ class _Search:
         """The place of the next compaction on the path, or the end of the path."""
         return next((end for end in self.ends if end > start), len(self.at))
 
-    def list_candidates(self, entry: Entry) -> list[int]:
-        """Numbers of the rules, and of the facts said both before a compaction and between it and the next;
-        the others need not be traced."""
-        start = self.at[entry.id]
+    def _list_candidates(self, trace: Trace, start: int) -> list[TracedFact]:
+        """The rules, and the facts said both before a compaction and between it and the next."""
         later = (self._place > start) & (self._place < self._find_end(start))
-        both = np.intersect1d(self._fact[self._place < start], self._fact[later])
-        rules = np.flatnonzero(self.facts.kind == KINDS.index("constraint"))
-        return sorted([*both.tolist(), *rules.tolist()])
+        both = set(np.intersect1d(self._fact[self._place < start], self._fact[later]).tolist())
+        every = chain.from_iterable(trace.select(kind=kind) for kind in MEANS)
+        candidates = (one for one in every if one.fact.kind == "constraint" or one.fact.number in both)
+        return sorted(candidates, key=lambda one: one.fact.number)
 
     def find(self, trace: Trace) -> Iterator[Regret]:
         """Yield what was needed again between the compaction of a trace and the next."""
@@ -228,9 +228,7 @@ class _Search:
             for mention in fact.said
             if mention.by == "user" and start < self.at.get(mention.ref.entry, -1) < end
         ]
-        for traced in trace:
-            if traced.fact.kind not in MEANS or not traced.stood:
-                continue
+        for traced in self._list_candidates(trace, start):
             if traced.fact.kind == "constraint":
                 times = list(self._find_said(traced, rules))
             else:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -21,17 +22,17 @@ from ..session.blocks import Block, BlockRef
 from ..session.queries import is_summary, readable_text
 from ..session.session import Session
 from ..session.tree import Bools
-from .commits import find_lengths, pick_length, sort_commits
+from .commits import find_lengths, sort_commits
 from .comparing import compare_fact, index_text
 from .mentions import (
     WORD,
     FactPattern,
     Mention,
     SearchText,
-    best_run,
     find_folders,
     find_paths,
     find_through,
+    read_run,
     read_words,
     sort_by_name,
 )
@@ -70,15 +71,6 @@ class Remaining:
     others: tuple[RemainingText, ...]
 
     @cached_property
-    def texts(self) -> tuple[SearchText, ...]:
-        """The other texts, ready to be searched; the same text, such as a placeholder, is read once."""
-        shared: dict[str, SearchText] = {}
-        for other in self.others:
-            if other.text not in shared:
-                shared[other.text] = read_words(other.text)
-        return tuple(shared[other.text] for other in self.others)
-
-    @cached_property
     def _blocks(self) -> dict[int, Block]:
         """The unchanged blocks by row."""
         entries, start = self.session.entries, self.session.tree.start
@@ -103,7 +95,8 @@ class Remaining:
     def other_index(self) -> TextIndex:
         """The other texts, by their numbers."""
         index = TextIndex()
-        for number, text in enumerate(self.texts):
+        for number, other in enumerate(self.others):
+            text = read_words(other.text)
             index.add(number, text, text.words, text.runs)
         return index
 
@@ -156,16 +149,6 @@ class Remaining:
         """All texts in one line, case-folded."""
         texts = [*self.unchanged.values(), *(other.text for other in self.others)]
         return " ".join("\n".join(texts).casefold().split())
-
-    @cached_property
-    def folded_words(self) -> dict[str, list[int]]:
-        """The blocks that hold a word in any case, and as negative numbers the other texts."""
-        folded: dict[str, list[int]] = {}
-        for word, rows in self.index.words.items():
-            folded.setdefault(word.casefold(), []).extend(rows)
-        for word, numbers in self.other_index.words.items():
-            folded.setdefault(word.casefold(), []).extend(-1 - number for number in numbers)
-        return folded
 
     def names(self, pattern: FactPattern) -> bool:
         """Whether any text of the context names all of a fact, marked or not."""
@@ -281,34 +264,50 @@ class TextIndex:
         """The words that may be ids of commits, by the letters that every length of one begins with."""
         return sort_commits(self.words)
 
+    def find_mentions(
+        self, pattern: FactPattern, among: Bools | None = None
+    ) -> Iterator[tuple[Mention, list[int]]]:
+        """Yield how texts name a fact, or a part of it, the best first, each with the texts.
+
+        Args:
+            pattern: The fact.
+            among: Marks the texts to search; all by default.
+        """
+
+        def pick(numbers: Iterable[int]) -> list[int]:
+            return [n for n in numbers if among is None or among[n]]
+
+        if pattern.parts:
+            runs = [(read_run(run, pattern), numbers) for run, numbers in self._find_runs(pattern).items()]
+            named = [(mention, numbers) for mention, numbers in runs if mention is not None]
+            yield from ((mention, pick(numbers)) for mention, numbers in named if mention.full)
+            for folder in find_through(self._folder_paths, pattern):
+                yield Mention(folder + "/", True), pick(self.folders[folder])
+            tails = [(mention, numbers) for mention, numbers in named if not mention.full]
+            tails.sort(key=lambda pair: -len(pair[0].words))
+            yield from ((mention, pick(numbers)) for mention, numbers in tails)
+        elif pattern.commit:
+            # The length that the fact has itself, else the longest.
+            words = find_lengths(self.commits, pattern.commit)
+            for word in sorted(words, key=lambda word: (word != pattern.commit, -len(word))):
+                yield Mention(word, True), pick(self.words[word])
+        else:
+            for wording in pattern.wordings:
+                yield Mention(wording, True), list(self._with(wording, among))
+            if pattern.clauses:
+                first, *rest = pattern.clauses
+                holders = self._with(first, among)
+                yield (
+                    Mention(first, True),
+                    [n for n in holders if all(self.texts[n].has_words(clause) for clause in rest)],
+                )
+            for tail in pattern.tails:
+                yield Mention(tail, False), list(self._with(tail, among))
+
     def find(self, pattern: FactPattern, among: Bools) -> tuple[list[int], Mention] | None:
         """Find a fact, or a file's tail, in the texts that are marked in `among`."""
-        if pattern.parts:
-            named = self._find_runs(pattern)
-            runs = {run: here for run, all_ in named.items() if (here := [n for n in all_ if among[n]])}
-            best = best_run(runs, pattern)
-            if best is None or not best.full:
-                for folder in find_through(self._folder_paths, pattern):
-                    if inside := [n for n in self.folders[folder] if among[n]]:
-                        return inside, Mention(folder + "/", True)
-            return None if best is None else (runs[best.words], best)
-        if pattern.commit:
-            by_length = {
-                word: here
-                for word in find_lengths(self.commits, pattern.commit)
-                if (here := [n for n in self.words[word] if among[n]])
-            }
-            named_as = pick_length(by_length, pattern.commit)
-            return (by_length[named_as], Mention(named_as, True)) if named_as else None
-        for wording in pattern.wordings:
-            if worded := list(self._with(wording, among)):
-                return worded, Mention(wording, True)
-        if matches := [n for n in self._with_each(pattern.clauses) if among[n]]:
-            return matches, Mention(pattern.clauses[0], True)
-        for tail in pattern.tails:
-            if tailed := list(self._with(tail, among)):
-                return tailed, Mention(tail, False)
-        return None
+        found = self.find_mentions(pattern, among)
+        return next(((numbers, mention) for mention, numbers in found if numbers), None)
 
     def find_in(self, number: int, pattern: FactPattern) -> Mention | None:
         """Find a fact in one text."""
@@ -317,15 +316,8 @@ class TextIndex:
 
     def find_all(self, pattern: FactPattern) -> set[int]:
         """Every text that names all of a fact."""
-        if pattern.parts:
-            named = self._find_path(pattern, full=True)
-            return named.union(*self._through(pattern))
-        if pattern.commit:
-            return {n for word in find_lengths(self.commits, pattern.commit) for n in self.words[word]}
-        named = set(self._with_each(pattern.clauses))
-        for wording in pattern.wordings:
-            named.update(self._with(wording))
-        return named
+        full = takewhile(lambda pair: pair[0].full, self.find_mentions(pattern))
+        return {n for _, numbers in full for n in numbers}
 
     def _with(self, wording: str, among: Bools | None = None) -> Iterator[int]:
         """The texts that hold a wording; with `among` only some of them."""
@@ -337,30 +329,14 @@ class TextIndex:
         )
         return (n for n in holders if (among is None or among[n]) and self.texts[n].has_words(wording))
 
-    def _with_each(self, clauses: tuple[str, ...]) -> list[int]:
-        """The texts that hold every clause; none if there are no clauses."""
-        first = self._with(clauses[0]) if clauses else ()
-        return [n for n in first if all(self.texts[n].has_words(clause) for clause in clauses[1:])]
-
-    def find_tails(self, pattern: FactPattern) -> set[int]:
-        """Every text that names no more than a part of a fact: the tail of a file's path, a command's or an
-        error's first clause."""
-        if pattern.parts:
-            return self._find_path(pattern, full=False)
-        tails = {n for tail in pattern.tails for n in self._with(tail)}
-        return tails - self.find_all(pattern) if tails else tails
-
     def may_name(self, pattern: FactPattern) -> set[int]:
         """Every text with a word without which none names a fact, in full or by a file's tail."""
         if pattern.commit:
             return self.find_all(pattern)
         if not pattern.parts:
             return set().union(*map(self._holding, pattern.keys))
-        return set().union(*self._find_runs(pattern).values(), *self._through(pattern))
-
-    def _through(self, pattern: FactPattern) -> Iterator[list[int]]:
-        """The texts with a path through each folder that is a path's."""
-        return (self.folders[folder] for folder in find_through(self._folder_paths, pattern))
+        folders = find_through(self._folder_paths, pattern)
+        return set().union(*self._find_runs(pattern).values(), *map(self.folders.__getitem__, folders))
 
     def _find_runs(self, pattern: FactPattern) -> dict[str, list[int]]:
         """The runs that may name a path, with the texts that contain them."""
@@ -374,14 +350,6 @@ class TextIndex:
     @cached_property
     def _folder_paths(self) -> PathIndex:
         return PathIndex(self.folder_names)
-
-    def _find_path(self, pattern: FactPattern, full: bool) -> set[int]:
-        named: set[int] = set()
-        for run, numbers in self._find_runs(pattern).items():
-            mention = best_run((run,), pattern)
-            if mention is not None and mention.full == full:
-                named.update(numbers)
-        return named
 
     def _holding(self, word: str) -> Collection[int]:
         """The texts that hold a word. A wording without words, such as a lone "🚀", is searched in every

@@ -15,7 +15,7 @@ counts again often, and its "12 tests" does not replace its "10 tests".
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.speakers import find_speech
 from ..session.toolcalls.canonical_path import names
-from ..session.tree import Bools, Ints
+from ..session.tree import Bools
 from ..tokens.memo import Memo
 from .extract.collect import BY, KIND
 from .extract.typed import blank_pasted, typed_sentences
@@ -267,13 +267,17 @@ def find_replacements(facts: Facts, is_counted: Bools | None = None) -> dict[int
         old += [(current, statements[-1]) for current in statements if current.value != statements[-1].value]
     if not old:
         return {}
-    find_inside = _sort_by_entry(facts, [current.entry for pair in old for current in pair])
-    inside = [find_inside(statement) for statement, _ in old]
+    inside = {
+        item: facts.find_inside(item.entry, item.block, item.start - _MARGIN, item.end + _MARGIN)
+        for pair in old
+        for item in pair
+    }
     elsewhere: Bools = is_counted[start[facts.entry] + facts.block]
-    for rows in (*inside, *(find_inside(later) for _, later in old)):  # "$5 instead of $4" does not say $4
+    for rows in inside.values():  # "$5 instead of $4" does not say $4
         elsewhere[rows] = False
     out: dict[int, Replacement] = {}
-    for rows, (earlier, later) in zip(inside, old, strict=False):
+    for earlier, later in old:
+        rows = inside[earlier]
         for number in np.unique(facts.fact[rows]).tolist():
             own_rows = slice(*facts.offset[number : number + 2].tolist())
             others = facts.by[own_rows][elsewhere[own_rows]]
@@ -304,24 +308,3 @@ def _has_value(form: str, value: str) -> bool:
     digits = set(_DIGITS.findall(value))
     low = form.casefold()
     return bool(digits & set(_DIGITS.findall(form))) if digits else value in low or low in value
-
-
-def _sort_by_entry(facts: Facts, entries: Sequence[int]) -> Callable[[Statement], Ints]:
-    """Return a function that finds the occurrences within a sentence of these entries."""
-    order = np.flatnonzero(np.isin(facts.entry, entries))
-    order = order[np.argsort(facts.entry[order], kind="stable")]
-    entry, block, start, end = (
-        column[order] for column in (facts.entry, facts.block, facts.start, facts.end)
-    )
-
-    def find_inside(statement: Statement) -> Ints:
-        in_entry = slice(*np.searchsorted(entry, [statement.entry, statement.entry + 1]).tolist())
-        inside = (
-            (block[in_entry] == statement.block)
-            & (start[in_entry] >= statement.start - _MARGIN)
-            & (end[in_entry] <= statement.end + _MARGIN)
-        )
-        rows: Ints = order[in_entry][inside]
-        return rows
-
-    return find_inside

@@ -16,7 +16,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .added_words import is_changed
-from .bounds import agrees, find_limit
 from .force import (
     CONDITIONS,
     ENDED,
@@ -33,7 +32,7 @@ from .force import (
     keeps_refusals,
     read_force,
 )
-from .function_words import find_other_state, find_unlike
+from .function_words import agrees, find_limit, find_other_state, find_unlike
 from .indexed_text import (
     NOTHING_SAID,
     IndexedText,
@@ -42,7 +41,7 @@ from .indexed_text import (
     is_same,
     is_subject,
 )
-from .outcomes import ABSENT, FactComparison, Outcome
+from .outcomes import ABSENT, RANK, FactComparison, Outcome
 from .quoted_words import find_words
 from .structure import find_other_structure, read_negations, split_relative
 from .terms import Term, read_terms
@@ -61,17 +60,6 @@ from .word_order import (
     word_before,
 )
 
-ORDER: tuple[Outcome, ...] = (
-    "absent",
-    "unclear",
-    "partial",
-    "changed",
-    "contradicted",
-    "paraphrased",
-    "quoted",
-)
-"""Outcomes of one place, from the least to the most. The best place of a text decides: a summary that quotes
-a rule and then retells it loosely has kept it."""
 NEAR, COPY, SAME, TOPIC, SURE = 0.6, 0.75, 0.9, 0.5, 0.6
 """Shares of a statement: terms in order that make a near copy, a copy that may be quoted, and the same
 sentence; weight that makes a place one about the same subject, and one that can contradict."""
@@ -119,9 +107,9 @@ def compare_statement(
             result = _Place(kept, sentence._replace(terms=rest[1]), text, is_said).compare()
         if result.reason == "negated" and keeps_refusals(place.pairs, place.here, place.there):
             result = result._replace(outcome="unclear", reason="negation")
-        if ORDER.index(result.outcome) > ORDER.index(best.outcome) or best is ABSENT:
+        if RANK[result.outcome] > RANK[best.outcome] or best is ABSENT:
             best = result
-        if best.outcome == ORDER[-1]:
+        if best.outcome == "quoted":
             break
     return best
 

@@ -16,10 +16,8 @@ from .force import RELATIVE, Force, find_clauses, is_negation
 from .indexed_text import is_subject
 from .terms import Term
 from .vocabulary import stem
-from .word_order import JOINS, Pairs
+from .word_order import JOINS, Difference, Pairs
 
-Difference = tuple[int, int | None]
-"""The place of a term of a statement, and of the one that a text has instead of it, if any."""
 Terms = Sequence[Term]
 
 _TIMES: dict[str, frozenset[str]] = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from difflib import SequenceMatcher
-from weakref import WeakKeyDictionary
+from functools import lru_cache
 
 from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, find_held, find_whole, is_hex
 from .outcomes import ABSENT, FactComparison
@@ -273,17 +273,11 @@ def _split_command(text: str) -> list[str]:
     return [_FLAGS.get(word, word.removeprefix("./")) for word in words]
 
 
-_COMMANDS: WeakKeyDictionary[IndexedText, tuple[list[str], list[list[str]], list[str]]] = WeakKeyDictionary()
-
-
+@lru_cache(32)
 def _read_commands(text: IndexedText) -> tuple[list[str], list[list[str]], list[str]]:
     """Return what may be a command in a text, the words of each, and all words of the text."""
-    if text not in _COMMANDS:
-        spans = [
-            next(filter(None, match.groups())) for match in _CODE.finditer(_CONTINUED.sub(" ", text.text))
-        ]
-        _COMMANDS[text] = spans, [_split_command(span) for span in spans], _split_command(text.text)
-    return _COMMANDS[text]
+    spans = [next(filter(None, match.groups())) for match in _CODE.finditer(_CONTINUED.sub(" ", text.text))]
+    return spans, [_split_command(span) for span in spans], _split_command(text.text)
 
 
 def _compare_command(form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:

@@ -8,14 +8,13 @@ read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
 from ..errors import check_stopped, expect
 from ..planning.plan import Plan
-from ..session.entries import Entry
 from ..session.garbage import paused_gc
 from ..session.queries import find_move
 from ..session.session import Session
@@ -24,12 +23,11 @@ from ..tokens.memo import Memo, Same
 from .fact_keys import FactKeys
 from .facts import Facts
 from .occurrences import Occurrences, find_occurrences
-from .outcome_finder import OutcomeFinder
+from .outcome_finder import TIERS, OutcomeFinder, TraceScope
 from .outcomes import CODE, IN_FULL, OUTCOMES
 from .point_in_time import PointInTime
-from .recorded_traces import RecordedTraces
 from .remaining import Remaining, stand_live, stand_plan
-from .traced import TIERS, Trace, TracedFact, TraceScope
+from .traced import RecordedTraces, Trace, TracedFact
 
 # Cached with the facts: it holds no tokens, so another counter does not need a new search. What is large
 # is kept for the last few moments only.
@@ -143,25 +141,8 @@ def trace_recorded(session: Session, facts: Facts | None = None) -> RecordedTrac
     """
     expect("trace_recorded", session=(session, Session), facts=(facts, Facts, None))
     own = session.facts if facts is None else facts
-    return RecordedTraces(trace_rounds(session, own))
-
-
-def trace_rounds(
-    session: Session, facts: Facts, pick: Callable[[Entry], Iterable[int]] | None = None
-) -> Iterator[Trace]:
-    """Yield the traces of `trace_recorded` one after another.
-
-    Args:
-        session: The session to trace.
-        facts: The session's facts.
-        pick: Numbers of the facts to trace for a compaction; all by default. The partial name of a picked
-            fact is not compared with names of other files.
-    """
-    for i in session.path:
-        if session.tree.sort[i] == COMPACTION:
-            entry = session.entries[i]
-            numbers = None if pick is None else pick(entry)
-            yield from trace_moves(session, facts, [find_move(session, entry)], numbers)
+    rows = (session.entries[i] for i in session.path if session.tree.sort[i] == COMPACTION)
+    return RecordedTraces(trace_moves(session, own, (find_move(session, entry) for entry in rows)))
 
 
 def trace_moves(
@@ -176,7 +157,8 @@ def trace_moves(
         session: The session to trace.
         facts: The session's facts.
         moves: The leaf before, the leaf after, and the compaction's entry, if there is one (`find_move`).
-        numbers: Numbers of the facts to trace; all by default.
+        numbers: Numbers of the facts to trace; all by default. The partial name of a picked fact is not
+            compared with names of other files.
     """
     every = recall_occurrences(facts, session)
     some = None if numbers is None else every.pick(sorted(numbers))

@@ -9,14 +9,12 @@ This module holds the values only: `trace.py` builds them, `explain.py` and `fix
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, SupportsIndex, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ArgumentError, EditError
 from ..mixins import Framed, Printable, ask
@@ -24,11 +22,10 @@ from ..planning.plan import Plan
 from ..policies.policy import Edits, Policy
 from ..redaction.cut import cut_line, cut_text
 from ..session.blocks import BlockRef
-from ..session.entries import Entry
 from ..session.labels import FindingJudgement, Verdict
 from ..session.session import Session
 from ..session.tree import Bools
-from ..text import printable, printed
+from ..text import html_text, printable, printed
 from ..tokens.models import model_of
 from ..tokens.prices import Money, price_tokens
 from .comparing import STATEMENTS
@@ -37,69 +34,17 @@ from .extract.collect import KINDS
 from .facts import Fact, Occurrence, spell_fact, strip_place
 from .line_search import LineMatch
 from .literal import tell_absence
-from .outcomes import ABSENT, MISSING, OUTCOMES, UNDECIDED, FactComparison, Outcome, read_outcome
-from .remaining import Remaining
+from .outcome_finder import TIERS, Codes, Evidence, FactOutcome, OutcomeFinder, TraceScope, is_word
+from .outcomes import MISSING, OUTCOMES, UNDECIDED, FactComparison, Outcome, read_outcome
 from .replaced import Replacement
 
-Evidence = Literal["recorded", "planned", "inferred"]
-TIERS: tuple[Evidence, ...] = ("recorded", "planned", "inferred")
 Means = Literal["pin", "cut", "knob", "carry", "instruct"]
 AskedFor = Literal["asked for"]
 ASKED_FOR: AskedFor = "asked for"
 """In place of an outcome: words for a summariser, which nothing proves to be followed."""
 
-
-Codes = NDArray[Any]
-_WORD = re.compile(r"[a-z][\w-]*")
 _MOST_QUOTED = 200
 """Characters of an unknown text that an error quotes."""
-
-
-def is_word(fact: Fact, text: str) -> bool:
-    """Whether a text is hardly asked for as the folder that it names: a lower-case word is a word."""
-    return fact.kind == "file" and _WORD.fullmatch(text) is not None
-
-
-class FactOutcome(NamedTuple):
-    """The outcome of a fact; see `TracedFact`."""
-
-    outcome: Outcome
-    tier: Evidence
-    stands: tuple[BlockRef, ...] = ()
-    words: str = ""
-    carried: bool = False
-    comparison: FactComparison = ABSENT
-
-
-class Look(Protocol):
-    """Looks up the details of a fact by its number in a trace's columns."""
-
-    @property
-    def scene(self) -> TraceScope: ...
-
-    @property
-    def replaced(self) -> Mapping[int, Replacement]: ...
-
-    @property
-    def outdated(self) -> Mapping[int, Replacement]: ...
-
-    def fact(self, number: int) -> Fact: ...
-
-    def said(self, number: int) -> tuple[BlockRef, ...]: ...
-
-    def named(self, number: int) -> tuple[BlockRef, ...]: ...
-
-    def sayings(self, number: int) -> tuple[Occurrence, ...]: ...
-
-    def longer(self, number: int) -> tuple[Fact, ...]: ...
-
-    def share_tail(self, number: int, tail: str) -> tuple[str, ...]: ...
-
-    def find(self, number: int) -> FactOutcome: ...
-
-    def look_up(self, form: str | tuple[str, str]) -> TracedFact | None: ...
-
-    def ask(self, text: str, kind: str = "text") -> TracedFact: ...
 
 
 class TracedFact(Printable):
@@ -120,12 +65,12 @@ class TracedFact(Printable):
 
     def __init__(
         self,
-        look: Look,
+        look: OutcomeFinder,
         number: int,
         stood: bool,
+        nearest: tuple[LineMatch, ...] = (),
         outcome: int = -1,
         tier: int = -1,
-        nearest: tuple[LineMatch, ...] = (),
     ) -> None:
         self._look, self._number, self._code, self._tier = look, number, outcome, tier
         self.stood, self.nearest = stood, nearest
@@ -190,7 +135,7 @@ class TracedFact(Printable):
     @property
     def words(self) -> str:
         """How it is written there."""
-        return self._outcome_found.words
+        return self.comparison.words
 
     @property
     def comparison(self) -> FactComparison:
@@ -223,8 +168,7 @@ class TracedFact(Printable):
         >>> print(trace_recorded(session)[0][LOST_PATH].why().split(". ")[2])
         The summary does not mention this
         """
-        paragraph: str = ask("why", self)
-        return paragraph
+        return self.explanation.paragraph
 
     @property
     def explanation(self) -> Explanation:
@@ -364,47 +308,6 @@ class Fix(Printable):
         return f"Fix({self.sentence} {self.price:+,} tokens{money}, then {self.outcome})"
 
 
-@dataclass(frozen=True, eq=False)
-class TraceScope:
-    """The context before a compaction, the context after it, and the compaction.
-
-    `session` is the session before. The compaction is a `plan`, or a recorded one (`entry`). Without
-    `placeholder`, a summary that is not written yet counts as empty.
-    """
-
-    session: Session
-    before: Remaining
-    after: Remaining
-    plan: Plan | None = None
-    entry: Entry | None = None
-    placeholder: bool = True
-
-    @property
-    def clears(self) -> bool:
-        """Whether outputs were emptied here, and nothing else was done."""
-        boundary = None if self.entry is None else self.entry.boundary
-        return boundary is not None and boundary.kind == "micro"
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the losses are known: from a plan, a readable summary, or a list of cleared outputs."""
-        boundary = self.entry.boundary if self.entry is not None and self.clears else None
-        return self.tier != "inferred" and (boundary is None or bool(boundary.cleared))
-
-    @property
-    def own_tier(self) -> Evidence:
-        """The evidence for a block that is unchanged."""
-        return "planned" if self.plan is not None else "recorded"
-
-    @property
-    def tier(self) -> Evidence:
-        """The evidence for a fact that is gone; a clearing is recorded for each output."""
-        if self.plan is not None or self.clears:
-            return self.own_tier
-        written = (stand for stand in self.after.others if stand not in self.before.others)
-        return "recorded" if any(stand.recorded and stand.text for stand in written) else "inferred"
-
-
 class Trace(Framed):
     """Every fact said up to a compaction, once each, in the order of `facts`.
 
@@ -434,7 +337,7 @@ class Trace(Framed):
     def __init__(
         self,
         scene: TraceScope,
-        look: Look,
+        look: OutcomeFinder,
         number: Codes,
         kind: Codes,
         stood: Bools,
@@ -450,9 +353,8 @@ class Trace(Framed):
         cached = self._built.get(at)
         if cached is None:
             codes = int(self.outcome[at]), int(self.tier[at])
-            cached = self._built[at] = TracedFact(
-                self._look, int(self.number[at]), bool(self.stood[at]), *codes
-            )
+            found = self._look, int(self.number[at]), bool(self.stood[at])
+            cached = self._built[at] = TracedFact(*found, (), *codes)
         return cached
 
     @cached_property
@@ -483,12 +385,16 @@ class Trace(Framed):
     def _look_up(self, form: object) -> TracedFact | None:
         if not isinstance(form, str):
             indexed = self._index.get(form) if isinstance(form, tuple) else None
-            return indexed or (self._look.look_up(form) if isinstance(form, tuple) else None)
+            return indexed or (self._find_unlisted(form) if isinstance(form, tuple) else None)
         for spelled in spell_fact(form, self.scene.session.cwd):
             match = self._index.get(spelled) or self._folded.get(spelled)
             if match and not is_word(match.fact, form):
                 return match
-        return self._look.look_up(form)
+        return self._find_unlisted(form)
+
+    def _find_unlisted(self, form: str | tuple[str, str]) -> TracedFact | None:
+        found = self._look.look_up(form)
+        return None if found is None else TracedFact(*found)
 
     @cached_property
     def _folded(self) -> dict[str, TracedFact]:
@@ -514,7 +420,7 @@ class Trace(Framed):
             raise ArgumentError("trace[…]", "the kind", words[0], f"one of {', '.join(KINDS)}")
         question = words[1] if words[0] in ("text", *STATEMENTS) else ""
         if isinstance(question, str) and question.strip():
-            return self._look.ask(question, str(words[0]))
+            return TracedFact(*self._look.ask(question, str(words[0])))
         name, text = "fact" if isinstance(form, str) else str(words[0]), str(words[1])
         raise EditError(name, cut_line(text, _MOST_QUOTED), tell_absence(self.scene.session, text))
 
@@ -596,3 +502,62 @@ class Trace(Framed):
         earlier = f"; {gone:,} were gone before" if gone else ""
         nothing = "nothing before it is in the file" if not self.scene.session.path else "no facts"
         return f"Trace({printable(name)}, {self.scene.tier}: {outcomes or nothing}{earlier})"
+
+
+class RecordedTraces(tuple[Trace, ...], Framed):
+    """A tuple of traces, one per recorded compaction, that can also be indexed by a fact's form.
+
+    >>> from inspector import open_demo, trace_recorded
+    >>> traces = trace_recorded(open_demo())
+    >>> [traced.outcome for traced in traces["offsets.py"]], len(traces)
+    (['absent'], 1)
+    >>> [row["kind"] for row in traces.to_dicts() if row["form"].endswith("offsets.py")][:1]
+    ['file']
+    """
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Trace: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Trace, ...]: ...
+    @overload
+    def __getitem__(self, key: str | tuple[str, str]) -> tuple[TracedFact, ...]: ...
+    def __getitem__(
+        self, key: SupportsIndex | slice | str | tuple[str, str]
+    ) -> Trace | tuple[Trace, ...] | tuple[TracedFact, ...]:
+        """Return a trace by its number; for a form, the fact in each trace that knows it.
+
+        Raises:
+            EditError: No trace knows the fact.
+        """
+        if isinstance(key, str | tuple):
+            traces = []
+            for trace in self:
+                try:
+                    traces.append(trace[key])
+                except EditError as error:
+                    unknown = error
+            if not traces and self:
+                raise unknown
+            return tuple(traces)
+        return super().__getitem__(key)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the columns of all traces, after the number of the compaction from 1."""
+        columns = [trace.to_columns() for trace in self]
+        numbers = [number for number, part in enumerate(columns, 1) for _ in part["kind"]]
+        names = columns[0] if columns else ()
+        return {
+            "compaction": numbers,
+            **{name: [x for part in columns for x in part[name]] for name in names},
+        }
+
+    @printed
+    def __repr__(self) -> str:
+        if not self:
+            return "This session records no compaction."
+        return "\n".join(f"{number}  {trace!r}" for number, trace in enumerate(self, 1))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html_text(repr(self))}</pre>"

@@ -8,10 +8,12 @@ from itertools import accumulate
 
 from .indexed_text import is_same, is_subject
 from .terms import Term
-from .vocabulary import LIGHT, is_alike, split_words, stem
+from .vocabulary import LIGHT, split_words, stem
 
 Pairs = Sequence[tuple[int, int]]
 """Index of a term of a statement and of the term of a place that means the same, in the former's order."""
+Difference = tuple[int, int | None]
+"""The place of a term of a statement, and of the one that a text has instead of it, if any."""
 
 
 def pair_terms(own: Sequence[Term], other: Sequence[Term]) -> list[tuple[int, int]]:
@@ -71,25 +73,13 @@ def _next_subject(terms: Sequence[Term], at: int, step: int) -> int | None:
 
 
 def find_value_exchange(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
-    """Find two values that changed places: each follows the word before the other, or is in a part of a list
-    with words that were beside the other."""
-    slots = [
-        (at, to, word_before(own, at), word_before(other, to)) for at, to in pairs if own[at].sort == "value"
-    ]
-    for at, to, before, after in slots:
-        for second, _, before_second, after_second in slots:
-            complete = at < second and before and before_second and after and after_second
-            if (
-                complete
-                and before != before_second
-                and is_alike(before, after_second)
-                and not is_alike(before, after)
-            ):
-                return at, to
+    """Find two values that changed places: each is in a part of a list with words that were beside the
+    other."""
+    values = [(at, to) for at, to in pairs if own[at].sort == "value"]
     here, there = _number_parts(own), _number_parts(other)
     moved = {(here[at], there[to]) for at, to in pairs if own[at].sort == "word"}
-    for at, to, _, _ in slots:
-        for second, its_place, _, _ in slots:
+    for at, to in values:
+        for second, its_place in values:
             parts = here[at], there[to], here[second], there[its_place]
             apart = parts[0] != parts[2] and parts[1] != parts[3]
             if apart and (parts[0], parts[3]) in moved and (parts[2], parts[1]) in moved:

@@ -17,9 +17,10 @@ import numpy as np
 from ..errors import ArgumentError, EditError, expect
 from ..facts.extract.collect import KINDS
 from ..facts.facts import Facts, find_facts
+from ..facts.outcome_finder import Evidence
 from ..facts.outcomes import IN_FULL, OUTCOMES, RETAINED
 from ..facts.trace import trace_moves
-from ..facts.traced import Evidence, Trace
+from ..facts.traced import Trace
 from ..mixins import Drawable, Framed
 from ..policies.policy import Policy
 from ..session.live import UNSEEN

@@ -15,21 +15,23 @@ from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import find_facts
 from inspector.facts.grounding import Sources, check_grounding
 from inspector.facts.mentions import find_runs
+from inspector.facts.outcome_finder import TIERS
 from inspector.facts.outcomes import OUTCOMES
 from inspector.facts.regret import find_regret
 from inspector.facts.trace import (
     trace_again,
     trace_facts,
+    trace_moves,
     trace_recorded,
-    trace_rounds,
 )
-from inspector.facts.traced import TIERS, Trace, TracedFact
+from inspector.facts.traced import Trace, TracedFact
 from inspector.planning.assemble import build_context
 from inspector.planning.planner import make_plan
 from inspector.policies.policy import Policy, read_policy
 from inspector.policies.registry import list_policies
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
+from inspector.session.queries import find_move
 from inspector.session.session import Session
 from inspector.text import has_words
 from inspector.tokens.counter import Counter as TokenCounter
@@ -326,9 +328,8 @@ def test_at_a_recorded_compaction_the_columns_say_what_each_fact_says_alone(name
         session = open_shared(file)
         for result in trace_recorded(session):
             absent = {item.fact.number: item.fact.form for item in result.select("absent")}
-            every = range(len(session.facts))
-            rounds = trace_rounds(session, session.facts, lambda _, numbers=every: numbers)
-            (again,) = (item for item in rounds if item.scene.entry is result.scene.entry)
+            move = find_move(session, result.scene.entry)
+            (again,) = trace_moves(session, session.facts, [move], range(len(session.facts)))
             traced += len(absent)
             outcomes_again = {item.fact.number: item.outcome for item in again if item.outcome != "absent"}
             assert {

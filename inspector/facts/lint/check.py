@@ -44,6 +44,7 @@ from ..force import has_negation
 from ..grounding import ground_recorded
 from ..indexed_text import is_same, is_subject
 from ..needed_again import is_verdict
+from ..outcome_finder import Evidence
 from ..outcomes import UNDECIDED, Outcome
 from ..regret import find_regret
 from ..results import is_check, says_failure, tells_error
@@ -123,14 +124,13 @@ def _check_plan(plan: Plan) -> Iterator[LintFinding]:
         reason = f": {plan.why}" if plan.why else "."
         last = (BlockRef(plan.session.leaf, 0),) if plan.session.leaf in plan.session.index else ()
         sentence = f"{name} changes nothing at {at or 'the end'}{reason}"
-        yield LintFinding("CI012", LINT_CODES["CI012"].severity, sentence, last, None, "planned", "", plan)
+        yield _make("CI012", sentence, last, plan=plan)
         return
     before, after = live_context(plan.session, plan.ledger), build_context(plan.session, plan)
     for reason, refs in _find_refusals(
         before, after, check_context(after, awaits_user=True, previous=before)
     ):
-        sentence = f"{name} leaves what a provider refuses: {reason}."
-        yield LintFinding("CI013", LINT_CODES["CI013"].severity, sentence, refs, None, "planned", "", plan)
+        yield _make("CI013", f"{name} leaves what a provider refuses: {reason}.", refs, plan=plan)
 
 
 def _find_refusals(
@@ -149,10 +149,8 @@ def _find_refusals(
             yield printable(violation.sentence), after.pieces[piece].origin if piece is not None else ()
 
 
-def _check_requests(
-    session: Session, compactions: Iterable[str], ledger: Ledger
-) -> Iterator[tuple[str, LintFinding]]:
-    """Yield each recorded compaction after which a provider would refuse the next request, by its entry.
+def _check_requests(session: Session, compactions: Iterable[str], ledger: Ledger) -> Iterator[LintFinding]:
+    """Yield each recorded compaction after which a provider would refuse the next request.
 
     The request consists of what follows the compaction up to the next reply. A compaction at the beginning of
     the file is not checked, because the request before it is unknown.
@@ -171,7 +169,7 @@ def _check_requests(
         violations = check_context(context, awaits_user=True)
         for reason, refs in _find_refusals(live_context(session.at(before), ledger), context, violations):
             sentence = f"A provider refuses the request after compaction {printable(name)}: {reason}."
-            yield name, _make("CI013", sentence, refs, entry=name)
+            yield _make("CI013", sentence, refs, entry=name)
 
 
 def _plan(session: Session, policy: Any, ledger: Ledger | None, window: int | None) -> Plan:
@@ -184,7 +182,7 @@ def _plan(session: Session, policy: Any, ledger: Ledger | None, window: int | No
 def _check_recorded(
     session: Session, chosen: frozenset[str], ledger: Ledger | None, faults: Faults
 ) -> tuple[list[LintFinding], str]:
-    traces, findings = trace_recorded(session), list[tuple[str, LintFinding]]()
+    traces, findings = trace_recorded(session), list[LintFinding]()
     order = [trace.scene.entry.id for trace in traces if trace.scene.entry is not None]
     path = [session.entries[i] for i in session.path]
     boundaries = {entry.id: entry.boundary for entry in path if entry.boundary is not None}
@@ -192,21 +190,19 @@ def _check_recorded(
         find_move(session, session[name]) for name, boundary in boundaries.items() if boundary.kind == "micro"
     ]
     for trace in [*traces, *trace_moves(session, session.facts, clearings)]:
-        entry = "" if trace.scene.entry is None else trace.scene.entry.id
-        findings += [(entry, finding) for finding in check_trace(trace, session, None, faults)]
+        findings += check_trace(trace, session, None, faults)
     if "CI008" in chosen:
         with faults.isolate("CI008"):
             for grounding in ground_recorded(session):
                 changed = {
                     finding.traced.comparison.instead
-                    for entry, finding in findings
-                    if entry == grounding.entry and finding.code == "CI016" and finding.traced is not None
+                    for finding in findings
+                    if finding.entry == grounding.entry and finding.code == "CI016" and finding.traced
                 }
                 for line in grounding.unfounded:
                     ref = (BlockRef(grounding.entry, 0),)
                     if not any(line.words in instead for instead in changed):
-                        finding = _make("CI008", line.sentence, ref, entry=grounding.entry)
-                        findings.append((grounding.entry, finding))
+                        findings.append(_make("CI008", line.sentence, ref, entry=grounding.entry))
     if {"CI009", "CI013"} & chosen and traces:
         ledger = count_tokens(session, "calibrated") if ledger is None else ledger
         ledger.check(session)
@@ -217,11 +213,10 @@ def _check_recorded(
         with faults.isolate("CI009"):
             for regret in find_regret(session, session.facts, ledger):
                 refs = (regret.before, regret.again)
-                finding = _make("CI009", regret.sentence, refs, regret.traced, entry=regret.entry)
-                findings.append((regret.entry, finding))
+                findings.append(_make("CI009", regret.sentence, refs, regret.traced, entry=regret.entry))
     places = [*boundaries]
-    findings.sort(key=lambda pair: (places.index(pair[0]), _rank_severity(pair[1])))
-    return [finding for _, finding in findings], tell_looked(boundaries.values())
+    findings.sort(key=lambda finding: (places.index(finding.entry), _rank_severity(finding)))
+    return findings, tell_looked(boundaries.values())
 
 
 def _make(
@@ -234,7 +229,8 @@ def _make(
     when: str = "",
 ) -> LintFinding:
     severity: Severity = LINT_CODES[code].severity
-    tier = "recorded" if traced is None else traced.tier
+    tier: Evidence = "recorded" if plan is None else "planned"
+    tier = tier if traced is None else traced.tier
     # The summary is encrypted, so it may contain the fact.
     if tier == "inferred" and severity == "error":
         severity = "warning"

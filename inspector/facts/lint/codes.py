@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ...session.blocks import BlockRef
     from ...session.session import Session
     from ..facts import Fact
-    from ..traced import Evidence, Fix, TracedFact
+    from ..outcome_finder import Evidence
+    from ..traced import Fix, TracedFact
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")

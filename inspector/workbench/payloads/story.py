@@ -15,7 +15,7 @@ from ...errors import EditError
 from ...facts.explain import name_speaker
 from ...facts.explanation import Passage
 from ...facts.facts import SENTENCE_KINDS
-from ...facts.focus import write_focus
+from ...facts.fixes import write_focus
 from ...facts.lint.check import CHANGED, find_code, list_mentions
 from ...facts.outcomes import MISSING, TRAITS, UNDECIDED, Colour, Outcome
 from ...facts.regret import MEANS, Regret
