@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
@@ -38,6 +38,11 @@ def place(index: int) -> Source:
     return Source(index, -1, 0)
 
 
+def placed(items: Iterable[Any]) -> Iterator[tuple[Source, Any]]:
+    """Yield the elements of a JSON document, each with its source."""
+    return ((place(number), item) for number, item in enumerate(items, 1))
+
+
 def load(data: Data) -> Any:
     """Parse a whole JSON document. Raises `ReadError`."""
     try:
@@ -63,6 +68,29 @@ def tell_wordless(count: int, singular: str, many: str = "", corrupt: Sequence[C
         if count == 1
         else f"none of its {count:,} {many} is a message"
     )
+
+
+_KINDS: dict[type, str] = {list: "list", dict: "object"}
+
+
+def find_lack(value: Any, **kinds: type) -> str:
+    """Return why a value is not an object that has these lists and objects; "" if it is.
+
+    >>> find_lack([]), find_lack({"steps": 7}, steps=list), find_lack({"steps": []}, steps=list)
+    ('not a JSON object', 'it has no list `steps`', '')
+    """
+    if not isinstance(value, dict):
+        return "not a JSON object"
+    lack = next((name for name, kind in kinds.items() if not isinstance(value.get(name), kind)), None)
+    return "" if lack is None else f"it has no {_KINDS[kinds[lack]]} `{lack}`"
+
+
+def load_object(data: Data, **kinds: type) -> dict[str, Any]:
+    """Parse a document that is an object with these lists and objects. Raises `ReadError`."""
+    document = load(data)
+    if reason := find_lack(document, **kinds):
+        raise ReadError(FILE, detail=reason)
+    return cast("dict[str, Any]", document)
 
 
 def load_other(data: Data) -> Any:

@@ -14,10 +14,11 @@ from itertools import islice
 from typing import Any
 
 from ..errors import EmptySession
-from ..session.blocks import Text, ToolCall, ToolOutput
-from ..session.entries import Boundary, Corrupt, Cost, Entry, Note, Source, Usage
+from ..session.blocks import Image, Text, ToolCall, ToolOutput
+from ..session.entries import Boundary, Corrupt, Cost, Entry, Note, Source, Tool, Usage
 from ..session.session import Session
 from ..session.speakers import judge
+from ..text import plural
 from .json_document import (
     FILE,
     HEAD,
@@ -30,7 +31,6 @@ from .json_document import (
     iso_time,
     make_parts,
     peek_once,
-    place,
     tell_wordless,
 )
 from .json_lines import Data, Reader, decode, iter_line_values, iter_lines, lines_reader
@@ -50,18 +50,33 @@ _remembered_rows: ContextVar[dict[tuple[int, int], tuple[Data, list[Json]]] | No
 
 
 class Reading:
-    """The entries of a session while they are added. By default an entry's parent is the one added before.
+    """A session while its records are read. A format whose records are taken one by one has a subclass.
 
-    A format whose records are taken one by one has a subclass.
+    Attributes:
+        times: The times of the records, if the reader adds them.
+        tip: The entry that the next one follows, unless it names its parent.
+        line: The entries of the path, or of the context if the format's compactions name what they keep.
+        names: The name of the tool of each call.
+        about: Fields of the session that stand around its records.
     """
 
-    def __init__(self, format: str) -> None:
-        self.format = format
+    format = ""
+
+    def __init__(self, format: str = "") -> None:
+        self.format = format or self.format
         self.entries: list[Entry] = []
         self.notes: list[Note] = []
         self.corrupt: list[Corrupt] = []
         self.warnings: list[str] = []
-        self.times: list[str] = []  # of the records; only some readers add them
+        self.times: list[str] = []
+        self.tip: str | None = None
+        self.line: list[str] = []
+        self.names: dict[str, str] = {}
+        self.model: str | None = None
+        self.window: int | None = None
+        self.system: list[Text | Image] = []
+        self.tools: tuple[Tool, ...] = ()
+        self.about: Json = {}
         self.where: dict[str, int] = {}
         self._numbers: dict[str, int] = {}
 
@@ -83,12 +98,6 @@ class Reading:
             # If all rows have the same id, do not try the used numbers again.
             self._numbers[preferred] = number
         return name
-
-    def put(self, entry: Entry) -> Entry:
-        """Add an entry unchanged."""
-        self.where[entry.id] = len(self.entries)
-        self.entries.append(entry)
-        return entry
 
     def add(
         self,
@@ -122,18 +131,21 @@ class Reading:
         if role == "user" and "meta" not in more and more.get("kind", "message") == "message":
             speech = judge(blocks)
             more["meta"], rest = speech.meta, rest | speech.extra
-        more.setdefault("parent", self.last)
+        more.setdefault("parent", self.tip)
         sources = () if source is None else (source,)
-        return self.put(
-            Entry(
-                id=self.name(name),
-                role=role,
-                blocks=blocks,
-                sources=sources,
-                extra=(extra or {}) | rest,
-                **more,
-            )
-        )
+        extra = (extra or {}) | rest
+        entry = Entry(id=self.name(name), role=role, blocks=blocks, sources=sources, extra=extra, **more)
+        self.where[entry.id] = len(self.entries)
+        self.entries.append(entry)
+        if entry.sidechain is None:
+            self.line.append(entry.id)
+            self.tip = entry.id
+        return entry
+
+    def cut(self, index: int) -> None:
+        """Remove the entries from an index on from the path."""
+        del self.line[index:]
+        self.tip = self.line[-1] if self.line else None
 
     def _add_compacted(
         self,
@@ -217,39 +229,39 @@ class Reading:
         """Count a record that cannot be read."""
         self.corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=reason))
 
+    def warn(self, count: int, sentence: str, one: str, many: str = "") -> None:
+        """Add a warning about what occurred `count` times, if it did; "{}" stands for the number."""
+        if count:
+            self.warnings.append(sentence.format(plural(count, one, many)))
+
     def make_session(self, **fields: Any) -> Session:
         """Build the session. Raises `EmptySession` if there are no messages."""
         count = sum(len(entry.sources) for entry in self.entries) + len(self.notes)
         if not any(entry.kind != "note" for entry in self.entries):
             why = tell_wordless(count, "record", corrupt=self.corrupt)
             raise EmptySession(FILE, [(self.format, "")], why)
-        fields.setdefault("leaf", self.last)
+        own: Json = {"leaf": self.tip, "model": self.model, "window": self.window, "tools": self.tools}
         if self.times:
             fields |= {"created": self.times[0], "updated": self.times[-1]}
-        if fields.get("model") is None:
+        if fields.get("model", self.model) is None:
             models = (e.model for e in reversed(self.entries) if e.role == "assistant" and e.model)
             fields["model"] = next(models, None)
-        return Session(
-            format=self.format,
-            entries=tuple(self.entries),
-            notes=tuple(self.notes),
-            corrupt=tuple(self.corrupt),
-            warnings=tuple(self.warnings),
-            **fields,
-        )
+        lists = {name: tuple(getattr(self, name)) for name in ("entries", "notes", "corrupt", "warnings")}
+        return Session(**{"format": self.format, "system": tuple(self.system), **own, **fields, **lists})
 
     def take(self, source: Source, record: Any) -> None:
         """Read the next record."""
         raise NotImplementedError
 
-    def take_all(self, records: Iterable[Any]) -> None:
-        """Read the elements of a JSON document in order."""
-        for number, record in enumerate(records, 1):
-            self.take(place(number), record)
+    def read(self, records: Iterable[tuple[Source, Any]]) -> Session:
+        """Read all records in order. Raises `EmptySession` if there are no messages."""
+        for source, record in records:
+            self.take(source, record)
+        return self.finish()
 
     def finish(self) -> Session:
         """Build the session after the last record. Raises `EmptySession` if there are no messages."""
-        return self.make_session()
+        return self.make_session(**self.about)
 
 
 class JsonRows:
@@ -287,20 +299,14 @@ class JsonRows:
 class ReplayedRows(JsonRows):
     """Rows that are read from the first on each time a session is built: more may follow."""
 
-    def __init__(self, reading: Callable[..., Reading]) -> None:
+    def __init__(self, reading: Callable[[], Reading]) -> None:
         super().__init__()
         self.reading = reading
 
-    def begin(self) -> Reading:
-        """Return the state before the first row. A bound function in its place would keep all rows alive."""
-        return self.reading()
-
     def make_session(self) -> Session:
-        reading = self.begin()
+        reading = self.reading()
         reading.corrupt = list(self.corrupt)
-        for source, row in self.rows:
-            reading.take(source, row)
-        return reading.finish()
+        return reading.read(self.rows)
 
 
 def replayed_reader(

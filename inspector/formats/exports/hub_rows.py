@@ -16,7 +16,7 @@ from ...session.session import Session
 from ..json_document import Fields, ParsedBlock, iso_time, load, place, sniff_document
 from ..json_lines import Data, Reader
 from ..recording import Json, Reading, first_rows, parse_arguments, replayed_reader
-from ..requests.chat_messages import Names, read_answer, read_part
+from ..requests.chat_messages import read_answer, read_part
 
 STS, DATACLAW = "hf-sts", "dataclaw"
 UPPER = "this format records no compactions: a summary is a user message, and sizes are upper bounds"
@@ -34,9 +34,8 @@ def sniff_traces(data: Data) -> str | None:
 class SessionTraces(Reading):
     """State while a file is read: the session, then its messages."""
 
-    def __init__(self) -> None:
-        super().__init__(STS)
-        self.about, self.names = Fields({}), Names()
+    format = STS
+    header = Fields({})
 
     def take(self, source: Source, row: Json) -> None:
         fields = Fields(row)
@@ -44,7 +43,7 @@ class SessionTraces(Reading):
         if kind == "message" and isinstance(row.get("message"), dict):
             self._add_trace(source, Fields(fields.object("message")), fields.rest)
             return
-        self.about = fields if kind == "session" else self.about
+        self.header = fields if kind == "session" else self.header
         self.note(kind, source, is_known=kind == "session")
 
     def _add_trace(self, source: Source, message: Fields, extra: Json) -> None:
@@ -73,8 +72,8 @@ class SessionTraces(Reading):
 
     def finish(self) -> Session:
         self.warnings.append(UPPER)
-        name, title = self.about.text("id") or "", self.about.text("name")
-        return self.make_session(id=name, title=title, extra=self.about.rest)
+        name, title = self.header.text("id") or "", self.header.text("name")
+        return self.make_session(id=name, title=title, extra=self.header.rest)
 
 
 def _read_input(arguments: Any) -> Any:

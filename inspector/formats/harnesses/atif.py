@@ -19,7 +19,17 @@ from ...session.entries import Entry, Source
 from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
-from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, load_other, place, sniff_document
+from ..json_document import (
+    FILE,
+    Fields,
+    ParsedBlock,
+    find_blocks,
+    find_lack,
+    load,
+    load_other,
+    place,
+    sniff_document,
+)
 from ..json_lines import Data, Reader, escape_name
 from ..recording import Json, Reading, make_call, make_output, read_inclusive
 from ..requests.chat_messages import read_chat_tools, read_part
@@ -56,11 +66,11 @@ def _add_cache(metrics: Any) -> Any:
 
 def judge_trajectory(value: Any) -> str | None:
     """Return None for an object with steps and a `schema_version` of ATIF, else the reason."""
-    if not isinstance(value, dict):
-        return "not a JSON object"
+    if lack := find_lack(value):
+        return lack
     if not str(value.get("schema_version")).startswith("ATIF-v"):
         return "its `schema_version` is not one of ATIF's"
-    return None if isinstance(value.get("steps"), list) else "it has no list `steps`"
+    return find_lack(value, steps=list) or None
 
 
 def find_beside(data: Data, name: str) -> tuple[str, ...]:
@@ -94,7 +104,7 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     reading = _Trajectory(_leaves_cache_out(documents.values()))
     for number in sorted(documents):
         reading.take_file(number, documents[number])
-    return reading.read(documents)
+    return reading.join(documents)
 
 
 def _find_number(document: Json, name: str = "") -> int:
@@ -114,18 +124,18 @@ def _is_copied(step: Any) -> bool:
 class _Trajectory(Reading):
     """State while a trajectory is read step by step."""
 
+    format = NAME
+
     def __init__(self, cache_left_out: bool) -> None:
+        super().__init__()
         self.cache_left_out = cache_left_out
-        super().__init__(NAME)
-        self.system: list[ParsedBlock] = []
-        self.names: dict[str, str] = {}
         self.prints: dict[str, list[str]] = {}
         self.pending: Json | None = None
         self.source: Source | None = None
         self.time: str | None = None
         self.side: str | None = None
         self.end: str | None = None
-        self.line = 0
+        self.step = 0
 
     def take_file(self, number: int, document: Json) -> None:
         """Read one file: first the copied steps, then its own."""
@@ -156,14 +166,14 @@ class _Trajectory(Reading):
 
     def _take(self, begin: str, raw: Any, model: str | None) -> None:
         """Read one step."""
-        self.line += 1
-        source = place(self.line)
+        self.step += 1
+        source = place(self.step)
         if not isinstance(raw, dict):
             self.spoil(source, "a step that is not an object")
             return
         fields = Fields(raw, "is_copied_context")
         step_id = fields.rest.get("step_id")
-        name = f"{begin}{step_id}" if isinstance(step_id, int | str) else f"{begin}step-{self.line}"
+        name = f"{begin}{step_id}" if isinstance(step_id, int | str) else f"{begin}step-{self.step}"
         kind, time = fields.text("source"), fields.text("timestamp")
         change = Fields(Fields(fields.rest.get("extra")).rest.get("context_management"))
         if kind == "system" and change.rest.get("type") == "compaction":
@@ -181,9 +191,7 @@ class _Trajectory(Reading):
         if kind == "system" and self.end is None and self.side is None:
             # A system prompt has text and images; other blocks are added as text of their JSON.
             kinds = (Text, Image)
-            self.system += [
-                (b if isinstance(b, kinds) else Text(text=b.text), more) for b, more in parsed_blocks
-            ]
+            self.system += [b if isinstance(b, kinds) else Text(text=b.text) for b, _ in parsed_blocks]
             self.note("system prompt", source)
             return
         if self.pending is not None and kind == "user":
@@ -271,16 +279,16 @@ class _Trajectory(Reading):
         new: list[tuple[Any, list[ParsedBlock], Source]] = []
         kept_ids: list[str] = []
         for raw in steps:
-            self.line += 1
+            self.step += 1
             fields = Fields(raw)
             role = "assistant" if fields.text("source") == "agent" else "user"
             parsed_blocks = _read_words(fields)
             same = self.prints.get(_print_of(role, parsed_blocks))
             if same:
                 kept_ids.append(same[0] if len(same) == 1 else same.pop(0))
-                self.note("copied step", place(self.line))
+                self.note("copied step", place(self.step))
             else:
-                new.append((raw, parsed_blocks, place(self.line)))
+                new.append((raw, parsed_blocks, place(self.step)))
         first = next(
             (index for index, (raw, _, _) in enumerate(new) if raw.get("source") == "agent"), len(new)
         )
@@ -321,7 +329,7 @@ class _Trajectory(Reading):
             self.also(entry.id, source)
         self.end = entry.id
 
-    def read(self, documents: Mapping[int, Json]) -> Session:
+    def join(self, documents: Mapping[int, Json]) -> Session:
         """Build the session. Raises `EmptySession` if there are no messages."""
         last = Fields(documents[max(documents)], "steps", "subagent_trajectories")
         agent = Fields(last.object("agent"))
@@ -340,7 +348,6 @@ class _Trajectory(Reading):
         return self.make_session(
             id=last.text("session_id") or "",
             model=agent.text("model_name"),
-            system=tuple(block for block, _ in self.system),
             tools=tools,
             leaf=self.end,
             extra=extra

@@ -17,7 +17,6 @@ from ...errors import ReadError
 from ...session.blocks import Reasoning, Text
 from ...session.entries import Source
 from ...session.session import Session
-from ...text import plural
 from ..json_document import FILE, Fields, ParsedBlock, iso_time, join_texts
 from ..json_lines import Data
 from ..recording import (
@@ -81,15 +80,15 @@ class _Surface(Reading):
         by_seq: The messages of the context by the number of their last form, by which an event names them.
     """
 
+    format = NAME
+
     def __init__(self) -> None:
-        super().__init__(NAME)
+        super().__init__()
         self.messages: list[_SurfaceMessage] = []
         self.order: list[_SurfaceMessage] = []
         self.by_seq: dict[int, _SurfaceMessage] = {}
         self.header = Fields({})
-        self.names: Names = {}
         self.request: Json = {}
-        self.window: int | None = None
         self.title: str | None = None
         self.summaries: dict[str, tuple[str | None, Json]] = {}
         self.started: list[str] = []
@@ -210,21 +209,16 @@ class _Surface(Reading):
             # Earlier forms are beside the path.
             message.id = [self._add(message, form, leaf) for form in message.forms][-1]
             leaf = message.id
-        warnings = self.warnings
-        if self.failed:
-            warnings.append(f"{plural(self.failed, 'compaction')} failed and changed nothing")
-        if self.started:
-            warnings.append(f"{plural(len(self.started), 'compaction')} began and never ended")
+        self.warn(self.failed, "{} failed and changed nothing", "compaction")
+        self.warn(len(self.started), "{} began and never ended", "compaction")
         replaced = [_MESSAGES[m.forms[0].kind] for m in self.messages if len(m.forms) > 1]
-        if outputs := replaced.count("tool"):
-            some = plural(outputs, "output was", "outputs were")
-            warnings.append(f"{some} shortened; earlier points in time show the short form too")
-        if others := len(replaced) - outputs:
-            some = plural(others, "message was", "messages were")
-            warnings.append(f"{some} replaced; earlier points in time show the last form too")
-        if self.misplaced:
-            some = plural(self.misplaced, "message replaces", "messages replace")
-            warnings.append(f"{some} others than those in the context: read as new messages")
+        outputs = replaced.count("tool")
+        short = "{} shortened; earlier points in time show the short form too"
+        self.warn(outputs, short, "output was", "outputs were")
+        last = "{} replaced; earlier points in time show the last form too"
+        self.warn(len(replaced) - outputs, last, "message was", "messages were")
+        new = "{} others than those in the context: read as new messages"
+        self.warn(self.misplaced, new, "message replaces", "messages replace")
         about, request = self.header, Fields(self.request)
         system, config = request.text("system"), Fields(request.object("config"))
         return self.make_session(
@@ -232,7 +226,6 @@ class _Surface(Reading):
             title=self.title,
             cwd=about.text("cwd"),
             model=config.text("model"),
-            window=self.window,
             system=(Text(text=system),) if system else (),
             tools=read_chat_tools(
                 [{"type": "function", "function": t} for t in request.items("tools") or ()]

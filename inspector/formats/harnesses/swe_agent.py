@@ -20,8 +20,7 @@ from ...session.blocks import Text, ToolOutput
 from ...session.entries import Source
 from ...session.garbage import paused_gc
 from ...session.session import Session
-from ...text import plural
-from ..json_document import FILE, Fields, iso_seconds, load, place, sniff_document
+from ..json_document import FILE, Fields, find_lack, iso_seconds, load, placed, sniff_document
 from ..json_lines import Data, Reader
 from ..recording import Json, Reading, make_cost
 from ..requests.chat_messages import INSTRUCTIONS, ChatMessage, read_chat, read_chat_usage, read_message
@@ -33,11 +32,9 @@ ENDS = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
 
 def _judge(value: Any) -> str | None:
     """Return None for an object with a `trajectory` of steps and a `history` of messages, else the reason."""
-    if not isinstance(value, dict):
-        return "not a JSON object"
-    steps, history = value.get("trajectory"), value.get("history")
-    if not isinstance(steps, list):
-        return "it has no list `trajectory`"
+    if lack := find_lack(value, trajectory=list):
+        return lack
+    steps, history = value["trajectory"], value.get("history")
     if isinstance(history, list) and history:
         return (
             None
@@ -85,9 +82,9 @@ def read(data: Data) -> Session:
         history, warning = converted
     if not isinstance(document, dict) or not isinstance(history, list):
         raise ReadError(FILE, detail="it has no list `history`")
-    run = _Run(history, steps if isinstance(steps, list) else [])
+    run = _Run(history, steps if isinstance(steps, list) else [], document)
     run.warnings += [warning] if warning else []
-    return run.read(document)
+    return run.read(placed(history))
 
 
 def _make_history(steps: list[Any]) -> tuple[list[Json], str] | None:
@@ -122,10 +119,11 @@ def _read_step(step: Json) -> list[Json]:
 class _Run(Reading):
     """State while a history is read message by message and compared with the messages sent at each step."""
 
-    def __init__(self, history: list[Any], steps: list[Any]) -> None:
-        super().__init__(NAME)
-        self.names: dict[str, str] = {}
-        self.system: list[Text] = []
+    format = NAME
+
+    def __init__(self, history: list[Any], steps: list[Any], document: Json) -> None:
+        super().__init__()
+        self.document = Fields(document, "trajectory", "history")
         self.ends: dict[str, str] = {}
         self.shortened = 0
         self.replied = False
@@ -138,7 +136,6 @@ class _Run(Reading):
         }
         self.main_messages: list[tuple[str, ChatMessage]] = []
         self.cleared: set[str] = set()
-        self.take_all(history)
 
     def take(self, source: Source, raw: Any) -> None:
         if not isinstance(raw, dict) or not isinstance(raw.get("role"), str):
@@ -203,19 +200,12 @@ class _Run(Reading):
             name = f"cleared-{len(self.entries) + 1}"
             self.ends[self.main] = self.clear(name, calls, parent=end).id
 
-    def read(self, document: Json) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
-        if self.shortened:
-            were = plural(self.shortened, "message was", "messages were")
-            self.warnings.append(f"{were} sent shorter than in its history; the history is shown")
-        fields = Fields(document, "trajectory", "history")
-        return self.make_session(
-            id=fields.text("environment") or "",
-            title=fields.text("environment"),
-            system=tuple(self.system),
-            leaf=self.ends.get(self.main),
-            extra=fields.rest,
-        )
+    def finish(self) -> Session:
+        short = "{} sent shorter than in its history; the history is shown"
+        self.warn(self.shortened, short, "message was", "messages were")
+        name = self.document.text("environment")
+        leaf, extra = self.ends.get(self.main), self.document.rest
+        return self.make_session(id=name or "", leaf=leaf, extra=extra)
 
 
 def _find_words(message: ChatMessage) -> str:
@@ -244,16 +234,13 @@ def read_mini(data: Data) -> Session:
     if not isinstance(document, dict) or not isinstance(messages, list):
         raise ReadError(FILE, detail="it has no list `messages`")
     recording = Reading(MINI)
-    names: dict[str, str] = {}
-    system: list[Text] = []
     replied = False
     fields = Fields(document, "messages")
     info = Fields(fields.object("info"))
     config = Fields(info.rest.get("config"))
     model = Fields(config.rest.get("model")).text("model_name")
-    for line, raw in enumerate(messages, 1):
-        source = place(line)
-        message = _read_mini_message(raw, names)
+    for source, raw in placed(messages):
+        message = _read_mini_message(raw, recording.names)
         if message is None:
             recording.spoil(source, "a message without a role")
             continue
@@ -263,7 +250,7 @@ def read_mini(data: Data) -> Session:
         about = Fields(message.extra.get("extra"))
         stamp = iso_seconds(about.number("timestamp"))
         if message.role in INSTRUCTIONS and not recording.entries:
-            system.append(Text(text=message.text))
+            recording.system.append(Text(text=message.text))
             recording.note("system prompt", source)
             continue
         more: Json = {}
@@ -278,13 +265,13 @@ def read_mini(data: Data) -> Session:
             if role != "user" or replied:
                 more = {"meta": True}
             role = "user"
-        recording.add(f"m{line}", role, message.parsed_blocks, source, message.extra, timestamp=stamp, **more)
+        name = f"m{source.line}"
+        recording.add(name, role, message.parsed_blocks, source, message.extra, timestamp=stamp, **more)
     version = info.text("mini_version")
     return recording.make_session(
         model=model,
         created=recording.entries[0].timestamp if recording.entries else None,
         updated=recording.entries[-1].timestamp if recording.entries else None,
-        system=tuple(system),
         extra=fields.rest | {"info": info.rest} | ({"version": version} if version else {}),
     )
 

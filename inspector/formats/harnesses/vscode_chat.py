@@ -14,25 +14,23 @@ from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
-from ...errors import ReadError
 from ...session.blocks import Number, Reasoning, Text, ToolCall
 from ...session.entries import Source, Usage
 from ...session.garbage import paused_gc
 from ...session.session import Session
-from ...text import plural
 from ..json_document import (
-    FILE,
     Fields,
     ParsedBlock,
     find_blocks,
+    find_lack,
     iso_time,
-    load,
+    load_object,
     place,
     sniff_document,
     unknown,
 )
 from ..json_lines import Data, Reader, read_lines
-from ..recording import Json, JsonRows, Reading, first_rows, make_output, parse_arguments, read_inclusive
+from ..recording import Json, Reading, ReplayedRows, first_rows, make_output, parse_arguments, read_inclusive
 
 NAME = "vscode-chat"
 CHANGES = {0: "snapshot", 1: "set", 2: "append", 3: "delete"}
@@ -47,11 +45,9 @@ def sniff(data: Data) -> str | None:
 
 
 def _judge(value: Any) -> str | None:
-    if not isinstance(value, dict):
-        return "not a JSON object"
-    requests = value.get("requests")
-    if not isinstance(requests, list):
-        return "it has no list `requests`"
+    if lack := find_lack(value, requests=list):
+        return lack
+    requests = value["requests"]
     if any("requestId" in Fields(request).rest for request in requests[:3]):
         return None
     has_fields = {"message", "response"} <= set(Fields(requests[0]).rest) if requests else False
@@ -65,36 +61,9 @@ def read(data: Data) -> Session:
     """Read the whole chat. Raises `ReadError`, or `EmptySession` if it contains no messages."""
     first = next(iter(first_rows(data)), {})
     if first.get("kind") == 0 and "v" in first:
-        return read_lines(ChatLog(), data)
+        return read_lines(ReplayedRows(_EditorChat), data)
     with paused_gc():
-        document = load(data)
-        if not isinstance(document, dict) or not isinstance(document.get("requests"), list):
-            raise ReadError(FILE, detail="it has no list `requests`")
-        return _EditorChat().read(document, places=True)
-
-
-class ChatLog(JsonRows):
-    """The changes of a log, from which a session is built."""
-
-    def make_session(self) -> Session:
-        """Build the session after all changes. Raises `EmptySession` if there are no messages."""
-        chat = _EditorChat()
-        chat.corrupt = list(self.corrupt)
-        state: Any = {}
-        for source, row in self.rows:
-            kind = row.get("kind")
-            name = CHANGES.get(kind) if type(kind) is int else None
-            if name is None:
-                chat.note(str(row.get("type") or f"change of kind {kind}")[:60], source, is_known=False)
-                continue
-            if kind == 0:
-                # Copy the rows: a log that grows is replayed from the beginning.
-                state = deepcopy(row.get("v"))
-            elif not _change(state, deepcopy(row)):
-                chat.spoil(source, f"a change ({name}) of a value that does not exist")
-                continue
-            chat.note(name, source)
-        return chat.read(state if isinstance(state, dict) else {}, places=False)
+        return _EditorChat().read_requests(load_object(data, requests=list), places=True)
 
 
 def _change(state: Any, row: Json) -> bool:
@@ -143,10 +112,30 @@ def _step(state: Any, key: Any) -> Any:
 class _EditorChat(Reading):
     """State while a chat is read request by request."""
 
+    format = NAME
+
     def __init__(self) -> None:
-        super().__init__(NAME)
+        super().__init__()
         self.rounds: dict[str, str] = {}
         self.missing = 0
+
+    def read(self, records: Iterable[tuple[Source, Json]]) -> Session:
+        """Build the session after all changes of a log. Raises `EmptySession` if there are no messages."""
+        state: Any = {}
+        for source, row in records:
+            kind = row.get("kind")
+            name = CHANGES.get(kind) if type(kind) is int else None
+            if name is None:
+                self.note(str(row.get("type") or f"change of kind {kind}")[:60], source, is_known=False)
+                continue
+            if kind == 0:
+                # Copy the rows: a log that grows is replayed from the beginning.
+                state = deepcopy(row.get("v"))
+            elif not _change(state, deepcopy(row)):
+                self.spoil(source, f"a change ({name}) of a value that does not exist")
+                continue
+            self.note(name, source)
+        return self.read_requests(state if isinstance(state, dict) else {}, places=False)
 
     def _take(self, source: Source | None, number: int, raw: Any) -> None:
         """Read one request: the user's message, its rounds, and its summary if there is one."""
@@ -238,14 +227,13 @@ class _EditorChat(Reading):
         if number is not None:
             self.rounds[number] = last
 
-    def read(self, document: Json, *, places: bool) -> Session:
+    def read_requests(self, document: Json, *, places: bool) -> Session:
         """Build the session; `places` if the requests are elements of the file. Raises `EmptySession`."""
         fields = Fields(document)
         for number, raw in enumerate(fields.items("requests") or (), 1):
             self._take(place(number) if places else None, number, raw)
-        if self.missing:
-            calls = plural(self.missing, "call has", "calls have")
-            self.warnings.append(f"{calls} no result in the file: VS Code does not save all of them")
+        lack = "{} no result in the file: VS Code does not save all of them"
+        self.warn(self.missing, lack, "call has", "calls have")
         version = fields.any("version")
         return self.make_session(
             id=fields.text("sessionId") or "",

@@ -22,8 +22,7 @@ from ...session.entries import Source, Usage
 from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
-from ...text import plural
-from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, sniff_document, unknown
+from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, placed, sniff_document, unknown
 from ..json_lines import Data, Reader, iter_values
 from ..recording import Json, Reading, first_rows, make_call, read_inclusive, take_time
 
@@ -119,36 +118,26 @@ def read(data: Data) -> Session:
     """Read all messages. Raises `ReadError`, or `EmptySession` if there are none."""
     reading = _SavedMessages()
     if "several" in (sniff_document(data, _judge) or ""):
-        for source, row in iter_values(data, reading.corrupt):
-            reading.take(source, row)
-        return reading.finish()
+        return reading.read(iter_values(data, reading.corrupt))
     document = load(data)
     messages = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(messages, list):
         raise ReadError(FILE, detail="it has no list of messages")
     about = Fields(document, "messages")
-    reading.take_all(messages)
     reading.about = {"id": about.text("id") or "", "title": about.text("title"), "extra": about.rest}
-    return reading.finish()
+    return reading.read(placed(messages))
 
 
 class _SavedMessages(Reading):
     """State while a chat is read message by message."""
 
-    def __init__(self) -> None:
-        super().__init__(NAME)
-        self.about: Json = {}  # fields of the session around the messages
-        self.names: dict[str, str] = {}
-        self.system: list[Text] = []
-        self.untold = 0
+    format = NAME
+    untold = 0
 
     def finish(self) -> Session:
-        if self.untold:
-            whose = plural(self.untold, "reply", "replies")
-            self.warnings.append(
-                f"the usage of {whose} is a sum of requests or lacks cached tokens: not counted"
-            )
-        return self.make_session(system=tuple(self.system), **self.about)
+        lost = "the usage of {} is a sum of requests or lacks cached tokens: not counted"
+        self.warn(self.untold, lost, "reply", "replies")
+        return super().finish()
 
     def take(self, source: Source, raw: Any) -> None:
         fields = Fields(raw)

@@ -26,7 +26,7 @@ from ..json_document import (
     iso_seconds,
     join_texts,
     load,
-    place,
+    placed,
     sniff_document,
     unknown,
 )
@@ -125,11 +125,9 @@ def _read(format: str, data: Data) -> Session:
 
 def _read_claude(about: Fields) -> Session:
     recording = Reading(CLAUDE)
-    names: dict[str, str] = {}
-    messages = about.items("chat_messages") or []
     ends: dict[str, str] = {}
-    for line, raw in enumerate(messages, 1):
-        source, fields = place(line), Fields(raw)
+    for source, raw in placed(about.items("chat_messages") or []):
+        fields = Fields(raw)
         sender = fields.text("sender")
         if not isinstance(raw, dict):
             recording.spoil(source, "a message that is not an object")
@@ -139,9 +137,7 @@ def _read_claude(about: Fields) -> Session:
             continue
         text = fields.text("text")
         content = fields.items("content") or []
-        parsed_blocks = (
-            find_blocks(content, lambda block: _read_claude_block(block, names)) if content else []
-        )
+        parsed_blocks = [_read_claude_block(block, recording.names) for block in content]
         if not parsed_blocks and text:
             parsed_blocks = [(Text(text=text), {})]
         files: list[ParsedBlock] = []
@@ -154,7 +150,7 @@ def _read_claude(about: Fields) -> Session:
                 files.append((Document(title=title, text=words), inner.rest))
         parent = fields.text("parent_message_uuid")
         begins = None if parent == ROOT else ends.get(parent or "", recording.last)
-        name, role = fields.text("uuid") or f"m{line}", "user" if sender == "human" else "assistant"
+        name, role = fields.text("uuid") or f"m{source.line}", "user" if sender == "human" else "assistant"
         time = fields.text("created_at")
         # Results are stored in the reply that called the tool: each becomes a separate message.
         runs: list[tuple[str, list[ParsedBlock]]] = []
@@ -214,11 +210,9 @@ def _read_claude_block(raw: Any, names: dict[str, str]) -> ParsedBlock:
 def _read_chatgpt(about: Fields) -> Session:
     recording = Reading(CHATGPT)
     mapping = about.object("mapping") or {}
-    system: list[Text] = []
     shown: dict[str, str | None] = {}
-    order = _sort_nodes(mapping)
-    for line, key in enumerate(order, 1):
-        source, node = place(line), Fields(mapping[key])
+    for source, key in placed(_sort_nodes(mapping)):
+        node = Fields(mapping[key])
         parent = node.text("parent")
         # A node without a message is skipped: its children get its parent.
         end = shown.get(parent) if parent is not None else None
@@ -238,7 +232,9 @@ def _read_chatgpt(about: Fields) -> Session:
             recording.note(f"message of {role}"[:60], source, is_known=False)
             continue
         if role == "system" or not words:
-            system += [block for block, _ in parsed_blocks if isinstance(block, Text) and block.text]
+            recording.system += [
+                block for block, _ in parsed_blocks if isinstance(block, Text) and block.text
+            ]
             recording.note("system message" if role == "system" else "empty message", source)
             continue
         more: Json = {"meta": hidden} if role == "user" else {}
@@ -266,7 +262,6 @@ def _read_chatgpt(about: Fields) -> Session:
         title=about.text("title"),
         created=iso_seconds(about.number("create_time")),
         updated=iso_seconds(about.number("update_time")),
-        system=tuple(system),
         leaf=shown.get(current or "") or recording.last,
         extra=about.rest,
     )

@@ -18,10 +18,10 @@ from ...session.blocks import Text, ToolCall
 from ...session.entries import Source
 from ...session.garbage import paused_gc
 from ...session.session import Session
-from ..json_document import FILE, Fields, ParsedBlock, load, only_outputs, sniff_document
+from ..json_document import FILE, Fields, ParsedBlock, load, only_outputs, placed, sniff_document
 from ..json_lines import Data, Reader, decode
 from ..recording import Json, Reading, make_call, parse_arguments
-from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_tools, read_message, take_entry_fields
+from .chat_messages import INSTRUCTIONS, ChatMessage, read_chat_tools, read_message, take_entry_fields
 from .open_calls import OpenCalls
 
 NAME = "data-set"
@@ -108,31 +108,22 @@ def read(data: Data) -> Session:
     name, turns = _find_turns(row) if isinstance(row, dict) else ("", [])
     if not turns:
         raise ReadError(FILE, detail=judge_row(row) or "it holds no turns")
-    about, reading = Fields(row, name), _Turns(NAME)
-    if prompt := about.text("system"):
-        reading.system.append(Text(text=prompt))
-    reading.take_all(turns)
-    row_id = next((k for key in ("id", "conversation_id", "instance_id") if (k := about.text(key))), "")
-    raw_tools = about.rest.get("tools")
-    tools = parse_arguments(raw_tools) if isinstance(raw_tools, str) else raw_tools
-    return reading.make_session(
-        id=row_id,
-        model=about.text("model"),
-        system=tuple(reading.system),
-        tools=read_chat_tools(tools if isinstance(tools, list) else []),
-        extra=about.rest | ({"system": reading.rest} if reading.rest else {}),
-    )
+    reading = _Turns(Fields(row, name))
+    return reading.read(placed(turns))
 
 
 class _Turns(Reading):
     """State while a row is read turn by turn. `open` are calls without output, `rest` unread fields."""
 
-    def __init__(self, format: str) -> None:
-        super().__init__(format)
-        self.names: Names = {}
+    format = NAME
+
+    def __init__(self, row: Fields) -> None:
+        super().__init__()
+        self.row = row
         self.open = OpenCalls()
-        self.system: list[Text] = []
         self.rest: Json = {}
+        if prompt := row.text("system"):
+            self.system.append(Text(text=prompt))
 
     def take(self, source: Source, turn: Any) -> None:
         if not isinstance(turn, dict):
@@ -158,6 +149,18 @@ class _Turns(Reading):
         for block in entry.blocks:
             if isinstance(block, ToolCall):
                 self.open.add(block)
+
+    def finish(self) -> Session:
+        row = self.row
+        row_id = next((k for key in ("id", "conversation_id", "instance_id") if (k := row.text(key))), "")
+        tools = row.rest.get("tools")
+        tools = parse_arguments(tools) if isinstance(tools, str) else tools
+        return self.make_session(
+            id=row_id,
+            model=row.text("model"),
+            tools=read_chat_tools(tools),
+            extra=row.rest | ({"system": self.rest} if self.rest else {}),
+        )
 
     def _read(self, role: str, turn: Json) -> ChatMessage:
         fields = Fields(turn)

@@ -16,7 +16,7 @@ from ...errors import ReadError
 from ...session.garbage import paused_gc
 from ...session.session import Session
 from ...text import plural
-from ..json_document import FILE, Fields, load, place, sniff_document
+from ..json_document import FILE, Fields, load, placed, sniff_document
 from ..json_lines import Data, Reader
 from ..recording import Json, Reading
 from .chat_messages import read_chat, read_langchain_usage
@@ -95,8 +95,8 @@ def read(data: Data) -> Session:
     names: dict[str, str] = {}
     requests: list[WholeRequest] = []
     silent = 0
-    for line, raw in enumerate(states, 1):
-        source, fields = place(line), Fields(raw)
+    for source, raw in placed(states):
+        fields = Fields(raw)
         if not isinstance(raw, dict):
             recording.spoil(source, "a state that is not an object")
             continue

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from ...session.blocks import ToolCall, ToolOutput
 from ...session.entries import Source
 from ...session.session import Session
-from ...text import plural
 from ..json_document import Fields, ParsedBlock, gather, only_outputs
 from ..json_lines import Data
 from ..known_kinds import name_row
 from ..recording import Json, Reading, first_rows, replayed_reader, take_time
-from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_usage, read_message
+from .chat_messages import INSTRUCTIONS, ChatMessage, read_chat_usage, read_message
 from .open_calls import OpenCalls
 
 NAME = "message-lines"
@@ -134,15 +133,16 @@ class _Conversation(Reading):
         is_cursor: Whether all rows have the two fields that Cursor's agent writes.
     """
 
+    format = NAME
+
     def __init__(self) -> None:
-        super().__init__(NAME)
-        self.names: Names = {}
+        super().__init__()
         self.open = OpenCalls()
         self.replies: dict[str, str] = {}
         self.shared: set[str] = set()
         self.pending: _Pending | None = None
         self.is_cursor = True
-        self.about: Json = {"system": (), "extra": {}}
+        self.about = {"system": (), "extra": {}}
 
     def take(self, source: Source, row: Json) -> None:
         self.is_cursor = self.is_cursor and row.keys() == {"role", "message"}
@@ -226,11 +226,10 @@ class _Conversation(Reading):
         blocks = [block for entry in self.entries for block in entry.blocks]
         calls = sum(isinstance(block, ToolCall) for block in blocks)
         if calls and not any(isinstance(block, ToolOutput) for block in blocks):
-            count = plural(calls, "call", "calls")
-            self.warnings.append(f"the results of {count} of tools are not in the file")
+            self.warn(calls, "the results of {} of tools are not in the file", "call")
         if self.is_cursor:
             self.about["extra"]["harness"] = "Cursor"
-        return self.make_session(**self.about)
+        return super().finish()
 
     def _name_itself(self, pair: ParsedBlock, source: Source) -> ParsedBlock:
         """Name a call without an id by its line."""

@@ -16,7 +16,7 @@ from ...session.entries import Source, Usage
 from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
-from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, sniff_document, unknown
+from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, placed, sniff_document, unknown
 from ..json_lines import Data, Reader
 from ..recording import Json, Reading, make_call, make_output, read_inclusive
 
@@ -44,20 +44,14 @@ def read(data: Data) -> Session:
     messages = load(data)
     if not isinstance(messages, list):
         raise ReadError(FILE, detail="it is not a JSON list")
-    reading = _AgentMessages()
-    reading.take_all(messages)
-    return reading.finish()
+    return _AgentMessages().read(placed(messages))
 
 
 class _AgentMessages(Reading):
     """State while messages are read one by one."""
 
-    def __init__(self) -> None:
-        super().__init__(NAME)
-        self.system: list[Text] = []
-        self.instructions: str | None = None
-        self.names: dict[str, str] = {}
-        self.about: Json = {}
+    format = NAME
+    instructions: str | None = None
 
     def take(self, source: Source, raw: Any) -> None:
         if not isinstance(raw, dict):

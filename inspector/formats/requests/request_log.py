@@ -14,12 +14,11 @@ from ...errors import ReadError
 from ...session.entries import Source
 from ...session.garbage import paused_gc
 from ...session.session import Session
-from ...text import plural
 from ..harnesses.swe_agent import is_bare_mini
-from ..json_document import FILE, Fields, iso_time, load, place, sniff_document
+from ..json_document import FILE, Fields, iso_time, load, placed, sniff_document
 from ..json_lines import Data, Reader, decode, iter_values
 from ..recording import Json, Reading, first_rows
-from .chat_messages import ANSWERS, ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
+from .chat_messages import ANSWERS, ChatMessage, read_chat, read_chat_tools, read_chat_usage
 from .openai_fields import find_openai
 from .prefix import join_requests
 from .streamed import find_body, read_streamed
@@ -188,15 +187,8 @@ def _is_item(kind: Any) -> bool:
 @paused_gc()
 def read(data: Data) -> Session:
     """Read the session of all requests. Raises `ReadError`, or `EmptySession` if there are no messages."""
-    log = _RequestLog(NAME)
-    for source, value in _find_values(data, log):
-        log.take(source, value)
-    if not log.requests and not log.notes:
-        raise ReadError(FILE, detail="it holds no request")
-    if log.middle:
-        count = plural(log.middle, "request continues", "requests continue")
-        log.warnings.append(f"{count} after a reply that is not in the file: earlier messages are missing")
-    return join_requests(NAME, log.requests, log)
+    log = _RequestLog()
+    return log.read(_find_values(data, log))
 
 
 def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]:
@@ -211,8 +203,7 @@ def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]
             recording.warnings.append(
                 "it is a bare list of messages: read as OpenAI's, it may be another system's"
             )
-        for line, value in enumerate(document if isinstance(document, list) else [document], 1):
-            yield place(line), value
+        yield from placed(document if isinstance(document, list) else [document])
         return
     yield from iter_values(data, recording.corrupt)
 
@@ -220,12 +211,20 @@ def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]
 class _RequestLog(Reading):
     """The requests of a log. `replies` are the messages up to and including each reply, by response id."""
 
-    def __init__(self, format: str) -> None:
-        super().__init__(format)
-        self.names: Names = {}
+    format = NAME
+
+    def __init__(self) -> None:
+        super().__init__()
         self.requests: list[WholeRequest] = []
         self.replies: dict[str, list[ChatMessage]] = {}
         self.middle = 0
+
+    def finish(self) -> Session:
+        if not self.requests and not self.notes:
+            raise ReadError(FILE, detail="it holds no request")
+        lost = "{} after a reply that is not in the file: earlier messages are missing"
+        self.warn(self.middle, lost, "request continues", "requests continue")
+        return join_requests(NAME, self.requests, self)
 
     def take(self, source: Source, value: Any) -> None:
         body, around = _unwrap(value) if isinstance(value, dict) else ({}, {})

@@ -17,7 +17,7 @@ from ...errors import ReadError
 from ...session.entries import Source, Usage
 from ...session.garbage import paused_gc
 from ...session.session import Session
-from ..json_document import FILE, Fields, cut_head, list_objects, load, place, sniff_document
+from ..json_document import FILE, Fields, cut_head, list_objects, load, placed, sniff_document
 from ..json_lines import Data, Reader, iter_values
 from ..recording import Json, Reading, first_rows, read_inclusive
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
@@ -254,13 +254,11 @@ class _Nesting:
 
 def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]:
     if "several" in (sniff_document(data, _judge) or "") and not first_rows(data):
-        for line, value in enumerate(_find_printed(data), 1):
-            yield place(line), value
+        yield from placed(_find_printed(data))
         return
     if len(first_rows(data, 2)) < 2 or sniff_document(data, _judge) is None:
         document = _unpack(load(data))
-        for line, value in enumerate(document if isinstance(document, list) else [document], 1):
-            yield place(line), value
+        yield from placed(document if isinstance(document, list) else [document])
         return
     yield from iter_values(data, recording.corrupt)
 

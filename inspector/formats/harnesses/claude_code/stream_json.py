@@ -11,15 +11,16 @@ Code's form, it is used; otherwise the summary is only in the session's own file
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ....session.blocks import Number
 from ....session.entries import Cost, Source, StatedTotal, Usage, is_tokens
 from ....session.session import Session
 from ...json_document import Fields, ParsedBlock, find_blocks, is_number, join_texts
-from ...json_lines import Data, lines_reader
-from ...recording import Json, Reading, ReplayedRows, first_rows
-from ...requests.anthropic_blocks import Names, read_usage, read_with_rest
+from ...json_lines import Data
+from ...recording import Json, Reading, first_rows, replayed_reader
+from ...requests.anthropic_blocks import read_usage, read_with_rest
 
 NAME = "claude-stream-json"
 BOOKKEEPING = frozenset(
@@ -62,35 +63,19 @@ def is_droid_event(row: Json) -> bool:
     return row.get("type") in ("tool_call", "tool_result") and "toolName" in row
 
 
-class Stream(ReplayedRows):
-    """The rows of a run, and the session they make."""
+class _Stream(Reading):
+    """State while the rows of a run are read.
+
+    `void` are the rows of replies that a later row supersedes, or that were withdrawn by a refusal.
+    """
+
+    format = NAME
 
     def __init__(self) -> None:
-        super().__init__(_StreamReading)
-
-    def begin(self) -> Reading:
-        return self.reading(self._find_void())
-
-    def _find_void(self) -> set[str]:
-        """Return the rows of replies that a later row supersedes, or that were withdrawn by a refusal."""
-        return {
-            name
-            for _, row in self.rows
-            for names in (row.get("supersedes"), row.get("retracted_message_uuids"))
-            for name in (names if isinstance(names, list) else ())
-            if isinstance(name, str)
-        }
-
-
-class _StreamReading(Reading):
-    """Reads the rows of a run."""
-
-    def __init__(self, void: set[str]) -> None:
-        super().__init__(NAME)
-        self.void = void
-        self.about: Json = {}
+        super().__init__()
+        self.void: set[str] = set()
+        self.run: Json = {}
         self.result: Json = {}
-        self.names: Names = {}
         self.replies: dict[tuple[str | None, str], str] = {}
         self.ends: dict[str | None, str | None] = {}
         self.aliases: dict[str, str] = {}
@@ -100,6 +85,13 @@ class _StreamReading(Reading):
         self.totals: list[StatedTotal] = []
         self.stated: Json = {}  # the last result with a cost
 
+    def read(self, records: Iterable[tuple[Source, Json]]) -> Session:
+        rows = list(records)
+        for _, row in rows:
+            for name in ("supersedes", "retracted_message_uuids"):
+                self.void |= {item for item in Fields(row).items(name) or () if isinstance(item, str)}
+        return super().read(rows)
+
     def take(self, source: Source, row: Json) -> None:
         kind, subtype = row.get("type"), row.get("subtype")
         if kind in ("assistant", "user") and isinstance(row.get("message"), dict):
@@ -107,8 +99,8 @@ class _StreamReading(Reading):
         elif kind == "system" and subtype == "compact_boundary":
             self._compact(source, row)
         else:
-            if kind == "system" and subtype == "init" and not self.about:
-                self.about = row
+            if kind == "system" and subtype == "init" and not self.run:
+                self.run = row
             elif kind == "result":
                 self.result = row
                 self._add_cost(row)
@@ -236,7 +228,8 @@ class _StreamReading(Reading):
         self.change(name, blocks=blocks, boundary=boundary, sources=(*entry.sources, source))
 
     def finish(self) -> Session:
-        number = Fields(self.about).text("session_id") or ""
+        run = Fields(self.run, "type", "subtype", "uuid")
+        number, version = run.text("session_id") or "", Fields(self.run).text("claude_code_version")
         if any(entry.boundary and "unreadable" in entry.boundary.extra for entry in self.entries):
             where = f"{number or '<session_id>'}.jsonl"
             self.warnings.append(
@@ -244,7 +237,6 @@ class _StreamReading(Reading):
             )
         if self.lost:
             self.warnings.append("the stream reports that a part of the session was not written")
-        version = Fields(self.about).text("claude_code_version")
         sums = {
             key: self.result[key]
             for key in ("modelUsage", "total_cost_usd", "num_turns")
@@ -252,13 +244,13 @@ class _StreamReading(Reading):
         }
         return self.make_session(
             id=number,
-            model=Fields(self.about).text("model"),
-            cwd=Fields(self.about).text("cwd"),
+            model=run.text("model"),
+            cwd=run.text("cwd"),
             updated=self.updated,
             leaf=self.ends.get(None),
             totals=tuple(self.totals),
             extra=({"version": version} if version else {})
-            | Fields(self.about, "type", "subtype", "session_id", "cwd", "model", "uuid").rest
+            | Fields(run.rest, "session_id", "model", "cwd").rest
             | ({"result": sums} if sums else {}),
         )
 
@@ -280,4 +272,4 @@ def _prompt_tokens(usage: Usage) -> tuple[Number, Number, Number]:
     return usage.input, usage.cache_read, usage.cache_write
 
 
-READER = lines_reader(NAME, "Claude Code stream-json", sniff, Stream)
+READER = replayed_reader(NAME, "Claude Code stream-json", sniff, _Stream)

@@ -15,7 +15,7 @@ from typing import Any
 
 from ....errors import ReadError
 from ....session.blocks import Document
-from ....session.entries import Usage
+from ....session.entries import Source, Usage
 from ....session.garbage import paused_gc
 from ....session.json_text import stringify
 from ....session.session import Session
@@ -28,7 +28,7 @@ from ...json_document import (
     iso_time,
     load,
     load_other,
-    place,
+    placed,
     sniff_document,
 )
 from ...json_lines import Data, Reader, escape_name
@@ -148,12 +148,15 @@ def _read(whole: Json, sidecar: Json | None, manifest: Json) -> Session:
         recording.warnings.append(
             f"its compaction replaces {plural(end, 'message')}, but there are {len(rows):,}; some are missing"
         )
-    for line, raw in enumerate(rows[:end], 1):
-        recording.take(raw, line, split=other is not None)
+    numbered = list(placed(rows))
+    recording.split = other is not None
+    for source, raw in numbered[:end]:
+        recording.take(source, raw)
+    recording.split = False
     if other is not None:
         recording.add_sidecar(other, len(rows))
-    for line, raw in enumerate(rows[end:], end + 1):
-        recording.take(raw, line)
+    for source, raw in numbered[end:]:
+        recording.take(source, raw)
     about = Fields(manifest, "version", "session_id")
     prompt = fields.text("system_prompt")
     fields.any("version")
@@ -186,15 +189,15 @@ def _find_end(rows: list[Any], sidecar: Json) -> int:
 class _Messages(Reading):
     """Add messages as entries. Blocks that the sidecar `after` repeats word by word are kept."""
 
+    format = NAME
+
     def __init__(self, after: list[Any]) -> None:
-        super().__init__(NAME)
-        self.names: Names = {}
+        super().__init__()
         self.after = {print_ for message in after for print_ in _print_all(message)}
         self.kept_ids: dict[str, list[str]] = {}
+        self.split = False  # whether kept and other blocks of a message become separate entries
 
-    def take(self, raw: Any, line: int, *, split: bool = False) -> None:
-        """Add a message. With `split`, kept and other blocks become separate entries."""
-        source = place(line)
+    def take(self, source: Source, raw: Any) -> None:
         if not isinstance(raw, dict):
             self.spoil(source, "a message that is not an object")
             return
@@ -207,12 +210,12 @@ class _Messages(Reading):
         runs: list[tuple[bool, list[int]]] = []
         for index, print_ in enumerate(prints):
             is_kept = print_ in self.after
-            if runs and (runs[-1][0] == is_kept or not split):
+            if runs and (runs[-1][0] == is_kept or not self.split):
                 runs[-1][1].append(index)
             else:
                 runs.append((is_kept, [index]))
         reply = self._take_reply(fields)
-        name = fields.text("id") or f"m{line}"
+        name = fields.text("id") or f"m{source.line}"
         kind = _find_kind(raw)
         for number, (is_kept, places) in enumerate(runs or [(False, [])]):
             parsed_blocks = [blocks[index] for index in places] if runs else blocks
@@ -278,9 +281,8 @@ class _Messages(Reading):
         if details.get("summary") is None:
             details["summary"] = "\n\n".join(block.text for block, _ in own if block.kind == "text")
         details["extra"] = {"messages": count}
-        if changed:
-            blocks = plural(changed, "block of its compaction is", "blocks of its compaction are")
-            self.warnings.append(f"{blocks} neither text nor of the session")
+        strange = "{} neither text nor of the session"
+        self.warn(changed, strange, "block of its compaction is", "blocks of its compaction are")
         name = f"compaction-{sidecar.get('updated_at') or 1}"
         updated_at = sidecar.get("updated_at")
         self.compact(

@@ -20,8 +20,7 @@ from typing import Any
 from ....session.blocks import Reasoning, ToolOutput
 from ....session.entries import Entry, Source, Usage
 from ....session.session import Session
-from ....text import plural
-from ...json_document import Fields, ParsedBlock, find_blocks, iso_time, join_texts
+from ...json_document import Fields, ParsedBlock, find_blocks, iso_time, join_texts, placed
 from ...recording import Json, Reading, read_inclusive
 from ...requests.anthropic_blocks import Names, read_with_rest
 from ...requests.chat_messages import read_part
@@ -120,26 +119,24 @@ def is_typed(texts: Sequence[str]) -> bool:
 
 def read_task(messages: list[Any], screen: Any = None) -> Session:
     """Read a whole task with the rows of its `screen`. Raises `EmptySession` if there are no messages."""
-    task = _TaskReading(screen)
-    task.take_all(messages)
-    return task.finish()
+    return _TaskReading(screen).read(placed(messages))
 
 
 class _TaskReading(Reading):
-    """The state of a task while its messages are read."""
+    """The state of a task while its messages are read. `line` is the current context."""
+
+    format = NAME
 
     def __init__(self, screen: Any) -> None:
-        super().__init__(NAME)
+        super().__init__()
         self.screen = screen
         self.condensed, self.cuts = Condensed(screen), read_ranges(screen)
-        self.names: Names = {}
         self.cwd: str | None = None
         self.is_roo = False
         self.asked_model: str | None = None
         self.models: dict[str, str | None] = {}  # the requested model, by the id of its reply
         self.thoughts: list[tuple[Source, ParsedBlock]] = []  # reasoning of the next reply
         self.hidden: dict[str, list[str]] = {}  # entries by what replaces them: a summary or a marker
-        self.context: list[str] = []  # ids of entries
 
     def take(self, source: Source, raw: Any) -> None:
         fields, line = Fields(raw), source.line
@@ -173,7 +170,7 @@ class _TaskReading(Reading):
     ) -> Entry:
         """Add a summary. If no message names it, it replaces everything but the task itself."""
         number = fields.rest.get("condenseId")
-        rest = self.context[1:] if role == "assistant" else self.context
+        rest = self.line[1:] if role == "assistant" else self.line
         kept_ids = self._without(self.hidden.get(str(number), rest))
         words = join_texts(blocks)
         more: Json = {"timestamp": stamp}
@@ -202,18 +199,18 @@ class _TaskReading(Reading):
         removed = {f"m{number + 1}" for number in range(first, last + 1)}
         kept_ids = [name for name in self._without(removed) if not name.startswith("cut")]
         boundary: Json = {"trigger": "truncation", "kept": tuple(kept_ids)}
-        self.context = [self.compact(f"cut{line}", None, None, boundary).id, *kept_ids]
+        self.line = [self.compact(f"cut{line}", None, None, boundary).id, *kept_ids]
 
     def _without(self, names: Iterable[str]) -> list[str]:
         removed = set(names)
-        return [name for name in self.context if name not in removed]
+        return [name for name in self.line if name not in removed]
 
     def _compact(
         self, source: Source, boundary: Json, blocks: list[ParsedBlock], extra: Json, more: Json
     ) -> Entry:
         name = f"m{source.line}"
         entry = self.compact(name, None, source, boundary, parsed_blocks=blocks, extra=extra, **more)
-        self.context = [entry.id, *boundary["kept"]]
+        self.line = [entry.id, *boundary["kept"]]
         return entry
 
     def _add_message(
@@ -229,7 +226,6 @@ class _TaskReading(Reading):
         elif role != "tool":
             more["meta"] = self._is_meta(blocks)
         entry = self.add(f"m{source.line}", role, blocks, source, fields.rest, **more)
-        self.context.append(entry.id)
         if role == "assistant":
             self.models[entry.id] = self.asked_model
             for thought_source, _ in self.thoughts:
@@ -266,16 +262,15 @@ def _add_figures(recording: Reading, screen: Any) -> None:
         return
     places = {int(entry.id[1:]) - 1: entry for entry in recording.entries if entry.kind == "message"}
     replies = [index for index, entry in places.items() if entry.role == "assistant"]
-    placed = place_requests(requests, replies, [places[index].timestamp for index in replies])
+    by_reply = place_requests(requests, replies, [places[index].timestamp for index in replies])
     used = dict(zip(map(id, requests), read_screen_usage(requests), strict=True))
-    for index, request in placed.items():
+    for index, request in by_reply.items():
         entry = places[index]
         more = {"usage": used[id(request)], "model": request.model, "provider": request.provider}
         more = {key: value for key, value in more.items() if getattr(entry, key) is None}
         recording.change(entry.id, **more, timestamp=entry.timestamp or request.time)
-    if rest := len(requests) - len(placed):
-        count = plural(rest, "request", "requests")
-        recording.warnings.append(f"the usage of {count} on the task's screen fits no reply: not counted")
+    lost = "the usage of {} on the task's screen fits no reply: not counted"
+    recording.warn(len(requests) - len(by_reply), lost, "request")
 
 
 def _read_block(raw: Any, names: Names) -> ParsedBlock:

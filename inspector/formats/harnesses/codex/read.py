@@ -20,7 +20,7 @@ working directory occurs only in the text that Codex put before the first prompt
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -33,8 +33,17 @@ from ....session.speakers import judge
 from ....text import plural
 from ...containers import unpack
 from ...json_document import Fields, ParsedBlock, find_blocks, join_texts, unknown
-from ...json_lines import Data, lines_reader, read_lines, take_all
-from ...recording import Json, Reading, ReplayedRows, first_rows, make_call, make_output, read_inclusive
+from ...json_lines import Data, read_lines, take_all
+from ...recording import (
+    Json,
+    Reading,
+    ReplayedRows,
+    first_rows,
+    make_call,
+    make_output,
+    read_inclusive,
+    replayed_reader,
+)
 from .agents import CopiedRows, find_beside, find_parent, join_agents, name_holders, started_agent
 from .copies import CopiedHistory
 from .parts import (
@@ -62,6 +71,7 @@ from .parts import (
 )
 
 NAME = "codex"
+Rows = Iterable[tuple[Source, Json]]
 UNSHOWN = frozenset({"ghost_snapshot", "additional_tools"})
 HARNESS = ("# AGENTS.md", "<permissions instructions>", "<user_instructions>", "<environment_context>")
 ESTIMATE = "estimated by Codex"
@@ -88,7 +98,7 @@ def sniff(data: Data) -> str | None:
 
 def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     """Read the rollout and those of its sub-agents, each on a sidechain. Raises `EmptySession`."""
-    rollout = Rollout()
+    rollout = ReplayedRows(_Rollout)
     main = read_lines(rollout, data)
     main_rows = CopiedRows(row for _, row in rollout.rows)
     agents: list[Session] = []
@@ -96,7 +106,7 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     for name in sorted(other_files):
         if name.removesuffix(".zst") in other_files and name.endswith(".zst"):
             continue  # if both a plain and a packed file exist, read the plain one
-        other = Rollout()
+        other = ReplayedRows(_Rollout)
         try:
             content = unpack(other_files[name])
         except ReadError:
@@ -113,71 +123,52 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     return join_agents(main, agents)
 
 
-class Rollout(ReplayedRows):
-    """The rows of a rollout, from which a session is built."""
-
-    def __init__(self) -> None:
-        super().__init__(_RolloutReading)
-
-    def begin(self) -> Reading:
-        return self.reading(self)
-
-    def find_item_texts(self) -> dict[str, tuple[str, ...]]:
-        """Return the texts of all items, by the name of the event that repeats them."""
-        texts: dict[str, list[str]] = {event: [] for event in MESSAGE_EVENTS}
-        for _, row in self.rows:
-            payload = row.get("payload", row)
-            fields = Fields(payload)
-            if row.get("type") == "event_msg" or fields.rest.get("type") != "message":
-                continue
-            event = "agent_message" if fields.rest.get("role") == "assistant" else "user_message"
-            parts = fields.rest.get("content")
-            for part in parts if isinstance(parts, list) else ():
-                texts[event].append(Fields(part).text("text") or "")
-        return {event: tuple(words) for event, words in texts.items()}
-
-    def find_summaries(self) -> dict[str, Usage | None]:
-        """Return the usage of the responses that wrote summaries, by response id, as far as compactions name
-        them; None if the file has no usage of a response."""
-        rows = [(row.get("type"), Fields(row.get("payload"))) for _, row in self.rows]
-        response_ids = (fields.text("compaction_response_id") for kind, fields in rows if kind == "compacted")
-        usages: dict[str, Usage | None] = {name: None for name in response_ids if name is not None}
-        for kind, fields in rows if usages else ():
-            if kind == "token_usage_record" and (name := fields.text("response_id")) in usages:
-                usages[name] = read_inclusive(fields.object("usage"), *USAGE)
-        return usages
-
-    def find_typed_texts(self) -> set[str] | None:
-        """Return the texts that people typed, according to the events; None if there are no such events."""
-        events = (
-            read_repeated_message(payload)
-            for _, row in self.rows
-            if isinstance(payload := row.get("payload"), dict)
-        )
-        typed = {words.strip() for event, words in events if event == "user_message"}
-        return {words for words in typed if not words.startswith(HARNESS)} or None
+def _find_item_texts(rows: Rows) -> dict[str, list[str]]:
+    """Return the texts of all items, by the name of the event that repeats them."""
+    texts: dict[str, list[str]] = {event: [] for event in MESSAGE_EVENTS}
+    for _, row in rows:
+        fields = Fields(row.get("payload", row))
+        if row.get("type") == "event_msg" or fields.rest.get("type") != "message":
+            continue
+        event = "agent_message" if fields.rest.get("role") == "assistant" else "user_message"
+        texts[event] += [Fields(part).text("text") or "" for part in fields.items("content") or ()]
+    return texts
 
 
-class _RolloutReading(Reading):
+def _find_summaries(rows: Rows) -> dict[str, Usage | None]:
+    """Return the usage of the responses that wrote summaries, by response id, as far as compactions name
+    them; None if the file has no usage of a response."""
+    payloads = [(row.get("type"), Fields(row.get("payload"))) for _, row in rows]
+    response_ids = (fields.text("compaction_response_id") for kind, fields in payloads if kind == "compacted")
+    usages: dict[str, Usage | None] = {name: None for name in response_ids if name is not None}
+    for kind, fields in payloads if usages else ():
+        if kind == "token_usage_record" and (name := fields.text("response_id")) in usages:
+            usages[name] = read_inclusive(fields.object("usage"), *USAGE)
+    return usages
+
+
+def _find_typed_texts(rows: Rows) -> set[str] | None:
+    """Return the texts that people typed, according to the events; None if there are no such events."""
+    payloads = (payload for _, row in rows if isinstance(payload := row.get("payload"), dict))
+    events = map(read_repeated_message, payloads)
+    typed = {words.strip() for event, words in events if event == "user_message"}
+    return {words for words in typed if not words.startswith(HARNESS)} or None
+
+
+class _Rollout(Reading):
     """State while a rollout is read row by row."""
 
-    def __init__(self, rollout: Rollout) -> None:
-        super().__init__(NAME)
-        self.history = CopiedHistory([row for _, row in rollout.rows])
+    format = NAME
+
+    def __init__(self) -> None:
+        super().__init__()
         self.row_count = 0  # rows read
-        self.texts = rollout.find_item_texts()
-        self.summaries = rollout.find_summaries()
-        self.typed = rollout.find_typed_texts()
         self.agents: dict[str, None] = {}  # threads of sub-agents that it started
         self.repeated: dict[str, tuple[frozenset[str], str]] = {}
         self.meta: Json = {}
-        self.model: str | None = None
-        self.window: int | None = None
         self.reply: str | None = None  # id of the entry to which items of the same reply are added
         self.unpaid: str | None = None  # the last reply without usage
         self.total: Any = None
-        self.names: dict[str, str] = {}
-        self.line: list[str] = []
         self.items: dict[str, str] = {}  # id of the entry that contains an item, by item id
         self.missing = 0
         self.agent_text = ""  # the last message from another agent
@@ -186,6 +177,14 @@ class _RolloutReading(Reading):
         self.updated: str | None = None
         self.responses: set[str] = set()
         self.last_event = ("", "", "")
+
+    def read(self, records: Rows) -> Session:
+        """Read all rows. Later rows say what earlier ones repeat, and who typed them."""
+        rows = list(records)
+        self.history = CopiedHistory([row for _, row in rows])
+        self.texts, self.summaries = _find_item_texts(rows), _find_summaries(rows)
+        self.typed = _find_typed_texts(rows)
+        return super().read(rows)
 
     def take(self, source: Source, row: Json) -> None:
         kind, payload = row.get("type"), row.get("payload")
@@ -232,20 +231,12 @@ class _RolloutReading(Reading):
         """The fields that mark a copied entry; empty for the rollout's own entries."""
         return {"copied_from": self.history.origin} if self.history.holds(self.row_count - 1) else {}
 
-    def _add(
-        self, name: str, role: str, parsed_blocks: list[ParsedBlock], source: Source | None, **more: Any
-    ) -> str:
-        more.setdefault("parent", self.line[-1] if self.line else None)
-        entry = self.add(name, role, parsed_blocks, source, **more)
-        self.line.append(entry.id)
-        return entry.id
-
     # Items
 
     def _name_item(self, item: Json) -> None:
         """Store the entry of an item under the item's id: a later compaction may refer to it."""
-        if isinstance(name := item.get("id"), str) and self.line and item.get("type") not in UNSHOWN:
-            self.items[name] = self.line[-1]
+        if isinstance(name := item.get("id"), str) and self.tip and item.get("type") not in UNSHOWN:
+            self.items[name] = self.tip
 
     def _take_item(self, source: Source, payload: Json, time: str | None) -> None:
         kind = payload.get("type", "message")
@@ -256,7 +247,7 @@ class _RolloutReading(Reading):
         if isinstance(kind, str) and kind.endswith("_output"):
             call = fields.text("call_id") or ""
             self.reply = None
-            self._add(name, "tool", [self._read_output(fields, call)], source, timestamp=time)
+            self.add(name, "tool", [self._read_output(fields, call)], source, timestamp=time)
             return
         if kind == "agent_message":
             self._take_agent_message(source, fields, time)
@@ -269,7 +260,7 @@ class _RolloutReading(Reading):
         parsed_blocks = self._read_reply(kind, payload)
         if self.reply is None:
             more: Json = {"model": self.model, "provider": Fields(self.meta).text("model_provider")}
-            self.reply = self._add(name, "assistant", parsed_blocks, source, timestamp=time, **more)
+            self.reply = self.add(name, "assistant", parsed_blocks, source, timestamp=time, **more).id
             self.unpaid = self.reply
             return
         self.extend(self.reply, parsed_blocks, source)
@@ -286,11 +277,10 @@ class _RolloutReading(Reading):
             return
         extra = fields.rest | {"speaker": "agent", "way": "notification"}
         extra |= {"sealed": sealed} if sealed else {}
-        self._add(
-            f"line-{source.line}", "user", parsed_blocks, source, extra=extra, timestamp=time, meta=True
-        )
+        name = f"line-{source.line}"
+        self.add(name, "user", parsed_blocks, source, extra, timestamp=time, meta=True)
 
-    def _take_words(self, name: str, source: Source | None, fields: Fields, **more: Any) -> str:
+    def _take_words(self, name: str, source: Source | None, fields: Fields, **more: Any) -> None:
         """Add a message that is not a reply: the user's, or instructions of the harness."""
         label = fields.text("role")
         parsed_blocks = find_blocks(fields.any("content"), read_part)
@@ -302,7 +292,7 @@ class _RolloutReading(Reading):
             fields.rest |= judge(joined_text).extra if foreign else {}
         elif "user.text" in kinds:
             more |= {"meta": False}
-        elif self.line and is_shown(self[self.line[-1]].blocks, parsed_blocks, joined_text):
+        elif self.tip and is_shown(self[self.tip].blocks, parsed_blocks, joined_text):
             more |= {"meta": True}
         elif parsed_blocks and all(block.kind == "text" for block, _ in parsed_blocks):
             texts = [block.text.strip() for block, _ in parsed_blocks]
@@ -315,7 +305,7 @@ class _RolloutReading(Reading):
         if source is None and not more.get("meta"):
             # A message that a compaction repeats was typed earlier: it opens no turn.
             more["meta"], extra = True, {"speaker": "user"} | extra
-        return self._add(name, "user", parsed_blocks, source, extra=extra, **more)
+        self.add(name, "user", parsed_blocks, source, extra, **more)
 
     def _read_reply(self, kind: Any, payload: Json) -> list[ParsedBlock]:
         fields = Fields(payload, "type", "role")
@@ -400,8 +390,7 @@ class _RolloutReading(Reading):
             self.total = total or self.total
             return
         if not usage.tokens:
-            last_id = self.line[-1] if self.line else None
-            entry = self[last_id] if last_id else None
+            entry = self[self.tip] if self.tip else None
             tokens_after = Fields(last).number("total_tokens")
             if entry is not None and entry.boundary is not None and tokens_after:
                 extra = {**entry.boundary.extra, "tokens_after": ESTIMATE}
@@ -440,10 +429,10 @@ class _RolloutReading(Reading):
         if self.unpaid is not None:
             self.change(self.unpaid, usage=usage, **self._copied)
             self.unpaid = None
-        elif self.line and self[self.line[-1]].role != "assistant":
+        elif self.tip and self[self.tip].role != "assistant":
             # A request whose reply is not in the file, for example because it was interrupted.
             more: Json = {"usage": usage, "kind": "note", **self._copied}
-            self._add(f"request-{len(self.entries)}", "assistant", [], None, **more)
+            self.add(f"request-{len(self.entries)}", "assistant", [], None, **more)
 
     def _roll_back(self, count: Any) -> None:
         """Remove the newest turns: the next entry follows the one before them."""
@@ -452,7 +441,7 @@ class _RolloutReading(Reading):
         while turns_left > 0 and index:
             index -= 1
             turns_left -= self[self.line[index]].opens_turn
-        del self.line[index:]
+        self.cut(index)
         self.reply = self.unpaid = None
 
     # Compactions
@@ -507,7 +496,7 @@ class _RolloutReading(Reading):
             kept_ids = [e.id for e in entries if e.role == "user" and e.kind == "message"]
         prompt = self.last_usage.tokens if self.last_usage is not None else None
         sealed_by = {} if summary else {"unreadable": True}
-        entry = self.compact(
+        self.compact(
             f"line-{source.line}",
             shown,
             source,
@@ -517,7 +506,6 @@ class _RolloutReading(Reading):
                 "summary": summary,
                 "extra": sealed_by,
             },
-            parent=self.line[-1] if self.line else None,
             timestamp=time,
             usage=self.summaries.get(fields.text("compaction_response_id") or ""),
             model=self.model,
@@ -525,16 +513,15 @@ class _RolloutReading(Reading):
             **self._copied,
             **({"parsed_blocks": sealed} if sealed and not summary else {}),
         )
-        self.line.append(entry.id)
         for number, raw in enumerate(fresh, 1):
             name = f"line-{source.line}.{number}"
             if raw.get("type", "message") == "message" and raw.get("role") != "assistant":
                 self._take_words(name, None, Fields(raw, "type"), timestamp=time)
             elif isinstance(raw.get("type"), str) and str(raw["type"]).endswith("_output"):
                 call = Fields(raw, "type")
-                self._add(name, "tool", [self._read_output(call, call.text("call_id") or "")], None)
+                self.add(name, "tool", [self._read_output(call, call.text("call_id") or "")], None)
             else:
-                self._add(name, "assistant", self._read_reply(raw.get("type", "message"), raw), None)
+                self.add(name, "assistant", self._read_reply(raw.get("type", "message"), raw), None)
             self._name_item(raw)
 
     def _find_cwd(self) -> str | None:
@@ -550,9 +537,8 @@ class _RolloutReading(Reading):
         if not self.meta:
             warnings.append("its header is not in the file: session id, model and folder may be unknown")
         warnings += self.history.warnings()
-        if self.missing:
-            items = plural(self.missing, "item is", "items are")
-            warnings.append(f"{items} kept by its compactions but not in this file: not counted")
+        kept = "{} kept by its compactions but not in this file: not counted"
+        self.warn(self.missing, kept, "item is", "items are")
         if isinstance(self.meta.get("history_base"), dict):
             warnings.append("its history begins in another file, which is not read")
         version = self.meta.get("cli_version")
@@ -561,24 +547,21 @@ class _RolloutReading(Reading):
         extra |= fields.rest | ({"dynamic_tools": rest} if rest else {})
         return self.make_session(
             id=read_id(self.meta),
-            model=self.model,
-            window=self.window,
             cwd=Fields(self.meta).text("cwd") or self._find_cwd(),
             created=Fields(self.meta).text("timestamp"),
             updated=self.updated,
             system=(Text(text=words),) if words else (),
             tools=tools,
-            leaf=self.line[-1] if self.line else None,
             subagents=tuple(SubAgent(id=name, silent=True) for name in self.agents),
             extra=extra,
         )
 
 
-READER = lines_reader(
+READER = replayed_reader(
     NAME,
     "Codex rollout",
     sniff,
-    Rollout,
+    _Rollout,
     find_beside=find_beside,
     read_all=read_all,
     name_holders=name_holders,

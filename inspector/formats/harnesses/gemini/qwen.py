@@ -9,7 +9,7 @@ on a sidechain, unless the whole chat is a sub-agent's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ....session.blocks import Block, ToolOutput
@@ -17,9 +17,9 @@ from ....session.entries import Source
 from ....session.json_text import stringify
 from ....session.session import Session
 from ...json_document import Fields, ParsedBlock, join_texts
-from ...json_lines import Data, lines_reader
+from ...json_lines import Data
 from ...parents import Chain
-from ...recording import Json, JsonRows, Reading, first_rows
+from ...recording import Json, Reading, first_rows, replayed_reader
 from .parts import make_google_usage, read_parts
 
 NAME = "qwen"
@@ -56,24 +56,14 @@ def sniff(data: Data) -> str | None:
     return "none of its first lines is a message with `parts` and a uuid"
 
 
-class Chat(JsonRows):
-    """The lines of a chat, from which a session is built."""
-
-    def make_session(self) -> Session:
-        reading = _ChatReading()
-        reading.corrupt = list(self.corrupt)
-        return reading.read([(_name(source, row), source, row) for source, row in self.rows])
-
-
-class _ChatReading(Reading):
+class _Chat(Reading):
     """State while a chat is read."""
 
-    def __init__(self) -> None:
-        super().__init__(NAME)
-        self.names: dict[str, str] = {}
+    format = NAME
 
-    def read(self, rows: list[tuple[str, Source, Json]]) -> Session:
-        """Build the session from named lines. Raises `EmptySession` if none of them is a message."""
+    def read(self, records: Iterable[tuple[Source, Json]]) -> Session:
+        """Build the session from its lines. Raises `EmptySession` if none of them is a message."""
+        rows = [(_name(source, row), source, row) for source, row in records]
         chain, ends, about = Chain(), dict[str, str](), dict[str, str]()
         title: str | None = None
         parents: list[str | None] = []
@@ -220,4 +210,4 @@ def _find_history(row: Json) -> list[Any] | None:
     return history if history or status in DONE else None
 
 
-READER = lines_reader(NAME, "Qwen Code chat", sniff, Chat)
+READER = replayed_reader(NAME, "Qwen Code chat", sniff, _Chat)

@@ -20,7 +20,16 @@ from ....session.entries import Source
 from ....session.garbage import paused_gc
 from ....session.json_text import stringify
 from ....session.session import Session
-from ...json_document import FILE, Fields, ParsedBlock, join_texts, load, sniff_document
+from ...json_document import (
+    FILE,
+    Fields,
+    ParsedBlock,
+    find_lack,
+    join_texts,
+    load_object,
+    placed,
+    sniff_document,
+)
 from ...json_lines import Data, Reader, iter_values
 from ...recording import Json, Reading, first_rows
 from .parts import make_google_usage, read_parts, read_response
@@ -53,8 +62,8 @@ def _is_reply(value: Any) -> bool:
 
 
 def _judge(value: Any) -> str | None:
-    if not isinstance(value, dict):
-        return "not a JSON object"
+    if lack := find_lack(value):
+        return lack
     messages = value.get("messages")
     if not _is_about(value) and not (isinstance(messages, list) and any(map(_is_reply, messages[:8]))):
         return "it has no `sessionId` and `projectHash`"
@@ -81,33 +90,26 @@ def read(data: Data) -> Session:
     """Read the whole chat. Raises `ReadError`, or `EmptySession` if it contains no messages."""
     chat = _Chat()
     if sniff_document(data, _judge) is None and len(first_rows(data, 2)) < 2:
-        document = load(data)
-        if not isinstance(document, dict):
-            raise ReadError(FILE, detail="it is not a JSON object")
-        chat.about = Fields(document, "messages").rest
-        messages = document.get("messages")
-        chat.take_all(messages if isinstance(messages, list) else ())
-        return chat.finish()
-    for source, row in iter_values(data, chat.corrupt):
-        chat.take(source, row)
-    if not chat.about and not chat.line:
-        raise ReadError(FILE, detail="it has no `sessionId` and no messages")
-    return chat.finish()
+        document = Fields(load_object(data))
+        messages = document.items("messages") or ()
+        chat.about = Fields(document.rest, "messages").rest
+        return chat.read(placed(messages))
+    return chat.read(iter_values(data, chat.corrupt))
 
 
 class _Chat(Reading):
     """State while a chat is read row by row: all messages, and the ones in the current history."""
 
+    format = NAME
+
     def __init__(self) -> None:
-        super().__init__(NAME)
-        self.about: Json = {}
+        super().__init__()
         self.messages: list[_Message] = []
-        self.line: list[_Message] = []
+        self.path: list[_Message] = []
         self.ids: set[Any] = set()  # of all messages
         self._counted: set[str] = set()  # of messages with token counts
         # The messages of the current history by id; None if it changed.
         self._standing: dict[str, _Message] | None = {}
-        self.names: dict[str, str] = {}
 
     def take(self, source: Source, row: Any) -> None:
         if not isinstance(row, dict):
@@ -145,9 +147,9 @@ class _Chat(Reading):
         self._add(name if isinstance(name, str) else f"m{len(self.messages) + 1}", row, sources)
 
     def _add(self, name: str, raw: Json, sources: list[Source], kind: str = "message") -> _Message:
-        message = _Message(name, raw, self.line[-1] if self.line else None, sources, kind)
+        message = _Message(name, raw, self.path[-1] if self.path else None, sources, kind)
         self.messages.append(message)
-        self.line.append(message)
+        self.path.append(message)
         self._count(raw)
         number = raw.get("id")
         if isinstance(number, str):
@@ -163,14 +165,14 @@ class _Chat(Reading):
     def _find_standing(self) -> dict[str, _Message]:
         if self._standing is None:
             self._standing = {}
-            for message in self.line:
+            for message in self.path:
                 if message.kind == "message" and isinstance(number := message.raw.get("id"), str):
                     self._standing.setdefault(number, message)
         return self._standing
 
     def _rewind(self, name: Any) -> None:
-        index = next((index for index, message in enumerate(self.line) if message.raw.get("id") == name), 0)
-        del self.line[index:]
+        index = next((index for index, message in enumerate(self.path) if message.raw.get("id") == name), 0)
+        del self.path[index:]
         self._standing = None
 
     def _remove(self, gone: set[str]) -> None:
@@ -178,16 +180,16 @@ class _Chat(Reading):
         if not gone & self.ids:
             return
         remaining: list[_Message] = []
-        for message in self.line:
+        for message in self.path:
             if message.raw.get("id") not in gone:
                 message.before = remaining[-1] if remaining else None
                 remaining.append(message)
-        self.line, self._standing = remaining, None
+        self.path, self._standing = remaining, None
 
     def _replace(self, source: Source, messages: list[Any]) -> bool:
         """Read a new history. Returns whether its row became an entry: a compression or cleared outputs."""
         self._standing = None
-        by_id = {str(message.raw.get("id")): message for message in self.line if message.kind == "message"}
+        by_id = {str(message.raw.get("id")): message for message in self.path if message.kind == "message"}
         rows = _drop_repeated_results(
             [row for row in messages if isinstance(row, dict) and row.get("type") in ("user", "gemini")],
             by_id,
@@ -195,7 +197,7 @@ class _Chat(Reading):
         index = next(
             (index for index, row in enumerate(rows[:3]) if SNAPSHOT in stringify(row.get("content"))), None
         )
-        last = next((message for message in reversed(self.line) if message.kind == "compaction"), None)
+        last = next((message for message in reversed(self.path) if message.kind == "compaction"), None)
         if index is not None and last is not None and _is_again(last.raw, rows[index]):
             rows[index] = {**rows[index], "id": last.raw.get("id")}
             return self._change(source, rows, self._find_current(last))
@@ -216,15 +218,15 @@ class _Chat(Reading):
             summary.kept_messages, summary.after = tuple(kept_messages), tuple(after)
             return True
         first = rows[0].get("id") if rows else None
-        starts = (n for n, message in enumerate(self.line) if rows and message.raw.get("id") == first)
+        starts = (n for n, message in enumerate(self.path) if rows and message.raw.get("id") == first)
         before = next(starts, 0)
         return self._change(
-            source, rows, [message for message in self.line[before:] if message.kind == "message"]
+            source, rows, [message for message in self.path[before:] if message.kind == "message"]
         )
 
     def _find_current(self, last: _Message) -> list[_Message]:
         """Return the messages sent since the last compression: those it left, and the later ones."""
-        later = self.line[self.line.index(last) + 1 :]
+        later = self.path[self.path.index(last) + 1 :]
         return [
             *last.after,
             *(message for message in later if message.kind == "message" and message not in last.after),
@@ -253,17 +255,17 @@ class _Chat(Reading):
                 self._renew(current[stays], rows[stays])
             stays += 1
         gone = current[stays:]
-        for message in self.line:
+        for message in self.path:
             message.kept_messages = tuple(other for other in message.kept_messages if other not in gone)
-        first = next((n for n, message in enumerate(self.line) if message in gone), len(self.line))
+        first = next((n for n, message in enumerate(self.path) if message in gone), len(self.path))
         summary = next(
-            (n for n, message in enumerate(self.line) if message.after and message not in gone), -1
+            (n for n, message in enumerate(self.path) if message.after and message not in gone), -1
         )
         if summary > first:
             first = next(
-                (n for n, message in enumerate(self.line) if n > summary and message in gone), len(self.line)
+                (n for n, message in enumerate(self.path) if n > summary and message in gone), len(self.path)
             )
-        del self.line[first:]
+        del self.path[first:]
         for row in rows[stays:]:
             self._add_again(row)
         return False
@@ -285,12 +287,14 @@ class _Chat(Reading):
         return self._add(f"{row.get('id')}", Fields(row, "tokens").rest if again else row, [])
 
     def finish(self) -> Session:
+        if not self.about and not self.path:
+            raise ReadError(FILE, detail="it has no `sessionId` and no messages")
         ends: dict[int, str | None] = {}
         for message in self.messages:
             parent = ends[id(message.before)] if message.before is not None else None
             ends[id(message)] = self._write(message, parent)
         about = Fields(self.about, "messages")
-        leaf = ends[id(self.line[-1])] if self.line else None
+        leaf = ends[id(self.path[-1])] if self.path else None
         return self.make_session(
             id=about.text("sessionId") or "",
             title=about.text("summary"),

@@ -24,9 +24,11 @@ from ...json_document import (
     FILE,
     Fields,
     ParsedBlock,
+    find_lack,
     is_number,
     iso_time,
     load,
+    placed,
     sniff_document,
     unknown,
 )
@@ -66,13 +68,9 @@ def _open_answer(value: Any) -> Any:
 
 def _judge(value: Any) -> str | None:
     value = _open_answer(value)
-    if not isinstance(value, dict):
-        return "not a JSON object"
-    info, messages = value.get("info"), value.get("messages")
-    if not isinstance(info, dict):
-        return "it has no `info` of an opencode session"
-    if not isinstance(messages, list):
-        return "it has no list `messages`"
+    if lack := find_lack(value, info=dict, messages=list):
+        return lack
+    info, messages = value["info"], value["messages"]
     # The id may be redacted or missing; then the rest of the export identifies the format.
     if (
         str(info.get("id")).startswith("ses_")
@@ -92,18 +90,20 @@ def _is_message(raw: Any) -> bool:
 def read(data: Data) -> Session:
     """Read the whole session. Raises `ReadError`, or `EmptySession` if it contains no messages."""
     document = _open_answer(load(_skip_printed_line(data)))
-    if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
-        raise ReadError(FILE, detail="it has no list `messages`")
-    reading = _ExportReading(document["messages"])
-    reading.take_all(document["messages"])
-    return reading.read(Fields(document, "messages"))
+    if lack := find_lack(document, messages=list):
+        raise ReadError(FILE, detail=lack)
+    return _ExportReading(document).read(placed(document["messages"]))
 
 
 class _ExportReading(Reading):
     """State while an export is read message by message."""
 
-    def __init__(self, messages: list[Any]) -> None:
-        super().__init__(NAME)
+    format = NAME
+
+    def __init__(self, document: Json) -> None:
+        super().__init__()
+        self.document = Fields(document, "messages")
+        messages = document["messages"]
         self.marks: dict[str, Json] = {}
         self.summaries = {
             info["parentID"]
@@ -286,10 +286,9 @@ class _ExportReading(Reading):
             model=_text(extra, "modelID"),
         )
 
-    def read(self, document: Fields) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
+    def finish(self) -> Session:
         self._clear(None)
-        info = Fields(document.object("info"))
+        info = Fields(self.document.object("info"))
         times, revert = Fields(info.object("time")), Fields(info.rest.get("revert"))
         more: Json = {}
         hidden = revert.text("messageID")
@@ -305,7 +304,7 @@ class _ExportReading(Reading):
             cwd=info.text("directory") or Fields(info.rest.get("location")).text("directory"),
             created=iso_time(times.number("created")),
             updated=iso_time(times.number("updated")),
-            extra=document.rest | info.rest | ({"version": version} if version else {}),
+            extra=self.document.rest | info.rest | ({"version": version} if version else {}),
             **more,
         )
 

@@ -16,11 +16,10 @@ from typing import Any
 
 from ....errors import RECOGNISED, EmptySession
 from ....session.blocks import Reasoning, Text
-from ....session.entries import Source, Tool
+from ....session.entries import Source
 from ....session.garbage import paused_gc
 from ....session.session import Session
-from ....text import plural
-from ...json_document import FILE, Fields, ParsedBlock, find_blocks, load, place, sniff_document
+from ...json_document import FILE, Fields, ParsedBlock, find_blocks, load, place, placed, sniff_document
 from ...json_lines import Data, Reader, read_lines
 from ...recording import (
     Json,
@@ -88,9 +87,7 @@ def read(data: Data) -> Session:
     if is_state(document):
         why = "it is the state of a conversation; its events belong into the folder events/ next to it"
         raise EmptySession(FILE, [(NAME, RECOGNISED)], why)
-    listed = _EventReading()
-    listed.take_all(_find_events(document))
-    return listed.finish()
+    return _EventReading().read(placed(_find_events(document)))
 
 
 @paused_gc()
@@ -110,9 +107,8 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
         return read(data)  # raises an error with the reason
     for response, used in state.used.items():
         reading.used.setdefault(response, used)
-    if missing := max(numbers) + 1 - len(set(numbers)):
-        were = plural(missing, "event is", "events are")
-        reading.warnings.append(f"{were} missing in its folder")
+    gaps = max(numbers) + 1 - len(set(numbers))
+    reading.warn(gaps, "{} missing in its folder", "event is", "events are")
     if len(numbers) >= MOST:
         reading.warnings.append(f"only {MOST:,} events are read of its folder")
     reading.about = {"id": state.id, "cwd": state.cwd}
@@ -120,23 +116,19 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
 
 
 class _EventReading(Reading):
-    """State while a conversation is read event by event."""
+    """State while a conversation is read event by event. `line` is the current context."""
+
+    format = NAME
 
     def __init__(self) -> None:
-        super().__init__(NAME)
-        self.system = ""
-        self.tools: tuple[Tool, ...] = ()
-        self.model: str | None = None
-        self.names: dict[str, str] = {}
+        super().__init__()
+        self.prompt = ""
         self.replies: dict[str, str] = {}
-        self.events: dict[str, list[str]] = {}
+        self.events: dict[str, list[str]] = {}  # the events of each entry
         self.used: dict[str, Json] = {}
-        self.live: list[str] = []
         self.ends: dict[str, str | None] = {}  # the entry that contains an event or precedes it, by event id
-        self.tip: str | None = None
         self.sums: dict[str, float] = {}
         self.grown: dict[str, float] | None = None
-        self.about: Json = {}  # fields of the session from the conversation's state
 
     def take(self, source: Source, row: Any) -> None:
         if not isinstance(row, dict):
@@ -147,22 +139,22 @@ class _EventReading(Reading):
         time = fields.text("timestamp")
         self.times += [time] if time else []
         self._go_to(fields)
+        first = len(self.entries)
         if kind == "MessageEvent" and isinstance(row.get("llm_message"), dict):
             message, _ = read_message(fields.any("llm_message"), self.names)
             role = message.role if message.role in ("user", "assistant") else "user"
             more: Json = {} if role == message.role else {"meta": True}
             more |= {"model": self.model} if role == "assistant" else {}
             behind = find_blocks(fields.items("extended_content"), lambda part: read_part(part, self.names))
-            self._add(
-                name, role, message.parsed_blocks, source, fields.rest | message.extra, timestamp=time, **more
-            )
-            self._know(fields, self.live[-1])
+            extra = fields.rest | message.extra
+            entry = self.add(name, role, message.parsed_blocks, source, extra, timestamp=time, **more)
+            self._know(fields, entry.id)
             if behind:
-                self._add(f"{name}/added", "user", behind, None, {}, of=name, timestamp=time, meta=True)
+                self.add(f"{name}/added", "user", behind, None, timestamp=time, meta=True)
         elif kind == "ActionEvent":
             self._act(name, source, fields, time)
         elif kind in OUTPUTS:
-            self._add(name, "tool", [self._read_output(kind, fields)], source, fields.rest, timestamp=time)
+            self.add(name, "tool", [self._read_output(kind, fields)], source, fields.rest, timestamp=time)
         elif kind == "Condensation":
             self._condense(name, source, fields, time)
         else:
@@ -172,6 +164,7 @@ class _EventReading(Reading):
                 self._take_stats(Fields(fields.rest.get("value")))
             self.note(kind or "event without a kind", source, is_known=kind in KINDS)
         self.ends[name] = self.tip
+        self.events |= {entry.id: [name] for entry in self.entries[first:]}
 
     def _go_to(self, fields: Fields) -> None:
         """Continue after the parent of an event if it names one, else after the previous event."""
@@ -182,32 +175,15 @@ class _EventReading(Reading):
         if above == self.tip:
             return
         # Another branch: restore the context at that point.
-        self.tip, self.live = above, []
+        self.tip, self.line = above, []
         while above is not None:
             entry = self[above]
             if entry.boundary is not None:
-                self.live += reversed(entry.boundary.kept)
+                self.line += reversed(entry.boundary.kept)
                 break
-            self.live.append(above)
+            self.line.append(above)
             above = entry.parent
-        self.live.reverse()
-
-    def _add(
-        self,
-        name: str,
-        role: str,
-        parsed_blocks: list[ParsedBlock],
-        source: Source | None,
-        extra: Json,
-        *,
-        of: str = "",
-        **more: Any,
-    ) -> None:
-        """Add an entry for an event. It gets the event's id, unless it is a further entry `of` the event."""
-        entry = self.add(name, role, parsed_blocks, source, extra, parent=self.tip, **more)
-        self.events.setdefault(entry.id, []).append(of or name)
-        self.live.append(entry.id)
-        self.tip = entry.id
+        self.line.reverse()
 
     def _know(self, fields: Fields, entry: str) -> None:
         if (number := fields.text("llm_response_id")) is not None:
@@ -231,7 +207,7 @@ class _EventReading(Reading):
         thought_blocks = find_blocks(fields.any("thought"), lambda raw: read_part(raw, self.names))
         call_block = make_call(self.names, call, tool, arguments), tool_call.rest
         reply = self.replies.get(number) if isinstance(number, str) else None
-        if reply is not None and self.live and self.live[-1] == reply == self.tip:
+        if reply is not None and self.line and self.line[-1] == reply == self.tip:
             entry = self[reply]
             self.change(reply, blocks=(*entry.blocks, call_block[0]), sources=(*entry.sources, source))
             self.events[reply].append(name)
@@ -239,8 +215,8 @@ class _EventReading(Reading):
         if thought or signed:
             parsed_blocks.append((Reasoning(text=thought or "", signature=signed), {}))
         parsed_blocks += [*thought_blocks, call_block]
-        self._add(name, "assistant", parsed_blocks, source, fields.rest, timestamp=time, model=self.model)
-        self._know(fields, self.live[-1])
+        more: Json = {"timestamp": time, "model": self.model}
+        self._know(fields, self.add(name, "assistant", parsed_blocks, source, fields.rest, **more).id)
 
     def _read_output(self, kind: str, fields: Fields) -> ParsedBlock:
         call, tool = fields.text("tool_call_id") or "", fields.text("tool_name")
@@ -257,24 +233,20 @@ class _EventReading(Reading):
         raw = fields.any("forgotten_event_ids")
         forgotten = {item for item in raw if isinstance(item, str)} if isinstance(raw, list) else set()
         kept_ids = [
-            entry_id for entry_id in self.live if not forgotten & set(self.events.get(entry_id, [entry_id]))
+            entry_id for entry_id in self.line if not forgotten & set(self.events.get(entry_id, [entry_id]))
         ]
         summary = fields.text("summary")
         boundary: Json = {"kept": tuple(kept_ids), "summary": summary}
         offset = fields.number("summary_offset")
         boundary["extra"] = {} if offset is None else {"summary_offset": offset}
-        entry = self.compact(
-            name, summary, source, boundary, parent=self.tip, timestamp=time, extra=fields.rest
-        )
-        # A later condensation may also forget this summary.
-        self.events[entry.id] = [name]
-        self.live, self.tip = kept_ids, entry.id
+        self.compact(name, summary, source, boundary, timestamp=time, extra=fields.rest)
+        self.line = kept_ids
 
     def _take_system(self, fields: Fields) -> None:
         for key in ("system_prompt", "dynamic_context"):
             prompt = fields.rest.get(key)
             text = prompt if isinstance(prompt, str) else Fields(prompt).text("text")
-            self.system += f"\n\n{text}" if text and self.system else text or ""
+            self.prompt += f"\n\n{text}" if text and self.prompt else text or ""
         self.tools = read_chat_tools(fields.rest.get("tools"))
 
     def _take_stats(self, stats: Fields) -> None:
@@ -299,13 +271,8 @@ class _EventReading(Reading):
         for number, name in self.replies.items():
             if (usage := read_inclusive(self.used.get(number), *USAGE)) is not None:
                 self.change(name, usage=usage)
-        return self.make_session(
-            model=self.model,
-            system=(Text(text=self.system),) if self.system else (),
-            tools=self.tools,
-            leaf=self.tip or self.last,
-            **self.about,
-        )
+        system = (Text(text=self.prompt),) if self.prompt else ()
+        return self.make_session(system=system, leaf=self.tip or self.last, **self.about)
 
 
 READER = Reader(

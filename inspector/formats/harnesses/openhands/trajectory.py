@@ -16,12 +16,11 @@ from typing import Any
 
 from ....errors import ReadError
 from ....session.blocks import Number, Text, ToolCall
-from ....session.entries import Source, Tool, Usage
+from ....session.entries import Source, Usage
 from ....session.garbage import paused_gc
 from ....session.json_text import stringify
 from ....session.session import Session
-from ....text import plural
-from ...json_document import FILE, Fields, ParsedBlock, find_blocks, load, sniff_document
+from ...json_document import FILE, Fields, ParsedBlock, find_blocks, load, placed, sniff_document
 from ...json_lines import Data, Reader, iter_values
 from ...recording import Json, Reading, first_rows, make_cost, read_inclusive
 from ...requests.chat_messages import read_answer, read_chat_tools, read_chat_usage, read_message, read_part
@@ -89,38 +88,35 @@ def read(data: Data) -> Session:
         events = _find_events(document)
         if not events:
             raise ReadError(FILE, detail="it holds no list of events")
-        reading.take_all(events)
-        reading.about = Fields(document, *HOLDERS).rest
-        return reading.finish()
+        reading.around = Fields(document, *HOLDERS).rest
+        return reading.read(placed(events))
     rows = list(iter_values(data, reading.corrupt))
     for source, row in rows:
-        if (events := _find_events(row)) and isinstance(row, dict):
-            if not reading.about:
-                reading.about = Fields(row, *HOLDERS).rest
-                reading.take_all(events)
-                if len(rows) > 1:
-                    others = plural(len(rows) - 1, "other run is", "other runs are")
-                    reading.warnings.append(f"{others} in the file and not read")
-        else:
+        events = _find_events(row) if isinstance(row, dict) else []
+        if not events:
             reading.take(source, row)
+        elif not reading.around:
+            reading.around = Fields(row, *HOLDERS).rest
+            unread = "{} in the file and not read"
+            reading.warn(len(rows) - 1, unread, "other run is", "other runs are")
+            for place_, event in placed(events):
+                reading.take(place_, event)
     return reading.finish()
 
 
 class _OldEvents(Reading):
-    """State while a run is read event by event."""
+    """State while a run is read event by event. `line` is the current context."""
+
+    format = NAME
 
     def __init__(self) -> None:
-        super().__init__(NAME)
-        self.names: dict[str, str] = {}
-        self.system = ""
-        self.tools: tuple[Tool, ...] = ()
-        self.model: str | None = None
+        super().__init__()
+        self.prompt = ""
         self.replies: dict[str, str] = {}
-        self.events: dict[str, list[int]] = {}
-        self.live: list[str] = []
+        self.events: dict[str, list[int]] = {}  # the numbers of the events of each entry
         self.sums: dict[str, Number] = {}
         self.open_call: str | None = None
-        self.about: Json = {}  # the fields around the events
+        self.around: Json = {}  # the fields around the events
 
     def take(self, source: Source, raw: Any) -> None:
         if not isinstance(raw, dict):
@@ -130,6 +126,7 @@ class _OldEvents(Reading):
         if (time := fields.text("timestamp")) is not None:
             self.times.append(time)
         action, observation = fields.text("action"), fields.text("observation")
+        first = len(self.entries)
         if action is not None:
             self.open_call = None
             self._act(action, source, fields, time)
@@ -137,15 +134,13 @@ class _OldEvents(Reading):
             self._observe(observation, source, fields, time)
         else:
             self.note("event without an action or an observation", source, is_known=False)
+        for entry in self.entries[first:]:
+            self._know(entry.id, raw.get("id"))
 
     def _add(
         self, role: str, parsed_blocks: list[ParsedBlock], source: Source, fields: Fields, **more: Any
     ) -> str:
-        number = fields.rest.get("id")
-        entry = self.add(f"e{number}", role, parsed_blocks, source, fields.rest, **more)
-        self._know(entry.id, number)
-        self.live.append(entry.id)
-        return entry.id
+        return self.add(f"e{fields.rest.get('id')}", role, parsed_blocks, source, fields.rest, **more).id
 
     def _know(self, entry: str, number: Any) -> None:
         if isinstance(number, int):
@@ -158,7 +153,7 @@ class _OldEvents(Reading):
             self._condense(source, fields, args, time)
         elif kind == "system":
             text = args.text("content")
-            self.system += f"\n\n{text}" if text and self.system else text or ""
+            self.prompt += f"\n\n{text}" if text and self.prompt else text or ""
             self.tools = read_chat_tools(args.rest.get("tools")) or self.tools
             self.note(kind, source)
         elif kind == "message" and (speaker != "agent" or "tool_call_metadata" not in fields.rest):
@@ -272,26 +267,21 @@ class _OldEvents(Reading):
         def is_gone(number: int) -> bool:
             return number in gone or (first is not None and last is not None and first <= number <= last)
 
-        kept_ids = [name for name in self.live if not any(map(is_gone, self.events.get(name, [])))]
+        kept_ids = [name for name in self.line if not any(map(is_gone, self.events.get(name, [])))]
         summary, offset = args.text("summary"), args.number("summary_offset")
         boundary: Json = {"kept": tuple(kept_ids), "summary": summary}
         boundary["extra"] = {} if offset is None else {"summary_offset": offset}
-        number = fields.rest.get("id")
         own = self._take_metrics(fields) if "llm_metrics" in fields.rest else {}
-        entry = self.compact(
-            f"e{number}", summary, source, boundary, timestamp=time, extra=fields.rest | args.rest, **own
-        )
-        self._know(entry.id, number)
-        self.live = kept_ids  # only the newest summary is shown
+        name, extra = f"e{fields.rest.get('id')}", fields.rest | args.rest
+        self.compact(name, summary, source, boundary, timestamp=time, extra=extra, **own)
+        self.line = kept_ids  # only the newest summary is shown
 
     def finish(self) -> Session:
-        number = self.about.get("instance_id", self.about.get("id"))
+        number = self.around.get("instance_id", self.around.get("id"))
         return self.make_session(
             id=number if isinstance(number, str) else "",
-            model=self.model,
-            system=(Text(text=self.system),) if self.system else (),
-            tools=self.tools,
-            extra=self.about,
+            system=(Text(text=self.prompt),) if self.prompt else (),
+            extra=self.around,
         )
 
 
