@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from ..errors import EmptySession
-from ..session.blocks import Image, Text, ToolCall, ToolOutput
+from ..session.blocks import Image, Number, Text, ToolCall, ToolOutput
 from ..session.entries import Boundary, Corrupt, Cost, Entry, Note, Source, Tool, Usage
 from ..session.session import Session
 from ..session.speakers import judge
@@ -362,29 +362,56 @@ def make_output(
     return ToolOutput(call_id=call, name=name, parts=parts, is_error=failed), rest
 
 
+FigureNames = str | tuple[str, ...]
+"""A figure's name, `a/b` for the figure b in the object a; or its names, the first that is not 0 counts."""
+
+
 def read_inclusive(
-    raw: Any, sent: str, output: str, read: str = "", written: str = "", total: str = "", *, cost: Any = None
+    raw: Any,
+    sent: FigureNames,
+    output: FigureNames,
+    read: FigureNames = (),
+    written: FigureNames = (),
+    total: FigureNames = (),
+    *,
+    thoughts: FigureNames = (),
+    cost: Any = None,
+    inclusive: bool = True,
 ) -> Usage | None:
     """Return usage from figures whose input includes cached tokens; None without input and output.
 
-    The other arguments are the keys of the figures in `raw`; `cost` is the cost that the file states.
+    The other arguments name the figures in `raw`. `thoughts` are output that `output` does not include,
+    `cost` is the cost that the file states. If not `inclusive`, the input excludes cached tokens.
 
-    >>> read_inclusive({"in": 100, "cached": 60, "out": 7}, "in", "out", "cached").cache_read
+    >>> read_inclusive({"in": 100, "cache": {"read": 60}, "out": 7}, "in", "out", "cache/read").cache_read
     60
     """
-    fields = Fields(raw)
-    prompt, replied = fields.number(sent), fields.number(output)
+    prompt, replied = find_figure(raw, sent), find_figure(raw, output)
     if prompt is None and replied is None:
         return None
-    cached, stored = fields.number(read) or 0, fields.number(written) or 0
+    cached, stored = find_figure(raw, read) or 0, find_figure(raw, written) or 0
     return Usage(
-        input=max((prompt or 0) - cached - stored, 0),
-        output=replied or 0,
+        input=max((prompt or 0) - cached - stored, 0) if inclusive else prompt or 0,
+        output=(replied or 0) + (find_figure(raw, thoughts) or 0),
         cache_read=cached,
         cache_write=stored,
-        total=fields.number(total),
+        total=find_figure(raw, total),
         cost=make_cost(cost),
     )
+
+
+def find_figure(raw: Any, names: FigureNames) -> Number | None:
+    """Return the first of these figures that is not 0; 0 if all are 0, None if there are none."""
+    figures: list[Number] = []
+    for name in (names,) if isinstance(names, str) else names:
+        *way, last = name.split("/")
+        holder = raw
+        for key in way:
+            holder = Fields(holder).rest.get(key)
+        value: Any = holder.get(last) if isinstance(holder, dict) else None
+        if is_number(value):
+            figures.append(value)
+    return next(filter(None, figures), figures[0] if figures else None)
 
 
 def make_call(names: dict[str, str], call: str, name: str, arguments: Any) -> ToolCall:

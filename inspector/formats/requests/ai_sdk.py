@@ -28,7 +28,8 @@ from ..recording import Json, Reading, first_rows, make_call, read_inclusive, ta
 
 NAME = "ai-sdk"
 INVOCATION = "tool-invocation"
-USED, CACHED = ("usage", "totalUsage"), ("cacheReadTokens", "cacheWriteTokens")
+USED = ("usage", "totalUsage")
+CACHED = ("inputTokenDetails/cacheReadTokens", "inputTokenDetails/cacheWriteTokens")
 SEALED = ("reasoningEncryptedContent", "redactedData")
 FILES = ("experimental_attachments", "attachments")
 ROLES = ("system", "user", "assistant", "tool")
@@ -309,8 +310,7 @@ def _read_usage(metadata: Fields, steps: int) -> tuple[Usage | None, bool]:
     unclear = not details.rest and bool(used.rest.get("cachedInputTokens"))
     if steps > 1 or unclear:
         return None, False
-    figures = {**used.rest, **{key: details.rest.get(key) for key in CACHED}}
-    return read_inclusive(figures, "inputTokens", "outputTokens", *CACHED, "totalTokens"), True
+    return read_inclusive(used.rest, "inputTokens", "outputTokens", *CACHED, "totalTokens"), True
 
 
 def _make_answer(call: str, value: Any, tool: str | None, *, failed: bool) -> ToolOutput:

@@ -24,7 +24,7 @@ from ..sealed import ON_DEMAND, THRESHOLD, seal_block
 from . import request_log
 from .anthropic_blocks import Names, find_rest, read_block, read_usage, read_with_rest
 from .chat_messages import read_chat_usage
-from .openai_fields import find_openai
+from .request_log import find_openai
 from .streamed import find_body
 
 NAME = "anthropic-messages"

@@ -216,10 +216,8 @@ def _read_binary(raw: Any) -> ParsedBlock | None:
 def _read_usage(raw: Any) -> Usage | None:
     if set(OLD) & set(Fields(raw).rest):
         # The names of cache figures in providers' own usage.
-        details = Fields(Fields(raw).rest.get("details"))
-        cached = details.number("cached_tokens") or details.number("cache_read_input_tokens")
-        figures = {**raw, "cached": cached, "written": details.number("cache_creation_input_tokens")}
-        return read_inclusive(figures, *OLD, "cached", "written")
+        cached = ("details/cached_tokens", "details/cache_read_input_tokens")
+        return read_inclusive(raw, *OLD, cached, "details/cache_creation_input_tokens")
     usage = read_inclusive(raw, *USED)
     return usage if usage is not None and (usage.prompt or usage.output) else None
 

@@ -19,11 +19,21 @@ from ..json_document import FILE, Fields, iso_time, load, placed, sniff_document
 from ..json_lines import Data, Reader, decode, iter_values
 from ..recording import Json, Reading, first_rows
 from .chat_messages import ANSWERS, ChatMessage, read_chat, read_chat_tools, read_chat_usage
-from .openai_fields import find_openai
 from .prefix import join_requests
 from .streamed import find_body, read_streamed
 from .threads import WholeRequest
 
+_PARTS = frozenset(
+    ["image_url", "input_text", "input_image", "input_audio", "input_file", "output_text", "refusal"]
+)
+"""Types of content parts that do not exist in Anthropic's messages."""
+_FIELDS = frozenset(
+    [
+        *("frequency_penalty", "functions", "logit_bias", "logprobs", "max_completion_tokens"),
+        *("parallel_tool_calls", "presence_penalty", "response_format", "stream_options", "top_logprobs"),
+    ]
+)
+"""Fields of a body that Anthropic's API rejects."""
 NAME = "request-log"
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 WRAPPERS = ("request", "body", "params", "request_body", "kwargs", "text")
@@ -43,6 +53,27 @@ CONVERSE = frozenset(["modelId", "inferenceConfig", "toolConfig"])
 KEYS = ("session_id", "conversation_id", "thread_id", "conversation")
 TASKS = ("traj_id", "trajectory_id", "instance_id", "custom_id")
 """Fields with the task of a row in data sets and batches. Rows of two tasks are two conversations."""
+
+
+def find_openai(body: dict[str, Any], messages: list[Any]) -> str:
+    """Find a part, tool or field that only OpenAI's requests have. Return it as a clause, or ""."""
+    for number, message in enumerate(messages, 1):
+        content = message.get("content") if isinstance(message, dict) else None
+        for part in content if isinstance(content, list) else ():
+            kind = part.get("type") if isinstance(part, dict) else None
+            # The beginning of a large file may end before the type.
+            if kind is None and isinstance(part, dict):
+                kind = next((name for name in ("image_url", "input_audio") if name in part), None)
+            if kind == "file" and not isinstance(part.get("file"), dict):
+                continue
+            if isinstance(kind, str) and kind in (*_PARTS, "file"):
+                return f"message {number} holds a part of type `{kind}`, which is OpenAI's"
+    tools = body.get("tools")
+    for tool in tools if isinstance(tools, list) else ():
+        if isinstance(tool, dict) and (tool.get("type") == "function" or "function" in tool):
+            return "its tools are defined as functions, which is OpenAI's form"
+    field = min(_FIELDS & body.keys(), default=None)
+    return f"it has a field `{field}`, which is OpenAI's" if field is not None else ""
 
 
 def sniff(data: Data) -> str | None:

@@ -23,18 +23,23 @@ from ..recording import Json, Reading, first_rows, read_inclusive
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
 from .prefix import join_requests
 from .threads import WholeRequest
-from .trace_parts import (
+from .trace_vendors import (
     TRACE,
+    add_cost,
     find_instructions,
     find_key,
     find_order,
     is_loose,
+    lay_logged,
     open_value,
     read_body,
+    read_logged,
+    read_money,
+    read_observation,
+    read_run,
     read_system,
     read_time,
 )
-from .trace_vendors import add_cost, lay_logged, read_logged, read_money, read_observation, read_run
 
 NAME = "traces"
 DETAILS = ("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions")
@@ -62,9 +67,20 @@ COST_PARTS = (
 DEEPEST = 64
 """The maximum number of ancestors of a call that are searched."""
 AGENTS = ("gen_ai.agent.id", "gen_ai.agent.name")
-_OTEL = ("input_tokens", "output_tokens", "cache_read.input_tokens", "cache_creation.input_tokens")
-_SDK = ("inputTokens", "outputTokens", "cachedInputTokens")
-_SDK_OLDER = (("inputTokens", "promptTokens"), ("outputTokens", "completionTokens"))
+_OTEL = (
+    ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+    ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+    ("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"),
+    (
+        *("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_write.input_tokens"),
+        "gen_ai.usage.cache_creation_input_tokens",
+    ),
+)
+_SDK = (
+    ("ai.usage.inputTokens", "ai.usage.promptTokens"),
+    ("ai.usage.outputTokens", "ai.usage.completionTokens"),
+    "ai.usage.cachedInputTokens",
+)
 _INFERENCE = ("prompt", "completion", "prompt_details.cache_read", "prompt_details.cache_write", "total")
 OBSERVATIONS = ("SPAN", "EVENT", "GENERATION", "AGENT", "TOOL", "CHAIN", "RETRIEVER")
 """Types of Langfuse observations that may have no input."""
@@ -534,22 +550,11 @@ def _read_inference(flat: Json) -> Json:
 def _read_usage(attributes: Json) -> Usage | None:
     """Return the usage in the attributes. The input includes tokens read from the cache."""
     if any(key.startswith("gen_ai.usage.") and key.endswith("_tokens") for key in attributes):
-        keys = [f"gen_ai.usage.{key}" for key in _OTEL]
-        old = {
-            keys[0]: attributes.get("gen_ai.usage.prompt_tokens"),
-            keys[1]: attributes.get("gen_ai.usage.completion_tokens"),
-            keys[2]: attributes.get("gen_ai.usage.cache_read_input_tokens"),
-            keys[3]: attributes.get(
-                "gen_ai.usage.cache_write.input_tokens",
-                attributes.get("gen_ai.usage.cache_creation_input_tokens"),
-            ),
-        }
-        return read_inclusive({**old, **attributes}, *keys)
+        return read_inclusive(attributes, *_OTEL)
     if any(key.startswith("llm.token_count.") for key in attributes):
         return read_inclusive(attributes, *(f"llm.token_count.{key}" for key in _INFERENCE))
     if any(key.startswith("ai.usage.") for key in attributes):
-        older = {f"ai.usage.{new}": attributes.get(f"ai.usage.{old}") for new, old in _SDK_OLDER}
-        return read_inclusive({**older, **attributes}, *(f"ai.usage.{key}" for key in _SDK))
+        return read_inclusive(attributes, *_SDK)
     used = open_value(attributes.get("mlflow.chat.tokenUsage"))
     if not isinstance(used, dict):
         # Before version 3 only the reply contains the usage.

@@ -31,15 +31,12 @@ from ...other_sessions import warn_of_copies
 from ...recording import first_rows
 from ...requests.anthropic_blocks import Names, read_content
 from ..gemini.qwen import is_qwen
-from .attached import WAY, Announced, read_attachment
-from .chain import LineChain, announces, warn_of_links
+from .attached import WAY, Announced, PromptSnapshot, read_attachment
+from .chain import SYNTHETIC, LineChain, announces, make_boundaries, make_entry, warn_of_links
 from .draft import CompactionFields, Draft, Kind, Lane, ReplyFields, read_replacements, replace_outputs
-from .entries import SYNTHETIC, make_boundaries, make_entry
-from .prompt import PromptSnapshot
 from .queue import QUEUE, PromptQueue, is_command, words_of
 from .recorded_requests import Reminders
-from .repeated_rows import RepeatedRows
-from .replies import ReplyIndex, ReplyName, find_output
+from .replies import RepeatedRows, ReplyIndex, ReplyName, find_output
 from .rows import (
     BOOKKEEPING,
     SUBTYPES,

@@ -44,8 +44,16 @@ from ...recording import (
     read_inclusive,
     replayed_reader,
 )
-from .agents import CopiedRows, find_beside, find_parent, join_agents, name_holders, started_agent
-from .copies import CopiedHistory
+from ...requests.chat_messages import read_part
+from .agents import (
+    CopiedHistory,
+    CopiedRows,
+    find_beside,
+    find_parent,
+    join_agents,
+    name_holders,
+    started_agent,
+)
 from .parts import (
     BOOKKEEPING,
     EVENTS,
@@ -62,7 +70,6 @@ from .parts import (
     print_entry,
     read_agent_message,
     read_id,
-    read_part,
     read_reasoning,
     read_repeated_message,
     read_tools,
@@ -153,6 +160,10 @@ def _find_typed_texts(rows: Rows) -> set[str] | None:
     events = map(read_repeated_message, payloads)
     typed = {words.strip() for event, words in events if event == "user_message"}
     return {words for words in typed if not words.startswith(HARNESS)} or None
+
+
+def _read_part(raw: Any) -> ParsedBlock:
+    return read_part(raw, {})
 
 
 class _Rollout(Reading):
@@ -270,7 +281,7 @@ class _Rollout(Reading):
         self.reply = None
         parts = fields.items("content") or []
         sealed = [part for part in parts if Fields(part).rest.get("type") == "encrypted_content"]
-        parsed_blocks = [read_part(part) for part in parts if part not in sealed]
+        parsed_blocks = [_read_part(part) for part in parts if part not in sealed]
         before, self.agent_text = self.agent_text, "\n".join(block.text for block, _ in parsed_blocks)
         if self.agent_text and before == self.agent_text:
             self.note("agent_message", source)  # the file holds this message in the old and the new form
@@ -283,7 +294,7 @@ class _Rollout(Reading):
     def _take_words(self, name: str, source: Source | None, fields: Fields, **more: Any) -> None:
         """Add a message that is not a reply: the user's, or instructions of the harness."""
         label = fields.text("role")
-        parsed_blocks = find_blocks(fields.any("content"), read_part)
+        parsed_blocks = find_blocks(fields.any("content"), _read_part)
         joined_text = join_texts(parsed_blocks)
         kinds = find_kinds(fields.rest)
         foreign = bool(kinds) and not any(kind.startswith("user.") for kind in kinds)
@@ -310,7 +321,7 @@ class _Rollout(Reading):
     def _read_reply(self, kind: Any, payload: Json) -> list[ParsedBlock]:
         fields = Fields(payload, "type", "role")
         if kind == "message":
-            parsed_blocks = find_blocks(fields.any("content"), read_part)
+            parsed_blocks = find_blocks(fields.any("content"), _read_part)
             if parsed_blocks and fields.rest:
                 parsed_blocks[-1] = parsed_blocks[-1][0], {"item": fields.rest, **parsed_blocks[-1][1]}
             return parsed_blocks
@@ -481,7 +492,7 @@ class _Rollout(Reading):
                 if text is not None:
                     sealed.append((Reasoning(encrypted=text), item.rest))
                 continue
-            blocks = tuple(block for block, _ in find_blocks(item.rest.get("content"), read_part))
+            blocks = tuple(block for block, _ in find_blocks(item.rest.get("content"), _read_part))
             item_text = "\n".join(block.text for block in blocks)
             names = names_by_print.get(print_entry(blocks), [])
             if summary and summary in item_text:
