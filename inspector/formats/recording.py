@@ -53,6 +53,8 @@ class Reading:
     """A session while its records are read. A format whose records are taken one by one has a subclass.
 
     Attributes:
+        source: The source of the current record, until an entry, a note or a corrupt record has it.
+        time: The time of the current record, which its entries have.
         times: The times of the records, if the reader adds them.
         tip: The entry that the next one follows, unless it names its parent.
         line: The entries of the path, or of the context if the format's compactions name what they keep.
@@ -68,6 +70,8 @@ class Reading:
         self.notes: list[Note] = []
         self.corrupt: list[Corrupt] = []
         self.warnings: list[str] = []
+        self.source: Source | None = None
+        self.time: str | None = None
         self.times: list[str] = []
         self.tip: str | None = None
         self.line: list[str] = []
@@ -104,11 +108,13 @@ class Reading:
         name: str,
         role: str,
         parsed_blocks: Iterable[ParsedBlock],
-        source: Source | None,
         extra: Json | None = None,
         **more: Any,
     ) -> Entry:
         """Add a message: its blocks with the unread fields of their JSON, and the unread fields of its row.
+
+        `more` are other fields of the entry. The first entry of a record has its `source`, unless `more` has
+        one, or None.
 
         A user's message that the harness wrote is recognised by its tags, unless `meta` is given. A reply in
         which Anthropic's API compacted is split into several entries; the last one is returned.
@@ -124,7 +130,7 @@ class Reading:
                 -1,
             )
             if index >= 0:
-                return self._add_compacted(name, parsed_blocks, index, source, extra, more)
+                return self._add_compacted(name, parsed_blocks, index, extra, more)
         blocks, rest = gather(parsed_blocks)
         if role == "user" and blocks and all(isinstance(block, ToolOutput) for block in blocks):
             role = "tool"
@@ -132,6 +138,8 @@ class Reading:
             speech = judge(blocks)
             more["meta"], rest = speech.meta, rest | speech.extra
         more.setdefault("parent", self.tip)
+        more.setdefault("timestamp", self.time)
+        source = more.pop("source") if "source" in more else self.take_source()
         sources = () if source is None else (source,)
         extra = (extra or {}) | rest
         entry = Entry(id=self.name(name), role=role, blocks=blocks, sources=sources, extra=extra, **more)
@@ -142,19 +150,18 @@ class Reading:
             self.tip = entry.id
         return entry
 
+    def take_source(self) -> Source | None:
+        """Return the source of the current record, once."""
+        source, self.source = self.source, None
+        return source
+
     def cut(self, index: int) -> None:
         """Remove the entries from an index on from the path."""
         del self.line[index:]
         self.tip = self.line[-1] if self.line else None
 
     def _add_compacted(
-        self,
-        name: str,
-        blocks: list[ParsedBlock],
-        index: int,
-        source: Source | None,
-        extra: Json | None,
-        more: Json,
+        self, name: str, blocks: list[ParsedBlock], index: int, extra: Json | None, more: Json
     ) -> Entry:
         """Add the blocks before a compaction block, its summary, and the blocks after it."""
         block, rest = blocks[index]
@@ -162,22 +169,21 @@ class Reading:
         raw = {**rest, "content": block.text}
         boundary = Boundary(summary=block.text, extra=seal_block(raw, betas, more.get("model")))
         compaction: Json = {"kind": "compaction", "boundary": boundary}
+        self.source = more.pop("source", self.source)
         part: Json = {key: more[key] for key in ("parent", "timestamp", "model", "provider") if key in more}
         if index:
-            part["parent"] = self.add(name, "assistant", blocks[:index], source, **part).id
-            source = None
+            part["parent"] = self.add(name, "assistant", blocks[:index], **part).id
         summary: list[ParsedBlock] = [(block, {})]
         after = blocks[index + 1 :]
         if not after:
-            return self.add(name, "assistant", summary, source, extra, **{**more, **part, **compaction})
-        part["parent"] = self.add(name, "assistant", summary, source, **part, **compaction).id
-        return self.add(name, "assistant", after, None, extra, **{**more, **part})
+            return self.add(name, "assistant", summary, extra, **{**more, **part, **compaction})
+        part["parent"] = self.add(name, "assistant", summary, **part, **compaction).id
+        return self.add(name, "assistant", after, extra, **{**more, **part})
 
     def compact(
         self,
         name: str,
         summary: str | None,
-        source: Source | None,
         boundary: Json,
         parsed_blocks: list[ParsedBlock] | None = None,
         **more: Any,
@@ -192,11 +198,11 @@ class Reading:
         extra = more.pop("extra", {})
         kind = "micro" if boundary.get("kind") == "micro" else "compaction"
         more |= {"kind": kind, "boundary": Boundary(**boundary)}
-        return self.add(name, "user", parsed_blocks, source, extra, **more)
+        return self.add(name, "user", parsed_blocks, extra, **more)
 
-    def clear(self, name: str, calls: Iterable[str], source: Source | None = None, **more: Any) -> Entry:
+    def clear(self, name: str, calls: Iterable[str], **more: Any) -> Entry:
         """Add a compaction that only cleared the outputs of these calls."""
-        return self.compact(name, None, source, {"kind": "micro", "cleared": tuple(calls)}, **more)
+        return self.compact(name, None, {"kind": "micro", "cleared": tuple(calls)}, **more)
 
     def change(self, name: str, **fields: Any) -> Entry:
         """Change fields of an entry that was added."""
@@ -221,13 +227,15 @@ class Reading:
         """Add another record to the sources of an entry."""
         self.change(name, sources=(*self[name].sources, source))
 
-    def note(self, kind: str, source: Source, *, is_known: bool = True) -> None:
-        """Count a record that is not a message."""
-        self.notes.append(Note(type=kind, known=is_known, source=source))
+    def note(self, kind: str, source: Source | None = None, *, is_known: bool = True) -> None:
+        """Count the current record, or the one with this source, as one that is not a message."""
+        if (source := source or self.take_source()) is not None:
+            self.notes.append(Note(type=kind, known=is_known, source=source))
 
-    def spoil(self, source: Source, reason: str) -> None:
-        """Count a record that cannot be read."""
-        self.corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=reason))
+    def spoil(self, reason: str, source: Source | None = None) -> None:
+        """Count the current record, or the one with this source, as one that cannot be read."""
+        if (source := source or self.take_source()) is not None:
+            self.corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=reason))
 
     def warn(self, count: int, sentence: str, one: str, many: str = "") -> None:
         """Add a warning about what occurred `count` times, if it did; "{}" stands for the number."""
@@ -255,9 +263,15 @@ class Reading:
 
     def read(self, records: Iterable[tuple[Source, Any]]) -> Session:
         """Read all records in order. Raises `EmptySession` if there are no messages."""
-        for source, record in records:
-            self.take(source, record)
+        self.feed(records)
         return self.finish()
+
+    def feed(self, records: Iterable[tuple[Source, Any]]) -> None:
+        """Read some of the records."""
+        for source, record in records:
+            self.source, self.time = source, None
+            self.take(source, record)
+        self.source = self.time = None
 
     def finish(self) -> Session:
         """Build the session after the last record. Raises `EmptySession` if there are no messages."""

@@ -44,7 +44,7 @@ class SessionTraces(Reading):
             self._add_trace(source, Fields(fields.object("message")), fields.rest)
             return
         self.header = fields if kind == "session" else self.header
-        self.note(kind, source, is_known=kind == "session")
+        self.note(kind, is_known=kind == "session")
 
     def _add_trace(self, source: Source, message: Fields, extra: Json) -> None:
         role, content = message.text("role") or "user", message.any("content")
@@ -68,7 +68,7 @@ class SessionTraces(Reading):
             )
         more: Json = {"timestamp": iso_time(message.number("timestamp")), "model": message.text("model")}
         role = role if role in ("user", "assistant", "tool", "system") else "other"
-        self.add(f"line-{source.line}", role, blocks, source, extra | message.rest, **more)
+        self.add(f"line-{source.line}", role, blocks, extra | message.rest, **more)
 
     def finish(self) -> Session:
         self.warnings.append(UPPER)
@@ -117,9 +117,9 @@ def read_dataclaw(data: Data) -> Session:
                 outputs.append(read_answer(call, shown, {}, name, failed=failed))
         more: Json = {"timestamp": message.text("timestamp")}
         role = role if role in ("user", "assistant", "system") else "other"
-        recording.add(f"m{number}", role, blocks, place(number), message.rest, **more)
+        recording.add(f"m{number}", role, blocks, message.rest, source=place(number), **more)
         if outputs:
-            recording.add(f"m{number}-outputs", "tool", outputs, None, {}, **more)
+            recording.add(f"m{number}-outputs", "tool", outputs, {}, **more)
     recording.warnings.append(UPPER)
     name, model = about.text("session_id") or "", about.text("model")
     return recording.make_session(id=name, model=model, cwd=about.text("project"), extra=about.rest)

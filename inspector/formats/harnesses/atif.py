@@ -131,8 +131,8 @@ class _Trajectory(Reading):
         self.cache_left_out = cache_left_out
         self.prints: dict[str, list[str]] = {}
         self.pending: Json | None = None
-        self.source: Source | None = None
-        self.time: str | None = None
+        self.began_at: Source | None = None
+        self.began: str | None = None
         self.side: str | None = None
         self.end: str | None = None
         self.step = 0
@@ -169,7 +169,7 @@ class _Trajectory(Reading):
         self.step += 1
         source = place(self.step)
         if not isinstance(raw, dict):
-            self.spoil(source, "a step that is not an object")
+            self.spoil("a step that is not an object", source)
             return
         fields = Fields(raw, "is_copied_context")
         step_id = fields.rest.get("step_id")
@@ -179,7 +179,7 @@ class _Trajectory(Reading):
         if kind == "system" and change.rest.get("type") == "compaction":
             self._close()
             words = _read_replacement(fields)
-            self.pending, self.source, self.time = _read_change(name, change, fields), source, time
+            self.pending, self.began_at, self.began = _read_change(name, change, fields), source, time
             if words:
                 # The step itself contains the text that replaces the earlier steps.
                 self._close(words)
@@ -207,9 +207,8 @@ class _Trajectory(Reading):
 
     def _add(self, name: str, role: str, parsed_blocks: list[ParsedBlock], source: Source | None, extra: Json,
              **more: Any) -> Entry:  # fmt: skip
-        entry = self.add(
-            name, role, parsed_blocks, source, extra, parent=self.end, sidechain=self.side, **more
-        )
+        more |= {"source": source, "parent": self.end, "sidechain": self.side}
+        entry = self.add(name, role, parsed_blocks, extra, **more)
         self.end = entry.id
         self.prints.setdefault(_print_of(role, parsed_blocks), []).append(entry.id)
         return entry
@@ -294,7 +293,11 @@ class _Trajectory(Reading):
         )
         words = [block for _, parsed_blocks, _ in new[:first] for block in parsed_blocks]
         if self.pending is None:
-            self.pending, self.source, self.time = {"name": f"{begin}compaction", "boundary": {}}, None, None
+            self.pending, self.began_at, self.began = (
+                {"name": f"{begin}compaction", "boundary": {}},
+                None,
+                None,
+            )
         boundary = self.pending["boundary"]
         boundary["kept"] = tuple(dict.fromkeys(kept_ids))
         self._close(words, None, {}, "")
@@ -322,8 +325,8 @@ class _Trajectory(Reading):
             boundary["extra"] = {**boundary.get("extra", {}), "unreadable": True}
         outer_fields = (pending.get("extra") or {}) | (extra or {})
         entry = self.compact(
-            pending["name"], None, self.source, boundary, parsed_blocks=words or [], extra=outer_fields,
-            parent=self.end, timestamp=self.time, sidechain=self.side,
+            pending["name"], None, boundary, words or [], extra=outer_fields, source=self.began_at,
+            parent=self.end, timestamp=self.began, sidechain=self.side,
         )  # fmt: skip
         if source is not None:
             self.also(entry.id, source)
@@ -336,9 +339,9 @@ class _Trajectory(Reading):
         next_file = last.text("continued_trajectory_ref")
         if next_file:
             self.warnings.append(f"it continues in {next_file:.80}, which is not in the same folder")
-        if self.pending is not None and self.source is not None:
+        if self.pending is not None and self.began_at is not None:
             # The text of this compaction is in a file that is missing.
-            self.note("compaction", self.source)
+            self.note("compaction", self.began_at)
         if sorted(documents) != list(range(min(documents), max(documents) + 1)):
             self.warnings.append("some of its files are missing")
         tools = read_chat_tools(agent.any("tool_definitions"))

@@ -94,16 +94,16 @@ class _LogReading(Reading):
         kind, data = row.get("type"), row.get("data")
         fields = Fields(row, "type", "data")
         name = fields.text("id") or f"line-{source.line}"
-        time = fields.text("timestamp")
-        self.updated = time or self.updated
+        self.time = fields.text("timestamp")
+        self.updated = self.time or self.updated
         self.positions[name] = len(self.line)
         if not isinstance(kind, str) or not isinstance(data, dict):
-            self.note(str(kind or "event without a type"), source, is_known=False)
+            self.note(str(kind or "event without a type"), is_known=False)
             return
         if row.get("ephemeral") is True:
             if kind == "session.snapshot_rewind":
                 self._rewind(data)
-            self.note(kind, source)
+            self.note(kind)
             return
         details = Fields(data)
         agent = fields.text("agentId") or Fields(data).text("parentToolCallId")
@@ -114,7 +114,7 @@ class _LogReading(Reading):
         blocks, role, more = self._read_message(kind, details, name)
         if kind == "session.usage_record":
             self._charge(details.object("usage"))
-            self.note(kind, source)
+            self.note(kind)
         elif role is not None:
             call = Fields(data).text("apiCallId") if role == "assistant" else None
             if call is not None and call not in self.replied:
@@ -125,18 +125,18 @@ class _LogReading(Reading):
             if agent is not None:
                 more |= {"parent": self.aside.get(agent), "sidechain": agent}
             extra = fields.rest | details.rest
-            entry = self.add(name, role, blocks, source, extra, timestamp=time, **more)
+            entry = self.add(name, role, blocks, extra, **more)
             if agent is not None:
                 self.aside[agent] = entry.id
         elif agent is not None:
-            self.note(kind, source, is_known=kind.partition(".")[0] in FAMILIES)
+            self.note(kind, is_known=kind.partition(".")[0] in FAMILIES)
         elif kind == "session.compaction_complete" and details.rest.get("success") is not False:
-            self._compact(name, source, details, time)
+            self._compact(name, details)
         elif kind == "session.truncation" and details.number("messagesRemovedDuringTruncation"):
-            self._truncate(name, source, Fields(data), time)
+            self._truncate(name, Fields(data))
         else:
             self._take_event(kind, data)
-            self.note(kind, source, is_known=kind.partition(".")[0] in FAMILIES)
+            self.note(kind, is_known=kind.partition(".")[0] in FAMILIES)
 
     def _read_message(
         self, kind: str, details: Fields, name: str
@@ -294,7 +294,7 @@ class _LogReading(Reading):
             return tuple(name for name in live if name in set(self.line[start:]))
         return tuple(name for name in live[max(count, 0) :] if self[name].boundary is None)
 
-    def _compact(self, name: str, source: Source, details: Fields, time: str | None) -> None:
+    def _compact(self, name: str, details: Fields) -> None:
         used = details.rest.get("compactionTokensUsed")
         usage = read_inclusive(used, *USED) or read_inclusive(used, *USED_ONCE)
         summary = details.text("summaryContent")
@@ -309,17 +309,17 @@ class _LogReading(Reading):
             "summary": summary,
             "extra": ({"sections": sections} if sections else {}) | ({} if summary else {"unreadable": True}),
         }
-        self.compact(name, summary, source, boundary, timestamp=time, extra=details.rest, usage=usage)
+        self.compact(name, summary, boundary, extra=details.rest, usage=usage)
         self.started = None
 
-    def _truncate(self, name: str, source: Source, details: Fields, time: str | None) -> None:
+    def _truncate(self, name: str, details: Fields) -> None:
         boundary: Json = {
             "trigger": "truncation",
             "tokens_before": details.number("preTruncationTokensInMessages"),
             "tokens_after": details.number("postTruncationTokensInMessages"),
             "kept": self._leave(details.rest.get("messagesRemovedDuringTruncation")),
         }
-        self.compact(name, None, source, boundary, timestamp=time, extra=details.rest)
+        self.compact(name, None, boundary, extra=details.rest)
 
     def finish(self) -> Session:
         about = Fields(self.about)

@@ -183,7 +183,7 @@ class _Surface(Reading):
         """Add one form of a message as an entry. Return its id."""
         role, data, name = _MESSAGES[form.kind], form.data, f"e{form.seq}"
         content = (data if role == "user" else Fields(data.object("message"))).any("content")
-        more: Json = {"timestamp": form.time, "parent": parent}
+        more: Json = {"timestamp": form.time, "parent": parent, "source": form.source}
         parts = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
         blocks = [_read_part(part, self.names) for part in parts]
         if message.summary is not None:
@@ -196,12 +196,12 @@ class _Surface(Reading):
                 "usage": read_inclusive(about.get("usage"), *_USAGE),
                 "model": Fields(about).text("model"),
             }
-            return self.compact(name, None, form.source, boundary, blocks, **more).id
+            return self.compact(name, None, boundary, blocks, **more).id
         if role == "assistant":
             more |= {"usage": read_inclusive(data.object("usage"), *_USAGE), "model": message.model}
         elif role == "user" and Fields(data.rest.get("source")).rest.get("kind", "user") != "user":
             more["meta"] = True
-        return self.add(name, role, blocks, form.source, data.rest, **more).id
+        return self.add(name, role, blocks, data.rest, **more).id
 
     def finish(self) -> Session:
         leaf = None

@@ -58,18 +58,18 @@ class _Wire(Reading):
     def take(self, source: Source, row: Json) -> None:
         fields = Fields(row)
         kind = fields.text("type") or "row without a type"
-        time = iso_time(fields.number("time"))
-        self.times += [time] if time else []
+        self.time = iso_time(fields.number("time"))
+        self.times += [self.time] if self.time else []
         event = fields.object("event") if kind == "context.append_loop_event" else None
         if kind == "context.append_message" and isinstance(row.get("message"), dict):
-            self._add_message(source, Fields(fields.object("message")), fields, time)
-        elif event is not None and self._step(source, Fields(event), time):
+            self._add_message(source, Fields(fields.object("message")), fields)
+        elif event is not None and self._step(source, Fields(event)):
             return
         elif kind == "context.apply_compaction":
-            self._compact(source, fields, time)
+            self._compact(source, fields)
         else:
             self._change(kind, fields)
-            self.note(kind, source, is_known=kind.startswith(KNOWN_PREFIXES))
+            self.note(kind, is_known=kind.startswith(KNOWN_PREFIXES))
 
     def _change(self, kind: str, fields: Fields) -> None:
         """Read a row that is not a message but may change the context."""
@@ -89,7 +89,7 @@ class _Wire(Reading):
         elif kind in ("micro_compaction.apply", "context.observation_masking"):
             self.emptied += 1
 
-    def _add_message(self, source: Source, message_fields: Fields, around: Fields, time: str | None) -> None:
+    def _add_message(self, source: Source, message_fields: Fields, around: Fields) -> None:
         """Add a message that the harness or the user put into the context."""
         origin = Fields(message_fields.object("origin"))
         content = message_fields.any("content")
@@ -106,9 +106,9 @@ class _Wire(Reading):
         more |= {"model": self.model} if role == "assistant" else {}
         extra = around.rest | message_fields.rest | ({"origin": origin.rest} if origin.rest else {})
         name = message_fields.text("id") or f"line-{source.line}"
-        self.add(name, role, message.parsed_blocks, source, extra, timestamp=time, **more)
+        self.add(name, role, message.parsed_blocks, extra, **more)
 
-    def _step(self, source: Source, event: Fields, time: str | None) -> bool:
+    def _step(self, source: Source, event: Fields) -> bool:
         """Read a piece of a step or a tool's result. Returns whether its type is known."""
         kind = event.text("type")
         if kind == "tool.result":
@@ -116,7 +116,7 @@ class _Wire(Reading):
             output, failed = result.any("output"), result.flag("isError") is True
             block = read_answer(call, output, self.names, failed=failed)
             extra = event.rest | result.rest
-            self.add(f"line-{source.line}", "tool", [block], source, extra, timestamp=time)
+            self.add(f"line-{source.line}", "tool", [block], extra)
             return True
         number = event.text("stepUuid") or event.text("uuid") or ""
         if kind == "content.part":
@@ -124,11 +124,11 @@ class _Wire(Reading):
             parsed_block = read_part(part, self.names)
             if parsed_block[0].kind == "text" and not parsed_block[0].text.strip():
                 return self._wait(number, source)
-            self._piece(number, parsed_block, source, time)
+            self._piece(number, parsed_block, source)
         elif kind == "tool.call":
             call, name = event.text("toolCallId") or f"line-{source.line}", event.text("name") or ""
             block_ = make_call(self.names, call, name, event.any("args"))
-            self._piece(number, (block_, event.rest), source, time)
+            self._piece(number, (block_, event.rest), source)
         elif kind == "step.begin":
             return self._wait(number, source)
         elif kind == "step.end":
@@ -152,18 +152,18 @@ class _Wire(Reading):
             self.waiting.setdefault(number, []).append(source)
         return True
 
-    def _piece(self, number: str, parsed_block: ParsedBlock, source: Source, time: str | None) -> None:
+    def _piece(self, number: str, parsed_block: ParsedBlock, source: Source) -> None:
         entry_id = self.steps.get(number)
         if entry_id is None:
-            more: Json = {"timestamp": time, "model": self.model}
-            entry_id = self.add(f"line-{source.line}", "assistant", [parsed_block], source, **more).id
+            name = f"line-{source.line}"
+            entry_id = self.add(name, "assistant", [parsed_block], model=self.model).id
             self.steps[number] = entry_id
             for earlier in self.waiting.pop(number, ()):
                 self.also(entry_id, earlier)
             return
         self.extend(entry_id, [parsed_block], source)
 
-    def _compact(self, source: Source, fields: Fields, time: str | None) -> None:
+    def _compact(self, source: Source, fields: Fields) -> None:
         """Add a compaction.
 
         If the row says how many user messages are kept, the summary replaces all others; in older rows it
@@ -189,7 +189,7 @@ class _Wire(Reading):
             "extra": {} if words else {"unreadable": True},
         }
         extra = fields.rest | ({"summary": summary} if sent and summary != sent else {})
-        entry = self.compact(f"line-{source.line}", words, source, boundary, timestamp=time, extra=extra)
+        entry = self.compact(f"line-{source.line}", words, boundary, extra=extra)
         self.line = [*kept_ids, entry.id, *rest]
 
     def _is_prompt(self, name: str) -> bool:

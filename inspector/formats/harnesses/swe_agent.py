@@ -139,7 +139,7 @@ class _Run(Reading):
 
     def take(self, source: Source, raw: Any) -> None:
         if not isinstance(raw, dict) or not isinstance(raw.get("role"), str):
-            self.spoil(source, "a message without a role")
+            self.spoil("a message without a role")
             return
         agent = Fields(raw).text("agent") or ""
         main = agent == self.main
@@ -155,7 +155,7 @@ class _Run(Reading):
         extra = {key: value for key, value in message.extra.items() if key not in ("agent", "tool_call_ids")}
         if message.role in INSTRUCTIONS and main and not self.ends.get(agent):
             self.system.append(Text(text=message.text))
-            self.note("system prompt", source)
+            self.note("system prompt")
             self.main_messages.append(("", message))
             return
         role = message.role
@@ -170,7 +170,7 @@ class _Run(Reading):
             if role != "user" or raw.get("is_demo") or (self.replied and agent in self.ends):
                 more["meta"] = True
             role = "user"
-        entry = self.add(f"m{source.line}", role, message.parsed_blocks, source, extra, **more)
+        entry = self.add(f"m{source.line}", role, message.parsed_blocks, extra, **more)
         self.ends[agent] = entry.id
         if main:
             self.main_messages.append((entry.id, message))
@@ -198,7 +198,7 @@ class _Run(Reading):
         if calls:
             end = self.ends.get(self.main)
             name = f"cleared-{len(self.entries) + 1}"
-            self.ends[self.main] = self.clear(name, calls, parent=end).id
+            self.ends[self.main] = self.clear(name, calls, parent=end, source=None).id
 
     def finish(self) -> Session:
         short = "{} sent shorter than in its history; the history is shown"
@@ -240,18 +240,19 @@ def read_mini(data: Data) -> Session:
     config = Fields(info.rest.get("config"))
     model = Fields(config.rest.get("model")).text("model_name")
     for source, raw in placed(messages):
+        recording.source = source
         message = _read_mini_message(raw, recording.names)
         if message is None:
-            recording.spoil(source, "a message without a role")
+            recording.spoil("a message without a role")
             continue
         if message.role == "exit":
-            recording.note("exit", source)
+            recording.note("exit")
             continue
         about = Fields(message.extra.get("extra"))
-        stamp = iso_seconds(about.number("timestamp"))
+        recording.time = iso_seconds(about.number("timestamp"))
         if message.role in INSTRUCTIONS and not recording.entries:
             recording.system.append(Text(text=message.text))
-            recording.note("system prompt", source)
+            recording.note("system prompt")
             continue
         more: Json = {}
         role = message.role
@@ -266,7 +267,7 @@ def read_mini(data: Data) -> Session:
                 more = {"meta": True}
             role = "user"
         name = f"m{source.line}"
-        recording.add(name, role, message.parsed_blocks, source, message.extra, timestamp=stamp, **more)
+        recording.add(name, role, message.parsed_blocks, message.extra, **more)
     version = info.text("mini_version")
     return recording.make_session(
         model=model,

@@ -122,30 +122,29 @@ class _EditorChat(Reading):
     def read(self, records: Iterable[tuple[Source, Json]]) -> Session:
         """Build the session after all changes of a log. Raises `EmptySession` if there are no messages."""
         state: Any = {}
-        for source, row in records:
+        for self.source, row in records:
             kind = row.get("kind")
             name = CHANGES.get(kind) if type(kind) is int else None
             if name is None:
-                self.note(str(row.get("type") or f"change of kind {kind}")[:60], source, is_known=False)
+                self.note(str(row.get("type") or f"change of kind {kind}")[:60], is_known=False)
                 continue
             if kind == 0:
                 # Copy the rows: a log that grows is replayed from the beginning.
                 state = deepcopy(row.get("v"))
             elif not _change(state, deepcopy(row)):
-                self.spoil(source, f"a change ({name}) of a value that does not exist")
+                self.spoil(f"a change ({name}) of a value that does not exist")
                 continue
-            self.note(name, source)
+            self.note(name)
         return self.read_requests(state if isinstance(state, dict) else {}, places=False)
 
-    def _take(self, source: Source | None, number: int, raw: Any) -> None:
+    def _take(self, number: int, raw: Any) -> None:
         """Read one request: the user's message, its rounds, and its summary if there is one."""
         if not isinstance(raw, dict):
-            if source is not None:
-                self.spoil(source, "a request that is not an object")
+            self.spoil("a request that is not an object")
             return
         fields = Fields(raw)
         name = fields.text("requestId") or f"request-{number}"
-        time = iso_time(fields.number("timestamp"))
+        self.time = iso_time(fields.number("timestamp"))
         result = Fields(fields.object("result"))
         metadata = Fields(result.object("metadata"))
         rounds = [round_ for round_ in metadata.items("toolCallRounds") or () if isinstance(round_, dict)]
@@ -158,27 +157,27 @@ class _EditorChat(Reading):
             after = self.where[self.rounds[key]] + 1
             first_kept = self.entries[after].id if after < len(self.entries) else None
             boundary = {"first_kept": first_kept, "tokens_before": before}
-            self.compact(f"{name}/summary", summarised, None, boundary, timestamp=time)
+            self.compact(f"{name}/summary", summarised, boundary, source=None)
         message = fields.any("message")
         words = message if isinstance(message, str) else Fields(message).text("text")
         parsed_blocks: list[ParsedBlock] = [(Text(text=words), {})] if words is not None else []
         # A background task that ends sends a request that was not typed.
         by_itself = fields.rest.get("isSystemInitiated") is True
-        self.add(name, "user", parsed_blocks, source, fields.rest, timestamp=time, meta=by_itself)
+        self.add(name, "user", parsed_blocks, fields.rest, meta=by_itself)
         model = metadata.text("resolvedModel") or fields.text("modelId")
         used = _read_usage(metadata.rest, "outputTokens") or _read_usage(fields.rest, "completionTokens")
         for round_number, round_ in enumerate(rounds, 1):
-            self._take_round(f"{name}/{round_number}", Fields(round_), results, time, model)
+            self._take_round(f"{name}/{round_number}", Fields(round_), results, model)
             if (summary := summaries.get(str(round_.get("id")))) is not None:
                 told_before = {"tokens_before": summary[1]}
-                self.compact(f"{name}/{round_number}/summary", summary[0], None, told_before, timestamp=time)
+                self.compact(f"{name}/{round_number}/summary", summary[0], told_before)
         final = _read_shown(shown, after_calls=bool(rounds))
         round_texts = {text for round_ in rounds if isinstance(text := round_.get("response"), str)}
         final = [pair for pair in final if pair[0].kind != "text" or pair[0].text not in round_texts]
         calls = bool(rounds) and bool(rounds[-1].get("toolCalls"))
         if final and (not rounds or calls):
             self.missing += sum(pair[0].kind == "tool_call" for pair in final)
-            self.add(f"{name}/reply", "assistant", final, None, {}, timestamp=time, model=model)
+            self.add(f"{name}/reply", "assistant", final, {}, model=model)
         replies = [entry for entry in self.entries[self.where[name] :] if entry.role == "assistant"]
         if replies:
             error = Fields(result.rest.get("errorDetails")).text("message")
@@ -189,9 +188,7 @@ class _EditorChat(Reading):
                 error=error,
             )
 
-    def _take_round(
-        self, name: str, round_: Fields, results: Json, time: str | None, model: str | None
-    ) -> None:
+    def _take_round(self, name: str, round_: Fields, results: Json, model: str | None) -> None:
         number = round_.text("id")
         parsed_blocks: list[ParsedBlock] = []
         thinking = Fields(round_.rest.get("thinking"))
@@ -220,10 +217,10 @@ class _EditorChat(Reading):
                 outputs.append(_read_output(call, results[call], tool))
             else:
                 self.missing += 1
-        entry = self.add(name, "assistant", parsed_blocks, None, round_.rest, timestamp=time, model=model)
+        entry = self.add(name, "assistant", parsed_blocks, round_.rest, model=model)
         last = entry.id
         if outputs:
-            last = self.add(f"{name}/results", "tool", outputs, None, {}, timestamp=time).id
+            last = self.add(f"{name}/results", "tool", outputs, {}).id
         if number is not None:
             self.rounds[number] = last
 
@@ -231,7 +228,8 @@ class _EditorChat(Reading):
         """Build the session; `places` if the requests are elements of the file. Raises `EmptySession`."""
         fields = Fields(document)
         for number, raw in enumerate(fields.items("requests") or (), 1):
-            self._take(place(number) if places else None, number, raw)
+            self.source = place(number) if places else None
+            self._take(number, raw)
         lack = "{} no result in the file: VS Code does not save all of them"
         self.warn(self.missing, lack, "call has", "calls have")
         version = fields.any("version")

@@ -144,27 +144,27 @@ class _SavedMessages(Reading):
         fields = Fields(raw)
         role = fields.text("role")
         if not isinstance(raw, dict) or role is None:
-            self.spoil(source, "a message without a role")
+            self.spoil("a message without a role")
             return
         if role not in ROLES:
-            self.note(f"message of role {role}"[:60], source, is_known=False)
+            self.note(f"message of role {role}"[:60], is_known=False)
             return
         name = fields.text("id") or f"m{source.line}"
         parts = fields.items("parts")
-        time = take_time(fields) or take_time(Fields(fields.rest.get("metadata")))
+        self.time = take_time(fields) or take_time(Fields(fields.rest.get("metadata")))
         if role == "system" and not self.entries:
             parsed_blocks = find_blocks(
                 parts if parts is not None else fields.any("content"), self._read_part
             )
             self.system += [block for block, _ in parsed_blocks if isinstance(block, Text)]
-            self.note("system prompt", source)
+            self.note("system prompt")
             return
         if (calls := fields.items("toolInvocations")) and not parts:
             old_text = fields.any("content")
             words = [{"type": "step-start"}, {"type": "text", "text": old_text}] if old_text else []
             parts = [*map(_renew, calls), *words]
         if role == "assistant" and parts is not None:
-            self._add_steps(name, source, parts, fields.rest, time)
+            self._add_steps(name, parts, fields.rest)
             return
         parsed_blocks = find_blocks(parts if parts is not None else fields.any("content"), self._read_part)
         files = [file for key in FILES for file in fields.items(key) or ()]
@@ -175,14 +175,14 @@ class _SavedMessages(Reading):
             outputs = [pair for pair in parsed_blocks if isinstance(pair[0], ToolOutput)]
             rest = [block.model_dump() for block, _ in parsed_blocks if not isinstance(block, ToolOutput)]
             more = {"parts": rest} if rest else {}
-            self.add(name, "tool", outputs, source, fields.rest | more, timestamp=time)
+            self.add(name, "tool", outputs, fields.rest | more)
         elif role == "assistant":
-            self.add(name, role, parsed_blocks, source, fields.rest, timestamp=time)
+            self.add(name, role, parsed_blocks, fields.rest)
         else:
             own: Json = {"meta": True} if role == "system" else {}
-            self.add(name, "user", parsed_blocks, source, fields.rest, timestamp=time, **own)
+            self.add(name, "user", parsed_blocks, fields.rest, **own)
 
-    def _add_steps(self, name: str, source: Source, parts: list[Any], extra: Json, time: str | None) -> None:
+    def _add_steps(self, name: str, parts: list[Any], extra: Json) -> None:
         """Add a reply of a UI message, step by step."""
         steps: list[list[Any]] = [[]]
         for part in parts:
@@ -194,7 +194,6 @@ class _SavedMessages(Reading):
                     steps.append([])
                 continue
             steps[-1].append(part)
-        first: Source | None = source
         metadata = Fields(extra.get("metadata"))
         usage, is_countable = _read_usage(metadata, len(steps))
         self.untold += not is_countable
@@ -212,15 +211,10 @@ class _SavedMessages(Reading):
                     parsed_blocks.append(self._read_part(part))
             own = name if number == 1 else f"{name}/{number}"
             more = (extra if number == 1 else {}) | ({"parts": screen_parts} if screen_parts else {})
-            reply_fields: Json = {
-                "model": Fields(metadata.rest).text("model"),
-                "usage": usage,
-                "timestamp": time,
-            }
-            entry = self.add(own, "assistant", parsed_blocks, first, more, **reply_fields)
-            first = None
+            model = Fields(metadata.rest).text("model")
+            entry = self.add(own, "assistant", parsed_blocks, more, model=model, usage=usage)
             if outputs:
-                self.add(f"{entry.id}/results", "tool", outputs, None, timestamp=time)
+                self.add(f"{entry.id}/results", "tool", outputs)
 
     def _add_call(
         self, kind: str, fields: Fields, parsed_blocks: list[ParsedBlock], outputs: list[ParsedBlock]

@@ -127,13 +127,13 @@ def _read_claude(about: Fields) -> Session:
     recording = Reading(CLAUDE)
     ends: dict[str, str] = {}
     for source, raw in placed(about.items("chat_messages") or []):
-        fields = Fields(raw)
+        fields, recording.source = Fields(raw), source
         sender = fields.text("sender")
         if not isinstance(raw, dict):
-            recording.spoil(source, "a message that is not an object")
+            recording.spoil("a message that is not an object")
             continue
         if sender not in ("human", "assistant"):
-            recording.note(f"message of {sender}"[:60], source, is_known=False)
+            recording.note(f"message of {sender}"[:60], is_known=False)
             continue
         text = fields.text("text")
         content = fields.items("content") or []
@@ -151,7 +151,7 @@ def _read_claude(about: Fields) -> Session:
         parent = fields.text("parent_message_uuid")
         begins = None if parent == ROOT else ends.get(parent or "", recording.last)
         name, role = fields.text("uuid") or f"m{source.line}", "user" if sender == "human" else "assistant"
-        time = fields.text("created_at")
+        recording.time = fields.text("created_at")
         # Results are stored in the reply that called the tool: each becomes a separate message.
         runs: list[tuple[str, list[ParsedBlock]]] = []
         for pair in [*parsed_blocks, *files] or [(Text(text=""), {})]:
@@ -167,9 +167,7 @@ def _read_claude(about: Fields) -> Session:
                 name if first else f"{name}/{number + 1}",
                 kind,
                 pairs,
-                source if first else None,
                 fields.rest if first else {},
-                timestamp=time,
                 parent=begins if first else recording.last,
                 **own,
             )
@@ -212,14 +210,14 @@ def _read_chatgpt(about: Fields) -> Session:
     mapping = about.object("mapping") or {}
     shown: dict[str, str | None] = {}
     for source, key in placed(_sort_nodes(mapping)):
-        node = Fields(mapping[key])
+        node, recording.source = Fields(mapping[key]), source
         parent = node.text("parent")
         # A node without a message is skipped: its children get its parent.
         end = shown.get(parent) if parent is not None else None
         message = Fields(node.object("message"))
         shown[key] = end
         if not message.rest:
-            recording.note("node without a message", source)
+            recording.note("node without a message")
             continue
         author = Fields(message.object("author"))
         role = author.text("role")
@@ -229,13 +227,13 @@ def _read_chatgpt(about: Fields) -> Session:
         hidden = details.rest.get("is_visually_hidden_from_conversation") is True
         words = any(block.kind != "text" or block.text for block, _ in parsed_blocks)
         if role not in ("system", "user", "assistant", "tool"):
-            recording.note(f"message of {role}"[:60], source, is_known=False)
+            recording.note(f"message of {role}"[:60], is_known=False)
             continue
         if role == "system" or not words:
             recording.system += [
                 block for block, _ in parsed_blocks if isinstance(block, Text) and block.text
             ]
-            recording.note("system message" if role == "system" else "empty message", source)
+            recording.note("system message" if role == "system" else "empty message")
             continue
         more: Json = {"meta": hidden} if role == "user" else {}
         if role == "tool":
@@ -248,8 +246,8 @@ def _read_chatgpt(about: Fields) -> Session:
         elif role == "assistant":
             more["model"] = details.text("model_slug")
         entry = recording.add(
-            key, role, parsed_blocks, source, message.rest, parent=end, **more,
-            timestamp=iso_seconds(message.number("create_time")),
+            key, role, parsed_blocks, message.rest, parent=end, **more,
+            timestamp=iso_seconds(message.number("create_time"))
         )  # fmt: skip
         shown[key] = entry.id
     current = about.text("current_node")

@@ -127,11 +127,11 @@ class _Turns(Reading):
 
     def take(self, source: Source, turn: Any) -> None:
         if not isinstance(turn, dict):
-            self.spoil(source, "a turn that is not an object")
+            self.spoil("a turn that is not an object")
             return
         role = ROLES.get(_name_role(turn))
         if role is None:
-            self.note("turn of no known role", source, is_known=False)
+            self.note("turn of no known role", is_known=False)
             return
         message = self._read(role, turn)
         written = all(block.kind == "text" for block, _ in message.parsed_blocks)
@@ -141,11 +141,11 @@ class _Turns(Reading):
             words = message.text or fields.text("system_prompt")
             self.rest |= fields.rest
             self.system += [Text(text=words)] if words else []
-            self.note("system prompt", source)
+            self.note("system prompt")
             return
         more: Json = ({"meta": True} if message.role in INSTRUCTIONS else {}) | take_entry_fields(message)
         entry_role = "user" if message.role in INSTRUCTIONS else message.role
-        entry = self.add(f"m{source.line}", entry_role, message.parsed_blocks, source, message.extra, **more)
+        entry = self.add(f"m{source.line}", entry_role, message.parsed_blocks, message.extra, **more)
         for block in entry.blocks:
             if isinstance(block, ToolCall):
                 self.open.add(block)

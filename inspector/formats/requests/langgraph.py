@@ -98,10 +98,10 @@ def read(data: Data) -> Session:
     for source, raw in placed(states):
         fields = Fields(raw)
         if not isinstance(raw, dict):
-            recording.spoil(source, "a state that is not an object")
+            recording.spoil("a state that is not an object", source)
             continue
         if (reason := fields.text("unreadable")) is not None:
-            recording.spoil(source, reason)
+            recording.spoil(reason, source)
             continue
         messages = fields.items("messages")
         if not messages:

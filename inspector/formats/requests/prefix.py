@@ -179,7 +179,6 @@ class _Joining:
         entry = self.recording.compact(
             number,
             None,
-            None,
             boundary,
             parsed_blocks=parsed_blocks,
             parent=thread.end,
@@ -206,7 +205,7 @@ class _Joining:
             role = "user"
             more["meta"] = True
         name = f"m{len(self.recording.entries) + 1}"
-        entry = self.recording.add(name, role, message.parsed_blocks, None, extra, parent=thread.end, **more)
+        entry = self.recording.add(name, role, message.parsed_blocks, extra, parent=thread.end, **more)
         thread.end = entry.id
         thread.line.append((message.print, entry.id))
         self.entries.setdefault(thread.number, []).append(entry.id)

@@ -263,7 +263,7 @@ class _RequestLog(Reading):
             if isinstance(value, dict):
                 self.note(str(value.get("type") or "row that is not a request"), source, is_known=False)
             else:
-                self.spoil(source, "not a JSON object")
+                self.spoil("not a JSON object", source)
             return
         fields = Fields(body)
         messages = read_chat(fields.any("messages"), self.names) + read_chat(fields.any("input"), self.names)

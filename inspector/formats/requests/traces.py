@@ -186,7 +186,7 @@ def read(data: Data) -> Session:
     for source, value in _find_values(data, recording):
         count += 1
         if not isinstance(value, dict):
-            recording.spoil(source, "not a JSON object")
+            recording.spoil("not a JSON object", source)
             continue
         spans = list(_find_spans(value))
         if not spans:

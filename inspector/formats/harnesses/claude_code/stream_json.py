@@ -107,14 +107,14 @@ class _Stream(Reading):
             self.lost = self.lost or (kind == "system" and subtype == "session_writes_lost")
             kind_name = f"{kind}/{subtype}" if isinstance(subtype, str) else str(kind)
             is_known = isinstance(kind, str) and kind in BOOKKEEPING
-            self.note(kind_name if isinstance(kind, str) else "row without a type", source, is_known=is_known)
+            self.note(kind_name if isinstance(kind, str) else "row without a type", is_known=is_known)
 
     def _say(self, source: Source, row: Json, kind: str) -> None:
         fields = Fields(row, "type", "session_id")
         message = Fields(fields.object("message"), "role", "type")
         agent, name = fields.text("parent_tool_use_id"), fields.text("uuid") or f"line-{source.line}"
-        number, time = message.text("id"), fields.text("timestamp")
-        self.updated = time or self.updated
+        number, self.time = message.text("id"), fields.text("timestamp")
+        self.updated = self.time or self.updated
         blocks = find_blocks(message.any("content"), lambda raw: read_with_rest(raw, self.names))
         usage = read_usage(message.rest.get("usage")) if kind == "assistant" else None
         key = (agent, number or "")
@@ -143,11 +143,9 @@ class _Stream(Reading):
             name,
             kind,
             blocks,
-            source,
             fields.rest | message.rest,
             parent=self.ends.get(agent),
             sidechain=agent,
-            timestamp=time,
             **more,
         )
         self.aliases[name] = entry.id
@@ -210,7 +208,6 @@ class _Stream(Reading):
         entry = self.compact(
             name if isinstance(name, str) else f"line-{source.line}",
             None,
-            source,
             boundary,
             parent=self.ends.get(None),
             extra=metadata.rest,

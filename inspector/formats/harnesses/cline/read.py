@@ -150,13 +150,11 @@ def _read(whole: Json, sidecar: Json | None, manifest: Json) -> Session:
         )
     numbered = list(placed(rows))
     recording.split = other is not None
-    for source, raw in numbered[:end]:
-        recording.take(source, raw)
+    recording.feed(numbered[:end])
     recording.split = False
     if other is not None:
         recording.add_sidecar(other, len(rows))
-    for source, raw in numbered[end:]:
-        recording.take(source, raw)
+    recording.feed(numbered[end:])
     about = Fields(manifest, "version", "session_id")
     prompt = fields.text("system_prompt")
     fields.any("version")
@@ -199,12 +197,12 @@ class _Messages(Reading):
 
     def take(self, source: Source, raw: Any) -> None:
         if not isinstance(raw, dict):
-            self.spoil(source, "a message that is not an object")
+            self.spoil("a message that is not an object")
             return
         fields = Fields(raw)
         role = fields.text("role")
         if role is None:
-            self.note("message without a role", source, is_known=False)
+            self.note("message without a role", is_known=False)
             return
         blocks, prints = self._take_blocks(fields), list(_print_all(raw))
         runs: list[tuple[bool, list[int]]] = []
@@ -228,7 +226,6 @@ class _Messages(Reading):
                 self.compact(
                     name,
                     None,
-                    source,
                     boundary | _read_details(about),
                     parsed_blocks=parsed_blocks,
                     extra=fields.rest,
@@ -237,9 +234,7 @@ class _Messages(Reading):
             attached = bool(parsed_blocks) and all(isinstance(block, Document) for block, _ in parsed_blocks)
             if role == "user" and attached and number:
                 more["meta"] = True
-            entry = self.add(
-                name, role, parsed_blocks, None if number else source, {} if number else fields.rest, **more
-            )
+            entry = self.add(name, role, parsed_blocks, {} if number else fields.rest, **more)
             if is_kept:
                 for index in places:
                     self.kept_ids.setdefault(prints[index], []).append(entry.id)
@@ -287,7 +282,6 @@ class _Messages(Reading):
         updated_at = sidecar.get("updated_at")
         self.compact(
             name,
-            None,
             None,
             details | {"kept": tuple(dict.fromkeys(kept_ids))},
             parsed_blocks=own,

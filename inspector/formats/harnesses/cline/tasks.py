@@ -299,17 +299,17 @@ class _TaskReading(Reading):
             return
         role = fields.text("role")
         if role is None:
-            self.spoil(source, "a message without a role")
+            self.spoil("a message without a role")
             return
-        stamp = iso_time(fields.number("ts"))
+        self.time = iso_time(fields.number("ts"))
         blocks = find_blocks(fields.any("content"), self._read_block)
         self.is_roo = self.is_roo or bool(ROO & set(fields.rest))
         if raw.get("isSummary") is True:
-            entry = self._condense(source, fields, role, blocks, stamp)
+            entry = self._condense(source, fields, role, blocks)
         elif raw.get("isTruncationMarker") is True:
-            entry = self._truncate(source, fields, blocks, stamp)
+            entry = self._truncate(source, fields, blocks)
         else:
-            entry = self._add_message(source, fields, role, blocks, stamp)
+            entry = self._add_message(source, fields, role, blocks)
             if (cut := self.cuts.get(line - 1)) is not None:
                 self._cut(line, *cut)
         for key in PARENTS:
@@ -319,26 +319,22 @@ class _TaskReading(Reading):
     def _read_block(self, raw: Any) -> ParsedBlock:
         return _read_block(raw, self.names)
 
-    def _condense(
-        self, source: Source, fields: Fields, role: str, blocks: list[ParsedBlock], stamp: str | None
-    ) -> Entry:
+    def _condense(self, source: Source, fields: Fields, role: str, blocks: list[ParsedBlock]) -> Entry:
         """Add a summary. If no message names it, it replaces everything but the task itself."""
         number = fields.rest.get("condenseId")
         rest = self.line[1:] if role == "assistant" else self.line
         kept_ids = self._without(self.hidden.get(str(number), rest))
         words = join_texts(blocks)
-        more: Json = {"timestamp": stamp}
+        more: Json = {}
         boundary: Json = {"summary": words, "kept": tuple(kept_ids)}
         boundary |= self.condensed.find("condenseId", number, words, more)
         return self._compact(source, boundary, blocks, fields.rest, more)
 
-    def _truncate(
-        self, source: Source, fields: Fields, blocks: list[ParsedBlock], stamp: str | None
-    ) -> Entry:
+    def _truncate(self, source: Source, fields: Fields, blocks: list[ParsedBlock]) -> Entry:
         """Add a marker of messages that were hidden."""
         number = fields.rest.get("truncationId")
         kept_ids = self._without(self.hidden.get(str(number), []))
-        more: Json = {"timestamp": stamp}
+        more: Json = {}
         boundary: Json = {"trigger": "truncation", "kept": tuple(kept_ids)}
         boundary |= self.condensed.find("truncationId", number, None, more)
         # A summary that is kept is part of the context after the truncation.
@@ -353,7 +349,7 @@ class _TaskReading(Reading):
         removed = {f"m{number + 1}" for number in range(first, last + 1)}
         kept_ids = [name for name in self._without(removed) if not name.startswith("cut")]
         boundary: Json = {"trigger": "truncation", "kept": tuple(kept_ids)}
-        self.line = [self.compact(f"cut{line}", None, None, boundary).id, *kept_ids]
+        self.line = [self.compact(f"cut{line}", None, boundary, timestamp=None).id, *kept_ids]
 
     def _without(self, names: Iterable[str]) -> list[str]:
         removed = set(names)
@@ -363,14 +359,12 @@ class _TaskReading(Reading):
         self, source: Source, boundary: Json, blocks: list[ParsedBlock], extra: Json, more: Json
     ) -> Entry:
         name = f"m{source.line}"
-        entry = self.compact(name, None, source, boundary, parsed_blocks=blocks, extra=extra, **more)
+        entry = self.compact(name, None, boundary, parsed_blocks=blocks, extra=extra, **more)
         self.line = [entry.id, *boundary["kept"]]
         return entry
 
-    def _add_message(
-        self, source: Source, fields: Fields, role: str, blocks: list[ParsedBlock], stamp: str | None
-    ) -> Entry:
-        more: Json = {"timestamp": stamp}
+    def _add_message(self, source: Source, fields: Fields, role: str, blocks: list[ParsedBlock]) -> Entry:
+        more: Json = {}
         if role == "assistant":
             blocks = [*(thought for _, thought in self.thoughts), *blocks]
             about = Fields(fields.rest.get("modelInfo"))
@@ -379,7 +373,7 @@ class _TaskReading(Reading):
             more["usage"] = _read_metrics(fields.rest.get("metrics"))
         elif role != "tool":
             more["meta"] = self._is_meta(blocks)
-        entry = self.add(f"m{source.line}", role, blocks, source, fields.rest, **more)
+        entry = self.add(f"m{source.line}", role, blocks, fields.rest, **more)
         if role == "assistant":
             self.models[entry.id] = self.asked_model
             for thought_source, _ in self.thoughts:

@@ -202,28 +202,28 @@ class _Rollout(Reading):
         if self.row_count and self.row_count == self.history.end:
             self.reply = self.unpaid = None
         self.row_count += 1
-        time = Fields(row).text("timestamp")
-        self.updated = time or self.updated
+        self.time = Fields(row).text("timestamp")
+        self.updated = self.time or self.updated
         if payload is None and not self.meta and is_bare_header(row):
             self._take_meta(row)
-            self.note("session_meta", source)
+            self.note("session_meta")
         elif payload is None and row.get("record_type") == "state":
-            self.note("state", source)
+            self.note("state")
         elif not isinstance(kind, str):
-            self.note("row without a type", source, is_known=False)
+            self.note("row without a type", is_known=False)
         elif payload is None and (kind in ("message", "reasoning") or kind.endswith(("_call", "_output"))):
-            self._take_item(source, row, time)
+            self._take_item(source, row)
         elif not isinstance(payload, dict):
-            self.note(kind, source, is_known=False)
+            self.note(kind, is_known=False)
         elif kind == "response_item":
-            self._take_item(source, payload, time)
+            self._take_item(source, payload)
             self._name_item(payload)
         elif kind == "event_msg":
-            self._take_event(source, payload, time)
+            self._take_event(source, payload)
         elif kind == "inter_agent_communication" and (agent_text := read_agent_message(payload)) is not None:
-            self._take_item(source, agent_text, time)
+            self._take_item(source, agent_text)
         elif kind == "compacted":
-            self._take_compaction(source, payload, time)
+            self._take_compaction(source, payload)
         else:
             if kind == "session_meta":
                 self._take_meta(payload)
@@ -231,7 +231,7 @@ class _Rollout(Reading):
                 self.model = Fields(payload).text("model") or self.model
             elif kind == "token_usage_record":
                 self._take_record(payload)
-            self.note(kind, source, is_known=kind in BOOKKEEPING)
+            self.note(kind, is_known=kind in BOOKKEEPING)
 
     def _take_meta(self, payload: Json) -> None:
         """Read a header. The first is the header of this rollout; later ones are copies or repeat it."""
@@ -249,34 +249,34 @@ class _Rollout(Reading):
         if isinstance(name := item.get("id"), str) and self.tip and item.get("type") not in UNSHOWN:
             self.items[name] = self.tip
 
-    def _take_item(self, source: Source, payload: Json, time: str | None) -> None:
+    def _take_item(self, source: Source, payload: Json) -> None:
         kind = payload.get("type", "message")
         fields, name = Fields(payload, "type"), f"line-{source.line}"
         if str(kind) in UNSHOWN:
-            self.note(str(kind), source)
+            self.note(str(kind))
             return
         if isinstance(kind, str) and kind.endswith("_output"):
             call = fields.text("call_id") or ""
             self.reply = None
-            self.add(name, "tool", [self._read_output(fields, call)], source, timestamp=time)
+            self.add(name, "tool", [self._read_output(fields, call)])
             return
         if kind == "agent_message":
-            self._take_agent_message(source, fields, time)
+            self._take_agent_message(source, fields)
             return
         role = str(fields.rest.get("role")) if kind == "message" else "assistant"
         if role != "assistant":
             self.reply = None
-            self._take_words(name, source, fields, timestamp=time)
+            self._take_words(name, source, fields)
             return
         parsed_blocks = self._read_reply(kind, payload)
         if self.reply is None:
             more: Json = {"model": self.model, "provider": Fields(self.meta).text("model_provider")}
-            self.reply = self.add(name, "assistant", parsed_blocks, source, timestamp=time, **more).id
+            self.reply = self.add(name, "assistant", parsed_blocks, **more).id
             self.unpaid = self.reply
             return
         self.extend(self.reply, parsed_blocks, source)
 
-    def _take_agent_message(self, source: Source, fields: Fields, time: str | None) -> None:
+    def _take_agent_message(self, source: Source, fields: Fields) -> None:
         """Add a message from another agent: text, or encrypted content."""
         self.reply = None
         parts = fields.items("content") or []
@@ -284,12 +284,12 @@ class _Rollout(Reading):
         parsed_blocks = [_read_part(part) for part in parts if part not in sealed]
         before, self.agent_text = self.agent_text, "\n".join(block.text for block, _ in parsed_blocks)
         if self.agent_text and before == self.agent_text:
-            self.note("agent_message", source)  # the file holds this message in the old and the new form
+            self.note("agent_message")  # the file holds this message in the old and the new form
             return
         extra = fields.rest | {"speaker": "agent", "way": "notification"}
         extra |= {"sealed": sealed} if sealed else {}
         name = f"line-{source.line}"
-        self.add(name, "user", parsed_blocks, source, extra, timestamp=time, meta=True)
+        self.add(name, "user", parsed_blocks, extra, meta=True)
 
     def _take_words(self, name: str, source: Source | None, fields: Fields, **more: Any) -> None:
         """Add a message that is not a reply: the user's, or instructions of the harness."""
@@ -316,7 +316,7 @@ class _Rollout(Reading):
         if source is None and not more.get("meta"):
             # A message that a compaction repeats was typed earlier: it opens no turn.
             more["meta"], extra = True, {"speaker": "user"} | extra
-        self.add(name, "user", parsed_blocks, source, extra, **more)
+        self.add(name, "user", parsed_blocks, extra, **more)
 
     def _read_reply(self, kind: Any, payload: Json) -> list[ParsedBlock]:
         fields = Fields(payload, "type", "role")
@@ -362,7 +362,7 @@ class _Rollout(Reading):
         whole, all_words = self.repeated[event]
         return text.strip() in whole or squeeze(text) in all_words
 
-    def _take_event(self, source: Source, payload: Json, time: str | None) -> None:
+    def _take_event(self, source: Source, payload: Json) -> None:
         kind = payload.get("type")
         event, text = read_repeated_message(payload)
         form, self.last_event = (
@@ -374,7 +374,7 @@ class _Rollout(Reading):
             # Some files contain no items. Then only the event has the text.
             role, part = ("user", "input_text") if event == "user_message" else ("assistant", "output_text")
             item = {"role": role, "content": [{"type": part, "text": text}]}
-            self._take_item(source, {"type": "message", **item}, time)
+            self._take_item(source, {"type": "message", **item})
             return
         self._take_window(payload)
         if kind == "token_count":
@@ -383,7 +383,7 @@ class _Rollout(Reading):
             self._roll_back(payload.get("num_turns"))
         elif (agent := started_agent(payload)) is not None and agent != read_id(self.meta):
             self.agents[agent] = None
-        self.note(str(kind), source, is_known=str(kind) in EVENTS)
+        self.note(str(kind), is_known=str(kind) in EVENTS)
 
     def _take_window(self, fields: Json) -> None:
         """Read the window: a turn states it when it starts, and a count of tokens does."""
@@ -442,8 +442,8 @@ class _Rollout(Reading):
             self.unpaid = None
         elif self.tip and self[self.tip].role != "assistant":
             # A request whose reply is not in the file, for example because it was interrupted.
-            more: Json = {"usage": usage, "kind": "note", **self._copied}
-            self.add(f"request-{len(self.entries)}", "assistant", [], None, **more)
+            more: Json = {"usage": usage, "kind": "note", "source": None, "timestamp": None, **self._copied}
+            self.add(f"request-{len(self.entries)}", "assistant", [], **more)
 
     def _roll_back(self, count: Any) -> None:
         """Remove the newest turns: the next entry follows the one before them."""
@@ -466,7 +466,7 @@ class _Rollout(Reading):
             before = self.prints[name] = blocks, print_entry(blocks)
         return before[1]
 
-    def _take_compaction(self, source: Source, payload: Json, time: str | None) -> None:
+    def _take_compaction(self, source: Source, payload: Json) -> None:
         fields = Fields(payload)
         message, after = fields.text("message"), take_history(fields)
         self.reply = self.unpaid = None
@@ -510,14 +510,12 @@ class _Rollout(Reading):
         self.compact(
             f"line-{source.line}",
             shown,
-            source,
             {
                 "tokens_before": prompt,
                 "kept": tuple(dict.fromkeys(kept_ids)),
                 "summary": summary,
                 "extra": sealed_by,
             },
-            timestamp=time,
             usage=self.summaries.get(fields.text("compaction_response_id") or ""),
             model=self.model,
             extra=fields.rest,
@@ -527,12 +525,12 @@ class _Rollout(Reading):
         for number, raw in enumerate(fresh, 1):
             name = f"line-{source.line}.{number}"
             if raw.get("type", "message") == "message" and raw.get("role") != "assistant":
-                self._take_words(name, None, Fields(raw, "type"), timestamp=time)
+                self._take_words(name, None, Fields(raw, "type"))
             elif isinstance(raw.get("type"), str) and str(raw["type"]).endswith("_output"):
                 call = Fields(raw, "type")
-                self.add(name, "tool", [self._read_output(call, call.text("call_id") or "")], None)
+                self.add(name, "tool", [self._read_output(call, call.text("call_id") or "")], timestamp=None)
             else:
-                self.add(name, "assistant", self._read_reply(raw.get("type", "message"), raw), None)
+                self.add(name, "assistant", self._read_reply(raw.get("type", "message"), raw), timestamp=None)
             self._name_item(raw)
 
     def _find_cwd(self) -> str | None:

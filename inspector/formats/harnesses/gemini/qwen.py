@@ -76,21 +76,21 @@ class _Chat(Reading):
         own = [name for name, _, row in rows if not _find_agent(row)]
         sidechain_names = {name for name, _, row in rows if _find_agent(row)}
         main_messages = {name for name, _, row in rows if _is_message(row) and not _find_agent(row)}
-        for (name, source, row), link in zip(rows, parents, strict=True):
+        for (name, self.source, row), link in zip(rows, parents, strict=True):
             about |= {k: row[k] for k in ("sessionId", "cwd", "version") if isinstance(row.get(k), str)}
             history = _find_history(row)
             above = chain.find_entry(link)
             parent = ends.get(above or "", above)
             if history is not None:
-                ends[name] = self._compress(name, source, row, history, parent)
+                ends[name] = self._compress(name, row, history, parent)
             elif _is_message(row):
-                ends[name] = self._add_message(name, source, row, parent)
+                ends[name] = self._add_message(name, row, parent)
                 if main_messages and (agent := _find_agent(row)):
                     self.change(ends[name], sidechain=agent)
             else:
                 title = Fields(row.get("systemPayload")).text("customTitle") or title
                 kind = row.get("type")
-                self.note(str(kind), source, is_known=kind == "system")
+                self.note(str(kind), is_known=kind == "system")
         # The last line of the chat may be one that is not a message and follows a sub-agent's line.
         last = [chain.find_entry(name) for name in (own if main_messages else [name for name, _, _ in rows])]
         leaf = next(
@@ -107,7 +107,7 @@ class _Chat(Reading):
             extra={"version": about["version"]} if "version" in about else {},
         )
 
-    def _add_message(self, name: str, source: Source, row: Json, parent: str | None) -> str:
+    def _add_message(self, name: str, row: Json, parent: str | None) -> str:
         fields = Fields(row, "uuid", "parentUuid", "sessionId", "cwd", "version")
         kind, message = fields.text("type"), Fields(fields.object("message"))
         message.any("role")
@@ -125,7 +125,6 @@ class _Chat(Reading):
             name,
             role,
             parsed_blocks,
-            source,
             fields.rest | message.rest,
             parent=parent,
             timestamp=fields.text("timestamp"),
@@ -135,7 +134,7 @@ class _Chat(Reading):
         )
         return entry.id
 
-    def _compress(self, name: str, source: Source, row: Json, history: list[Any], parent: str | None) -> str:
+    def _compress(self, name: str, row: Json, history: list[Any], parent: str | None) -> str:
         payload = Fields(row.get("systemPayload"), "compressedHistory")
         info = Fields(payload.object("info"))
         first, *later = history or [{}]
@@ -164,7 +163,6 @@ class _Chat(Reading):
         entry = self.compact(
             name,
             None,
-            source,
             boundary,
             parsed_blocks=parsed_blocks,
             parent=parent,
@@ -174,7 +172,7 @@ class _Chat(Reading):
         for index, (role, parts, rest) in enumerate(new, 1):
             # A repeated message, possibly reworded. It was typed earlier, so it opens no turn.
             more: Json = {"meta": True} if role == "user" else {}
-            self.add(f"{name}.{index}", role, parts, None, rest, **more)
+            self.add(f"{name}.{index}", role, parts, rest, **more)
         return self.last or entry.id
 
 

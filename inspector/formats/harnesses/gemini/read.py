@@ -113,7 +113,7 @@ class _Chat(Reading):
 
     def take(self, source: Source, row: Any) -> None:
         if not isinstance(row, dict):
-            self.spoil(source, "not a JSON object")
+            self.spoil("not a JSON object", source)
         elif "$rewindTo" in row:
             self._rewind(row["$rewindTo"])
             self.note("$rewindTo", source)
@@ -308,9 +308,10 @@ class _Chat(Reading):
         """Add the entries of a message and return the id of the last one."""
         fields = Fields(message.raw, "id")
         kind, time = fields.text("type"), fields.text("timestamp")
-        source = message.sources[0] if message.sources else None
+        more: Json = {"parent": parent, "timestamp": time}
+        more["source"] = message.sources[0] if message.sources else None
         if message.kind == "micro":
-            return self.clear(message.name, message.cleared, source, parent=parent).id
+            return self.clear(message.name, message.cleared, **more).id
         parsed_blocks = read_parts(fields.any("content"), self.names, message.name)
         if message.kind == "compaction":
             names = (
@@ -318,39 +319,20 @@ class _Chat(Reading):
             )
             kept_ids = tuple(name for name in names if name in self.where)
             boundary = {"summary": join_texts(parsed_blocks), "kept": kept_ids}
-            entry = self.compact(
-                message.name,
-                None,
-                source,
-                boundary,
-                parsed_blocks=parsed_blocks,
-                parent=parent,
-                timestamp=time,
-                extra=fields.rest,
-            )
-            return entry.id
+            more["extra"] = fields.rest
+            return self.compact(message.name, None, boundary, parsed_blocks, **more).id
         if kind == "user":
-            entry = self.add(
-                message.name, "user", parsed_blocks, source, fields.rest, parent=parent, timestamp=time
-            )
+            entry = self.add(message.name, "user", parsed_blocks, fields.rest, **more)
         else:
             outputs = self._take_calls(fields, parsed_blocks, message.name)
             usage = make_google_usage(fields.rest.get("tokens"), *TOKENS)
             if usage is not None:
                 fields.any("tokens")
-            entry = self.add(
-                message.name,
-                "assistant",
-                [*_read_thoughts(fields), *parsed_blocks],
-                source,
-                fields.rest,
-                parent=parent,
-                timestamp=time,
-                usage=usage,
-                model=fields.text("model"),
-            )
+            more |= {"usage": usage, "model": fields.text("model")}
+            blocks = [*_read_thoughts(fields), *parsed_blocks]
+            entry = self.add(message.name, "assistant", blocks, fields.rest, **more)
             if outputs:
-                self.add(f"{entry.id}/results", "tool", outputs, None, parent=entry.id, timestamp=time)
+                self.add(f"{entry.id}/results", "tool", outputs, parent=entry.id, timestamp=time)
         for other in message.sources[1:]:
             self.also(entry.id, other)
         return self.last or entry.id

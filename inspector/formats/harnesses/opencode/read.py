@@ -220,12 +220,12 @@ class _ExportReading(Reading):
     def _take_next(self, source: Source, raw: Json, kind: str) -> None:
         """Read one message of opencode's newer form."""
         if kind == "shell" and self.echoes:
-            self.note(kind, source)  # the next message repeats the shell's output for the model
+            self.note(kind)  # the next message repeats the shell's output for the model
             return
         message = translate(raw)
         if message is None:
             name = kind if kind in SWITCHES else f"message of type {kind}"
-            self.note(name, source, is_known=kind in SWITCHES)
+            self.note(name, is_known=kind in SWITCHES)
             return
         mark = message["info"].pop("mark", None)
         if mark is not None and message["info"]["finish"]:
@@ -235,7 +235,7 @@ class _ExportReading(Reading):
     def _take(self, source: Source, raw: Any) -> None:
         """Read one message with its parts."""
         if not isinstance(raw, dict) or not isinstance(raw.get("info"), dict):
-            self.spoil(source, "a message without `info`")
+            self.spoil("a message without `info`")
             return
         info, outer = Fields(raw["info"]), Fields(raw, "info", "parts")
         name = info.text("id") or f"m{source.line}"
@@ -250,23 +250,21 @@ class _ExportReading(Reading):
         self.begins[name] = self.last
         extra = info.rest | outer.rest | ({"time": times.rest} if times.rest else {})
         mark = next((part for part in parts if part.get("type") == "compaction"), None)
-        stamp = iso_time(created)
+        self.time = iso_time(created)
         if role == "user" and mark is not None:
             if name in self.summaries:
                 self.marks[name] = mark
-            self.note("compaction", source)
+            self.note("compaction")
         elif role == "user":
-            self._add_prompt(name, source, parts, extra, stamp)
+            self._add_prompt(name, parts, extra)
         elif role == "assistant" and raw["info"].get("summary") is True:
-            self._add_summary(name, source, raw["info"], parts, extra, stamp)
+            self._add_summary(name, raw["info"], parts, extra)
         elif role == "assistant":
-            self._add_reply(name, source, info, parts, extra, stamp)
+            self._add_reply(name, info, parts, extra)
         else:
-            self.note(f"message of role {role}", source, is_known=False)
+            self.note(f"message of role {role}", is_known=False)
 
-    def _add_prompt(
-        self, name: str, source: Source, parts: list[Json], extra: Json, time: str | None
-    ) -> None:
+    def _add_prompt(self, name: str, parts: list[Json], extra: Json) -> None:
         """Add a prompt. Parts that the harness added become a separate entry."""
         typed = [part for part in parts if part.get("synthetic") is not True]
         added = [part for part in parts if part.get("synthetic") is True]
@@ -275,22 +273,13 @@ class _ExportReading(Reading):
         if unseen:
             extra = {**extra, "parts": unseen}
         if parsed_blocks or not added:
-            self.add(name, "user", parsed_blocks, source, extra, timestamp=time)
+            self.add(name, "user", parsed_blocks, extra)
         if added:
-            first = None if parsed_blocks else source
-            self.add(
-                f"{name}/added" if parsed_blocks else name,
-                "user",
-                [_read_part(part) for part in added],
-                first,
-                {} if parsed_blocks else extra,
-                timestamp=time,
-                meta=True,
-            )
+            blocks = [_read_part(part) for part in added]
+            name, extra = (f"{name}/added", {}) if parsed_blocks else (name, extra)
+            self.add(name, "user", blocks, extra, meta=True)
 
-    def _add_reply(
-        self, name: str, source: Source, info: Fields, parts: list[Json], extra: Json, time: str | None
-    ) -> None:
+    def _add_reply(self, name: str, info: Fields, parts: list[Json], extra: Json) -> None:
         steps: list[list[Json]] = [[]]
         for part in parts:
             steps[-1].append(part)
@@ -319,9 +308,7 @@ class _ExportReading(Reading):
                 name if number == 1 else f"{name}/{number}",
                 "assistant",
                 parsed_blocks,
-                source if number == 1 else None,
                 (extra | more) if number == 1 else more,
-                timestamp=time,
                 usage=read_tokens(tokens, (end or extra).get("cost")),
                 model=_text(extra, "modelID"),
                 provider=_text(extra, "providerID"),
@@ -329,7 +316,7 @@ class _ExportReading(Reading):
                 error=_describe(error) if number == len(steps) else None,
             )
             if outputs:
-                self.add(f"{entry.id}/results", "tool", outputs, None, timestamp=time)
+                self.add(f"{entry.id}/results", "tool", outputs)
 
     def _add_tool(self, part: Json, parsed_blocks: list[ParsedBlock], outputs: list[ParsedBlock]) -> None:
         """Add a call and its result, which are in the same part."""
@@ -351,14 +338,12 @@ class _ExportReading(Reading):
         due = [cleared_at for cleared_at in sorted(self.cleared) if not is_number(now) or cleared_at <= now]
         calls = [call for cleared_at in due for call in self.cleared.pop(cleared_at)]
         if calls:
-            self.clear(f"cleared-{len(self.entries) + 1}", calls, timestamp=iso_time(due[-1]))
+            self.clear(f"cleared-{len(self.entries) + 1}", calls, source=None, timestamp=iso_time(due[-1]))
 
-    def _add_summary(
-        self, name: str, source: Source, info: Json, parts: list[Json], extra: Json, time: str | None
-    ) -> None:
+    def _add_summary(self, name: str, info: Json, parts: list[Json], extra: Json) -> None:
         mark = self.marks.get(str(info.get("parentID")))
         if mark is None:
-            self.note("unfinished summary", source)
+            self.note("unfinished summary")
             return
         words = "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
         fields = Fields(mark, "type", "id", "messageID", "sessionID")
@@ -370,16 +355,7 @@ class _ExportReading(Reading):
             "extra": fields.rest,
         }
         usage = read_tokens(info.get("tokens"), info.get("cost"))
-        self.compact(
-            name,
-            words,
-            source,
-            boundary,
-            extra=extra,
-            timestamp=time,
-            usage=usage,
-            model=_text(extra, "modelID"),
-        )
+        self.compact(name, words, boundary, extra=extra, usage=usage, model=_text(extra, "modelID"))
 
     def finish(self) -> Session:
         self._clear(None)

@@ -159,7 +159,7 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     numbers: list[int] = []
     for number, event in list_events(other_files):
         numbers.append(number)
-        reading.take(place(number + 2), event)
+        reading.feed([(place(number + 2), event)])
     if not numbers:
         return read(data)  # raises an error with the reason
     for response, used in state.used.items():
@@ -189,12 +189,12 @@ class _EventReading(Reading):
 
     def take(self, source: Source, row: Any) -> None:
         if not isinstance(row, dict):
-            self.spoil(source, "not a JSON object")
+            self.spoil("not a JSON object")
             return
         fields = Fields(row)
         kind, name = fields.text("kind"), fields.text("id") or f"line-{source.line}"
-        time = fields.text("timestamp")
-        self.times += [time] if time else []
+        self.time = fields.text("timestamp")
+        self.times += [self.time] if self.time else []
         self._go_to(fields)
         first = len(self.entries)
         if kind == "MessageEvent" and isinstance(row.get("llm_message"), dict):
@@ -204,22 +204,22 @@ class _EventReading(Reading):
             more |= {"model": self.model} if role == "assistant" else {}
             behind = find_blocks(fields.items("extended_content"), lambda part: read_part(part, self.names))
             extra = fields.rest | message.extra
-            entry = self.add(name, role, message.parsed_blocks, source, extra, timestamp=time, **more)
+            entry = self.add(name, role, message.parsed_blocks, extra, **more)
             self._know(fields, entry.id)
             if behind:
-                self.add(f"{name}/added", "user", behind, None, timestamp=time, meta=True)
+                self.add(f"{name}/added", "user", behind, meta=True)
         elif kind == "ActionEvent":
-            self._act(name, source, fields, time)
+            self._act(name, source, fields)
         elif kind in OUTPUTS:
-            self.add(name, "tool", [self._read_output(kind, fields)], source, fields.rest, timestamp=time)
+            self.add(name, "tool", [self._read_output(kind, fields)], fields.rest)
         elif kind == "Condensation":
-            self._condense(name, source, fields, time)
+            self._condense(name, fields)
         else:
             if kind == "SystemPromptEvent":
                 self._take_system(fields)
             elif kind == "ConversationStateUpdateEvent" and fields.text("key") == "stats":
                 self._take_stats(Fields(fields.rest.get("value")))
-            self.note(kind or "event without a kind", source, is_known=kind in KINDS)
+            self.note(kind or "event without a kind", is_known=kind in KINDS)
         self.ends[name] = self.tip
         self.events |= {entry.id: [name] for entry in self.entries[first:]}
 
@@ -249,7 +249,7 @@ class _EventReading(Reading):
                 self.used.setdefault(number, dict(self.grown))
                 self.grown = None
 
-    def _act(self, name: str, source: Source, fields: Fields, time: str | None) -> None:
+    def _act(self, name: str, source: Source, fields: Fields) -> None:
         number = fields.rest.get("llm_response_id")
         parsed_blocks: list[ParsedBlock] = []
         thought = fields.text("reasoning_content")
@@ -272,8 +272,7 @@ class _EventReading(Reading):
         if thought or signed:
             parsed_blocks.append((Reasoning(text=thought or "", signature=signed), {}))
         parsed_blocks += [*thought_blocks, call_block]
-        more: Json = {"timestamp": time, "model": self.model}
-        self._know(fields, self.add(name, "assistant", parsed_blocks, source, fields.rest, **more).id)
+        self._know(fields, self.add(name, "assistant", parsed_blocks, fields.rest, model=self.model).id)
 
     def _read_output(self, kind: str, fields: Fields) -> ParsedBlock:
         call, tool = fields.text("tool_call_id") or "", fields.text("tool_name")
@@ -286,7 +285,7 @@ class _EventReading(Reading):
         block, rest = read_answer(call, content, self.names, tool or None, failed=failed)
         return block, rest | ({"observation": observation.rest} if observation.rest else {})
 
-    def _condense(self, name: str, source: Source, fields: Fields, time: str | None) -> None:
+    def _condense(self, name: str, fields: Fields) -> None:
         raw = fields.any("forgotten_event_ids")
         forgotten = {item for item in raw if isinstance(item, str)} if isinstance(raw, list) else set()
         kept_ids = [
@@ -296,7 +295,7 @@ class _EventReading(Reading):
         boundary: Json = {"kept": tuple(kept_ids), "summary": summary}
         offset = fields.number("summary_offset")
         boundary["extra"] = {} if offset is None else {"summary_offset": offset}
-        self.compact(name, summary, source, boundary, timestamp=time, extra=fields.rest)
+        self.compact(name, summary, boundary, extra=fields.rest)
         self.line = kept_ids
 
     def _take_system(self, fields: Fields) -> None:

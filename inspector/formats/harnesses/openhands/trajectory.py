@@ -94,13 +94,12 @@ def read(data: Data) -> Session:
     for source, row in rows:
         events = _find_events(row) if isinstance(row, dict) else []
         if not events:
-            reading.take(source, row)
+            reading.feed([(source, row)])
         elif not reading.around:
             reading.around = Fields(row, *HOLDERS).rest
             unread = "{} in the file and not read"
             reading.warn(len(rows) - 1, unread, "other run is", "other runs are")
-            for place_, event in placed(events):
-                reading.take(place_, event)
+            reading.feed(placed(events))
     return reading.finish()
 
 
@@ -120,42 +119,41 @@ class _OldEvents(Reading):
 
     def take(self, source: Source, raw: Any) -> None:
         if not isinstance(raw, dict):
-            self.spoil(source, "not a JSON object")
+            self.spoil("not a JSON object")
             return
         fields = Fields(raw)
         if (time := fields.text("timestamp")) is not None:
             self.times.append(time)
+        self.time = time
         action, observation = fields.text("action"), fields.text("observation")
         first = len(self.entries)
         if action is not None:
             self.open_call = None
-            self._act(action, source, fields, time)
+            self._act(action, source, fields)
         elif observation is not None:
-            self._observe(observation, source, fields, time)
+            self._observe(observation, fields)
         else:
-            self.note("event without an action or an observation", source, is_known=False)
+            self.note("event without an action or an observation", is_known=False)
         for entry in self.entries[first:]:
             self._know(entry.id, raw.get("id"))
 
-    def _add(
-        self, role: str, parsed_blocks: list[ParsedBlock], source: Source, fields: Fields, **more: Any
-    ) -> str:
-        return self.add(f"e{fields.rest.get('id')}", role, parsed_blocks, source, fields.rest, **more).id
+    def _add(self, role: str, parsed_blocks: list[ParsedBlock], fields: Fields, **more: Any) -> str:
+        return self.add(f"e{fields.rest.get('id')}", role, parsed_blocks, fields.rest, **more).id
 
     def _know(self, entry: str, number: Any) -> None:
         if isinstance(number, int):
             self.events.setdefault(entry, []).append(number)
 
-    def _act(self, kind: str, source: Source, fields: Fields, time: str | None) -> None:
+    def _act(self, kind: str, source: Source, fields: Fields) -> None:
         args = Fields(fields.object("args"))
         speaker = fields.rest.get("source")
         if kind == "condensation":
-            self._condense(source, fields, args, time)
+            self._condense(fields, args)
         elif kind == "system":
             text = args.text("content")
             self.prompt += f"\n\n{text}" if text and self.prompt else text or ""
             self.tools = read_chat_tools(args.rest.get("tools")) or self.tools
-            self.note(kind, source)
+            self.note(kind)
         elif kind == "message" and (speaker != "agent" or "tool_call_metadata" not in fields.rest):
             words = args.text("content") or ""
             urls = args.any("image_urls")
@@ -166,15 +164,15 @@ class _OldEvents(Reading):
             parsed_blocks = find_blocks(content, lambda raw: read_part(raw, self.names))
             role = "assistant" if speaker == "agent" else "user"
             own = self._take_metrics(fields) if role == "assistant" else {}
-            self._add(role, parsed_blocks, source, fields, timestamp=time, **own)
+            self._add(role, parsed_blocks, fields, **own)
         elif kind in ASIDE or speaker == "environment":
-            self.note(kind, source)
+            self.note(kind)
         elif isinstance(fields.rest.get("tool_call_metadata"), dict):
-            self._reply(source, fields, time)
+            self._reply(source, fields)
         else:
-            self._do(kind, source, fields, args, time)
+            self._do(kind, fields, args)
 
-    def _reply(self, source: Source, fields: Fields, time: str | None) -> None:
+    def _reply(self, source: Source, fields: Fields) -> None:
         """Add the reply that requested an action by a call: the complete reply is stored with it."""
         called = Fields(fields.object("tool_call_metadata"))
         answer = Fields(called.object("model_response"))
@@ -193,11 +191,11 @@ class _OldEvents(Reading):
         self.model = answer.text("model") or self.model
         usage = read_chat_usage(answer.rest.get("usage"))
         metrics = self._take_metrics(fields, usage)
-        entry = self._add("assistant", parsed_blocks, source, fields, timestamp=time, **metrics)
+        entry = self._add("assistant", parsed_blocks, fields, **metrics)
         if number is not None:
             self.replies[number] = entry
 
-    def _do(self, kind: str, source: Source, fields: Fields, args: Fields, time: str | None) -> None:
+    def _do(self, kind: str, fields: Fields, args: Fields) -> None:
         """Add an action from before function calls, or the user's: the thought and the action."""
         call = f"e{fields.rest.get('id')}"
         thought = args.text("thought")
@@ -207,12 +205,10 @@ class _OldEvents(Reading):
         parsed_blocks.append((ToolCall(id=call, name=kind, input=call_args), {}))
         if fields.rest.get("source") == "user":
             words = fields.text("message") or stringify({kind: call_args})
-            self._add("user", [(Text(text=words), {})], source, fields, timestamp=time)
+            self._add("user", [(Text(text=words), {})], fields)
         else:
             self.open_call = call
-            self._add(
-                "assistant", parsed_blocks, source, fields, timestamp=time, **self._take_metrics(fields)
-            )
+            self._add("assistant", parsed_blocks, fields, **self._take_metrics(fields))
 
     def _take_metrics(self, fields: Fields, usage: Usage | None = None) -> Json:
         """Return the model and the usage of a reply: the increase of the run's sums since the previous reply.
@@ -234,7 +230,7 @@ class _OldEvents(Reading):
         self.model = used.text("model") or self.model
         return {"model": self.model, "usage": usage}
 
-    def _observe(self, kind: str, source: Source, fields: Fields, time: str | None) -> None:
+    def _observe(self, kind: str, fields: Fields) -> None:
         extras = Fields(fields.any("extras"))
         metadata = Fields(fields.any("tool_call_metadata"))
         cause, content = fields.rest.get("cause"), fields.any("content")
@@ -242,13 +238,13 @@ class _OldEvents(Reading):
         if call is None and cause is None and fields.rest.get("id") is None:
             call, self.open_call = self.open_call, None
         if kind == "recall" and (words := _find_recalled(extras)):
-            self._add("user", [(Text(text=words), {})], source, fields, timestamp=time, meta=True)
+            self._add("user", [(Text(text=words), {})], fields, meta=True)
         elif kind in SILENT:
-            self.note(kind, source)
+            self.note(kind)
         elif call is None:
             # An observation without a call is sent to the model as a user message.
             words = content if isinstance(content, str) else stringify(content)
-            self._add("user", [(Text(text=words), {})], source, fields, timestamp=time, meta=True)
+            self._add("user", [(Text(text=words), {})], fields, meta=True)
         else:
             failed = kind == "error" or fields.rest.get("success") is False
             if not failed:  # the code is -1 while the command still runs
@@ -257,9 +253,9 @@ class _OldEvents(Reading):
             name = metadata.text("function_name") or self.names.get(call)
             content = add_exit_status(content, extras.rest.get("metadata"))
             output = read_answer(call, content, self.names, name, failed=failed)
-            self._add("tool", [output], source, fields, timestamp=time)
+            self._add("tool", [output], fields)
 
-    def _condense(self, source: Source, fields: Fields, args: Fields, time: str | None) -> None:
+    def _condense(self, fields: Fields, args: Fields) -> None:
         listed = args.any("forgotten_event_ids")
         gone = {n for n in listed if isinstance(n, int)} if isinstance(listed, list) else set()
         first, last = (args.number(f"forgotten_events_{end}_id") for end in ("start", "end"))
@@ -273,7 +269,7 @@ class _OldEvents(Reading):
         boundary["extra"] = {} if offset is None else {"summary_offset": offset}
         own = self._take_metrics(fields) if "llm_metrics" in fields.rest else {}
         name, extra = f"e{fields.rest.get('id')}", fields.rest | args.rest
-        self.compact(name, summary, source, boundary, timestamp=time, extra=extra, **own)
+        self.compact(name, summary, boundary, extra=extra, **own)
         self.line = kept_ids  # only the newest summary is shown
 
     def finish(self) -> Session:
