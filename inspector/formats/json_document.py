@@ -10,14 +10,16 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, TypeVar, cast
 
 from ..errors import EmptySession, ReadError
 from ..session.blocks import Block, Document, Image, Number, Part, Text, ToolOutput, Unknown
 from ..session.entries import Corrupt, Cost, Entry, Note, Source, Usage
-from .json_lines import BOM, Data, decode, decode_document, iter_lines
+from ..session.garbage import paused_gc
+from ..session.session import Session
+from .json_lines import BOM, Data, Reader, decode, decode_document, iter_lines
 
 FILE = "the file"
 """Name of the data in errors of a reader: only its callers know file names."""
@@ -31,6 +33,11 @@ _CLOSERS = str.maketrans("{[", "}]")
 
 ParsedBlock = tuple[Block, dict[str, Any]]
 """A block, and the unread fields of its JSON."""
+
+
+def refuse(why: str) -> ReadError:
+    """Return the error of a reader that cannot read a file: only its callers know the file's name."""
+    return ReadError(FILE, detail=why)
 
 
 def place(index: int) -> Source:
@@ -48,7 +55,7 @@ def load(data: Data) -> Any:
     try:
         return decode_document(data)
     except ValueError as error:
-        raise ReadError(FILE, detail=_several(str(error))) from None
+        raise refuse(_several(str(error))) from None
 
 
 def tell_wordless(count: int, singular: str, many: str = "", corrupt: Sequence[Corrupt] = ()) -> str:
@@ -89,7 +96,7 @@ def load_object(data: Data, **kinds: type) -> dict[str, Any]:
     """Parse a document that is an object with these lists and objects. Raises `ReadError`."""
     document = load(data)
     if reason := find_lack(document, **kinds):
-        raise ReadError(FILE, detail=reason)
+        raise refuse(reason)
     return cast("dict[str, Any]", document)
 
 
@@ -108,6 +115,21 @@ def sniff_document(data: Data, judge: Callable[[Any], str | None]) -> str | None
         return SEVERAL
     value, reason = peek_once(head, len(head) == len(memoryview(data)))
     return reason or judge(value)
+
+
+def document_reader(
+    name: str, title: str, judge: Callable[[Any], str | None], build: Callable[[Any], Session], **more: Any
+) -> Reader:
+    """Return the reader of a format of one JSON document, from which `build` makes the session.
+
+    `judge` returns None for the beginning of a document of the format, else the reason why it is not one.
+    """
+
+    def read(data: Data) -> Session:
+        with paused_gc():
+            return build(load(data))
+
+    return Reader(name, title, partial(sniff_document, judge=judge), read, **more)
 
 
 def _holds_lines(data: Data) -> bool:

@@ -7,14 +7,13 @@ upper bounds, and a warning says so. DataClaw gives no ids: a call is matched wi
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from ...session.blocks import Reasoning, Text, ToolCall
 from ...session.entries import Source
 from ...session.session import Session
-from ..json_document import Fields, ParsedBlock, iso_time, load, place, sniff_document
-from ..json_lines import Data, Reader
+from ..json_document import Fields, ParsedBlock, document_reader, iso_time, place
+from ..json_lines import Data
 from ..recording import Json, Reading, first_rows, parse_arguments, replayed_reader
 from ..requests.chat_messages import read_answer, read_part
 
@@ -94,9 +93,9 @@ def judge_dataclaw(value: Any) -> str | None:
     return "its messages have no tool_uses and no thinking"
 
 
-def read_dataclaw(data: Data) -> Session:
+def _read_dataclaw(value: Any) -> Session:
     """Read one row. Raises `EmptySession` if there are no messages."""
-    about = Fields(load(data))
+    about = Fields(value)
     recording = Reading(DATACLAW)
     for number, raw in enumerate(about.items("messages") or (), 1):
         message = Fields(raw)
@@ -126,6 +125,4 @@ def read_dataclaw(data: Data) -> Session:
 
 
 STS_READER = replayed_reader(STS, "Session traces of the Hugging Face Hub", sniff_traces, SessionTraces)
-DATACLAW_READER = Reader(
-    DATACLAW, "DataClaw conversation", partial(sniff_document, judge=judge_dataclaw), read_dataclaw
-)
+DATACLAW_READER = document_reader(DATACLAW, "DataClaw conversation", judge_dataclaw, _read_dataclaw)

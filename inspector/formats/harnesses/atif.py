@@ -13,14 +13,12 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from ...errors import ReadError
 from ...session.blocks import Image, Reasoning, Text
 from ...session.entries import Entry, Source
 from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
 from ..json_document import (
-    FILE,
     Fields,
     ParsedBlock,
     find_blocks,
@@ -28,6 +26,7 @@ from ..json_document import (
     load,
     load_other,
     place,
+    refuse,
     sniff_document,
 )
 from ..json_lines import Data, Reader, escape_name
@@ -95,7 +94,7 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     """Read the trajectory with the other files that belong to it. Raises the same errors as `read`."""
     own = load(data)
     if judge_trajectory(own) is not None:
-        raise ReadError(FILE, detail="it is not an ATIF trajectory")
+        raise refuse("it is not an ATIF trajectory")
     documents = {_find_number(own): own}
     for name in sorted(other_files):
         other = load_other(other_files[name])

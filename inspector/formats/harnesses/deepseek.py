@@ -13,11 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ...errors import ReadError
 from ...session.blocks import Reasoning, Text
 from ...session.entries import Source
 from ...session.session import Session
-from ..json_document import FILE, Fields, ParsedBlock, iso_time, join_texts
+from ..json_document import Fields, ParsedBlock, iso_time, join_texts, refuse
 from ..json_lines import Data
 from ..recording import (
     Json,
@@ -100,7 +99,7 @@ class _Surface(Reading):
         kind = fields.text("type") or "row without a type"
         if kind == "session":
             if row.get("version") != VERSION:
-                raise ReadError(FILE, detail=f"it is of version {row.get('version')!r:.20}, not {VERSION}")
+                raise refuse(f"it is of version {row.get('version')!r:.20}, not {VERSION}")
             self.header = fields
             self.note(kind, source)
             return

@@ -12,16 +12,19 @@ read. Neither harness compacts.
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 from typing import Any
 
-from ...errors import ReadError
 from ...session.blocks import Text, ToolOutput
 from ...session.entries import Source
-from ...session.garbage import paused_gc
 from ...session.session import Session
-from ..json_document import FILE, Fields, find_lack, iso_seconds, load, placed, sniff_document
-from ..json_lines import Data, Reader
+from ..json_document import (
+    Fields,
+    document_reader,
+    find_lack,
+    iso_seconds,
+    placed,
+    refuse,
+)
 from ..recording import Json, Reading, make_cost
 from ..requests.chat_messages import INSTRUCTIONS, ChatMessage, read_chat, read_chat_usage, read_message
 
@@ -71,17 +74,15 @@ def _judge_mini(value: Any) -> str | None:
     return "it has no messages in mini-swe-agent's `trajectory_format`"
 
 
-@paused_gc()
-def read(data: Data) -> Session:
+def _read(document: Any) -> Session:
     """Read SWE-agent's whole history. Raises `ReadError`, or `EmptySession` if it contains no messages."""
-    document = load(data)
     history = document.get("history") if isinstance(document, dict) else None
     steps = document.get("trajectory") if isinstance(document, dict) else None
     warning = ""
     if not history and isinstance(steps, list) and (converted := _make_history(steps)):
         history, warning = converted
     if not isinstance(document, dict) or not isinstance(history, list):
-        raise ReadError(FILE, detail="it has no list `history`")
+        raise refuse("it has no list `history`")
     run = _Run(history, steps if isinstance(steps, list) else [], document)
     run.warnings += [warning] if warning else []
     return run.read(placed(history))
@@ -224,15 +225,13 @@ def _find_query(step: Json) -> list[Any] | None:
     return None
 
 
-@paused_gc()
-def read_mini(data: Data) -> Session:
+def _read_mini(document: Any) -> Session:
     """Read mini-swe-agent's messages. Raises `ReadError`, or `EmptySession` if there are none."""
-    document = load(data)
     if is_bare_mini(document):
         document = {"messages": document}
     messages = document.get("messages") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(messages, list):
-        raise ReadError(FILE, detail="it has no list `messages`")
+        raise refuse("it has no list `messages`")
     recording = Reading(MINI)
     replied = False
     fields = Fields(document, "messages")
@@ -293,5 +292,5 @@ def _read_mini_message(raw: Any, names: dict[str, str]) -> ChatMessage | None:
     return None
 
 
-READER = Reader(NAME, "SWE-agent trajectory", partial(sniff_document, judge=_judge), read)
-MINI_READER = Reader(MINI, "mini-swe-agent trajectory", partial(sniff_document, judge=_judge_mini), read_mini)
+READER = document_reader(NAME, "SWE-agent trajectory", _judge, _read)
+MINI_READER = document_reader(MINI, "mini-swe-agent trajectory", _judge_mini, _read_mini)

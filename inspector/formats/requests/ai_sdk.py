@@ -16,13 +16,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import ReadError
 from ...session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput
 from ...session.entries import Source, Usage
 from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
-from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, placed, sniff_document, unknown
+from ..json_document import (
+    Fields,
+    ParsedBlock,
+    find_blocks,
+    load,
+    placed,
+    refuse,
+    sniff_document,
+    unknown,
+)
 from ..json_lines import Data, Reader, iter_values
 from ..recording import Json, Reading, first_rows, make_call, read_inclusive, take_time
 
@@ -123,7 +131,7 @@ def read(data: Data) -> Session:
     document = load(data)
     messages = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(messages, list):
-        raise ReadError(FILE, detail="it has no list of messages")
+        raise refuse("it has no list of messages")
     about = Fields(document, "messages")
     reading.about = {"id": about.text("id") or "", "title": about.text("title"), "extra": about.rest}
     return reading.read(placed(messages))

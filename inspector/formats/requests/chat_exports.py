@@ -13,24 +13,23 @@ from typing import Any
 
 from ...errors import EmptySession, ReadError
 from ...session.blocks import Document, Image, Reasoning, Text, ToolOutput
-from ...session.garbage import paused_gc
 from ...session.json_text import dump_lossless
 from ...session.session import Session
 from ...text import plural
 from ..containers import StoredFile
 from ..json_document import (
-    FILE,
     Fields,
     ParsedBlock,
+    document_reader,
     find_blocks,
     iso_seconds,
     join_texts,
     load,
     placed,
-    sniff_document,
+    refuse,
     unknown,
 )
-from ..json_lines import BOM, Data, Reader
+from ..json_lines import BOM, Data
 from ..recording import Json, Reading, make_output
 from .anthropic_blocks import read_with_rest
 
@@ -54,10 +53,6 @@ def _judge(format: str, value: Any) -> str | None:
     return f"it is not a conversation with `{_FIELDS[format][-1]}`, nor a list of conversations"
 
 
-def _sniff(format: str, data: Data) -> str | None:
-    return sniff_document(data, partial(_judge, format))
-
-
 def list_conversations(data: Data) -> list[StoredFile]:
     """Return the conversations of an export as stored files; empty for other data.
 
@@ -66,7 +61,7 @@ def list_conversations(data: Data) -> list[StoredFile]:
     # Only a list contains several conversations; the first bytes of most files show that they are not lists.
     if bytes(memoryview(data)[:64]).removeprefix(BOM).lstrip()[:1] not in (b"[", b""):
         return []
-    if sniff_chatgpt(data) is not None and sniff_claude(data) is not None:
+    if CHATGPT_READER.sniff(data) is not None and CLAUDE_READER.sniff(data) is not None:
         return []
     try:
         document = load(data)
@@ -100,13 +95,11 @@ def _find_id(raw: Any) -> str:
     return fields.text("uuid") or fields.text("conversation_id") or fields.text("id") or ""
 
 
-@paused_gc()
-def _read(format: str, data: Data) -> Session:
-    document = load(data)
+def _read(format: str, document: Any) -> Session:
     listed = document if isinstance(document, list) else [document]
     conversations = [conversation for conversation in listed if _is_conversation(conversation, format)]
     if not conversations:
-        raise ReadError(FILE, detail="it holds no conversation")
+        raise refuse("it holds no conversation")
     reader = _read_claude if format == CLAUDE else _read_chatgpt
     failed: EmptySession | None = None
     for conversation in conversations:
@@ -120,7 +113,7 @@ def _read(format: str, data: Data) -> Session:
             warning = f"{others} in the file and not read; open_sessions lists them"
             return session.model_copy(update={"warnings": (*session.warnings, warning)})
         return session
-    raise failed or ReadError(FILE, detail="it holds no conversation")
+    raise failed or refuse("it holds no conversation")
 
 
 def _read_claude(about: Fields) -> Session:
@@ -315,7 +308,7 @@ def _read_chatgpt_part(raw: Any) -> ParsedBlock:
     return unknown(raw)
 
 
-sniff_claude = partial(_sniff, CLAUDE)
-sniff_chatgpt = partial(_sniff, CHATGPT)
-CLAUDE_READER = Reader(CLAUDE, "export of Claude.ai", sniff_claude, partial(_read, CLAUDE))
-CHATGPT_READER = Reader(CHATGPT, "export of ChatGPT", sniff_chatgpt, partial(_read, CHATGPT))
+CLAUDE_READER, CHATGPT_READER = (
+    document_reader(name, title, partial(_judge, name), partial(_read, name))
+    for name, title in ((CLAUDE, "export of Claude.ai"), (CHATGPT, "export of ChatGPT"))
+)

@@ -10,16 +10,20 @@ the other data sets.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
-from ...errors import ReadError
 from ...session.blocks import Text, ToolCall
 from ...session.entries import Source
-from ...session.garbage import paused_gc
 from ...session.session import Session
-from ..json_document import FILE, Fields, ParsedBlock, load, only_outputs, placed, sniff_document
-from ..json_lines import Data, Reader, decode
+from ..json_document import (
+    Fields,
+    ParsedBlock,
+    document_reader,
+    only_outputs,
+    placed,
+    refuse,
+)
+from ..json_lines import decode
 from ..recording import Json, Reading, make_call, parse_arguments
 from .chat_messages import INSTRUCTIONS, ChatMessage, read_chat_tools, read_message, take_entry_fields
 from .open_calls import OpenCalls
@@ -101,13 +105,11 @@ def _name_role(turn: Any) -> str:
     return label.lower() if isinstance(label, str) and shaped else ""
 
 
-@paused_gc()
-def read(data: Data) -> Session:
+def _read(row: Any) -> Session:
     """Read the conversation of one row. Raises `ReadError`, or `EmptySession` if there are no messages."""
-    row = load(data)
     name, turns = _find_turns(row) if isinstance(row, dict) else ("", [])
     if not turns:
-        raise ReadError(FILE, detail=judge_row(row) or "it holds no turns")
+        raise refuse(judge_row(row) or "it holds no turns")
     reading = _Turns(Fields(row, name))
     return reading.read(placed(turns))
 
@@ -193,4 +195,4 @@ class _Turns(Reading):
             yield make_call(self.names, number, name, inner.any("arguments")), inner.rest
 
 
-READER = Reader(NAME, "Conversation of a data set", partial(sniff_document, judge=judge_row), read)
+READER = document_reader(NAME, "Conversation of a data set", judge_row, _read)

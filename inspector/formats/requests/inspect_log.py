@@ -12,19 +12,16 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ...errors import ReadError
 from ...session.entries import Source, Usage
-from ...session.garbage import paused_gc
 from ...session.json_text import dump_lossless
 from ...session.session import Session
 from ...text import plural
 from ..containers import StoredFile, open_zip, read_entry
-from ..json_document import FILE, Fields, list_objects, load, place, sniff_document
-from ..json_lines import Data, Reader, decode
+from ..json_document import Fields, document_reader, list_objects, load, place, refuse, sniff_document
+from ..json_lines import Data, decode
 from ..recording import Json, Reading, find_figure, read_inclusive
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools
-from .prefix import join_requests
-from .threads import WholeRequest
+from .prefix import WholeRequest, join_requests
 
 if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo
@@ -133,7 +130,7 @@ def repack(data: Data, index: int = 0) -> Data:
         try:
             about, sample = (decode(read_entry(archive, item, data)) for item in (header, samples[index]))
         except ValueError as error:
-            raise ReadError(FILE, detail=f"its archive holds broken JSON: {error}") from None
+            raise refuse(f"its archive holds broken JSON: {error}") from None
     log = (
         {**about, "samples": [sample], "other_samples": len(samples) - 1}
         if isinstance(about, dict)
@@ -183,16 +180,14 @@ def _judge(value: Any) -> str | None:
     return None
 
 
-@paused_gc()
-def read(data: Data) -> Session:
+def _read(document: Any) -> Session:
     """Read the first sample. Raises `ReadError`, or `EmptySession` if it contains no messages."""
-    document = load(data)
     samples = document.get("samples") if isinstance(document, dict) else None
     first = (
         next((row for row in samples if isinstance(row, dict)), None) if isinstance(samples, list) else None
     )
     if first is None or not isinstance(samples, list):
-        raise ReadError(FILE, detail="it holds no sample of an Inspect log")
+        raise refuse("it holds no sample of an Inspect log")
     recording = Reading(NAME)
     other_count = document.get("other_samples")
     others = len(samples) - 1 + (other_count if isinstance(other_count, int) else 0)
@@ -350,4 +345,4 @@ _USED = (
 )
 
 
-READER = Reader(NAME, "Inspect log", partial(sniff_document, judge=_judge), read)
+READER = document_reader(NAME, "Inspect log", _judge, _read)

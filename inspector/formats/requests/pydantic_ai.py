@@ -7,17 +7,21 @@ provider can read it. The input includes cached tokens.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from ...errors import ReadError
 from ...session.blocks import Document, Image, Reasoning, Text
 from ...session.entries import Source, Usage
-from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
-from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, placed, sniff_document, unknown
-from ..json_lines import Data, Reader
+from ..json_document import (
+    Fields,
+    ParsedBlock,
+    document_reader,
+    find_blocks,
+    placed,
+    refuse,
+    unknown,
+)
 from ..recording import Json, Reading, make_call, make_output, read_inclusive
 
 NAME = "pydantic-ai"
@@ -38,12 +42,10 @@ def _judge(value: Any) -> str | None:
     return "none of its first messages is a request or a response with pydantic-ai's parts"
 
 
-@paused_gc()
-def read(data: Data) -> Session:
+def _read(messages: Any) -> Session:
     """Read all messages. Raises `ReadError`, or `EmptySession` if there are none."""
-    messages = load(data)
     if not isinstance(messages, list):
-        raise ReadError(FILE, detail="it is not a JSON list")
+        raise refuse("it is not a JSON list")
     return _AgentMessages().read(placed(messages))
 
 
@@ -217,4 +219,4 @@ def _read_usage(raw: Any) -> Usage | None:
     return usage if usage is not None and (usage.prompt or usage.output) else None
 
 
-READER = Reader(NAME, "pydantic-ai messages", partial(sniff_document, judge=_judge), read)
+READER = document_reader(NAME, "pydantic-ai messages", _judge, _read)

@@ -10,18 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...errors import ReadError
 from ...session.entries import Source
 from ...session.garbage import paused_gc
 from ...session.session import Session
 from ..harnesses.swe_agent import is_bare_mini
-from ..json_document import FILE, Fields, iso_time, load, placed, sniff_document
+from ..json_document import Fields, iso_time, load, placed, refuse, sniff_document
 from ..json_lines import Data, Reader, decode, iter_values
 from ..recording import Json, Reading, first_rows
 from .chat_messages import ANSWERS, ChatMessage, read_chat, read_chat_tools, read_chat_usage
-from .prefix import join_requests
+from .prefix import WholeRequest, join_requests
 from .streamed import find_body, read_streamed
-from .threads import WholeRequest
 
 _PARTS = frozenset(
     ["image_url", "input_text", "input_image", "input_audio", "input_file", "output_text", "refusal"]
@@ -227,7 +225,7 @@ def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]
     if len(first_rows(data, 2)) < 2 or sniff_document(data, judge) is None:
         document = _unpack_har(load(data))
         if isinstance(document, list) and not any(isinstance(item, dict) for item in document):
-            raise ReadError(FILE, detail="it holds no request")
+            raise refuse("it holds no request")
         calls = isinstance(document, list) and any("request" in Fields(item).rest for item in document)
         if isinstance(document, list) and not calls and not all(map(_is_request, document)):
             document = {"messages": document}
@@ -252,7 +250,7 @@ class _RequestLog(Reading):
 
     def finish(self) -> Session:
         if not self.requests and not self.notes:
-            raise ReadError(FILE, detail="it holds no request")
+            raise refuse("it holds no request")
         lost = "{} after a reply that is not in the file: earlier messages are missing"
         self.warn(self.middle, lost, "request continues", "requests continue")
         return join_requests(NAME, self.requests, self)

@@ -7,7 +7,7 @@ Braintrust and Opik, the prompt's tokens include cached tokens, as the tests of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...session.entries import Cost, Usage
@@ -22,7 +22,7 @@ from .chat_messages import (
     read_chat_usage,
     read_langchain_usage,
 )
-from .threads import WholeRequest
+from .prefix import WholeRequest
 
 CONVERSATIONS = (
     *("gen_ai.conversation.id", "session.id", "mlflow.trace.session", "langfuse.session.id", "thread_id"),
@@ -132,17 +132,41 @@ def read_run(run: Json, names: Names) -> WholeRequest | None:
     # `session_id` names the project, which contains all conversations.
     place = {key: value for key, value in run.items() if key != "session_id"}
     sums = {key: run[key] for key in ("prompt_tokens", "completion_tokens") if run.get(key)}
+    return make_request(
+        place,
+        about,
+        (sent, reply),
+        models=models,
+        tools=params.get("tools"),
+        usage=add_cost(_read_reply_usage(reply, sums, run), run.get("total_cost")),
+    )
+
+
+def make_request(
+    span: Json,
+    about: Json,
+    messages: tuple[list[ChatMessage], list[ChatMessage]],
+    *,
+    models: Iterable[Any],
+    provider: Any = None,
+    tools: Any = None,
+    **more: Any,
+) -> WholeRequest:
+    """Build the request of a span from its messages and its reply.
+
+    The span or its attributes `about` name the time and the conversation. Of `models`, the first name counts.
+    """
     return WholeRequest(
         None,
-        sent,
-        reply,
-        usage=add_cost(_read_reply_usage(reply, sums, run), run.get("total_cost")),
+        *messages,
         model=next((model for model in models if isinstance(model, str)), None),
-        tools=read_chat_tools(params.get("tools")),
-        time=read_time(run),
-        key=find_key(about, place),
-        loose=is_loose(about, place),
-        extra={"span": run.get("name")},
+        provider=provider if isinstance(provider, str) else None,
+        tools=read_chat_tools(tools),
+        time=read_time(span),
+        key=find_key(about, span),
+        loose=is_loose(about, span),
+        extra={"span": span.get("name")},
+        **more,
     )
 
 
@@ -188,20 +212,14 @@ def read_observation(item: Json, names: Names) -> WholeRequest | None:
     cost = next(
         (value for value in (*costs, item.get("calculatedTotalCost"), item.get("totalCost")) if value), None
     )
-    usage = add_cost(usage, cost)
-    model = item.get("model") or item.get("providedModelName")
-    return WholeRequest(
-        None,
-        sent,
-        read_body(bodies[1], names),
-        usage=usage,
-        model=model if isinstance(model, str) else None,
+    return make_request(
+        item,
+        {},
+        (sent, read_body(bodies[1], names)),
+        models=(item.get("model") or item.get("providedModelName"),),
+        tools=request_tools,
+        usage=add_cost(usage, cost),
         system=read_system(find_instructions(*bodies), names),
-        tools=read_chat_tools(request_tools),
-        time=read_time(item),
-        key=find_key({}, item),
-        loose=is_loose({}, item),
-        extra={"span": item.get("name")},
     )
 
 
@@ -249,22 +267,16 @@ def read_logged(span: Json, names: Names) -> WholeRequest | None:
     about = Fields(span.get("metadata")).rest
     used = Fields(span.get("usage" if system == "opik" else "metrics"))
     money = span.get("total_estimated_cost", used.rest.get("estimated_cost"))
-    models = (span.get("model"), about.get("model"))
     request = Fields(open_value(span.get("input"))).rest
-    provider = span.get("provider", about.get("provider"))
-    return WholeRequest(
-        None,
-        sent,
-        read_body(chosen or answer, names),
+    return make_request(
+        span,
+        about,
+        (sent, read_body(chosen or answer, names)),
+        models=(span.get("model"), about.get("model")),
+        provider=span.get("provider", about.get("provider")),
+        tools=request.get("tools") or about.get("tools"),
         usage=add_cost(_read_logged_usage(used.rest, system), money),
-        model=next((model for model in models if isinstance(model, str)), None),
-        provider=provider if isinstance(provider, str) else None,
         system=read_system(find_instructions(request), names),
-        tools=read_chat_tools(request.get("tools") or about.get("tools")),
-        time=read_time(span),
-        key=find_key(about, span),
-        loose=is_loose(about, span),
-        extra={"span": span.get("name")},
     )
 
 

@@ -13,24 +13,22 @@ from collections.abc import Iterator
 from json import JSONDecoder
 from typing import Any
 
-from ...errors import ReadError
 from ...session.entries import Source, Usage
 from ...session.garbage import paused_gc
 from ...session.session import Session
-from ..json_document import FILE, Fields, cut_head, list_objects, load, placed, sniff_document
+from ..json_document import Fields, cut_head, list_objects, load, placed, refuse, sniff_document
 from ..json_lines import Data, Reader, iter_values
 from ..recording import Json, Reading, first_rows, read_inclusive
-from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
-from .prefix import join_requests
-from .threads import WholeRequest
+from .chat_messages import ChatMessage, Names, read_chat, read_chat_usage
+from .prefix import WholeRequest, join_requests
 from .trace_vendors import (
     TRACE,
     add_cost,
     find_instructions,
     find_key,
     find_order,
-    is_loose,
     lay_logged,
+    make_request,
     open_value,
     read_body,
     read_logged,
@@ -38,7 +36,6 @@ from .trace_vendors import (
     read_observation,
     read_run,
     read_system,
-    read_time,
 )
 
 NAME = "traces"
@@ -205,7 +202,7 @@ def read(data: Data) -> Session:
             elif where is not None:
                 recording.note(str(span.get("name") or "span"), where)
     if not count:
-        raise ReadError(FILE, detail="it holds no span")
+        raise refuse("it holds no span")
     outer = nesting.find_outer()
     called = {trace for *_, trace, is_call in requests if is_call}
     calls: list[WholeRequest] = []
@@ -407,32 +404,25 @@ def _read_span(span: Json, names: Names) -> WholeRequest | None:
     bodies = [
         Fields(open_value(attributes.get(f"mlflow.span{x}"))).rest.get("model") for x in ("Outputs", "Inputs")
     ]
-    model = next(
-        (m for m in (*models, attributes.get("llm.model_name"), *bodies) if isinstance(m, str)), None
-    )
-    provider = attributes.get(
-        "gen_ai.provider.name", attributes.get("gen_ai.system", attributes.get("llm.provider"))
-    )
     tools = open_value(attributes.get("gen_ai.tool.definitions", attributes.get("mlflow.chat.tools")))
     body = open_value(attributes.get("mlflow.spanInputs", attributes.get("input.value")))
     instructions = open_value(attributes.get("gen_ai.system_instructions", find_instructions(body)))
-    tools = tools or Fields(body).rest.get("tools")
-    agent = next((str(attributes[key]) for key in AGENTS if isinstance(attributes.get(key), str)), "")
-    return WholeRequest(
-        None,
-        sent,
-        reply,
+    request = make_request(
+        span,
+        attributes,
+        (sent, reply),
+        models=(*models, attributes.get("llm.model_name"), *bodies),
+        provider=attributes.get(
+            "gen_ai.provider.name", attributes.get("gen_ai.system", attributes.get("llm.provider"))
+        ),
+        tools=tools or Fields(body).rest.get("tools"),
         usage=add_cost(_read_usage(attributes), _find_cost(attributes)),
-        model=model,
-        provider=provider if isinstance(provider, str) else None,
         system=read_system(instructions, names),
-        tools=read_chat_tools(tools),
-        time=read_time(span),
-        key=f"{find_key(attributes, span)}{f'/{agent}' if agent else ''}",
-        loose=is_loose(attributes, span),
         flagged=attributes.get("gen_ai.conversation.compacted") is True,
-        extra={"span": span.get("name")},
     )
+    if agent := next((str(attributes[key]) for key in AGENTS if isinstance(attributes.get(key), str)), ""):
+        request.key += f"/{agent}"
+    return request
 
 
 def _find_listed(attributes: Json) -> list[Json]:

@@ -147,14 +147,15 @@ class LineChain:
 
     def _follow(self, draft: Draft, previous: Draft | None) -> Draft | None:
         if draft.kind == "compaction":
-            logical = None if draft.compaction is None else draft.compaction.logical
-            candidates = (logical, draft.parent, *_read_kept(draft).tails)
+            candidates = (draft.logical, draft.parent, *_read_kept(draft).tails)
             for row in candidates:
                 parent, _ = self.find(row)
                 if parent is not None and parent.order < draft.order:
                     return self._continue(self._find_later(draft, parent, previous), draft)
             self.bridged += previous is not None and any(candidates)
-            missing = (row for row in (logical, draft.parent) if row is not None and row not in self.home)
+            missing = (
+                row for row in (draft.logical, draft.parent) if row is not None and row not in self.home
+            )
             draft.above = next(missing, None)
             return previous
         row, broken = draft.parent, False

@@ -33,7 +33,7 @@ from ...requests.anthropic_blocks import Names, read_content
 from ..gemini.qwen import is_qwen
 from .attached import WAY, Announced, PromptSnapshot, read_attachment
 from .chain import SYNTHETIC, LineChain, announces, make_boundaries, make_entry, warn_of_links
-from .draft import CompactionFields, Draft, Kind, Lane, ReplyFields, read_replacements, replace_outputs
+from .draft import Draft, Kind, Lane, ReplyFields, read_replacements, replace_outputs
 from .queue import QUEUE, PromptQueue, is_command, words_of
 from .recorded_requests import Reminders
 from .replies import RepeatedRows, ReplyIndex, ReplyName, find_output
@@ -44,11 +44,9 @@ from .rows import (
     Message,
     ProgressRow,
     Row,
-    Sign,
     ToolResult,
     UsageFields,
     decode_row,
-    decode_sign,
     read_origin,
 )
 from .subagents import RecordedReplies, SubAgentRows, index_replies
@@ -64,7 +62,7 @@ def sniff(data: Data) -> str | None:
     count = 0
     for source, line in islice(iter_lines(data), LOOK):
         count += 1
-        if any(sign.ours for sign in _read_signs(data, source, line)):
+        if any(row.is_own for row in _read_rows(data, source, line)):
             qwen = any(is_qwen(row) for row in first_rows(data))
             return "its messages hold Qwen Code's `parts`" if qwen else None
     return (
@@ -72,14 +70,14 @@ def sniff(data: Data) -> str | None:
     )
 
 
-def _read_signs(data: Data, source: Source, line: memoryview) -> Iterator[Sign]:
-    """Yield the identifying fields of a line, or of each complete row in a damaged line."""
+def _read_rows(data: Data, source: Source, line: memoryview) -> Iterator[Row]:
+    """Yield the row of a line, or each complete row in a damaged line."""
     try:
-        yield decode_sign(line)
+        yield decode_row(line)
     except ValueError:
         for begin, end in repair_line(data, source.offset, source.offset + source.size).spans:
             with suppress(ValueError):
-                yield decode_sign(memoryview(data)[begin:end])
+                yield decode_row(memoryview(data)[begin:end])
 
 
 def read(data: Data) -> Session:
@@ -173,7 +171,7 @@ class ClaudeCodeLines:
                 draft.append(row.uuid, [], source)
                 if draft.aside in self.last_message:
                     self.last_message[draft.aside] = draft
-            draft.compaction = CompactionFields(row.microcompact_metadata)
+            draft.metadata = row.microcompact_metadata
         elif row.attachment is not None and row.attachment.get("type") == "queued_command":
             self._deliver(row, row.attachment, source)
         elif row.attachment is not None and self._announce(row, row.attachment):
@@ -454,7 +452,7 @@ class ClaudeCodeLines:
             draft.append(row.uuid, [], source)
             self.unwritten.setdefault(row.lane, []).append(draft)
             self.replies.end(row.lane, draft.order)
-            draft.compaction = CompactionFields(row.compact_metadata, row.logical_parent_uuid)
+            draft.metadata, draft.logical = row.compact_metadata, row.logical_parent_uuid
 
     def _summarise(self, row: Row, message: Message, source: Source) -> None:
         blocks = read_content(message.content, self.names)

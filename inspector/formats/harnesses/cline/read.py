@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from ....errors import ReadError
 from ....session.blocks import Document
 from ....session.entries import Source, Usage
 from ....session.garbage import paused_gc
@@ -21,7 +20,6 @@ from ....session.json_text import stringify
 from ....session.session import Session
 from ....text import plural
 from ...json_document import (
-    FILE,
     Fields,
     ParsedBlock,
     find_blocks,
@@ -29,6 +27,7 @@ from ...json_document import (
     load,
     load_other,
     placed,
+    refuse,
     sniff_document,
 )
 from ...json_lines import Data, Reader, escape_name
@@ -95,7 +94,7 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
         screens = (load_other(content) for name, content in other_files.items() if name.endswith(SCREEN))
         return read_task(document, next(screens, None))
     if not isinstance(document, dict):
-        raise ReadError(FILE, detail="it is not a JSON object")
+        raise refuse("it is not a JSON object")
     others = [Fields(load_other(content)).rest for content in other_files.values()]
     manifest = next((candidate for candidate in (document, *others) if _is_manifest(candidate)), {})
     if _is_manifest(document):
@@ -105,10 +104,10 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
             detail = (
                 f"it only names a session; its messages are in {where:.80}, which is not in the same folder"
             )
-            raise ReadError(FILE, detail=f"{detail}: open that file")
+            raise refuse(f"{detail}: open that file")
         document = messages
     if not isinstance(document.get("messages"), list):
-        raise ReadError(FILE, detail="it has no list `messages`")
+        raise refuse("it has no list `messages`")
     number = document.get("sessionId")
     if _is_sidecar(document):
         whole = _find_same(number, others, sidecar=False)

@@ -14,20 +14,19 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any
 
-from ....errors import ReadError
 from ....session.blocks import Reasoning, ToolCall, ToolOutput
 from ....session.entries import Source
 from ....session.garbage import paused_gc
 from ....session.json_text import stringify
 from ....session.session import Session
 from ...json_document import (
-    FILE,
     Fields,
     ParsedBlock,
     find_lack,
     join_texts,
     load_object,
     placed,
+    refuse,
     sniff_document,
 )
 from ...json_lines import Data, Reader, iter_values
@@ -288,7 +287,7 @@ class _Chat(Reading):
 
     def finish(self) -> Session:
         if not self.about and not self.path:
-            raise ReadError(FILE, detail="it has no `sessionId` and no messages")
+            raise refuse("it has no `sessionId` and no messages")
         ends: dict[int, str | None] = {}
         for message in self.messages:
             parent = ends[id(message.before)] if message.before is not None else None

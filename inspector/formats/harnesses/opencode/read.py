@@ -18,14 +18,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ....errors import ReadError
 from ....session.blocks import Document, Image, Reasoning, Text, ToolCall
 from ....session.entries import Source, Usage
 from ....session.garbage import paused_gc
 from ....session.session import Session
 from ...image_size import measure
 from ...json_document import (
-    FILE,
     Fields,
     ParsedBlock,
     find_lack,
@@ -33,6 +31,7 @@ from ...json_document import (
     iso_time,
     load,
     placed,
+    refuse,
     sniff_document,
     unknown,
 )
@@ -186,7 +185,7 @@ def read(data: Data) -> Session:
     """Read the whole session. Raises `ReadError`, or `EmptySession` if it contains no messages."""
     document = _open_answer(load(_skip_printed_line(data)))
     if lack := find_lack(document, messages=list):
-        raise ReadError(FILE, detail=lack)
+        raise refuse(lack)
     return _ExportReading(document).read(placed(document["messages"]))
 
 

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....errors import ReadError
 from ....session.blocks import Number, Text, ToolCall
 from ....session.entries import Source, Usage
 from ....session.garbage import paused_gc
 from ....session.json_text import stringify
 from ....session.session import Session
-from ...json_document import FILE, Fields, ParsedBlock, find_blocks, load, placed, sniff_document
+from ...json_document import Fields, ParsedBlock, find_blocks, load, placed, refuse, sniff_document
 from ...json_lines import Data, Reader, iter_values
 from ...recording import Json, Reading, first_rows, make_cost, read_inclusive
 from ...requests.chat_messages import read_answer, read_chat_tools, read_chat_usage, read_message, read_part
@@ -87,7 +86,7 @@ def read(data: Data) -> Session:
         document = load(data)
         events = _find_events(document)
         if not events:
-            raise ReadError(FILE, detail="it holds no list of events")
+            raise refuse("it holds no list of events")
         reading.around = Fields(document, *HOLDERS).rest
         return reading.read(placed(events))
     rows = list(iter_values(data, reading.corrupt))
