@@ -56,7 +56,7 @@ def sniff(data: Data) -> str | None:
     return "none of its first lines is a message with `parts` and a uuid"
 
 
-class _Chat(Reading):
+class _QwenChat(Reading):
     """State while a chat is read."""
 
     format = NAME
@@ -208,4 +208,4 @@ def _find_history(row: Json) -> list[Any] | None:
     return history if history or status in DONE else None
 
 
-READER = replayed_reader(NAME, "Qwen Code chat", sniff, _Chat)
+READER = replayed_reader(NAME, "Qwen Code chat", sniff, _QwenChat)
