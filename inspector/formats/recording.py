@@ -369,7 +369,12 @@ def remember_rows() -> Iterator[None]:
 
 
 def make_output(
-    call: str, content: Any, read_block: Any, name: str | None = None, *, failed: bool = False
+    call: str,
+    content: Any,
+    read_block: Callable[[Any], ParsedBlock],
+    name: str | None = None,
+    *,
+    failed: bool = False,
 ) -> ParsedBlock:
     """Convert a tool's result: text, a list of blocks, or any other JSON value."""
     parts, rest = make_parts(find_blocks(content, read_block))

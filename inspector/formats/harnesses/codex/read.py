@@ -349,7 +349,7 @@ class _Rollout(Reading):
             failed = inner.flag("success") is False
             output = inner.any("content") if "content" in inner.rest else stringify(output)
         failed = failed or has_failed(output)
-        block, more = make_output(call, output, read_part, name, failed=failed)
+        block, more = make_output(call, output, _read_part, name, failed=failed)
         return block, fields.rest | more
 
     # Events
