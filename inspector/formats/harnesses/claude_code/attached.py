@@ -2,8 +2,8 @@
 
 A row of type `attachment` holds one, with fields by its type; no file has the reminder tags around it. Newer
 versions also keep the text that was sent, `rendered`, which is used if present. Types and fields are from
-public transcripts and public descriptions (versions 2.1.97 to 2.1.289, read in November 2026); the prompt
-and the tools are in `prompt`. Attachments that only the screen shows (`hook_system_message`, `hook_success`
+public transcripts and public descriptions (versions 2.1.97 to 2.1.289, read in November 2026).
+Attachments that only the screen shows (`hook_system_message`, `hook_success`
 without content, permissions) are not text for the model, and unknown types give no text. Without `rendered`,
 the harness's words around an attachment, some tens of tokens, are missing.
 

@@ -1,6 +1,6 @@
 """Read the output of `claude -p --output-format stream-json` and logs of Anthropic's agent SDK.
 
-The input is lines; `row_lists` converts an array of rows to them. Source: FORMATS §2. A message of the model
+The input is lines; `readers` converts an array of rows to them. Source: FORMATS §2. A message of the model
 consists of several rows with one block each and the same usage. They are one entry, counted once, even if
 results of its tools are between them (anthropics/claude-code issue 87303). A `result` row states the cost of
 the process so far (issue 83239), so it covers all rows before it. Rows with a `parent_tool_use_id` belong to

@@ -2,7 +2,7 @@
 
 Source: FORMATS §6, and tasks of 2025 and 2026. Messages have Anthropic's form and a time, and since 2026 the
 model and the usage of each reply; the input includes cached tokens. Earlier, the usage is on the task's
-screen (`screen`). In older tasks, results of tools are text in user messages, and the harness writes its
+screen. In older tasks, results of tools are text in user messages, and the harness writes its
 details into all of them. A message is therefore the user's only if a part of it is: a task, an answer to a
 finished one, a message in plan mode, or text without marks of the harness.
 

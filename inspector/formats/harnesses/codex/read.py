@@ -8,8 +8,8 @@ other item is added as a new entry after the compaction. An encrypted summary is
 Usage comes from the record of each response (`token_usage_record`), once per response id. Before September
 2026 it comes from `token_count` events, once each time the total grew. The count that Codex writes right
 after a compaction is its own estimate of the context and is stored as the boundary's `tokens_after`. Rows
-that a fork or a sub-agent's rollout copied from its parent are marked as copied and not charged again
-(`copies`). Rollouts of sub-agents in the same folder are stored as `Session.subagents` (`agents`); missing
+that a fork or a sub-agent's rollout copied from its parent are marked as copied and not charged again.
+Rollouts of sub-agents in the same folder are stored as `Session.subagents` (`agents`); missing
 ones are reported as silent.
 
 Until September 2025 rows had no envelope: a header with `id`, `timestamp` and `instructions`, then bare
@@ -105,7 +105,7 @@ def sniff(data: Data) -> str | None:
 
 def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     """Read the rollout and those of its sub-agents, each on a sidechain. Raises `EmptySession`."""
-    rollout = ReplayedRows(_Rollout)
+    rollout = ReplayedRows(Rollout)
     main = read_lines(rollout, data)
     main_rows = CopiedRows(row for _, row in rollout.rows)
     agents: list[Session] = []
@@ -113,7 +113,7 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     for name in sorted(other_files):
         if name.removesuffix(".zst") in other_files and name.endswith(".zst"):
             continue  # if both a plain and a packed file exist, read the plain one
-        other = ReplayedRows(_Rollout)
+        other = ReplayedRows(Rollout)
         try:
             content = unpack(other_files[name])
         except ReadError:
@@ -166,7 +166,7 @@ def _read_part(raw: Any) -> ParsedBlock:
     return read_part(raw, {})
 
 
-class _Rollout(Reading):
+class Rollout(Reading):
     """State while a rollout is read row by row."""
 
     format = NAME
@@ -570,7 +570,7 @@ READER = replayed_reader(
     NAME,
     "Codex rollout",
     sniff,
-    _Rollout,
+    Rollout,
     find_beside=find_beside,
     read_all=read_all,
     name_holders=name_holders,

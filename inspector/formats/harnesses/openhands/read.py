@@ -1,7 +1,7 @@
 """Read OpenHands' events: lines, a list, or a folder with a file for each event. Condensations are events.
 
-Source: FORMATS §11. The input is lines of events, a list of them, or a conversation's state with its events
-(`folder`). Actions of one reply (with the same `llm_response_id`) become one entry. Text that the harness
+Source: FORMATS §11. The input is lines of events, a list of them, or a conversation's state with its events.
+Actions of one reply (with the same `llm_response_id`) become one entry. Text that the harness
 added after a message, such as a skill, is a separate entry. A condensation names the events to forget and
 contains a summary: the other events are kept. An event of 2026 may name its parent, so that a conversation
 has branches; the last event of the file is the leaf. Usage is taken from `stats`, by response id. If `stats`

@@ -2,7 +2,7 @@
 
 Source: FLUE §13.2; the text around summaries and shell commands is our own. Entries of version 1 have no ids:
 each one follows the previous one, and they are named by line (`L00002`). Records that clear outputs later,
-and usage outside of messages, are read in `side_records`.
+and usage outside of messages, are entries of their own.
 
 `context_edit` names an earlier record as its target, and the content that replaces it in later requests:
 other content, or nothing (null). The target counts unchanged at every point in time before the edit. An
