@@ -23,7 +23,7 @@ from ..text import plural
 from . import manifest
 from .containers import GZIP, ZIP, ZSTD, unpack
 from .exports import hub_rows
-from .file_kind import describe_text, name_foreign
+from .file_kind import describe_text, name_foreign, recognise
 from .harnesses import atif, copilot, deepseek, kimi, stud, swe_agent, vscode_chat
 from .harnesses import mini_claude_code as mini
 from .harnesses.claude_code import agents as claude_code
@@ -38,7 +38,6 @@ from .harnesses.openhands import trajectory as openhands_trajectory
 from .harnesses.pi import flue
 from .harnesses.pi import read as pi
 from .json_lines import Data, Reader
-from .known_kinds import recognise
 from .recording import remember_rows
 from .requests import (
     ai_sdk,

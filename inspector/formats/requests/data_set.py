@@ -26,7 +26,7 @@ from ..json_document import (
 from ..json_lines import decode
 from ..recording import Json, Reading, make_call, parse_arguments
 from .chat_messages import INSTRUCTIONS, ChatMessage, read_chat_tools, read_message, take_entry_fields
-from .open_calls import OpenCalls
+from .message_lines import OpenCalls
 
 NAME = "data-set"
 TURNS = (

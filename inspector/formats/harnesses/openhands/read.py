@@ -10,6 +10,11 @@ has only totals, the increase of the totals is the usage of the next reply.
 In the folder of a conversation, the events are files `event-<number>-<id>.json` in `events/`, and
 `base_state.json` contains the conversation's id, the working directory and the usage (the SDK's guide to
 persistence). Its other fields (settings of the agent, names of secrets) are not read.
+
+The events contain a command's output, and the shell's state as `metadata`; the model is sent both. The SDK's
+`TerminalObservation` and the older `CmdOutputObservation` append the same lines to the output. Results of
+more than 30,000 characters are shortened in the middle when they are sent. The file does not show it, and it
+is not done here.
 """
 
 from __future__ import annotations
@@ -35,7 +40,6 @@ from ...recording import (
     read_inclusive,
 )
 from ...requests.chat_messages import read_answer, read_chat_tools, read_message, read_part
-from .output import add_exit_status
 
 STATE = "base_state.json"
 MOST = 10_000
@@ -58,6 +62,44 @@ KINDS = frozenset(
         *("CondensationSummaryEvent", "ConversationErrorEvent", "HookExecutionEvent"),
     ]
 )
+
+
+def add_exit_status(content: Any, metadata: Any) -> Any:
+    """Return the content as the model was shown it; unchanged if there is no state of a shell.
+
+    >>> add_exit_status("a.py", {"exit_code": 0, "working_dir": "/w", "suffix": ""})
+    'a.py\\n[Current working directory: /w]\\n[Command finished with exit code 0]'
+    >>> add_exit_status("a.py", None)
+    'a.py'
+    """
+    fields = Fields(metadata)
+    if not fields.rest:
+        return content
+    code = fields.number("exit_code")
+    lines = [
+        f"[{name}: {value}]"
+        for key, name in (
+            ("working_dir", "Current working directory"),
+            ("py_interpreter_path", "Python interpreter"),
+        )
+        if (value := fields.text(key))
+    ]
+    if code is not None and code != -1:
+        lines.append(f"[Command finished with exit code {code}]")
+    before, behind = fields.text("prefix") or "", fields.text("suffix") or ""
+    behind = "\n".join([behind, *lines])
+    if not before and not behind:
+        return content
+    if isinstance(content, list):
+        texts = [text for part in content if (text := Fields(part).text("text")) is not None]
+        if len(texts) < len(content):
+            return [
+                *([{"type": "text", "text": before}] if before else []),
+                *content,
+                {"type": "text", "text": behind},
+            ]
+        return f"{before}{''.join(texts)}{behind}"
+    return f"{before}{content}{behind}" if isinstance(content, str) else content
 
 
 def is_state(value: Any) -> bool:

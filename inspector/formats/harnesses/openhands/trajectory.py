@@ -23,7 +23,7 @@ from ...json_document import Fields, ParsedBlock, find_blocks, load, placed, ref
 from ...json_lines import Data, Reader, iter_values
 from ...recording import Json, Reading, first_rows, make_cost, read_inclusive
 from ...requests.chat_messages import read_answer, read_chat_tools, read_chat_usage, read_message, read_part
-from .output import add_exit_status
+from .read import add_exit_status
 
 NAME = "openhands-trajectory"
 HOLDERS = ("history", "trajectory")
