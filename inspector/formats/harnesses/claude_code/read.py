@@ -44,9 +44,11 @@ from .rows import (
     Message,
     ProgressRow,
     Row,
+    Sign,
     ToolResult,
     UsageFields,
     decode_row,
+    decode_sign,
     read_origin,
 )
 from .subagents import RecordedReplies, SubAgentRows, index_replies
@@ -62,7 +64,7 @@ def sniff(data: Data) -> str | None:
     count = 0
     for source, line in islice(iter_lines(data), LOOK):
         count += 1
-        if any(row.is_own for row in _read_rows(data, source, line)):
+        if any(sign.ours for sign in _read_signs(data, source, line)):
             qwen = any(is_qwen(row) for row in first_rows(data))
             return "its messages hold Qwen Code's `parts`" if qwen else None
     return (
@@ -70,14 +72,14 @@ def sniff(data: Data) -> str | None:
     )
 
 
-def _read_rows(data: Data, source: Source, line: memoryview) -> Iterator[Row]:
-    """Yield the row of a line, or each complete row in a damaged line."""
+def _read_signs(data: Data, source: Source, line: memoryview) -> Iterator[Sign]:
+    """Yield the identifying fields of a line, or of each complete row in a damaged line."""
     try:
-        yield decode_row(line)
+        yield decode_sign(line)
     except ValueError:
         for begin, end in repair_line(data, source.offset, source.offset + source.size).spans:
             with suppress(ValueError):
-                yield decode_row(memoryview(data)[begin:end])
+                yield decode_sign(memoryview(data)[begin:end])
 
 
 def read(data: Data) -> Session:

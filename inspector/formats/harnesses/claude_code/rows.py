@@ -194,23 +194,6 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     cwd: str | None = None
     version: str | None = None
     git_branch: str | None = None
-    message_id: Any = None
-    streamed: Any = msgspec.field(name="session_id", default=None)
-
-    @property
-    def is_own(self) -> bool:
-        """Whether the row is one of Claude Code's own files, and not of another format of such rows."""
-        alone = isinstance(self.timestamp, str) and self.streamed is None and self.message is not None
-        if self.type in TALK and self.uuid is None:
-            # Rows reduced to their messages have no uuid; rows of a stream spell the session id differently.
-            named = self.session_id is not None or isinstance(self.timestamp, str)
-            return named and self.streamed is None and self.message is not None
-        linked = self.parent_uuid is not UNSET or self.session_id is not None
-        if self.type in TALK or self.type == "system":
-            # An exporter may write the session id once, around the rows.
-            return self.uuid is not None and (linked or alone)
-        owner = self.session_id or self.leaf_uuid or self.message_id
-        return self.type in BOOKKEEPING and owner is not None
 
     @property
     def copied_from(self) -> str | None:
@@ -237,7 +220,43 @@ def read_origin(origin: Any) -> str | None:
     return kind if isinstance(kind, str) and kind else None
 
 
+class _Present(msgspec.Struct, gc=False):
+    """An object of which only the presence matters; its fields are not decoded."""
+
+
+class Sign(msgspec.Struct, rename="camel", gc=False):
+    """The fields that distinguish Claude Code's rows from other rows.
+
+    They have no types, unlike those of a `Row`: a large document of another format is not decoded twice.
+    """
+
+    type: Any = None
+    uuid: Any = None
+    message: _Present | None = None
+    parent_uuid: Any = UNSET
+    session_id: Any = None
+    leaf_uuid: Any = None
+    message_id: Any = None
+    timestamp: Any = None
+    streamed: Any = msgspec.field(name="session_id", default=None)
+
+    @property
+    def ours(self) -> bool:
+        if self.type in TALK and self.uuid is None:
+            # Rows reduced to their messages have no uuid; rows of a stream spell the session id differently.
+            named = self.session_id is not None or isinstance(self.timestamp, str)
+            return named and self.streamed is None and self.message is not None
+        if self.type in TALK or self.type == "system":
+            # An exporter may write the session id once, around the rows.
+            alone = isinstance(self.timestamp, str) and self.streamed is None and self.message is not None
+            linked = self.parent_uuid is not UNSET or self.session_id is not None
+            return self.uuid is not None and (linked or alone)
+        owner = self.session_id or self.leaf_uuid or self.message_id
+        return isinstance(self.type, str) and self.type in BOOKKEEPING and owner is not None
+
+
 _row = msgspec.json.Decoder(Row)
+_sign = msgspec.json.Decoder(Sign)
 _refused = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
 
 
@@ -258,6 +277,14 @@ def decode_row_slowly(line: memoryview) -> Row:
     if isinstance(message := value.get("message"), dict):
         row.message = _convert(Message, message)
     return row
+
+
+def decode_sign(line: memoryview) -> Sign:
+    """Decode the fields that identify the format. Raises `ValueError` as `decode_row` does."""
+    try:
+        return _sign.decode(line)
+    except _refused:
+        return _convert(Sign, _object(decode(line)))
 
 
 def _object(value: Any) -> dict[str, Any]:
