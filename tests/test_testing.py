@@ -13,6 +13,7 @@ from inspector import open_session
 from inspector.formats.harnesses.codex import read as codex
 from inspector.formats.harnesses.pi import flue
 from inspector.formats.json_lines import Reader, read_lines
+from inspector.formats.recording import ReplayedRows
 from inspector.testing import check_reader
 from tests.formats.test_every_format import FILES, reader_of
 
@@ -57,7 +58,14 @@ def tell(reader: Reader, *files: Any, **more: Any) -> str:
     return str(caught.value)
 
 
-class Forgetful(codex.Rollout):
+class CodexRows(ReplayedRows):
+    """What Codex's reader starts."""
+
+    def __init__(self) -> None:
+        super().__init__(codex.Rollout)
+
+
+class Forgetful(CodexRows):
     """Loses the last row."""
 
     def make_session(self) -> Any:
@@ -68,7 +76,7 @@ class Forgetful(codex.Rollout):
             self.rows = rows
 
 
-class Generous(codex.Rollout):
+class Generous(CodexRows):
     """Counts a reply's usage with the entry after it too."""
 
     def make_session(self) -> Any:
@@ -80,7 +88,7 @@ class Generous(codex.Rollout):
         return session.model_copy(update={"entries": tuple(entries)})
 
 
-class Brittle(codex.Rollout):
+class Brittle(CodexRows):
     """Cannot do with a line that is not whole."""
 
     def make_session(self) -> Any:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ReadError
 from ..text import printable
-from .json_document import FILE
+from .json_document import refuse
 from .json_lines import Data
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ def open_zip(data: Data) -> ZipFile | None:
         return None
     if len(archive.infolist()) > ENTRIES:
         archive.close()
-        raise ReadError(FILE, detail=f"it holds more than {ENTRIES:,} files")
+        raise refuse(f"it holds more than {ENTRIES:,} files")
     return archive
 
 
 def read_entry(archive: ZipFile, item: ZipInfo, data: Data) -> bytes:
     """Return one file of an archive, also packed with zstd. `data` is the archive. Raises `ReadError`."""
     if item.flag_bits & _ENCRYPTED:
-        raise ReadError(FILE, detail=f"{printable(item.filename, 60)} in it is encrypted")
+        raise refuse(f"{printable(item.filename, 60)} in it is encrypted")
     if item.compress_type == _ZSTD_METHOD:
         return _join(_unzstd(_find_raw(item, data)), item.compress_size, "zstd")
 
@@ -107,7 +107,7 @@ def _find_raw(item: ZipInfo, data: Data) -> memoryview:
     view, offset = memoryview(data), item.header_offset
     header = bytes(view[offset : offset + 30])
     if len(header) < 30 or header[:4] != ZIP:
-        raise ReadError(FILE, detail="its archive is broken")
+        raise refuse("its archive is broken")
     begin = offset + 30 + int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
     return view[begin : begin + item.compress_size]
 
@@ -124,11 +124,11 @@ def _join(pieces: Iterator[bytes], packed: int, kind: str) -> bytes:
             size += len(piece)
             if size > LARGEST or (size > FREE and size > RATIO * max(packed, 1)):
                 limit = f"{LARGEST >> 20:,} MiB" if size > LARGEST else f"{RATIO} times its size"
-                raise ReadError(FILE, detail=f"unpacked from {kind} it is larger than {limit}")
+                raise refuse(f"unpacked from {kind} it is larger than {limit}")
             out.append(piece)
     except (broken, EOFError, ValueError, OSError, BadZipFile, NotImplementedError, RuntimeError):
         if not out:
-            raise ReadError(FILE, detail=f"its {kind} is broken") from None
+            raise refuse(f"its {kind} is broken") from None
         # Read what could be unpacked of a truncated file; its last line may be incomplete.
     return b"".join(out)
 
@@ -173,4 +173,4 @@ def _open_zstd(file: BytesIO) -> Any:
     with suppress(ImportError):
         reader = import_module("zstandard").ZstdDecompressor(max_window_size=1 << 27)
         return reader.stream_reader(file, read_across_frames=True)
-    raise ReadError(FILE, detail="it is packed with zstd: install the package zstandard to read it")
+    raise refuse("it is packed with zstd: install the package zstandard to read it")

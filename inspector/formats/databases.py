@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from ..errors import ReadError
 from ..session.json_text import dump_lossless
 from .containers import StoredFile
-from .json_document import FILE
+from .json_document import refuse
 from .json_lines import Data, decode
 from .recording import Json
 
@@ -123,9 +122,9 @@ class _Database:
 
         self._base.close()
         if isinstance(error, MemoryError | sqlite3.DataError) or (error is not None and self._steps < 0):
-            raise ReadError(FILE, detail=TOO_MUCH) from error
+            raise refuse(TOO_MUCH) from error
         if isinstance(error, sqlite3.DatabaseError) and REFUSED.search(str(error)):
-            raise ReadError(FILE, detail=COMPUTED) from error
+            raise refuse(COMPUTED) from error
 
     def _count(self) -> bool:
         self._steps -= STEPS
@@ -143,10 +142,10 @@ class _Database:
         """Return the columns of a table, which may not exist. Raises `ReadError` if a column is computed."""
         query = "SELECT type = 'table' AND rootpage > 0 FROM sqlite_master WHERE name = ?"
         if not all(row[0] for row in self.select(query, table)):
-            raise ReadError(FILE, detail=COMPUTED)
+            raise refuse(COMPUTED)
         columns = list(self.select(f"PRAGMA table_xinfo({table})"))
         if any(column["hidden"] for column in columns):
-            raise ReadError(FILE, detail=COMPUTED)
+            raise refuse(COMPUTED)
         return frozenset(str(column["name"]) for column in columns)
 
 

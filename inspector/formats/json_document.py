@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, TypeVar, cast
 
 from ..errors import EmptySession, ReadError
 from ..session.blocks import Block, Document, Image, Number, Part, Text, ToolOutput, Unknown
 from ..session.entries import Corrupt, Cost, Entry, Note, Source, Usage
-from .json_lines import BOM, Data, decode, decode_document, iter_lines
+from ..session.garbage import paused_gc
+from ..session.session import Session
+from .json_lines import BOM, Data, Reader, decode, decode_document, iter_lines
 
 FILE = "the file"
 """Name of the data in errors of a reader: only its callers know file names."""
@@ -33,9 +35,19 @@ ParsedBlock = tuple[Block, dict[str, Any]]
 """A block, and the unread fields of its JSON."""
 
 
+def refuse(why: str) -> ReadError:
+    """Return the error of a reader that cannot read a file: only its callers know the file's name."""
+    return ReadError(FILE, detail=why)
+
+
 def place(index: int) -> Source:
     """Return the source of an element of a JSON document: its 1-based index, offset -1 (unknown), size 0."""
     return Source(index, -1, 0)
+
+
+def placed(items: Iterable[Any]) -> Iterator[tuple[Source, Any]]:
+    """Yield the elements of a JSON document, each with its source."""
+    return ((place(number), item) for number, item in enumerate(items, 1))
 
 
 def load(data: Data) -> Any:
@@ -43,7 +55,7 @@ def load(data: Data) -> Any:
     try:
         return decode_document(data)
     except ValueError as error:
-        raise ReadError(FILE, detail=_several(str(error))) from None
+        raise refuse(_several(str(error))) from None
 
 
 def tell_wordless(count: int, singular: str, many: str = "", corrupt: Sequence[Corrupt] = ()) -> str:
@@ -65,6 +77,29 @@ def tell_wordless(count: int, singular: str, many: str = "", corrupt: Sequence[C
     )
 
 
+_KINDS: dict[type, str] = {list: "list", dict: "object"}
+
+
+def find_lack(value: Any, **kinds: type) -> str:
+    """Return why a value is not an object that has these lists and objects; "" if it is.
+
+    >>> find_lack([]), find_lack({"steps": 7}, steps=list), find_lack({"steps": []}, steps=list)
+    ('not a JSON object', 'it has no list `steps`', '')
+    """
+    if not isinstance(value, dict):
+        return "not a JSON object"
+    lack = next((name for name, kind in kinds.items() if not isinstance(value.get(name), kind)), None)
+    return "" if lack is None else f"it has no {_KINDS[kinds[lack]]} `{lack}`"
+
+
+def load_object(data: Data, **kinds: type) -> dict[str, Any]:
+    """Parse a document that is an object with these lists and objects. Raises `ReadError`."""
+    document = load(data)
+    if reason := find_lack(document, **kinds):
+        raise refuse(reason)
+    return cast("dict[str, Any]", document)
+
+
 def load_other(data: Data) -> Any:
     """Parse another file of a session; None if it is broken."""
     try:
@@ -80,6 +115,21 @@ def sniff_document(data: Data, judge: Callable[[Any], str | None]) -> str | None
         return SEVERAL
     value, reason = peek_once(head, len(head) == len(memoryview(data)))
     return reason or judge(value)
+
+
+def document_reader(
+    name: str, title: str, judge: Callable[[Any], str | None], build: Callable[[Any], Session], **more: Any
+) -> Reader:
+    """Return the reader of a format of one JSON document, from which `build` makes the session.
+
+    `judge` returns None for the beginning of a document of the format, else the reason why it is not one.
+    """
+
+    def read(data: Data) -> Session:
+        with paused_gc():
+            return build(load(data))
+
+    return Reader(name, title, partial(sniff_document, judge=judge), read, **more)
 
 
 def _holds_lines(data: Data) -> bool:

@@ -11,11 +11,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ..errors import ManifestVersion, ReadError
+from ..errors import ManifestVersion
 from ..session.blocks import KINDS
 from ..session.json_text import dump_lossless
 from ..session.session import MANIFEST, Session
-from .json_document import FILE, load, sniff_document
+from .json_document import FILE, load, refuse, sniff_document
 from .json_lines import Data, Reader
 
 NAME = "session-manifest"
@@ -105,13 +105,13 @@ def read(data: Data) -> Session:
     value = load(data)
     version = value.get("manifest") if isinstance(value, dict) else None
     if not _is_ours(version):
-        raise ReadError(FILE, detail=_REFUSAL)
+        raise refuse(_REFUSAL)
     if version != MANIFEST:
         raise ManifestVersion(FILE, detail=f"{version}, and this package knows {MANIFEST}")
     try:
         return Session.model_validate(value)
     except ValidationError as error:
-        raise ReadError(FILE, detail=_explain(error)) from None
+        raise refuse(_explain(error)) from None
 
 
 def _explain(error: ValidationError) -> str:

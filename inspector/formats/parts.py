@@ -20,7 +20,7 @@ from ..text import plural, printable, printed
 from . import databases
 from .containers import ENTRIES, LARGEST, StoredFile, open_zip, read_entry, unpack
 from .file_kind import UNPACK, name_foreign
-from .json_document import FILE, HEAD, close_head
+from .json_document import HEAD, close_head, refuse
 from .json_lines import Data
 from .readers import find_reader, read_session, unpack_named
 from .requests import chat_exports, document_lists, inspect_log, scout
@@ -86,7 +86,7 @@ def holds_files(data: Data) -> bool:
 def _list_zip(data: Data) -> Iterator[StoredFile]:
     archive = open_zip(data)
     if archive is None:
-        raise ReadError(FILE, detail="it is a zip archive that is empty or broken")
+        raise refuse("it is a zip archive that is empty or broken")
     for item in archive.infolist():
         if not item.is_dir():
             yield StoredFile(item.filename, item.file_size, lambda item=item: read_entry(archive, item, data))  # type: ignore[misc]
@@ -100,13 +100,13 @@ def _list_tar(data: Data) -> Iterator[StoredFile]:
         with tarfile.open(fileobj=BytesIO(view), mode="r:") as archive:
             for number, item in enumerate(archive):
                 if number == ENTRIES:
-                    raise ReadError(FILE, detail=f"it holds more than {ENTRIES:,} files")
+                    raise refuse(f"it holds more than {ENTRIES:,} files")
                 # The header of a sparse file may claim a size that is far larger than its data.
                 if item.isreg() and not item.issparse():
                     piece = view[item.offset_data : item.offset_data + item.size]
                     yield StoredFile(item.name, len(piece), lambda piece=piece: bytes(piece))  # type: ignore[misc]
     except (tarfile.TarError, EOFError, ValueError):
-        raise ReadError(FILE, detail="its archive is broken") from None
+        raise refuse("its archive is broken") from None
 
 
 class StoredSession(NamedTuple):

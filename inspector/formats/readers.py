@@ -23,7 +23,7 @@ from ..text import plural
 from . import manifest
 from .containers import GZIP, ZIP, ZSTD, unpack
 from .exports import hub_rows
-from .file_kind import describe_text, name_foreign
+from .file_kind import describe_text, name_foreign, recognise
 from .harnesses import atif, copilot, deepseek, kimi, stud, swe_agent, vscode_chat
 from .harnesses import mini_claude_code as mini
 from .harnesses.claude_code import agents as claude_code
@@ -38,7 +38,6 @@ from .harnesses.openhands import trajectory as openhands_trajectory
 from .harnesses.pi import flue
 from .harnesses.pi import read as pi
 from .json_lines import Data, Reader
-from .known_kinds import recognise
 from .recording import remember_rows
 from .requests import (
     ai_sdk,
@@ -52,14 +51,64 @@ from .requests import (
     request_log,
     traces,
 )
-from .row_lists import spread_rows
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+
+from itertools import islice
+
+from .json_document import HEAD, cut_head, load, peek_once
+from .json_lines import BOM, spread_list
+from .recording import LOOK
+
+DEPTH, NAMES = 2, 32
+"""Maximum number of objects around a list of rows, and of fields examined in each."""
 _PATH = re.compile(r"[^\n{\[]{1,4096}")
 """One line of text that is not JSON: more likely a file name than content."""
 _FIGURES = ("input", "output", "cache_read", "cache_write", "cache_write_1h", "total")
+
+
+def spread_rows(data: Data, readers: Sequence[Reader], of_lines: Sequence[Reader]) -> Data:
+    """Convert rows to lines if one of `of_lines` reads the lines and none of `readers` the data itself."""
+    head = cut_head(data)
+    begin = head.removeprefix(BOM).lstrip()[:1]
+    if begin == b"{":
+        return _unwrap(data, head, readers, of_lines)
+    if begin != b"[" or any(reader.sniff(data) is None for reader in readers if reader not in of_lines):
+        return data
+    beginning = spread_list(head)
+    return spread_list(data) if any(reader.sniff(beginning) is None for reader in of_lines) else data
+
+
+def _unwrap(data: Data, head: bytes, readers: Sequence[Reader], of_lines: Sequence[Reader]) -> Data:
+    value, _ = peek_once(head, len(memoryview(data)) <= HEAD)
+    way = _find_rows(value, of_lines, DEPTH)
+    if not way or any(reader.sniff(data) is None for reader in readers):
+        return data
+    around = load(data)
+    *outer, name = way
+    holder = around
+    for key in outer:
+        holder = holder[key]
+    rows = holder.pop(name)
+    return _dump([*rows, *([] if around in ({}, {way[0]: {}}) else [around])])
+
+
+def _find_rows(value: Any, of_lines: Sequence[Reader], depth: int) -> tuple[str, ...]:
+    """Return the path of field names to a list of rows, or ()."""
+    for name, item in islice(value.items(), NAMES) if isinstance(value, dict) else ():
+        if isinstance(item, list) and item and isinstance(item[0], dict):
+            beginning = _dump(item[:LOOK])
+            if any(reader.sniff(beginning) is None for reader in of_lines):
+                return (name,)
+        elif isinstance(item, dict) and depth > 1 and (below := _find_rows(item, of_lines, depth - 1)):
+            return (name, *below)
+    return ()
+
+
+def _dump(rows: Sequence[Any]) -> bytes:
+    return b"\n".join(dump_lossless(row).encode("ascii") for row in rows)
 
 
 def clear_usage(session: Session) -> Session:

@@ -14,10 +14,11 @@ from itertools import islice
 from typing import Any
 
 from ..errors import EmptySession
-from ..session.blocks import Text, ToolCall, ToolOutput
-from ..session.entries import Boundary, Corrupt, Cost, Entry, Note, Source, Usage
+from ..session.blocks import Image, Number, Text, ToolCall, ToolOutput
+from ..session.entries import Boundary, Corrupt, Cost, Entry, Note, Source, Tool, Usage
 from ..session.session import Session
 from ..session.speakers import judge
+from ..text import plural
 from .json_document import (
     FILE,
     HEAD,
@@ -30,7 +31,6 @@ from .json_document import (
     iso_time,
     make_parts,
     peek_once,
-    place,
     tell_wordless,
 )
 from .json_lines import Data, Reader, decode, iter_line_values, iter_lines, lines_reader
@@ -50,18 +50,37 @@ _remembered_rows: ContextVar[dict[tuple[int, int], tuple[Data, list[Json]]] | No
 
 
 class Reading:
-    """The entries of a session while they are added. By default an entry's parent is the one added before.
+    """A session while its records are read. A format whose records are taken one by one has a subclass.
 
-    A format whose records are taken one by one has a subclass.
+    Attributes:
+        source: The source of the current record, until an entry, a note or a corrupt record has it.
+        time: The time of the current record, which its entries have.
+        times: The times of the records, if the reader adds them.
+        tip: The entry that the next one follows, unless it names its parent.
+        line: The entries of the path, or of the context if the format's compactions name what they keep.
+        names: The name of the tool of each call.
+        about: Fields of the session that stand around its records.
     """
 
-    def __init__(self, format: str) -> None:
-        self.format = format
+    format = ""
+
+    def __init__(self, format: str = "") -> None:
+        self.format = format or self.format
         self.entries: list[Entry] = []
         self.notes: list[Note] = []
         self.corrupt: list[Corrupt] = []
         self.warnings: list[str] = []
-        self.times: list[str] = []  # of the records; only some readers add them
+        self.source: Source | None = None
+        self.time: str | None = None
+        self.times: list[str] = []
+        self.tip: str | None = None
+        self.line: list[str] = []
+        self.names: dict[str, str] = {}
+        self.model: str | None = None
+        self.window: int | None = None
+        self.system: list[Text | Image] = []
+        self.tools: tuple[Tool, ...] = ()
+        self.about: Json = {}
         self.where: dict[str, int] = {}
         self._numbers: dict[str, int] = {}
 
@@ -84,22 +103,18 @@ class Reading:
             self._numbers[preferred] = number
         return name
 
-    def put(self, entry: Entry) -> Entry:
-        """Add an entry unchanged."""
-        self.where[entry.id] = len(self.entries)
-        self.entries.append(entry)
-        return entry
-
     def add(
         self,
         name: str,
         role: str,
         parsed_blocks: Iterable[ParsedBlock],
-        source: Source | None,
         extra: Json | None = None,
         **more: Any,
     ) -> Entry:
         """Add a message: its blocks with the unread fields of their JSON, and the unread fields of its row.
+
+        `more` are other fields of the entry. The first entry of a record has its `source`, unless `more` has
+        one, or None.
 
         A user's message that the harness wrote is recognised by its tags, unless `meta` is given. A reply in
         which Anthropic's API compacted is split into several entries; the last one is returned.
@@ -115,34 +130,38 @@ class Reading:
                 -1,
             )
             if index >= 0:
-                return self._add_compacted(name, parsed_blocks, index, source, extra, more)
+                return self._add_compacted(name, parsed_blocks, index, extra, more)
         blocks, rest = gather(parsed_blocks)
         if role == "user" and blocks and all(isinstance(block, ToolOutput) for block in blocks):
             role = "tool"
         if role == "user" and "meta" not in more and more.get("kind", "message") == "message":
             speech = judge(blocks)
             more["meta"], rest = speech.meta, rest | speech.extra
-        more.setdefault("parent", self.last)
+        more.setdefault("parent", self.tip)
+        more.setdefault("timestamp", self.time)
+        source = more.pop("source") if "source" in more else self.take_source()
         sources = () if source is None else (source,)
-        return self.put(
-            Entry(
-                id=self.name(name),
-                role=role,
-                blocks=blocks,
-                sources=sources,
-                extra=(extra or {}) | rest,
-                **more,
-            )
-        )
+        extra = (extra or {}) | rest
+        entry = Entry(id=self.name(name), role=role, blocks=blocks, sources=sources, extra=extra, **more)
+        self.where[entry.id] = len(self.entries)
+        self.entries.append(entry)
+        if entry.sidechain is None:
+            self.line.append(entry.id)
+            self.tip = entry.id
+        return entry
+
+    def take_source(self) -> Source | None:
+        """Return the source of the current record, once."""
+        source, self.source = self.source, None
+        return source
+
+    def cut(self, index: int) -> None:
+        """Remove the entries from an index on from the path."""
+        del self.line[index:]
+        self.tip = self.line[-1] if self.line else None
 
     def _add_compacted(
-        self,
-        name: str,
-        blocks: list[ParsedBlock],
-        index: int,
-        source: Source | None,
-        extra: Json | None,
-        more: Json,
+        self, name: str, blocks: list[ParsedBlock], index: int, extra: Json | None, more: Json
     ) -> Entry:
         """Add the blocks before a compaction block, its summary, and the blocks after it."""
         block, rest = blocks[index]
@@ -150,22 +169,21 @@ class Reading:
         raw = {**rest, "content": block.text}
         boundary = Boundary(summary=block.text, extra=seal_block(raw, betas, more.get("model")))
         compaction: Json = {"kind": "compaction", "boundary": boundary}
+        self.source = more.pop("source", self.source)
         part: Json = {key: more[key] for key in ("parent", "timestamp", "model", "provider") if key in more}
         if index:
-            part["parent"] = self.add(name, "assistant", blocks[:index], source, **part).id
-            source = None
+            part["parent"] = self.add(name, "assistant", blocks[:index], **part).id
         summary: list[ParsedBlock] = [(block, {})]
         after = blocks[index + 1 :]
         if not after:
-            return self.add(name, "assistant", summary, source, extra, **{**more, **part, **compaction})
-        part["parent"] = self.add(name, "assistant", summary, source, **part, **compaction).id
-        return self.add(name, "assistant", after, None, extra, **{**more, **part})
+            return self.add(name, "assistant", summary, extra, **{**more, **part, **compaction})
+        part["parent"] = self.add(name, "assistant", summary, **part, **compaction).id
+        return self.add(name, "assistant", after, extra, **{**more, **part})
 
     def compact(
         self,
         name: str,
         summary: str | None,
-        source: Source | None,
         boundary: Json,
         parsed_blocks: list[ParsedBlock] | None = None,
         **more: Any,
@@ -180,11 +198,11 @@ class Reading:
         extra = more.pop("extra", {})
         kind = "micro" if boundary.get("kind") == "micro" else "compaction"
         more |= {"kind": kind, "boundary": Boundary(**boundary)}
-        return self.add(name, "user", parsed_blocks, source, extra, **more)
+        return self.add(name, "user", parsed_blocks, extra, **more)
 
-    def clear(self, name: str, calls: Iterable[str], source: Source | None = None, **more: Any) -> Entry:
+    def clear(self, name: str, calls: Iterable[str], **more: Any) -> Entry:
         """Add a compaction that only cleared the outputs of these calls."""
-        return self.compact(name, None, source, {"kind": "micro", "cleared": tuple(calls)}, **more)
+        return self.compact(name, None, {"kind": "micro", "cleared": tuple(calls)}, **more)
 
     def change(self, name: str, **fields: Any) -> Entry:
         """Change fields of an entry that was added."""
@@ -209,13 +227,20 @@ class Reading:
         """Add another record to the sources of an entry."""
         self.change(name, sources=(*self[name].sources, source))
 
-    def note(self, kind: str, source: Source, *, is_known: bool = True) -> None:
-        """Count a record that is not a message."""
-        self.notes.append(Note(type=kind, known=is_known, source=source))
+    def note(self, kind: str, source: Source | None = None, *, is_known: bool = True) -> None:
+        """Count the current record, or the one with this source, as one that is not a message."""
+        if (source := source or self.take_source()) is not None:
+            self.notes.append(Note(type=kind, known=is_known, source=source))
 
-    def spoil(self, source: Source, reason: str) -> None:
-        """Count a record that cannot be read."""
-        self.corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=reason))
+    def spoil(self, reason: str, source: Source | None = None) -> None:
+        """Count the current record, or the one with this source, as one that cannot be read."""
+        if (source := source or self.take_source()) is not None:
+            self.corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=reason))
+
+    def warn(self, count: int, sentence: str, one: str, many: str = "") -> None:
+        """Add a warning about what occurred `count` times, if it did; "{}" stands for the number."""
+        if count:
+            self.warnings.append(sentence.format(plural(count, one, many)))
 
     def make_session(self, **fields: Any) -> Session:
         """Build the session. Raises `EmptySession` if there are no messages."""
@@ -223,33 +248,34 @@ class Reading:
         if not any(entry.kind != "note" for entry in self.entries):
             why = tell_wordless(count, "record", corrupt=self.corrupt)
             raise EmptySession(FILE, [(self.format, "")], why)
-        fields.setdefault("leaf", self.last)
+        own: Json = {"leaf": self.tip, "model": self.model, "window": self.window, "tools": self.tools}
         if self.times:
             fields |= {"created": self.times[0], "updated": self.times[-1]}
-        if fields.get("model") is None:
+        if fields.get("model", self.model) is None:
             models = (e.model for e in reversed(self.entries) if e.role == "assistant" and e.model)
             fields["model"] = next(models, None)
-        return Session(
-            format=self.format,
-            entries=tuple(self.entries),
-            notes=tuple(self.notes),
-            corrupt=tuple(self.corrupt),
-            warnings=tuple(self.warnings),
-            **fields,
-        )
+        lists = {name: tuple(getattr(self, name)) for name in ("entries", "notes", "corrupt", "warnings")}
+        return Session(**{"format": self.format, "system": tuple(self.system), **own, **fields, **lists})
 
     def take(self, source: Source, record: Any) -> None:
         """Read the next record."""
         raise NotImplementedError
 
-    def take_all(self, records: Iterable[Any]) -> None:
-        """Read the elements of a JSON document in order."""
-        for number, record in enumerate(records, 1):
-            self.take(place(number), record)
+    def read(self, records: Iterable[tuple[Source, Any]]) -> Session:
+        """Read all records in order. Raises `EmptySession` if there are no messages."""
+        self.feed(records)
+        return self.finish()
+
+    def feed(self, records: Iterable[tuple[Source, Any]]) -> None:
+        """Read some of the records."""
+        for source, record in records:
+            self.source, self.time = source, None
+            self.take(source, record)
+        self.source = self.time = None
 
     def finish(self) -> Session:
         """Build the session after the last record. Raises `EmptySession` if there are no messages."""
-        return self.make_session()
+        return self.make_session(**self.about)
 
 
 class JsonRows:
@@ -287,20 +313,14 @@ class JsonRows:
 class ReplayedRows(JsonRows):
     """Rows that are read from the first on each time a session is built: more may follow."""
 
-    def __init__(self, reading: Callable[..., Reading]) -> None:
+    def __init__(self, reading: Callable[[], Reading]) -> None:
         super().__init__()
         self.reading = reading
 
-    def begin(self) -> Reading:
-        """Return the state before the first row. A bound function in its place would keep all rows alive."""
-        return self.reading()
-
     def make_session(self) -> Session:
-        reading = self.begin()
+        reading = self.reading()
         reading.corrupt = list(self.corrupt)
-        for source, row in self.rows:
-            reading.take(source, row)
-        return reading.finish()
+        return reading.read(self.rows)
 
 
 def replayed_reader(
@@ -349,36 +369,68 @@ def remember_rows() -> Iterator[None]:
 
 
 def make_output(
-    call: str, content: Any, read_block: Any, name: str | None = None, *, failed: bool = False
+    call: str,
+    content: Any,
+    read_block: Callable[[Any], ParsedBlock],
+    name: str | None = None,
+    *,
+    failed: bool = False,
 ) -> ParsedBlock:
     """Convert a tool's result: text, a list of blocks, or any other JSON value."""
     parts, rest = make_parts(find_blocks(content, read_block))
     return ToolOutput(call_id=call, name=name, parts=parts, is_error=failed), rest
 
 
+FigureNames = str | tuple[str, ...]
+"""A figure's name, `a/b` for the figure b in the object a; or its names, the first that is not 0 counts."""
+
+
 def read_inclusive(
-    raw: Any, sent: str, output: str, read: str = "", written: str = "", total: str = "", *, cost: Any = None
+    raw: Any,
+    sent: FigureNames,
+    output: FigureNames,
+    read: FigureNames = (),
+    written: FigureNames = (),
+    total: FigureNames = (),
+    *,
+    thoughts: FigureNames = (),
+    cost: Any = None,
+    inclusive: bool = True,
 ) -> Usage | None:
     """Return usage from figures whose input includes cached tokens; None without input and output.
 
-    The other arguments are the keys of the figures in `raw`; `cost` is the cost that the file states.
+    The other arguments name the figures in `raw`. `thoughts` are output that `output` does not include,
+    `cost` is the cost that the file states. If not `inclusive`, the input excludes cached tokens.
 
-    >>> read_inclusive({"in": 100, "cached": 60, "out": 7}, "in", "out", "cached").cache_read
+    >>> read_inclusive({"in": 100, "cache": {"read": 60}, "out": 7}, "in", "out", "cache/read").cache_read
     60
     """
-    fields = Fields(raw)
-    prompt, replied = fields.number(sent), fields.number(output)
+    prompt, replied = find_figure(raw, sent), find_figure(raw, output)
     if prompt is None and replied is None:
         return None
-    cached, stored = fields.number(read) or 0, fields.number(written) or 0
+    cached, stored = find_figure(raw, read) or 0, find_figure(raw, written) or 0
     return Usage(
-        input=max((prompt or 0) - cached - stored, 0),
-        output=replied or 0,
+        input=max((prompt or 0) - cached - stored, 0) if inclusive else prompt or 0,
+        output=(replied or 0) + (find_figure(raw, thoughts) or 0),
         cache_read=cached,
         cache_write=stored,
-        total=fields.number(total),
+        total=find_figure(raw, total),
         cost=make_cost(cost),
     )
+
+
+def find_figure(raw: Any, names: FigureNames) -> Number | None:
+    """Return the first of these figures that is not 0; 0 if all are 0, None if there are none."""
+    figures: list[Number] = []
+    for name in (names,) if isinstance(names, str) else names:
+        *way, last = name.split("/")
+        holder = raw
+        for key in way:
+            holder = Fields(holder).rest.get(key)
+        value: Any = holder.get(last) if isinstance(holder, dict) else None
+        if is_number(value):
+            figures.append(value)
+    return next(filter(None, figures), figures[0] if figures else None)
 
 
 def make_call(names: dict[str, str], call: str, name: str, arguments: Any) -> ToolCall:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector import open_session
+from inspector.session.blocks import Document, Text
 from inspector.session.session import Session
 from tests.recount.__main__ import compare
 
@@ -41,6 +42,15 @@ def test_a_rollout_without_its_header_opens_and_says_so(tmp_path: Path) -> None:
     session = open_rows(tmp_path, told, said("user", "Go on"), said("assistant", "Done."))
     assert (session.model, session.id, len(session.turns)) == ("gpt-5.5", "", 1)
     assert session.warnings == ("its header is not in the file: session id, model and folder may be unknown",)
+
+
+def test_a_file_and_a_refusal_are_blocks_of_their_kind(tmp_path: Path) -> None:
+    file = {"type": "input_file", "filename": "tide.pdf", "file_data": "data:application/pdf;base64,JVBERi0="}
+    refusal = {"type": "refusal", "refusal": "I cannot help with this."}
+    session = open_rows(tmp_path, META, said("user", "Read it", file), said("assistant", refusal))
+    asked, reply = session.entries
+    assert asked.blocks[1] == Document(media_type="application/pdf", title="tide.pdf", data="JVBERi0=")
+    assert reply.blocks == (Text(text="I cannot help with this."),)
 
 
 def test_what_another_agent_sent_stands_in_the_context_once(tmp_path: Path) -> None:

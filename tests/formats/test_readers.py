@@ -291,11 +291,11 @@ REMOVED = object()
 
 
 def read_flue(*entries: Any, **more: Any) -> Session:
-    return flue.read(dump(flue_session(*entries, **more)))
+    return flue.READER.read(dump(flue_session(*entries, **more)))
 
 
 def test_flue_messages_become_entries() -> None:
-    session = flue.read(dump(FLUE))
+    session = flue.READER.read(dump(FLUE))
     first, second, third = session.entries
     assert (first.id, first.parent, first.role, first.blocks) == ("e1", None, "user", (Text(text="read it"),))
     assert second.blocks == (Text(text="hi"), ToolCall(id="c1", name="read", input={"path": "a.py"}))
@@ -353,7 +353,7 @@ def test_flue_paths_and_contexts_are_those_of_the_published_vectors() -> None:
     for case in cases:
         expected = case["expected"]
         try:
-            session = flue.read(dump(case["input"]["session"]))
+            session = flue.READER.read(dump(case["input"]["session"]))
         except EmptySession:
             assert expected["activePathIds"] == expected["context"] == [], case["id"]
             continue
@@ -487,11 +487,11 @@ def test_pi_and_its_flue_form_lead_to_the_same_context() -> None:
 
 
 def read_stud(*messages: Any, **more: Any) -> Session:
-    return stud.read(dump(STUD | {"messages": list(messages)} | more))
+    return stud.READER.read(dump(STUD | {"messages": list(messages)} | more))
 
 
 def test_stud_a_valid_manifest_is_read_without_a_warning() -> None:
-    session = stud.read(dump(STUD | {"smState": {"smExtId": "x", "stateSlotRef": "y"}}))
+    session = stud.READER.read(dump(STUD | {"smState": {"smExtId": "x", "stateSlotRef": "y"}}))
     assert session.warnings == ()
     assert (session.id, session.cwd, session.created) == ("s1", "/w", "2025-06-15T15:06:40.000Z")
     assert session.extra["mode"] == "ask"
@@ -535,7 +535,7 @@ def test_S0_82_a_memory_in_a_file_is_provided_context_and_no_kind_of_its_own(cat
     ],
 )
 def test_stud_what_its_schema_forbids_is_read_with_a_warning(change: dict[str, Any], deviation: str) -> None:
-    session = stud.read(dump(STUD | change))
+    session = stud.READER.read(dump(STUD | change))
     assert session.warnings == (f"differs from stud's schema: {deviation}",)
     assert len(session.entries) == 3
 
@@ -566,11 +566,11 @@ def test_S0_27_reasoning_and_its_signature_survive_import_and_export() -> None:
 
 
 def read_anthropic(*messages: Any, **more: Any) -> Session:
-    return anthropic_messages.read(dump({"model": "claude-demo", "messages": list(messages)} | more))
+    return anthropic_messages.READER.read(dump({"model": "claude-demo", "messages": list(messages)} | more))
 
 
 def test_anthropic_a_request_becomes_a_session() -> None:
-    session = anthropic_messages.read(dump(ANTHROPIC))
+    session = anthropic_messages.READER.read(dump(ANTHROPIC))
     assert (session.model, session.system) == ("claude-demo", (Text(text="Be kind."),))
     assert [(tool.name, tool.description, tool.input_schema) for tool in session.tools] == [
         ("read", "Reads.", {"type": "object"})
@@ -616,7 +616,7 @@ REPLY = {
 )
 def test_anthropic_the_reply_is_the_last_entry_and_brings_the_usage(document: Any) -> None:
     assert anthropic_messages.READER.sniff(dump(document)) is None
-    session = anthropic_messages.read(dump(document))
+    session = anthropic_messages.READER.read(dump(document))
     last = session.entries[-1]
     assert (last.id, last.role, last.model, last.stop_reason) == (
         "m4",
@@ -630,7 +630,7 @@ def test_anthropic_the_reply_is_the_last_entry_and_brings_the_usage(document: An
 
 
 def test_anthropic_a_reply_merged_with_its_request_is_found() -> None:
-    session = anthropic_messages.read(dump(ANTHROPIC | REPLY))
+    session = anthropic_messages.READER.read(dump(ANTHROPIC | REPLY))
     assert [entry.id for entry in session.entries] == ["m1", "m2", "m3", "m4"]
     assert session.entries[3].usage == Usage(input=5, output=2, cache_read=3, cache_write=4)
 
@@ -725,7 +725,7 @@ def test_mini_messages_become_entries() -> None:
         "error": "exit 1",
         "artifactPath": "/a.txt",
     }
-    session = mini.read(
+    session = mini.READER.read(
         dump(
             [
                 {"role": "user", "content": "go"},

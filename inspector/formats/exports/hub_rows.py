@@ -7,16 +7,15 @@ upper bounds, and a warning says so. DataClaw gives no ids: a call is matched wi
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from ...session.blocks import Reasoning, Text, ToolCall
 from ...session.entries import Source
 from ...session.session import Session
-from ..json_document import Fields, ParsedBlock, iso_time, load, place, sniff_document
-from ..json_lines import Data, Reader
+from ..json_document import Fields, ParsedBlock, document_reader, iso_time, place
+from ..json_lines import Data
 from ..recording import Json, Reading, first_rows, parse_arguments, replayed_reader
-from ..requests.chat_messages import Names, read_answer, read_part
+from ..requests.chat_messages import read_answer, read_part
 
 STS, DATACLAW = "hf-sts", "dataclaw"
 UPPER = "this format records no compactions: a summary is a user message, and sizes are upper bounds"
@@ -34,9 +33,8 @@ def sniff_traces(data: Data) -> str | None:
 class SessionTraces(Reading):
     """State while a file is read: the session, then its messages."""
 
-    def __init__(self) -> None:
-        super().__init__(STS)
-        self.about, self.names = Fields({}), Names()
+    format = STS
+    header = Fields({})
 
     def take(self, source: Source, row: Json) -> None:
         fields = Fields(row)
@@ -44,8 +42,8 @@ class SessionTraces(Reading):
         if kind == "message" and isinstance(row.get("message"), dict):
             self._add_trace(source, Fields(fields.object("message")), fields.rest)
             return
-        self.about = fields if kind == "session" else self.about
-        self.note(kind, source, is_known=kind == "session")
+        self.header = fields if kind == "session" else self.header
+        self.note(kind, is_known=kind == "session")
 
     def _add_trace(self, source: Source, message: Fields, extra: Json) -> None:
         role, content = message.text("role") or "user", message.any("content")
@@ -69,12 +67,12 @@ class SessionTraces(Reading):
             )
         more: Json = {"timestamp": iso_time(message.number("timestamp")), "model": message.text("model")}
         role = role if role in ("user", "assistant", "tool", "system") else "other"
-        self.add(f"line-{source.line}", role, blocks, source, extra | message.rest, **more)
+        self.add(f"line-{source.line}", role, blocks, extra | message.rest, **more)
 
     def finish(self) -> Session:
         self.warnings.append(UPPER)
-        name, title = self.about.text("id") or "", self.about.text("name")
-        return self.make_session(id=name, title=title, extra=self.about.rest)
+        name, title = self.header.text("id") or "", self.header.text("name")
+        return self.make_session(id=name, title=title, extra=self.header.rest)
 
 
 def _read_input(arguments: Any) -> Any:
@@ -95,9 +93,9 @@ def judge_dataclaw(value: Any) -> str | None:
     return "its messages have no tool_uses and no thinking"
 
 
-def read_dataclaw(data: Data) -> Session:
+def _read_dataclaw(value: Any) -> Session:
     """Read one row. Raises `EmptySession` if there are no messages."""
-    about = Fields(load(data))
+    about = Fields(value)
     recording = Reading(DATACLAW)
     for number, raw in enumerate(about.items("messages") or (), 1):
         message = Fields(raw)
@@ -118,15 +116,13 @@ def read_dataclaw(data: Data) -> Session:
                 outputs.append(read_answer(call, shown, {}, name, failed=failed))
         more: Json = {"timestamp": message.text("timestamp")}
         role = role if role in ("user", "assistant", "system") else "other"
-        recording.add(f"m{number}", role, blocks, place(number), message.rest, **more)
+        recording.add(f"m{number}", role, blocks, message.rest, source=place(number), **more)
         if outputs:
-            recording.add(f"m{number}-outputs", "tool", outputs, None, {}, **more)
+            recording.add(f"m{number}-outputs", "tool", outputs, {}, **more)
     recording.warnings.append(UPPER)
     name, model = about.text("session_id") or "", about.text("model")
     return recording.make_session(id=name, model=model, cwd=about.text("project"), extra=about.rest)
 
 
 STS_READER = replayed_reader(STS, "Session traces of the Hugging Face Hub", sniff_traces, SessionTraces)
-DATACLAW_READER = Reader(
-    DATACLAW, "DataClaw conversation", partial(sniff_document, judge=judge_dataclaw), read_dataclaw
-)
+DATACLAW_READER = document_reader(DATACLAW, "DataClaw conversation", judge_dataclaw, _read_dataclaw)

@@ -13,13 +13,22 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from ...errors import ReadError
 from ...session.blocks import Image, Reasoning, Text
 from ...session.entries import Entry, Source
 from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
-from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, load_other, place, sniff_document
+from ..json_document import (
+    Fields,
+    ParsedBlock,
+    find_blocks,
+    find_lack,
+    load,
+    load_other,
+    place,
+    refuse,
+    sniff_document,
+)
 from ..json_lines import Data, Reader, escape_name
 from ..recording import Json, Reading, make_call, make_output, read_inclusive
 from ..requests.chat_messages import read_chat_tools, read_part
@@ -56,11 +65,11 @@ def _add_cache(metrics: Any) -> Any:
 
 def judge_trajectory(value: Any) -> str | None:
     """Return None for an object with steps and a `schema_version` of ATIF, else the reason."""
-    if not isinstance(value, dict):
-        return "not a JSON object"
+    if lack := find_lack(value):
+        return lack
     if not str(value.get("schema_version")).startswith("ATIF-v"):
         return "its `schema_version` is not one of ATIF's"
-    return None if isinstance(value.get("steps"), list) else "it has no list `steps`"
+    return find_lack(value, steps=list) or None
 
 
 def find_beside(data: Data, name: str) -> tuple[str, ...]:
@@ -85,7 +94,7 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     """Read the trajectory with the other files that belong to it. Raises the same errors as `read`."""
     own = load(data)
     if judge_trajectory(own) is not None:
-        raise ReadError(FILE, detail="it is not an ATIF trajectory")
+        raise refuse("it is not an ATIF trajectory")
     documents = {_find_number(own): own}
     for name in sorted(other_files):
         other = load_other(other_files[name])
@@ -94,7 +103,7 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     reading = _Trajectory(_leaves_cache_out(documents.values()))
     for number in sorted(documents):
         reading.take_file(number, documents[number])
-    return reading.read(documents)
+    return reading.join(documents)
 
 
 def _find_number(document: Json, name: str = "") -> int:
@@ -114,18 +123,18 @@ def _is_copied(step: Any) -> bool:
 class _Trajectory(Reading):
     """State while a trajectory is read step by step."""
 
+    format = NAME
+
     def __init__(self, cache_left_out: bool) -> None:
+        super().__init__()
         self.cache_left_out = cache_left_out
-        super().__init__(NAME)
-        self.system: list[ParsedBlock] = []
-        self.names: dict[str, str] = {}
         self.prints: dict[str, list[str]] = {}
         self.pending: Json | None = None
-        self.source: Source | None = None
-        self.time: str | None = None
+        self.began_at: Source | None = None
+        self.began: str | None = None
         self.side: str | None = None
         self.end: str | None = None
-        self.line = 0
+        self.step = 0
 
     def take_file(self, number: int, document: Json) -> None:
         """Read one file: first the copied steps, then its own."""
@@ -156,20 +165,20 @@ class _Trajectory(Reading):
 
     def _take(self, begin: str, raw: Any, model: str | None) -> None:
         """Read one step."""
-        self.line += 1
-        source = place(self.line)
+        self.step += 1
+        source = place(self.step)
         if not isinstance(raw, dict):
-            self.spoil(source, "a step that is not an object")
+            self.spoil("a step that is not an object", source)
             return
         fields = Fields(raw, "is_copied_context")
         step_id = fields.rest.get("step_id")
-        name = f"{begin}{step_id}" if isinstance(step_id, int | str) else f"{begin}step-{self.line}"
+        name = f"{begin}{step_id}" if isinstance(step_id, int | str) else f"{begin}step-{self.step}"
         kind, time = fields.text("source"), fields.text("timestamp")
         change = Fields(Fields(fields.rest.get("extra")).rest.get("context_management"))
         if kind == "system" and change.rest.get("type") == "compaction":
             self._close()
             words = _read_replacement(fields)
-            self.pending, self.source, self.time = _read_change(name, change, fields), source, time
+            self.pending, self.began_at, self.began = _read_change(name, change, fields), source, time
             if words:
                 # The step itself contains the text that replaces the earlier steps.
                 self._close(words)
@@ -181,9 +190,7 @@ class _Trajectory(Reading):
         if kind == "system" and self.end is None and self.side is None:
             # A system prompt has text and images; other blocks are added as text of their JSON.
             kinds = (Text, Image)
-            self.system += [
-                (b if isinstance(b, kinds) else Text(text=b.text), more) for b, more in parsed_blocks
-            ]
+            self.system += [b if isinstance(b, kinds) else Text(text=b.text) for b, _ in parsed_blocks]
             self.note("system prompt", source)
             return
         if self.pending is not None and kind == "user":
@@ -199,9 +206,8 @@ class _Trajectory(Reading):
 
     def _add(self, name: str, role: str, parsed_blocks: list[ParsedBlock], source: Source | None, extra: Json,
              **more: Any) -> Entry:  # fmt: skip
-        entry = self.add(
-            name, role, parsed_blocks, source, extra, parent=self.end, sidechain=self.side, **more
-        )
+        more |= {"source": source, "parent": self.end, "sidechain": self.side}
+        entry = self.add(name, role, parsed_blocks, extra, **more)
         self.end = entry.id
         self.prints.setdefault(_print_of(role, parsed_blocks), []).append(entry.id)
         return entry
@@ -271,22 +277,26 @@ class _Trajectory(Reading):
         new: list[tuple[Any, list[ParsedBlock], Source]] = []
         kept_ids: list[str] = []
         for raw in steps:
-            self.line += 1
+            self.step += 1
             fields = Fields(raw)
             role = "assistant" if fields.text("source") == "agent" else "user"
             parsed_blocks = _read_words(fields)
             same = self.prints.get(_print_of(role, parsed_blocks))
             if same:
                 kept_ids.append(same[0] if len(same) == 1 else same.pop(0))
-                self.note("copied step", place(self.line))
+                self.note("copied step", place(self.step))
             else:
-                new.append((raw, parsed_blocks, place(self.line)))
+                new.append((raw, parsed_blocks, place(self.step)))
         first = next(
             (index for index, (raw, _, _) in enumerate(new) if raw.get("source") == "agent"), len(new)
         )
         words = [block for _, parsed_blocks, _ in new[:first] for block in parsed_blocks]
         if self.pending is None:
-            self.pending, self.source, self.time = {"name": f"{begin}compaction", "boundary": {}}, None, None
+            self.pending, self.began_at, self.began = (
+                {"name": f"{begin}compaction", "boundary": {}},
+                None,
+                None,
+            )
         boundary = self.pending["boundary"]
         boundary["kept"] = tuple(dict.fromkeys(kept_ids))
         self._close(words, None, {}, "")
@@ -314,23 +324,23 @@ class _Trajectory(Reading):
             boundary["extra"] = {**boundary.get("extra", {}), "unreadable": True}
         outer_fields = (pending.get("extra") or {}) | (extra or {})
         entry = self.compact(
-            pending["name"], None, self.source, boundary, parsed_blocks=words or [], extra=outer_fields,
-            parent=self.end, timestamp=self.time, sidechain=self.side,
+            pending["name"], None, boundary, words or [], extra=outer_fields, source=self.began_at,
+            parent=self.end, timestamp=self.began, sidechain=self.side,
         )  # fmt: skip
         if source is not None:
             self.also(entry.id, source)
         self.end = entry.id
 
-    def read(self, documents: Mapping[int, Json]) -> Session:
+    def join(self, documents: Mapping[int, Json]) -> Session:
         """Build the session. Raises `EmptySession` if there are no messages."""
         last = Fields(documents[max(documents)], "steps", "subagent_trajectories")
         agent = Fields(last.object("agent"))
         next_file = last.text("continued_trajectory_ref")
         if next_file:
             self.warnings.append(f"it continues in {next_file:.80}, which is not in the same folder")
-        if self.pending is not None and self.source is not None:
+        if self.pending is not None and self.began_at is not None:
             # The text of this compaction is in a file that is missing.
-            self.note("compaction", self.source)
+            self.note("compaction", self.began_at)
         if sorted(documents) != list(range(min(documents), max(documents) + 1)):
             self.warnings.append("some of its files are missing")
         tools = read_chat_tools(agent.any("tool_definitions"))
@@ -340,7 +350,6 @@ class _Trajectory(Reading):
         return self.make_session(
             id=last.text("session_id") or "",
             model=agent.text("model_name"),
-            system=tuple(block for block, _ in self.system),
             tools=tools,
             leaf=self.end,
             extra=extra

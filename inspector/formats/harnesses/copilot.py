@@ -18,7 +18,6 @@ from typing import Any
 from ...session.blocks import Reasoning, Text, ToolCall
 from ...session.entries import Source, StatedTotal, Usage, is_tokens
 from ...session.session import Session
-from ...text import plural
 from ..json_document import Fields, ParsedBlock, unknown
 from ..json_lines import Data
 from ..recording import (
@@ -76,17 +75,14 @@ def sniff(data: Data) -> str | None:
 class _LogReading(Reading):
     """State while a log is read event by event."""
 
+    format = NAME
+
     def __init__(self) -> None:
-        super().__init__(NAME)
-        self.about: Json = {}
-        self.model: str | None = None
-        self.window: int | None = None
-        self.system: dict[str, str] = {}  # by its role: system or developer
+        super().__init__()
+        self.prompts: dict[str, str] = {}  # by their role: system or developer
         self.ends: Json = {}
         self.totals: list[StatedTotal] = []
-        self.names: dict[str, str] = {}
         self.callers: dict[str, str] = {}  # the entry of the reply that contains a call, by call id
-        self.line: list[str] = []
         self.aside: dict[str, str] = {}
         self.used: dict[str, Usage] = {}  # usage of requests whose replies were not read yet, by request id
         self.replied: dict[str, str] = {}  # the entry of the first reply of each request
@@ -98,16 +94,16 @@ class _LogReading(Reading):
         kind, data = row.get("type"), row.get("data")
         fields = Fields(row, "type", "data")
         name = fields.text("id") or f"line-{source.line}"
-        time = fields.text("timestamp")
-        self.updated = time or self.updated
+        self.time = fields.text("timestamp")
+        self.updated = self.time or self.updated
         self.positions[name] = len(self.line)
         if not isinstance(kind, str) or not isinstance(data, dict):
-            self.note(str(kind or "event without a type"), source, is_known=False)
+            self.note(str(kind or "event without a type"), is_known=False)
             return
         if row.get("ephemeral") is True:
             if kind == "session.snapshot_rewind":
                 self._rewind(data)
-            self.note(kind, source)
+            self.note(kind)
             return
         details = Fields(data)
         agent = fields.text("agentId") or Fields(data).text("parentToolCallId")
@@ -118,7 +114,7 @@ class _LogReading(Reading):
         blocks, role, more = self._read_message(kind, details, name)
         if kind == "session.usage_record":
             self._charge(details.object("usage"))
-            self.note(kind, source)
+            self.note(kind)
         elif role is not None:
             call = Fields(data).text("apiCallId") if role == "assistant" else None
             if call is not None and call not in self.replied:
@@ -126,34 +122,21 @@ class _LogReading(Reading):
                 more["usage"] = self.used.pop(call, None)
             if agent is None:
                 self.model = more.get("model") or self.model
-            self._add(name, role, blocks, source, fields.rest | details.rest, agent, timestamp=time, **more)
+            if agent is not None:
+                more |= {"parent": self.aside.get(agent), "sidechain": agent}
+            extra = fields.rest | details.rest
+            entry = self.add(name, role, blocks, extra, **more)
+            if agent is not None:
+                self.aside[agent] = entry.id
         elif agent is not None:
-            self.note(kind, source, is_known=kind.partition(".")[0] in FAMILIES)
+            self.note(kind, is_known=kind.partition(".")[0] in FAMILIES)
         elif kind == "session.compaction_complete" and details.rest.get("success") is not False:
-            self._compact(name, source, details, time)
+            self._compact(name, details)
         elif kind == "session.truncation" and details.number("messagesRemovedDuringTruncation"):
-            self._truncate(name, source, Fields(data), time)
+            self._truncate(name, Fields(data))
         else:
             self._take_event(kind, data)
-            self.note(kind, source, is_known=kind.partition(".")[0] in FAMILIES)
-
-    def _add(
-        self,
-        name: str,
-        role: str,
-        blocks: list[ParsedBlock],
-        source: Source | None,
-        extra: Json,
-        agent: str | None,
-        **more: Any,
-    ) -> None:
-        if agent is not None:
-            parent = self.aside.get(agent)
-            entry = self.add(name, role, blocks, source, extra, parent=parent, sidechain=agent, **more)
-            self.aside[agent] = entry.id
-            return
-        parent = self.line[-1] if self.line else None
-        self.line.append(self.add(name, role, blocks, source, extra, parent=parent, **more).id)
+            self.note(kind, is_known=kind.partition(".")[0] in FAMILIES)
 
     def _read_message(
         self, kind: str, details: Fields, name: str
@@ -249,11 +232,11 @@ class _LogReading(Reading):
             self.model = details.text("newModel") or self.model
         elif kind == "system.message":
             if (words := details.text("content")) is not None:
-                self.system[details.text("role") or "system"] = words
+                self.prompts[details.text("role") or "system"] = words
         elif kind == "session.compaction_start":
             self.started = len(self.line), data
         elif kind == "session.context_cleared":
-            self.line.clear()
+            self.cut(0)
         elif kind == "session.snapshot_rewind":
             self._rewind(data)
         elif kind == "session.shutdown":
@@ -287,8 +270,9 @@ class _LogReading(Reading):
                     self.change(name, parent=above)
                     above = name
             self.line = [name for name in self.line if name not in gone]
+            self.cut(len(self.line))
         elif event in self.positions:
-            del self.line[self.positions[event] :]
+            self.cut(self.positions[event])
 
     def _find_live(self) -> list[str]:
         """Return the entries in the context: the last compaction, what it kept, and the later entries."""
@@ -310,7 +294,7 @@ class _LogReading(Reading):
             return tuple(name for name in live if name in set(self.line[start:]))
         return tuple(name for name in live[max(count, 0) :] if self[name].boundary is None)
 
-    def _compact(self, name: str, source: Source, details: Fields, time: str | None) -> None:
+    def _compact(self, name: str, details: Fields) -> None:
         used = details.rest.get("compactionTokensUsed")
         usage = read_inclusive(used, *USED) or read_inclusive(used, *USED_ONCE)
         summary = details.text("summaryContent")
@@ -325,27 +309,17 @@ class _LogReading(Reading):
             "summary": summary,
             "extra": ({"sections": sections} if sections else {}) | ({} if summary else {"unreadable": True}),
         }
-        self._close(name, source, summary, boundary, details.rest, time, usage)
+        self.compact(name, summary, boundary, extra=details.rest, usage=usage)
         self.started = None
 
-    def _truncate(self, name: str, source: Source, details: Fields, time: str | None) -> None:
+    def _truncate(self, name: str, details: Fields) -> None:
         boundary: Json = {
             "trigger": "truncation",
             "tokens_before": details.number("preTruncationTokensInMessages"),
             "tokens_after": details.number("postTruncationTokensInMessages"),
             "kept": self._leave(details.rest.get("messagesRemovedDuringTruncation")),
         }
-        self._close(name, source, None, boundary, details.rest, time, None)
-
-    def _close(
-        self, name: str, source: Source, summary: str | None, boundary: Json, extra: Json, time: str | None,
-        usage: Usage | None,
-    ) -> None:  # fmt: skip
-        parent = self.line[-1] if self.line else None
-        entry = self.compact(
-            name, summary, source, boundary, parent=parent, timestamp=time, extra=extra, usage=usage
-        )
-        self.line.append(entry.id)
+        self.compact(name, None, boundary, extra=details.rest)
 
     def finish(self) -> Session:
         about = Fields(self.about)
@@ -355,24 +329,20 @@ class _LogReading(Reading):
             self.warnings.append(
                 "its start is not in the file: version, folder and earlier events are unknown"
             )
-        if self.aside:
-            count = plural(len(self.aside), "sub-agent is", "sub-agents are")
-            self.warnings.append(f"{count} separate from the conversation")
+        self.warn(len(self.aside), "{} separate from the conversation", "sub-agent is", "sub-agents are")
         summaries = [entry.usage for entry in self.entries if entry.boundary is not None]
-        if lost := [usage for usage in self.used.values() if usage not in summaries]:
-            count = plural(len(lost), "request whose reply is", "requests whose replies are")
-            self.warnings.append(f"the usage of {count} not in the file is not counted")
+        lost = sum(usage not in summaries for usage in self.used.values())
+        uncounted = "the usage of {} not in the file is not counted"
+        self.warn(lost, uncounted, "request whose reply is", "requests whose replies are")
         named = {total.model for total in self.totals}
         return self.make_session(
             id=about.text("sessionId") or "",
             model=self.model or (named.pop() if len(named) == 1 else None),
             totals=tuple(self.totals),
-            window=self.window,
             cwd=where.text("cwd"),
             created=about.text("startTime"),
             updated=self.updated,
-            system=tuple(Text(text=words) for words in self.system.values() if words),
-            leaf=self.line[-1] if self.line else None,
+            system=tuple(Text(text=words) for words in self.prompts.values() if words),
             extra=about.rest
             | ({"version": version} if version else {})
             | ({"context": where.rest} if where.rest else {})

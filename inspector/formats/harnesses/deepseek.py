@@ -13,12 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ...errors import ReadError
 from ...session.blocks import Reasoning, Text
 from ...session.entries import Source
 from ...session.session import Session
-from ...text import plural
-from ..json_document import FILE, Fields, ParsedBlock, iso_time, join_texts
+from ..json_document import Fields, ParsedBlock, iso_time, join_texts, refuse
 from ..json_lines import Data
 from ..recording import (
     Json,
@@ -81,15 +79,15 @@ class _Surface(Reading):
         by_seq: The messages of the context by the number of their last form, by which an event names them.
     """
 
+    format = NAME
+
     def __init__(self) -> None:
-        super().__init__(NAME)
+        super().__init__()
         self.messages: list[_SurfaceMessage] = []
         self.order: list[_SurfaceMessage] = []
         self.by_seq: dict[int, _SurfaceMessage] = {}
         self.header = Fields({})
-        self.names: Names = {}
         self.request: Json = {}
-        self.window: int | None = None
         self.title: str | None = None
         self.summaries: dict[str, tuple[str | None, Json]] = {}
         self.started: list[str] = []
@@ -101,7 +99,7 @@ class _Surface(Reading):
         kind = fields.text("type") or "row without a type"
         if kind == "session":
             if row.get("version") != VERSION:
-                raise ReadError(FILE, detail=f"it is of version {row.get('version')!r:.20}, not {VERSION}")
+                raise refuse(f"it is of version {row.get('version')!r:.20}, not {VERSION}")
             self.header = fields
             self.note(kind, source)
             return
@@ -184,7 +182,7 @@ class _Surface(Reading):
         """Add one form of a message as an entry. Return its id."""
         role, data, name = _MESSAGES[form.kind], form.data, f"e{form.seq}"
         content = (data if role == "user" else Fields(data.object("message"))).any("content")
-        more: Json = {"timestamp": form.time, "parent": parent}
+        more: Json = {"timestamp": form.time, "parent": parent, "source": form.source}
         parts = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
         blocks = [_read_part(part, self.names) for part in parts]
         if message.summary is not None:
@@ -197,12 +195,12 @@ class _Surface(Reading):
                 "usage": read_inclusive(about.get("usage"), *_USAGE),
                 "model": Fields(about).text("model"),
             }
-            return self.compact(name, None, form.source, boundary, blocks, **more).id
+            return self.compact(name, None, boundary, blocks, **more).id
         if role == "assistant":
             more |= {"usage": read_inclusive(data.object("usage"), *_USAGE), "model": message.model}
         elif role == "user" and Fields(data.rest.get("source")).rest.get("kind", "user") != "user":
             more["meta"] = True
-        return self.add(name, role, blocks, form.source, data.rest, **more).id
+        return self.add(name, role, blocks, data.rest, **more).id
 
     def finish(self) -> Session:
         leaf = None
@@ -210,21 +208,16 @@ class _Surface(Reading):
             # Earlier forms are beside the path.
             message.id = [self._add(message, form, leaf) for form in message.forms][-1]
             leaf = message.id
-        warnings = self.warnings
-        if self.failed:
-            warnings.append(f"{plural(self.failed, 'compaction')} failed and changed nothing")
-        if self.started:
-            warnings.append(f"{plural(len(self.started), 'compaction')} began and never ended")
+        self.warn(self.failed, "{} failed and changed nothing", "compaction")
+        self.warn(len(self.started), "{} began and never ended", "compaction")
         replaced = [_MESSAGES[m.forms[0].kind] for m in self.messages if len(m.forms) > 1]
-        if outputs := replaced.count("tool"):
-            some = plural(outputs, "output was", "outputs were")
-            warnings.append(f"{some} shortened; earlier points in time show the short form too")
-        if others := len(replaced) - outputs:
-            some = plural(others, "message was", "messages were")
-            warnings.append(f"{some} replaced; earlier points in time show the last form too")
-        if self.misplaced:
-            some = plural(self.misplaced, "message replaces", "messages replace")
-            warnings.append(f"{some} others than those in the context: read as new messages")
+        outputs = replaced.count("tool")
+        short = "{} shortened; earlier points in time show the short form too"
+        self.warn(outputs, short, "output was", "outputs were")
+        last = "{} replaced; earlier points in time show the last form too"
+        self.warn(len(replaced) - outputs, last, "message was", "messages were")
+        new = "{} others than those in the context: read as new messages"
+        self.warn(self.misplaced, new, "message replaces", "messages replace")
         about, request = self.header, Fields(self.request)
         system, config = request.text("system"), Fields(request.object("config"))
         return self.make_session(
@@ -232,7 +225,6 @@ class _Surface(Reading):
             title=self.title,
             cwd=about.text("cwd"),
             model=config.text("model"),
-            window=self.window,
             system=(Text(text=system),) if system else (),
             tools=read_chat_tools(
                 [{"type": "function", "function": t} for t in request.items("tools") or ()]

@@ -15,11 +15,10 @@ from typing import Any
 from ...session.blocks import Text
 from ...session.entries import Source
 from ...session.session import Session
-from ...text import plural
 from ..json_document import Fields, ParsedBlock, iso_time, make_usage
 from ..json_lines import Data
 from ..recording import Json, Reading, first_rows, make_call, replayed_reader
-from ..requests.chat_messages import Names, read_answer, read_chat_tools, read_message, read_part
+from ..requests.chat_messages import read_answer, read_chat_tools, read_message, read_part
 
 NAME = "kimi"
 KNOWN_PREFIXES = (
@@ -46,36 +45,31 @@ def sniff(data: Data) -> str | None:
 
 
 class _Wire(Reading):
-    """State while a log is read row by row."""
+    """State while a log is read row by row. `line` is the current context."""
+
+    format = NAME
 
     def __init__(self) -> None:
-        super().__init__(NAME)
-        self.names: Names = {}
-        self.live: list[str] = []  # ids of the entries in the current context
-        self.prompts: list[int] = []  # indices in `live` of the prompts that an undo can remove
-        self.end: str | None = None
+        super().__init__()
         self.steps: dict[str, str] = {}  # the entries of open steps
         self.waiting: dict[str, list[Source]] = {}
-        self.about: Json = {}
-        self.model: str | None = None
-        self.tools: list[Any] = []
         self.emptied = 0
 
     def take(self, source: Source, row: Json) -> None:
         fields = Fields(row)
         kind = fields.text("type") or "row without a type"
-        time = iso_time(fields.number("time"))
-        self.times += [time] if time else []
+        self.time = iso_time(fields.number("time"))
+        self.times += [self.time] if self.time else []
         event = fields.object("event") if kind == "context.append_loop_event" else None
         if kind == "context.append_message" and isinstance(row.get("message"), dict):
-            self._add_message(source, Fields(fields.object("message")), fields, time)
-        elif event is not None and self._step(source, Fields(event), time):
+            self._add_message(source, Fields(fields.object("message")), fields)
+        elif event is not None and self._step(source, Fields(event)):
             return
         elif kind == "context.apply_compaction":
-            self._compact(source, fields, time)
+            self._compact(source, fields)
         else:
             self._change(kind, fields)
-            self.note(kind, source, is_known=kind.startswith(KNOWN_PREFIXES))
+            self.note(kind, is_known=kind.startswith(KNOWN_PREFIXES))
 
     def _change(self, kind: str, fields: Fields) -> None:
         """Read a row that is not a message but may change the context."""
@@ -85,17 +79,17 @@ class _Wire(Reading):
         elif kind == "llm.request":
             self.model = fields.text("model") or self.model
         elif kind == "llm.tools_snapshot":
-            self.tools = fields.items("tools") or self.tools
+            self.tools = read_chat_tools(fields.items("tools")) or self.tools
         elif kind == "metadata":
             self.about |= fields.rest
         elif kind == "context.clear":
-            self.live, self.prompts, self.end = [], [], None
+            self.cut(0)
         elif kind == "context.undo":
             self._undo(fields.number("count"))
         elif kind in ("micro_compaction.apply", "context.observation_masking"):
             self.emptied += 1
 
-    def _add_message(self, source: Source, message_fields: Fields, around: Fields, time: str | None) -> None:
+    def _add_message(self, source: Source, message_fields: Fields, around: Fields) -> None:
         """Add a message that the harness or the user put into the context."""
         origin = Fields(message_fields.object("origin"))
         content = message_fields.any("content")
@@ -112,28 +106,17 @@ class _Wire(Reading):
         more |= {"model": self.model} if role == "assistant" else {}
         extra = around.rest | message_fields.rest | ({"origin": origin.rest} if origin.rest else {})
         name = message_fields.text("id") or f"line-{source.line}"
-        self._add(name, role, message.parsed_blocks, source, extra, timestamp=time, **more)
+        self.add(name, role, message.parsed_blocks, extra, **more)
 
-    def _add(
-        self, name: str, role: str, parsed_blocks: list[ParsedBlock], source: Source, extra: Json, **more: Any
-    ) -> str:
-        entry = self.add(name, role, parsed_blocks, source, extra, parent=self.end, **more)
-        if self._is_prompt(entry.id):
-            self.prompts.append(len(self.live))
-        self.live.append(entry.id)
-        self.end = entry.id
-        return entry.id
-
-    def _step(self, source: Source, event: Fields, time: str | None) -> bool:
+    def _step(self, source: Source, event: Fields) -> bool:
         """Read a piece of a step or a tool's result. Returns whether its type is known."""
         kind = event.text("type")
         if kind == "tool.result":
             call, result = event.text("toolCallId") or "", Fields(event.object("result"))
             output, failed = result.any("output"), result.flag("isError") is True
             block = read_answer(call, output, self.names, failed=failed)
-            self._add(
-                f"line-{source.line}", "tool", [block], source, event.rest | result.rest, timestamp=time
-            )
+            extra = event.rest | result.rest
+            self.add(f"line-{source.line}", "tool", [block], extra)
             return True
         number = event.text("stepUuid") or event.text("uuid") or ""
         if kind == "content.part":
@@ -141,11 +124,11 @@ class _Wire(Reading):
             parsed_block = read_part(part, self.names)
             if parsed_block[0].kind == "text" and not parsed_block[0].text.strip():
                 return self._wait(number, source)
-            self._piece(number, parsed_block, source, time)
+            self._piece(number, parsed_block, source)
         elif kind == "tool.call":
             call, name = event.text("toolCallId") or f"line-{source.line}", event.text("name") or ""
             block_ = make_call(self.names, call, name, event.any("args"))
-            self._piece(number, (block_, event.rest), source, time)
+            self._piece(number, (block_, event.rest), source)
         elif kind == "step.begin":
             return self._wait(number, source)
         elif kind == "step.end":
@@ -169,18 +152,18 @@ class _Wire(Reading):
             self.waiting.setdefault(number, []).append(source)
         return True
 
-    def _piece(self, number: str, parsed_block: ParsedBlock, source: Source, time: str | None) -> None:
+    def _piece(self, number: str, parsed_block: ParsedBlock, source: Source) -> None:
         entry_id = self.steps.get(number)
         if entry_id is None:
-            more = {"timestamp": time, "model": self.model}
-            entry_id = self._add(f"line-{source.line}", "assistant", [parsed_block], source, {}, **more)
+            name = f"line-{source.line}"
+            entry_id = self.add(name, "assistant", [parsed_block], model=self.model).id
             self.steps[number] = entry_id
             for earlier in self.waiting.pop(number, ()):
                 self.also(entry_id, earlier)
             return
         self.extend(entry_id, [parsed_block], source)
 
-    def _compact(self, source: Source, fields: Fields, time: str | None) -> None:
+    def _compact(self, source: Source, fields: Fields) -> None:
         """Add a compaction.
 
         If the row says how many user messages are kept, the summary replaces all others; in older rows it
@@ -191,11 +174,11 @@ class _Wire(Reading):
         kept_ids: list[str] = []
         rest: list[str] = []
         if stay is not None:
-            prompt_ids = [name for name in self.live if self._is_prompt(name)]
+            prompt_ids = [name for name in self.line if self._is_prompt(name)]
             tail = max(int(stay) - head, 0)
             kept_ids = [*prompt_ids[:head], *prompt_ids[max(len(prompt_ids) - tail, head) :]]
         elif count is not None:
-            rest = self.live[int(max(count, 0)) :]
+            rest = self.line[int(max(count, 0)) :]
         summary, sent = fields.text("summary"), fields.text("contextSummary")
         words = sent or summary
         boundary: Json = {
@@ -206,13 +189,8 @@ class _Wire(Reading):
             "extra": {} if words else {"unreadable": True},
         }
         extra = fields.rest | ({"summary": summary} if sent and summary != sent else {})
-        entry = self.compact(
-            f"line-{source.line}", words, source, boundary, parent=self.end, timestamp=time, extra=extra
-        )
-        gone = len(self.live) - len(rest)
-        self.live = [*kept_ids, entry.id, *rest]
-        self.prompts = [index - gone + 1 for index in self.prompts if index >= gone]
-        self.end = entry.id
+        entry = self.compact(f"line-{source.line}", words, boundary, extra=extra)
+        self.line = [*kept_ids, entry.id, *rest]
 
     def _is_prompt(self, name: str) -> bool:
         entry = self[name]
@@ -220,31 +198,25 @@ class _Wire(Reading):
 
     def _undo(self, count: float | None) -> None:
         """Remove the newest prompts and what follows them, at most back to the last compaction."""
-        back = int(min(count, len(self.prompts))) if count is not None and count > 0 else 0
-        if not back:
-            return
-        first = self.prompts[-back]
-        del self.prompts[-back:]
-        self.end = self[self.live[first]].parent
-        del self.live[first:]
+        last = max((at for at, name in enumerate(self.line) if self[name].boundary is not None), default=-1)
+        prompts = [at for at, name in enumerate(self.line) if at > last and self._is_prompt(name)]
+        back = int(min(count, len(prompts))) if count is not None and count > 0 else 0
+        if back:
+            first = prompts[-back]
+            self.tip = self[self.line[first]].parent
+            del self.line[first:]
 
     def finish(self) -> Session:
         for sources in self.waiting.values():
             for source in sources:
                 self.note("step without words", source)
-        if self.emptied:
-            times = plural(self.emptied, "micro-compaction is", "micro-compactions are")
-            self.warnings.append(
-                f"{times} recorded, but not which outputs were cleared: they are shown whole"
-            )
+        shown = "{} recorded, but not which outputs were cleared: they are shown whole"
+        self.warn(self.emptied, shown, "micro-compaction is", "micro-compactions are")
         about = Fields(self.about)
         prompt, version = about.text("systemPrompt"), about.text("protocol_version")
         return self.make_session(
-            model=self.model,
             cwd=about.text("cwd"),
             system=(Text(text=prompt),) if prompt else (),
-            tools=read_chat_tools(self.tools),
-            leaf=self.end,
             extra=about.rest | ({"protocol_version": version} if version else {}),
         )
 

@@ -5,24 +5,20 @@ Source: TIERED §1. Tool calls are in `toolUse`, their results in `result`.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from ...errors import ReadError
 from ...session.blocks import Text, ToolCall, ToolOutput
 from ...session.session import Session
 from ..json_document import (
-    FILE,
     Fields,
     ParsedBlock,
+    document_reader,
     find_blocks,
-    load,
     make_parts,
     read_messages,
-    sniff_document,
+    refuse,
     unknown,
 )
-from ..json_lines import Data, Reader
 
 NAME = "mini-claude-code"
 ROLES = ("user", "assistant", "tool")
@@ -57,13 +53,12 @@ def _is_tool_block(block: Any) -> bool:
     )
 
 
-def read(data: Data) -> Session:
+def _read(document: Any) -> Session:
     """Read the list; messages are named m1, m2, …. Raises `ReadError`, or `EmptySession` without messages."""
-    document = load(data)
     fields = Fields(document)
     messages = document if isinstance(document, list) else fields.items("messages")
     if messages is None:
-        raise ReadError(FILE, detail="neither a list nor an object with a list `messages`")
+        raise refuse("neither a list nor an object with a list `messages`")
     return Session(
         id=fields.text("sessionId") or "",
         model=fields.text("model"),
@@ -105,4 +100,4 @@ def _read_block(raw: Any) -> ParsedBlock:
     return unknown(raw)
 
 
-READER = Reader(NAME, "mini-claude-code messages", partial(sniff_document, judge=_judge), read)
+READER = document_reader(NAME, "mini-claude-code messages", _judge, _read)

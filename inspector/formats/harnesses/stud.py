@@ -10,28 +10,25 @@ read from it, including memory (S0-82).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
-from ...errors import ReadError
 from ...session.blocks import Image, Reasoning, Text, ToolCall, ToolOutput
 from ...session.entries import Provided
 from ...session.session import Session
 from ..image_size import measure
 from ..json_document import (
-    FILE,
     Fields,
     ParsedBlock,
+    document_reader,
     find_blocks,
+    find_lack,
     is_number,
     iso_time,
-    load,
     make_parts,
     read_messages,
-    sniff_document,
+    refuse,
     unknown,
 )
-from ..json_lines import Data, Reader
 
 NAME = "stud"
 REQUIRED = ("sessionId", "projectRoot", "mode", "messages", "storeId", "createdAt", "updatedAt")
@@ -51,11 +48,9 @@ def _judge(value: Any) -> str | None:
     Calls with a `toolCallId` alone do not identify stud: messages of the AI SDK, which many apps save, have
     them too.
     """
-    if not isinstance(value, dict):
-        return "not a JSON object"
-    messages = value.get("messages")
-    if not isinstance(messages, list):
-        return "it has no list `messages`"
+    if lack := find_lack(value, messages=list):
+        return lack
+    messages = value["messages"]
     telling = sum(name in value for name in TELLING)
     if telling >= 2 or any("monotonicTs" in Fields(message).rest for message in messages):
         return None
@@ -71,11 +66,10 @@ def _has_calls(message: Any) -> bool:
     )
 
 
-def read(data: Data) -> Session:
+def _read(document: Any) -> Session:
     """Read the whole session. Raises `ReadError`, or `EmptySession` if it contains no messages."""
-    document = load(data)
-    if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
-        raise ReadError(FILE, detail="it has no list `messages`")
+    if lack := find_lack(document, messages=list):
+        raise refuse(lack)
     warnings = tuple(f"differs from stud's schema: {deviation}" for deviation in find_deviations(document))
     fields = Fields(document)
     root, name = fields.text("projectRoot"), fields.text("sessionId")
@@ -176,4 +170,4 @@ def find_deviations(document: dict[str, Any]) -> Iterator[str]:
 _STATE = {"smExtId": "-", "stateSlotRef": "-"}
 
 
-READER = Reader(NAME, "stud session manifest", partial(sniff_document, judge=_judge), read)
+READER = document_reader(NAME, "stud session manifest", _judge, _read)

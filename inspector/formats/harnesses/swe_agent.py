@@ -12,17 +12,19 @@ read. Neither harness compacts.
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 from typing import Any
 
-from ...errors import ReadError
 from ...session.blocks import Text, ToolOutput
 from ...session.entries import Source
-from ...session.garbage import paused_gc
 from ...session.session import Session
-from ...text import plural
-from ..json_document import FILE, Fields, iso_seconds, load, place, sniff_document
-from ..json_lines import Data, Reader
+from ..json_document import (
+    Fields,
+    document_reader,
+    find_lack,
+    iso_seconds,
+    placed,
+    refuse,
+)
 from ..recording import Json, Reading, make_cost
 from ..requests.chat_messages import INSTRUCTIONS, ChatMessage, read_chat, read_chat_usage, read_message
 
@@ -33,11 +35,9 @@ ENDS = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
 
 def _judge(value: Any) -> str | None:
     """Return None for an object with a `trajectory` of steps and a `history` of messages, else the reason."""
-    if not isinstance(value, dict):
-        return "not a JSON object"
-    steps, history = value.get("trajectory"), value.get("history")
-    if not isinstance(steps, list):
-        return "it has no list `trajectory`"
+    if lack := find_lack(value, trajectory=list):
+        return lack
+    steps, history = value["trajectory"], value.get("history")
     if isinstance(history, list) and history:
         return (
             None
@@ -74,20 +74,18 @@ def _judge_mini(value: Any) -> str | None:
     return "it has no messages in mini-swe-agent's `trajectory_format`"
 
 
-@paused_gc()
-def read(data: Data) -> Session:
+def _read(document: Any) -> Session:
     """Read SWE-agent's whole history. Raises `ReadError`, or `EmptySession` if it contains no messages."""
-    document = load(data)
     history = document.get("history") if isinstance(document, dict) else None
     steps = document.get("trajectory") if isinstance(document, dict) else None
     warning = ""
     if not history and isinstance(steps, list) and (converted := _make_history(steps)):
         history, warning = converted
     if not isinstance(document, dict) or not isinstance(history, list):
-        raise ReadError(FILE, detail="it has no list `history`")
-    run = _Run(history, steps if isinstance(steps, list) else [])
+        raise refuse("it has no list `history`")
+    run = _Run(history, steps if isinstance(steps, list) else [], document)
     run.warnings += [warning] if warning else []
-    return run.read(document)
+    return run.read(placed(history))
 
 
 def _make_history(steps: list[Any]) -> tuple[list[Json], str] | None:
@@ -122,10 +120,11 @@ def _read_step(step: Json) -> list[Json]:
 class _Run(Reading):
     """State while a history is read message by message and compared with the messages sent at each step."""
 
-    def __init__(self, history: list[Any], steps: list[Any]) -> None:
-        super().__init__(NAME)
-        self.names: dict[str, str] = {}
-        self.system: list[Text] = []
+    format = NAME
+
+    def __init__(self, history: list[Any], steps: list[Any], document: Json) -> None:
+        super().__init__()
+        self.document = Fields(document, "trajectory", "history")
         self.ends: dict[str, str] = {}
         self.shortened = 0
         self.replied = False
@@ -138,11 +137,10 @@ class _Run(Reading):
         }
         self.main_messages: list[tuple[str, ChatMessage]] = []
         self.cleared: set[str] = set()
-        self.take_all(history)
 
     def take(self, source: Source, raw: Any) -> None:
         if not isinstance(raw, dict) or not isinstance(raw.get("role"), str):
-            self.spoil(source, "a message without a role")
+            self.spoil("a message without a role")
             return
         agent = Fields(raw).text("agent") or ""
         main = agent == self.main
@@ -158,7 +156,7 @@ class _Run(Reading):
         extra = {key: value for key, value in message.extra.items() if key not in ("agent", "tool_call_ids")}
         if message.role in INSTRUCTIONS and main and not self.ends.get(agent):
             self.system.append(Text(text=message.text))
-            self.note("system prompt", source)
+            self.note("system prompt")
             self.main_messages.append(("", message))
             return
         role = message.role
@@ -173,7 +171,7 @@ class _Run(Reading):
             if role != "user" or raw.get("is_demo") or (self.replied and agent in self.ends):
                 more["meta"] = True
             role = "user"
-        entry = self.add(f"m{source.line}", role, message.parsed_blocks, source, extra, **more)
+        entry = self.add(f"m{source.line}", role, message.parsed_blocks, extra, **more)
         self.ends[agent] = entry.id
         if main:
             self.main_messages.append((entry.id, message))
@@ -201,21 +199,14 @@ class _Run(Reading):
         if calls:
             end = self.ends.get(self.main)
             name = f"cleared-{len(self.entries) + 1}"
-            self.ends[self.main] = self.clear(name, calls, parent=end).id
+            self.ends[self.main] = self.clear(name, calls, parent=end, source=None).id
 
-    def read(self, document: Json) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
-        if self.shortened:
-            were = plural(self.shortened, "message was", "messages were")
-            self.warnings.append(f"{were} sent shorter than in its history; the history is shown")
-        fields = Fields(document, "trajectory", "history")
-        return self.make_session(
-            id=fields.text("environment") or "",
-            title=fields.text("environment"),
-            system=tuple(self.system),
-            leaf=self.ends.get(self.main),
-            extra=fields.rest,
-        )
+    def finish(self) -> Session:
+        short = "{} sent shorter than in its history; the history is shown"
+        self.warn(self.shortened, short, "message was", "messages were")
+        name = self.document.text("environment")
+        leaf, extra = self.ends.get(self.main), self.document.rest
+        return self.make_session(id=name or "", leaf=leaf, extra=extra)
 
 
 def _find_words(message: ChatMessage) -> str:
@@ -234,37 +225,33 @@ def _find_query(step: Json) -> list[Any] | None:
     return None
 
 
-@paused_gc()
-def read_mini(data: Data) -> Session:
+def _read_mini(document: Any) -> Session:
     """Read mini-swe-agent's messages. Raises `ReadError`, or `EmptySession` if there are none."""
-    document = load(data)
     if is_bare_mini(document):
         document = {"messages": document}
     messages = document.get("messages") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(messages, list):
-        raise ReadError(FILE, detail="it has no list `messages`")
+        raise refuse("it has no list `messages`")
     recording = Reading(MINI)
-    names: dict[str, str] = {}
-    system: list[Text] = []
     replied = False
     fields = Fields(document, "messages")
     info = Fields(fields.object("info"))
     config = Fields(info.rest.get("config"))
     model = Fields(config.rest.get("model")).text("model_name")
-    for line, raw in enumerate(messages, 1):
-        source = place(line)
-        message = _read_mini_message(raw, names)
+    for source, raw in placed(messages):
+        recording.source = source
+        message = _read_mini_message(raw, recording.names)
         if message is None:
-            recording.spoil(source, "a message without a role")
+            recording.spoil("a message without a role")
             continue
         if message.role == "exit":
-            recording.note("exit", source)
+            recording.note("exit")
             continue
         about = Fields(message.extra.get("extra"))
-        stamp = iso_seconds(about.number("timestamp"))
+        recording.time = iso_seconds(about.number("timestamp"))
         if message.role in INSTRUCTIONS and not recording.entries:
-            system.append(Text(text=message.text))
-            recording.note("system prompt", source)
+            recording.system.append(Text(text=message.text))
+            recording.note("system prompt")
             continue
         more: Json = {}
         role = message.role
@@ -278,13 +265,13 @@ def read_mini(data: Data) -> Session:
             if role != "user" or replied:
                 more = {"meta": True}
             role = "user"
-        recording.add(f"m{line}", role, message.parsed_blocks, source, message.extra, timestamp=stamp, **more)
+        name = f"m{source.line}"
+        recording.add(name, role, message.parsed_blocks, message.extra, **more)
     version = info.text("mini_version")
     return recording.make_session(
         model=model,
         created=recording.entries[0].timestamp if recording.entries else None,
         updated=recording.entries[-1].timestamp if recording.entries else None,
-        system=tuple(system),
         extra=fields.rest | {"info": info.rest} | ({"version": version} if version else {}),
     )
 
@@ -305,5 +292,5 @@ def _read_mini_message(raw: Any, names: dict[str, str]) -> ChatMessage | None:
     return None
 
 
-READER = Reader(NAME, "SWE-agent trajectory", partial(sniff_document, judge=_judge), read)
-MINI_READER = Reader(MINI, "mini-swe-agent trajectory", partial(sniff_document, judge=_judge_mini), read_mini)
+READER = document_reader(NAME, "SWE-agent trajectory", _judge, _read)
+MINI_READER = document_reader(MINI, "mini-swe-agent trajectory", _judge_mini, _read_mini)

@@ -14,25 +14,23 @@ from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
-from ...errors import ReadError
 from ...session.blocks import Number, Reasoning, Text, ToolCall
 from ...session.entries import Source, Usage
 from ...session.garbage import paused_gc
 from ...session.session import Session
-from ...text import plural
 from ..json_document import (
-    FILE,
     Fields,
     ParsedBlock,
     find_blocks,
+    find_lack,
     iso_time,
-    load,
+    load_object,
     place,
     sniff_document,
     unknown,
 )
 from ..json_lines import Data, Reader, read_lines
-from ..recording import Json, JsonRows, Reading, first_rows, make_output, parse_arguments, read_inclusive
+from ..recording import Json, Reading, ReplayedRows, first_rows, make_output, parse_arguments, read_inclusive
 
 NAME = "vscode-chat"
 CHANGES = {0: "snapshot", 1: "set", 2: "append", 3: "delete"}
@@ -47,11 +45,9 @@ def sniff(data: Data) -> str | None:
 
 
 def _judge(value: Any) -> str | None:
-    if not isinstance(value, dict):
-        return "not a JSON object"
-    requests = value.get("requests")
-    if not isinstance(requests, list):
-        return "it has no list `requests`"
+    if lack := find_lack(value, requests=list):
+        return lack
+    requests = value["requests"]
     if any("requestId" in Fields(request).rest for request in requests[:3]):
         return None
     has_fields = {"message", "response"} <= set(Fields(requests[0]).rest) if requests else False
@@ -65,36 +61,9 @@ def read(data: Data) -> Session:
     """Read the whole chat. Raises `ReadError`, or `EmptySession` if it contains no messages."""
     first = next(iter(first_rows(data)), {})
     if first.get("kind") == 0 and "v" in first:
-        return read_lines(ChatLog(), data)
+        return read_lines(ReplayedRows(_EditorChat), data)
     with paused_gc():
-        document = load(data)
-        if not isinstance(document, dict) or not isinstance(document.get("requests"), list):
-            raise ReadError(FILE, detail="it has no list `requests`")
-        return _EditorChat().read(document, places=True)
-
-
-class ChatLog(JsonRows):
-    """The changes of a log, from which a session is built."""
-
-    def make_session(self) -> Session:
-        """Build the session after all changes. Raises `EmptySession` if there are no messages."""
-        chat = _EditorChat()
-        chat.corrupt = list(self.corrupt)
-        state: Any = {}
-        for source, row in self.rows:
-            kind = row.get("kind")
-            name = CHANGES.get(kind) if type(kind) is int else None
-            if name is None:
-                chat.note(str(row.get("type") or f"change of kind {kind}")[:60], source, is_known=False)
-                continue
-            if kind == 0:
-                # Copy the rows: a log that grows is replayed from the beginning.
-                state = deepcopy(row.get("v"))
-            elif not _change(state, deepcopy(row)):
-                chat.spoil(source, f"a change ({name}) of a value that does not exist")
-                continue
-            chat.note(name, source)
-        return chat.read(state if isinstance(state, dict) else {}, places=False)
+        return _EditorChat().read_requests(load_object(data, requests=list), places=True)
 
 
 def _change(state: Any, row: Json) -> bool:
@@ -143,20 +112,39 @@ def _step(state: Any, key: Any) -> Any:
 class _EditorChat(Reading):
     """State while a chat is read request by request."""
 
+    format = NAME
+
     def __init__(self) -> None:
-        super().__init__(NAME)
+        super().__init__()
         self.rounds: dict[str, str] = {}
         self.missing = 0
 
-    def _take(self, source: Source | None, number: int, raw: Any) -> None:
+    def read(self, records: Iterable[tuple[Source, Json]]) -> Session:
+        """Build the session after all changes of a log. Raises `EmptySession` if there are no messages."""
+        state: Any = {}
+        for self.source, row in records:
+            kind = row.get("kind")
+            name = CHANGES.get(kind) if type(kind) is int else None
+            if name is None:
+                self.note(str(row.get("type") or f"change of kind {kind}")[:60], is_known=False)
+                continue
+            if kind == 0:
+                # Copy the rows: a log that grows is replayed from the beginning.
+                state = deepcopy(row.get("v"))
+            elif not _change(state, deepcopy(row)):
+                self.spoil(f"a change ({name}) of a value that does not exist")
+                continue
+            self.note(name)
+        return self.read_requests(state if isinstance(state, dict) else {}, places=False)
+
+    def _take(self, number: int, raw: Any) -> None:
         """Read one request: the user's message, its rounds, and its summary if there is one."""
         if not isinstance(raw, dict):
-            if source is not None:
-                self.spoil(source, "a request that is not an object")
+            self.spoil("a request that is not an object")
             return
         fields = Fields(raw)
         name = fields.text("requestId") or f"request-{number}"
-        time = iso_time(fields.number("timestamp"))
+        self.time = iso_time(fields.number("timestamp"))
         result = Fields(fields.object("result"))
         metadata = Fields(result.object("metadata"))
         rounds = [round_ for round_ in metadata.items("toolCallRounds") or () if isinstance(round_, dict)]
@@ -169,27 +157,27 @@ class _EditorChat(Reading):
             after = self.where[self.rounds[key]] + 1
             first_kept = self.entries[after].id if after < len(self.entries) else None
             boundary = {"first_kept": first_kept, "tokens_before": before}
-            self.compact(f"{name}/summary", summarised, None, boundary, timestamp=time)
+            self.compact(f"{name}/summary", summarised, boundary, source=None)
         message = fields.any("message")
         words = message if isinstance(message, str) else Fields(message).text("text")
         parsed_blocks: list[ParsedBlock] = [(Text(text=words), {})] if words is not None else []
         # A background task that ends sends a request that was not typed.
         by_itself = fields.rest.get("isSystemInitiated") is True
-        self.add(name, "user", parsed_blocks, source, fields.rest, timestamp=time, meta=by_itself)
+        self.add(name, "user", parsed_blocks, fields.rest, meta=by_itself)
         model = metadata.text("resolvedModel") or fields.text("modelId")
         used = _read_usage(metadata.rest, "outputTokens") or _read_usage(fields.rest, "completionTokens")
         for round_number, round_ in enumerate(rounds, 1):
-            self._take_round(f"{name}/{round_number}", Fields(round_), results, time, model)
+            self._take_round(f"{name}/{round_number}", Fields(round_), results, model)
             if (summary := summaries.get(str(round_.get("id")))) is not None:
                 told_before = {"tokens_before": summary[1]}
-                self.compact(f"{name}/{round_number}/summary", summary[0], None, told_before, timestamp=time)
+                self.compact(f"{name}/{round_number}/summary", summary[0], told_before)
         final = _read_shown(shown, after_calls=bool(rounds))
         round_texts = {text for round_ in rounds if isinstance(text := round_.get("response"), str)}
         final = [pair for pair in final if pair[0].kind != "text" or pair[0].text not in round_texts]
         calls = bool(rounds) and bool(rounds[-1].get("toolCalls"))
         if final and (not rounds or calls):
             self.missing += sum(pair[0].kind == "tool_call" for pair in final)
-            self.add(f"{name}/reply", "assistant", final, None, {}, timestamp=time, model=model)
+            self.add(f"{name}/reply", "assistant", final, {}, model=model)
         replies = [entry for entry in self.entries[self.where[name] :] if entry.role == "assistant"]
         if replies:
             error = Fields(result.rest.get("errorDetails")).text("message")
@@ -200,9 +188,7 @@ class _EditorChat(Reading):
                 error=error,
             )
 
-    def _take_round(
-        self, name: str, round_: Fields, results: Json, time: str | None, model: str | None
-    ) -> None:
+    def _take_round(self, name: str, round_: Fields, results: Json, model: str | None) -> None:
         number = round_.text("id")
         parsed_blocks: list[ParsedBlock] = []
         thinking = Fields(round_.rest.get("thinking"))
@@ -231,21 +217,21 @@ class _EditorChat(Reading):
                 outputs.append(_read_output(call, results[call], tool))
             else:
                 self.missing += 1
-        entry = self.add(name, "assistant", parsed_blocks, None, round_.rest, timestamp=time, model=model)
+        entry = self.add(name, "assistant", parsed_blocks, round_.rest, model=model)
         last = entry.id
         if outputs:
-            last = self.add(f"{name}/results", "tool", outputs, None, {}, timestamp=time).id
+            last = self.add(f"{name}/results", "tool", outputs, {}).id
         if number is not None:
             self.rounds[number] = last
 
-    def read(self, document: Json, *, places: bool) -> Session:
+    def read_requests(self, document: Json, *, places: bool) -> Session:
         """Build the session; `places` if the requests are elements of the file. Raises `EmptySession`."""
         fields = Fields(document)
         for number, raw in enumerate(fields.items("requests") or (), 1):
-            self._take(place(number) if places else None, number, raw)
-        if self.missing:
-            calls = plural(self.missing, "call has", "calls have")
-            self.warnings.append(f"{calls} no result in the file: VS Code does not save all of them")
+            self.source = place(number) if places else None
+            self._take(number, raw)
+        lack = "{} no result in the file: VS Code does not save all of them"
+        self.warn(self.missing, lack, "call has", "calls have")
         version = fields.any("version")
         return self.make_session(
             id=fields.text("sessionId") or "",

@@ -16,20 +16,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import ReadError
 from ...session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput
 from ...session.entries import Source, Usage
 from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
-from ...text import plural
-from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, sniff_document, unknown
+from ..json_document import (
+    Fields,
+    ParsedBlock,
+    find_blocks,
+    load,
+    placed,
+    refuse,
+    sniff_document,
+    unknown,
+)
 from ..json_lines import Data, Reader, iter_values
 from ..recording import Json, Reading, first_rows, make_call, read_inclusive, take_time
 
 NAME = "ai-sdk"
 INVOCATION = "tool-invocation"
-USED, CACHED = ("usage", "totalUsage"), ("cacheReadTokens", "cacheWriteTokens")
+USED = ("usage", "totalUsage")
+CACHED = ("inputTokenDetails/cacheReadTokens", "inputTokenDetails/cacheWriteTokens")
 SEALED = ("reasoningEncryptedContent", "redactedData")
 FILES = ("experimental_attachments", "attachments")
 ROLES = ("system", "user", "assistant", "tool")
@@ -119,62 +127,52 @@ def read(data: Data) -> Session:
     """Read all messages. Raises `ReadError`, or `EmptySession` if there are none."""
     reading = _SavedMessages()
     if "several" in (sniff_document(data, _judge) or ""):
-        for source, row in iter_values(data, reading.corrupt):
-            reading.take(source, row)
-        return reading.finish()
+        return reading.read(iter_values(data, reading.corrupt))
     document = load(data)
     messages = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(messages, list):
-        raise ReadError(FILE, detail="it has no list of messages")
+        raise refuse("it has no list of messages")
     about = Fields(document, "messages")
-    reading.take_all(messages)
     reading.about = {"id": about.text("id") or "", "title": about.text("title"), "extra": about.rest}
-    return reading.finish()
+    return reading.read(placed(messages))
 
 
 class _SavedMessages(Reading):
     """State while a chat is read message by message."""
 
-    def __init__(self) -> None:
-        super().__init__(NAME)
-        self.about: Json = {}  # fields of the session around the messages
-        self.names: dict[str, str] = {}
-        self.system: list[Text] = []
-        self.untold = 0
+    format = NAME
+    untold = 0
 
     def finish(self) -> Session:
-        if self.untold:
-            whose = plural(self.untold, "reply", "replies")
-            self.warnings.append(
-                f"the usage of {whose} is a sum of requests or lacks cached tokens: not counted"
-            )
-        return self.make_session(system=tuple(self.system), **self.about)
+        lost = "the usage of {} is a sum of requests or lacks cached tokens: not counted"
+        self.warn(self.untold, lost, "reply", "replies")
+        return super().finish()
 
     def take(self, source: Source, raw: Any) -> None:
         fields = Fields(raw)
         role = fields.text("role")
         if not isinstance(raw, dict) or role is None:
-            self.spoil(source, "a message without a role")
+            self.spoil("a message without a role")
             return
         if role not in ROLES:
-            self.note(f"message of role {role}"[:60], source, is_known=False)
+            self.note(f"message of role {role}"[:60], is_known=False)
             return
         name = fields.text("id") or f"m{source.line}"
         parts = fields.items("parts")
-        time = take_time(fields) or take_time(Fields(fields.rest.get("metadata")))
+        self.time = take_time(fields) or take_time(Fields(fields.rest.get("metadata")))
         if role == "system" and not self.entries:
             parsed_blocks = find_blocks(
                 parts if parts is not None else fields.any("content"), self._read_part
             )
             self.system += [block for block, _ in parsed_blocks if isinstance(block, Text)]
-            self.note("system prompt", source)
+            self.note("system prompt")
             return
         if (calls := fields.items("toolInvocations")) and not parts:
             old_text = fields.any("content")
             words = [{"type": "step-start"}, {"type": "text", "text": old_text}] if old_text else []
             parts = [*map(_renew, calls), *words]
         if role == "assistant" and parts is not None:
-            self._add_steps(name, source, parts, fields.rest, time)
+            self._add_steps(name, parts, fields.rest)
             return
         parsed_blocks = find_blocks(parts if parts is not None else fields.any("content"), self._read_part)
         files = [file for key in FILES for file in fields.items(key) or ()]
@@ -185,14 +183,14 @@ class _SavedMessages(Reading):
             outputs = [pair for pair in parsed_blocks if isinstance(pair[0], ToolOutput)]
             rest = [block.model_dump() for block, _ in parsed_blocks if not isinstance(block, ToolOutput)]
             more = {"parts": rest} if rest else {}
-            self.add(name, "tool", outputs, source, fields.rest | more, timestamp=time)
+            self.add(name, "tool", outputs, fields.rest | more)
         elif role == "assistant":
-            self.add(name, role, parsed_blocks, source, fields.rest, timestamp=time)
+            self.add(name, role, parsed_blocks, fields.rest)
         else:
             own: Json = {"meta": True} if role == "system" else {}
-            self.add(name, "user", parsed_blocks, source, fields.rest, timestamp=time, **own)
+            self.add(name, "user", parsed_blocks, fields.rest, **own)
 
-    def _add_steps(self, name: str, source: Source, parts: list[Any], extra: Json, time: str | None) -> None:
+    def _add_steps(self, name: str, parts: list[Any], extra: Json) -> None:
         """Add a reply of a UI message, step by step."""
         steps: list[list[Any]] = [[]]
         for part in parts:
@@ -204,7 +202,6 @@ class _SavedMessages(Reading):
                     steps.append([])
                 continue
             steps[-1].append(part)
-        first: Source | None = source
         metadata = Fields(extra.get("metadata"))
         usage, is_countable = _read_usage(metadata, len(steps))
         self.untold += not is_countable
@@ -222,15 +219,10 @@ class _SavedMessages(Reading):
                     parsed_blocks.append(self._read_part(part))
             own = name if number == 1 else f"{name}/{number}"
             more = (extra if number == 1 else {}) | ({"parts": screen_parts} if screen_parts else {})
-            reply_fields: Json = {
-                "model": Fields(metadata.rest).text("model"),
-                "usage": usage,
-                "timestamp": time,
-            }
-            entry = self.add(own, "assistant", parsed_blocks, first, more, **reply_fields)
-            first = None
+            model = Fields(metadata.rest).text("model")
+            entry = self.add(own, "assistant", parsed_blocks, more, model=model, usage=usage)
             if outputs:
-                self.add(f"{entry.id}/results", "tool", outputs, None, timestamp=time)
+                self.add(f"{entry.id}/results", "tool", outputs)
 
     def _add_call(
         self, kind: str, fields: Fields, parsed_blocks: list[ParsedBlock], outputs: list[ParsedBlock]
@@ -320,8 +312,7 @@ def _read_usage(metadata: Fields, steps: int) -> tuple[Usage | None, bool]:
     unclear = not details.rest and bool(used.rest.get("cachedInputTokens"))
     if steps > 1 or unclear:
         return None, False
-    figures = {**used.rest, **{key: details.rest.get(key) for key in CACHED}}
-    return read_inclusive(figures, "inputTokens", "outputTokens", *CACHED, "totalTokens"), True
+    return read_inclusive(used.rest, "inputTokens", "outputTokens", *CACHED, "totalTokens"), True
 
 
 def _make_answer(call: str, value: Any, tool: str | None, *, failed: bool) -> ToolOutput:

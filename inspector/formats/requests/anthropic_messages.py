@@ -8,23 +8,30 @@ pairing), §13 (blocks).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
-from ...errors import EmptySession, ReadError
+from ...errors import EmptySession
 from ...session.blocks import Image, Text
 from ...session.entries import Boundary, Corrupt, Entry, Tool
 from ...session.session import Session
 from ...session.speakers import TYPED, judge
 from ..harnesses.cline.read import is_cline
 from ..harnesses.cline.tasks import is_task
-from ..json_document import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document
-from ..json_lines import Data, Reader
+from ..json_document import (
+    FILE,
+    Fields,
+    document_reader,
+    find_blocks,
+    gather,
+    only_outputs,
+    place,
+    refuse,
+)
 from ..sealed import ON_DEMAND, THRESHOLD, seal_block
 from . import request_log
 from .anthropic_blocks import Names, find_rest, read_block, read_usage, read_with_rest
 from .chat_messages import read_chat_usage
-from .openai_fields import find_openai
+from .request_log import find_openai
 from .streamed import find_body
 
 NAME = "anthropic-messages"
@@ -115,12 +122,12 @@ def _find_messages(value: Any) -> list[Any] | None:
     return messages if isinstance(messages, list) else None
 
 
-def read(data: Data) -> Session:
+def _read(value: Any) -> Session:
     """Read the request and its reply. Raises `ReadError`, or `EmptySession` if there are no messages."""
-    body, around = _find_request(load(data))
+    body, around = _find_request(value)
     messages = body.get("messages")
     if not isinstance(messages, list):
-        raise ReadError(FILE, detail="no list of messages in it, in its `request` or in its `body`")
+        raise refuse("no list of messages in it, in its `request` or in its `body`")
     fields = Fields(body, "messages")
     reply, warnings = _take_reply(fields, around)
     entries: list[Entry] = []
@@ -310,4 +317,4 @@ def _read_tools(fields: Fields) -> Iterator[Tool]:
         fields.rest["tools"] = rest
 
 
-READER = Reader(NAME, "Anthropic Messages request", partial(sniff_document, judge=_judge), read)
+READER = document_reader(NAME, "Anthropic Messages request", _judge, _read)

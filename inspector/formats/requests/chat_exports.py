@@ -13,24 +13,23 @@ from typing import Any
 
 from ...errors import EmptySession, ReadError
 from ...session.blocks import Document, Image, Reasoning, Text, ToolOutput
-from ...session.garbage import paused_gc
 from ...session.json_text import dump_lossless
 from ...session.session import Session
 from ...text import plural
 from ..containers import StoredFile
 from ..json_document import (
-    FILE,
     Fields,
     ParsedBlock,
+    document_reader,
     find_blocks,
     iso_seconds,
     join_texts,
     load,
-    place,
-    sniff_document,
+    placed,
+    refuse,
     unknown,
 )
-from ..json_lines import BOM, Data, Reader
+from ..json_lines import BOM, Data
 from ..recording import Json, Reading, make_output
 from .anthropic_blocks import read_with_rest
 
@@ -54,10 +53,6 @@ def _judge(format: str, value: Any) -> str | None:
     return f"it is not a conversation with `{_FIELDS[format][-1]}`, nor a list of conversations"
 
 
-def _sniff(format: str, data: Data) -> str | None:
-    return sniff_document(data, partial(_judge, format))
-
-
 def list_conversations(data: Data) -> list[StoredFile]:
     """Return the conversations of an export as stored files; empty for other data.
 
@@ -66,7 +61,7 @@ def list_conversations(data: Data) -> list[StoredFile]:
     # Only a list contains several conversations; the first bytes of most files show that they are not lists.
     if bytes(memoryview(data)[:64]).removeprefix(BOM).lstrip()[:1] not in (b"[", b""):
         return []
-    if sniff_chatgpt(data) is not None and sniff_claude(data) is not None:
+    if CHATGPT_READER.sniff(data) is not None and CLAUDE_READER.sniff(data) is not None:
         return []
     try:
         document = load(data)
@@ -100,13 +95,11 @@ def _find_id(raw: Any) -> str:
     return fields.text("uuid") or fields.text("conversation_id") or fields.text("id") or ""
 
 
-@paused_gc()
-def _read(format: str, data: Data) -> Session:
-    document = load(data)
+def _read(format: str, document: Any) -> Session:
     listed = document if isinstance(document, list) else [document]
     conversations = [conversation for conversation in listed if _is_conversation(conversation, format)]
     if not conversations:
-        raise ReadError(FILE, detail="it holds no conversation")
+        raise refuse("it holds no conversation")
     reader = _read_claude if format == CLAUDE else _read_chatgpt
     failed: EmptySession | None = None
     for conversation in conversations:
@@ -120,28 +113,24 @@ def _read(format: str, data: Data) -> Session:
             warning = f"{others} in the file and not read; open_sessions lists them"
             return session.model_copy(update={"warnings": (*session.warnings, warning)})
         return session
-    raise failed or ReadError(FILE, detail="it holds no conversation")
+    raise failed or refuse("it holds no conversation")
 
 
 def _read_claude(about: Fields) -> Session:
     recording = Reading(CLAUDE)
-    names: dict[str, str] = {}
-    messages = about.items("chat_messages") or []
     ends: dict[str, str] = {}
-    for line, raw in enumerate(messages, 1):
-        source, fields = place(line), Fields(raw)
+    for source, raw in placed(about.items("chat_messages") or []):
+        fields, recording.source = Fields(raw), source
         sender = fields.text("sender")
         if not isinstance(raw, dict):
-            recording.spoil(source, "a message that is not an object")
+            recording.spoil("a message that is not an object")
             continue
         if sender not in ("human", "assistant"):
-            recording.note(f"message of {sender}"[:60], source, is_known=False)
+            recording.note(f"message of {sender}"[:60], is_known=False)
             continue
         text = fields.text("text")
         content = fields.items("content") or []
-        parsed_blocks = (
-            find_blocks(content, lambda block: _read_claude_block(block, names)) if content else []
-        )
+        parsed_blocks = [_read_claude_block(block, recording.names) for block in content]
         if not parsed_blocks and text:
             parsed_blocks = [(Text(text=text), {})]
         files: list[ParsedBlock] = []
@@ -154,8 +143,8 @@ def _read_claude(about: Fields) -> Session:
                 files.append((Document(title=title, text=words), inner.rest))
         parent = fields.text("parent_message_uuid")
         begins = None if parent == ROOT else ends.get(parent or "", recording.last)
-        name, role = fields.text("uuid") or f"m{line}", "user" if sender == "human" else "assistant"
-        time = fields.text("created_at")
+        name, role = fields.text("uuid") or f"m{source.line}", "user" if sender == "human" else "assistant"
+        recording.time = fields.text("created_at")
         # Results are stored in the reply that called the tool: each becomes a separate message.
         runs: list[tuple[str, list[ParsedBlock]]] = []
         for pair in [*parsed_blocks, *files] or [(Text(text=""), {})]:
@@ -171,9 +160,7 @@ def _read_claude(about: Fields) -> Session:
                 name if first else f"{name}/{number + 1}",
                 kind,
                 pairs,
-                source if first else None,
                 fields.rest if first else {},
-                timestamp=time,
                 parent=begins if first else recording.last,
                 **own,
             )
@@ -214,18 +201,16 @@ def _read_claude_block(raw: Any, names: dict[str, str]) -> ParsedBlock:
 def _read_chatgpt(about: Fields) -> Session:
     recording = Reading(CHATGPT)
     mapping = about.object("mapping") or {}
-    system: list[Text] = []
     shown: dict[str, str | None] = {}
-    order = _sort_nodes(mapping)
-    for line, key in enumerate(order, 1):
-        source, node = place(line), Fields(mapping[key])
+    for source, key in placed(_sort_nodes(mapping)):
+        node, recording.source = Fields(mapping[key]), source
         parent = node.text("parent")
         # A node without a message is skipped: its children get its parent.
         end = shown.get(parent) if parent is not None else None
         message = Fields(node.object("message"))
         shown[key] = end
         if not message.rest:
-            recording.note("node without a message", source)
+            recording.note("node without a message")
             continue
         author = Fields(message.object("author"))
         role = author.text("role")
@@ -235,11 +220,13 @@ def _read_chatgpt(about: Fields) -> Session:
         hidden = details.rest.get("is_visually_hidden_from_conversation") is True
         words = any(block.kind != "text" or block.text for block, _ in parsed_blocks)
         if role not in ("system", "user", "assistant", "tool"):
-            recording.note(f"message of {role}"[:60], source, is_known=False)
+            recording.note(f"message of {role}"[:60], is_known=False)
             continue
         if role == "system" or not words:
-            system += [block for block, _ in parsed_blocks if isinstance(block, Text) and block.text]
-            recording.note("system message" if role == "system" else "empty message", source)
+            recording.system += [
+                block for block, _ in parsed_blocks if isinstance(block, Text) and block.text
+            ]
+            recording.note("system message" if role == "system" else "empty message")
             continue
         more: Json = {"meta": hidden} if role == "user" else {}
         if role == "tool":
@@ -252,8 +239,8 @@ def _read_chatgpt(about: Fields) -> Session:
         elif role == "assistant":
             more["model"] = details.text("model_slug")
         entry = recording.add(
-            key, role, parsed_blocks, source, message.rest, parent=end, **more,
-            timestamp=iso_seconds(message.number("create_time")),
+            key, role, parsed_blocks, message.rest, parent=end, **more,
+            timestamp=iso_seconds(message.number("create_time"))
         )  # fmt: skip
         shown[key] = entry.id
     current = about.text("current_node")
@@ -266,7 +253,6 @@ def _read_chatgpt(about: Fields) -> Session:
         title=about.text("title"),
         created=iso_seconds(about.number("create_time")),
         updated=iso_seconds(about.number("update_time")),
-        system=tuple(system),
         leaf=shown.get(current or "") or recording.last,
         extra=about.rest,
     )
@@ -322,7 +308,7 @@ def _read_chatgpt_part(raw: Any) -> ParsedBlock:
     return unknown(raw)
 
 
-sniff_claude = partial(_sniff, CLAUDE)
-sniff_chatgpt = partial(_sniff, CHATGPT)
-CLAUDE_READER = Reader(CLAUDE, "export of Claude.ai", sniff_claude, partial(_read, CLAUDE))
-CHATGPT_READER = Reader(CHATGPT, "export of ChatGPT", sniff_chatgpt, partial(_read, CHATGPT))
+CLAUDE_READER, CHATGPT_READER = (
+    document_reader(name, title, partial(_judge, name), partial(_read, name))
+    for name, title in ((CLAUDE, "export of Claude.ai"), (CHATGPT, "export of ChatGPT"))
+)

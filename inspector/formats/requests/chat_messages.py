@@ -2,12 +2,15 @@
 
 A log of requests may contain messages of all these forms; each is recognised by its fields. Sources: FORMATS
 §9, §12, §13. Unknown fields are stored with the message.
+
+A block of Bedrock's Converse API, which Strands also writes to traces, is an object with one key, its kind,
+such as `{"text": …}`, `{"toolUse": …}` or `{"toolResult": …}`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,8 +22,9 @@ from ..json_document import Fields, ParsedBlock, find_blocks, join_texts, make_u
 from ..recording import Json, make_call, make_output, parse_arguments, read_inclusive, take_time
 from .anthropic_blocks import SERVER_CALLS, read_with_rest
 from .anthropic_blocks import read_usage as read_anthropic_usage
-from .bedrock_blocks import read_block, split_marks
 
+MARKS = frozenset(["cachePoint"])
+"""Blocks without content for the model."""
 INPUT_KEYS = ("arguments", "input", "action", "operation", "code", "queries")
 """Fields that may contain the input of a call."""
 OUTPUT_KEYS = ("output", "outputs", "results", "error")
@@ -37,6 +41,104 @@ _VERSIONED = re.compile(r"_\d{8}$")
 _TOOLS, _SCHEMAS = ("function", "toolSpec"), ("parameters", "input_schema", "inputSchema")
 _CONVERSE = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens", "totalTokens")
 _WORDS = ("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal")
+
+
+def _split_marks(content: Any) -> tuple[Any, list[Any]]:
+    """Split the content of a message into blocks and cache points."""
+    if not isinstance(content, list):
+        return content, []
+    marks = [part for part in content if isinstance(part, dict) and part.keys() == MARKS]
+    return [part for part in content if part not in marks] if marks else content, marks
+
+
+def _read_converse_block(fields: Fields, names: Names) -> ParsedBlock | None:
+    """Read an object without a type as a block. Return None if it is not a kind of block of Converse.
+
+    `names` maps calls to the names of their tools.
+    """
+    kind = next((key for key in _CONVERSE_READERS if isinstance(fields.rest.get(key), dict)), None)
+    if kind is None:
+        return None
+    inner = Fields(fields.rest[kind])
+    result = _CONVERSE_READERS[kind](inner, names)
+    if result is None:
+        return None
+    block, rest = result
+    others = {key: value for key, value in fields.rest.items() if key != kind}
+    return block, others | rest | inner.rest
+
+
+def _read_converse_call(inner: Fields, names: Names) -> ParsedBlock | None:
+    call, name = inner.text("toolUseId"), inner.text("name")
+    if call is None or name is None:
+        return None
+    names[call] = name
+    return ToolCall(id=call, name=name, input=inner.any("input")), {}
+
+
+def _read_result(inner: Fields, names: Names) -> ParsedBlock | None:
+    call = inner.text("toolUseId")
+    if call is None:
+        return None
+    failed = inner.rest.get("status") == "error"
+    content = [
+        {"text": stringify(part["json"])} if isinstance(part, dict) and part.keys() == {"json"} else part
+        for part in inner.items("content") or ()
+    ]
+    return read_answer(call, content, names, failed=failed)
+
+
+def _read_converse_reasoning(inner: Fields, _: Names) -> ParsedBlock | None:
+    thought = Fields(inner.object("reasoningText"))
+    text, sealed = thought.text("text"), thought.text("signature")
+    hidden = inner.text("redactedContent")
+    if text is None and hidden is None:
+        return None
+    return Reasoning(text=text or "", encrypted=sealed or hidden), thought.rest
+
+
+def _read_image(inner: Fields, _: Names) -> ParsedBlock | None:
+    data, link, _words = _take_source(inner)
+    sort = inner.text("format")
+    return Image(media_type=f"image/{sort}" if sort else None, data=data, url=link), {}
+
+
+def _read_document(inner: Fields, _: Names) -> ParsedBlock | None:
+    data, link, words = _take_source(inner)
+    sort, title = inner.text("format"), inner.text("name")
+    return Document(media_type=sort, title=title, data=data, url=link, text=words or ""), {}
+
+
+def _take_source(inner: Fields) -> tuple[str | None, str | None, str | None]:
+    """Remove and return the Base64 data, the URL and the text of a file."""
+    source = Fields(inner.object("source"))
+    data, words = source.text("bytes"), source.text("text")
+    link = Fields(source.object("s3Location")).text("uri")
+    content = source.items("content") or source.items("chunks") or ()
+    words = words or "\n".join(text for part in content if (text := Fields(part).text("text"))) or None
+    return data, link, words
+
+
+def _read_citations(inner: Fields, _: Names) -> ParsedBlock | None:
+    texts = [Fields(part).text("text") for part in inner.items("content") or ()]
+    return Text(text="".join(text for text in texts if text)), {}
+
+
+def _read_guarded(inner: Fields, _: Names) -> ParsedBlock | None:
+    text = Fields(inner.rest.get("text")).text("text")
+    return None if text is None else (Text(text=text), {})
+
+
+_CONVERSE_READERS: dict[str, Callable[[Fields, Names], ParsedBlock | None]] = {
+    "toolUse": _read_converse_call,
+    "toolResult": _read_result,
+    "reasoningContent": _read_converse_reasoning,
+    "image": _read_image,
+    "document": _read_document,
+    "video": _read_document,
+    "citationsContent": _read_citations,
+    "guardContent": _read_guarded,
+}
 
 
 @dataclass
@@ -110,7 +212,7 @@ def read_message(raw: Any, names: Names) -> tuple[ChatMessage, bool]:
         fields.any("type")
     role = _ROLES.get(sender, sender)
     for key in ("content", "parts"):
-        content, marks = split_marks(fields.rest.get(key))
+        content, marks = _split_marks(fields.rest.get(key))
         if marks:
             fields.rest |= {key: content, "marks": marks}
     if isinstance(parts := fields.rest.get("parts"), list):
@@ -205,7 +307,7 @@ def read_part(raw: Any, names: Names) -> ParsedBlock:
     anthropic = kind in _ANTHROPIC or (isinstance(kind, str) and kind.endswith("tool_result"))
     if anthropic and ("source" in fields.rest or kind not in ("image", "document")):
         return read_with_rest(raw, names)
-    if kind is None and (block := read_block(fields, names, lambda part: read_part(part, names))) is not None:
+    if kind is None and (block := _read_converse_block(fields, names)) is not None:
         return block
     fields.any("type")
     if kind in _WORDS or kind is None:
@@ -319,10 +421,8 @@ def take_entry_fields(message: ChatMessage) -> Json:
 
 def read_langchain_usage(raw: Any) -> Usage | None:
     """Return the usage that LangChain adds to a reply; the input includes cached tokens."""
-    used = Fields(raw).rest
-    details = Fields(used.get("input_token_details")).rest
-    figures = {**used, "read": details.get("cache_read"), "written": details.get("cache_creation")}
-    return read_inclusive(figures, "input_tokens", "output_tokens", "read", "written", "total_tokens")
+    details = ("input_token_details/cache_read", "input_token_details/cache_creation")
+    return read_inclusive(raw, "input_tokens", "output_tokens", *details, "total_tokens")
 
 
 def read_chat_usage(raw: Any) -> Usage | None:
@@ -335,18 +435,14 @@ def read_chat_usage(raw: Any) -> Usage | None:
     if not fields.rest:
         return None
     if "prompt_tokens" in fields.rest or "completion_tokens" in fields.rest:
-        details = Fields(fields.object("prompt_tokens_details"))
-        figures = {**fields.rest, "cached": details.rest.get("cached_tokens")}
-        if not figures["cached"]:
-            # A proxy may write Anthropic's cache figure next to OpenAI's fields.
-            figures["cached"] = fields.rest.get("cache_read_input_tokens")
-        keys = ("cached", "cache_creation_input_tokens", "total_tokens")
-        return read_inclusive(figures, "prompt_tokens", "completion_tokens", *keys)
+        # A proxy may write Anthropic's cache figure next to OpenAI's fields.
+        cached = ("prompt_tokens_details/cached_tokens", "cache_read_input_tokens")
+        keys = (cached, "cache_creation_input_tokens", "total_tokens")
+        return read_inclusive(raw, "prompt_tokens", "completion_tokens", *keys)
     if "input_tokens_details" in fields.rest or "total_tokens" in fields.rest:
-        details = Fields(fields.object("input_tokens_details"))
-        cached = details.rest.get("cached_tokens", details.rest.get("cache_read"))
-        figures = {**fields.rest, "cached": cached, "written": details.rest.get("cache_creation")}
-        return read_inclusive(figures, "input_tokens", "output_tokens", "cached", "written", "total_tokens")
+        cached = ("input_tokens_details/cached_tokens", "input_tokens_details/cache_read")
+        keys = (cached, "input_tokens_details/cache_creation", "total_tokens")
+        return read_inclusive(raw, "input_tokens", "output_tokens", *keys)
     if "input_tokens" in fields.rest:
         return read_anthropic_usage(fields.rest)
     if "inputTokens" in fields.rest:

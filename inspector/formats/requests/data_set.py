@@ -10,19 +10,23 @@ the other data sets.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
-from ...errors import ReadError
 from ...session.blocks import Text, ToolCall
 from ...session.entries import Source
-from ...session.garbage import paused_gc
 from ...session.session import Session
-from ..json_document import FILE, Fields, ParsedBlock, load, only_outputs, sniff_document
-from ..json_lines import Data, Reader, decode
+from ..json_document import (
+    Fields,
+    ParsedBlock,
+    document_reader,
+    only_outputs,
+    placed,
+    refuse,
+)
+from ..json_lines import decode
 from ..recording import Json, Reading, make_call, parse_arguments
-from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_tools, read_message, take_entry_fields
-from .open_calls import OpenCalls
+from .chat_messages import INSTRUCTIONS, ChatMessage, read_chat_tools, read_message, take_entry_fields
+from .message_lines import OpenCalls
 
 NAME = "data-set"
 TURNS = (
@@ -101,46 +105,35 @@ def _name_role(turn: Any) -> str:
     return label.lower() if isinstance(label, str) and shaped else ""
 
 
-@paused_gc()
-def read(data: Data) -> Session:
+def _read(row: Any) -> Session:
     """Read the conversation of one row. Raises `ReadError`, or `EmptySession` if there are no messages."""
-    row = load(data)
     name, turns = _find_turns(row) if isinstance(row, dict) else ("", [])
     if not turns:
-        raise ReadError(FILE, detail=judge_row(row) or "it holds no turns")
-    about, reading = Fields(row, name), _Turns(NAME)
-    if prompt := about.text("system"):
-        reading.system.append(Text(text=prompt))
-    reading.take_all(turns)
-    row_id = next((k for key in ("id", "conversation_id", "instance_id") if (k := about.text(key))), "")
-    raw_tools = about.rest.get("tools")
-    tools = parse_arguments(raw_tools) if isinstance(raw_tools, str) else raw_tools
-    return reading.make_session(
-        id=row_id,
-        model=about.text("model"),
-        system=tuple(reading.system),
-        tools=read_chat_tools(tools if isinstance(tools, list) else []),
-        extra=about.rest | ({"system": reading.rest} if reading.rest else {}),
-    )
+        raise refuse(judge_row(row) or "it holds no turns")
+    reading = _Turns(Fields(row, name))
+    return reading.read(placed(turns))
 
 
 class _Turns(Reading):
     """State while a row is read turn by turn. `open` are calls without output, `rest` unread fields."""
 
-    def __init__(self, format: str) -> None:
-        super().__init__(format)
-        self.names: Names = {}
+    format = NAME
+
+    def __init__(self, row: Fields) -> None:
+        super().__init__()
+        self.row = row
         self.open = OpenCalls()
-        self.system: list[Text] = []
         self.rest: Json = {}
+        if prompt := row.text("system"):
+            self.system.append(Text(text=prompt))
 
     def take(self, source: Source, turn: Any) -> None:
         if not isinstance(turn, dict):
-            self.spoil(source, "a turn that is not an object")
+            self.spoil("a turn that is not an object")
             return
         role = ROLES.get(_name_role(turn))
         if role is None:
-            self.note("turn of no known role", source, is_known=False)
+            self.note("turn of no known role", is_known=False)
             return
         message = self._read(role, turn)
         written = all(block.kind == "text" for block, _ in message.parsed_blocks)
@@ -150,14 +143,26 @@ class _Turns(Reading):
             words = message.text or fields.text("system_prompt")
             self.rest |= fields.rest
             self.system += [Text(text=words)] if words else []
-            self.note("system prompt", source)
+            self.note("system prompt")
             return
         more: Json = ({"meta": True} if message.role in INSTRUCTIONS else {}) | take_entry_fields(message)
         entry_role = "user" if message.role in INSTRUCTIONS else message.role
-        entry = self.add(f"m{source.line}", entry_role, message.parsed_blocks, source, message.extra, **more)
+        entry = self.add(f"m{source.line}", entry_role, message.parsed_blocks, message.extra, **more)
         for block in entry.blocks:
             if isinstance(block, ToolCall):
                 self.open.add(block)
+
+    def finish(self) -> Session:
+        row = self.row
+        row_id = next((k for key in ("id", "conversation_id", "instance_id") if (k := row.text(key))), "")
+        tools = row.rest.get("tools")
+        tools = parse_arguments(tools) if isinstance(tools, str) else tools
+        return self.make_session(
+            id=row_id,
+            model=row.text("model"),
+            tools=read_chat_tools(tools),
+            extra=row.rest | ({"system": self.rest} if self.rest else {}),
+        )
 
     def _read(self, role: str, turn: Json) -> ChatMessage:
         fields = Fields(turn)
@@ -190,4 +195,4 @@ class _Turns(Reading):
             yield make_call(self.names, number, name, inner.any("arguments")), inner.rest
 
 
-READER = Reader(NAME, "Conversation of a data set", partial(sniff_document, judge=judge_row), read)
+READER = document_reader(NAME, "Conversation of a data set", judge_row, _read)

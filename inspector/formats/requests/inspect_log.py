@@ -12,26 +12,107 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ...errors import ReadError
 from ...session.entries import Source, Usage
-from ...session.garbage import paused_gc
 from ...session.json_text import dump_lossless
 from ...session.session import Session
 from ...text import plural
 from ..containers import StoredFile, open_zip, read_entry
-from ..json_document import FILE, Fields, list_objects, load, place, sniff_document
-from ..json_lines import Data, Reader, decode
-from ..recording import Json, Reading
+from ..json_document import Fields, document_reader, list_objects, load, place, refuse, sniff_document
+from ..json_lines import Data, decode
+from ..recording import Json, Reading, find_figure, read_inclusive
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools
-from .inspect_parts import Surroundings, open_message
-from .prefix import join_requests
-from .threads import WholeRequest
+from .prefix import WholeRequest, join_requests
 
 if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo
 
+
+POINTERS = ("attachment://", "tc://")
+"""Prefixes of texts that refer to an attachment; the second occurs in logs of 2024."""
+APART = ("tool", "scorer", "scorers", "branch", "subtask")
+"""Types of spans whose requests are a sub-agent's, a judge's, or of an abandoned branch."""
+MEDIA = ("audio", "video", "document")
 NAME = "inspect"
 HEADERS = ("header.json", "_journal/start.json")
+
+
+def open_message(value: Any, attached: Json) -> Any:
+    """Insert the attachments of a message, and convert it to OpenAI's form."""
+    if isinstance(value, str):
+        for pointer in POINTERS:
+            if value.startswith(pointer):
+                return attached.get(value.removeprefix(pointer), value)
+        return value
+    if isinstance(value, list):
+        return [open_message(item, attached) for item in value]
+    if not isinstance(value, dict):
+        return value
+    opened = {key: open_message(item, attached) for key, item in value.items()}
+    if isinstance(parts := opened.get("content"), list):
+        opened["content"] = [part for item in parts for part in _split_part(item)]
+    return opened
+
+
+def _split_part(part: Any) -> list[Any]:
+    """Convert a part of a message. A call of a tool that the provider ran is split from its output."""
+    if not isinstance(part, dict):
+        return [part]
+    kind = part.get("type")
+    if kind == "image" and isinstance(part.get("image"), str):
+        rest = {key: item for key, item in part.items() if key != "image"}
+        return [{**rest, "type": "image_url", "image_url": part["image"]}]
+    if kind == "reasoning" and isinstance(part.get("reasoning"), str):
+        return [_open_reasoning(part)]
+    if kind == "tool_use" and "arguments" in part:
+        call = {key: item for key, item in part.items() if key not in ("result", "error")}
+        answer = part.get("error") or part.get("result")
+        result = {"type": "tool_call_response", "id": part.get("id"), "result": answer}
+        return [{**call, "type": "tool_call"}, *([result] if answer else [])]
+    if kind in MEDIA and isinstance(part.get(kind), str):
+        return [_open_file(part, kind)]
+    inner = Fields(Fields(part.get("data")).rest.get("compaction_metadata")).rest if kind == "data" else {}
+    if isinstance(inner.get("content"), str):
+        return [{"type": "text", "text": inner["content"]}]
+    if isinstance(inner.get("encrypted_content"), str):
+        return [{"type": "redacted_thinking", "data": inner["encrypted_content"]}]
+    return [part]
+
+
+def _open_reasoning(part: Json) -> Json:
+    """Convert reasoning: its summary is the text, because the reasoning itself may be encrypted."""
+    rest = {key: item for key, item in part.items() if key not in ("reasoning", "summary")}
+    summary = part.get("summary") if isinstance(part.get("summary"), str) else ""
+    if part.get("redacted") is True:
+        return {**rest, "text": summary, "encrypted_content": part["reasoning"]}
+    return {**rest, "text": part["reasoning"] or summary}
+
+
+def _open_file(part: Json, kind: str) -> Json:
+    rest = {key: item for key, item in part.items() if key != kind}
+    head, comma, data = part[kind].partition(";base64,")
+    sort = head.removeprefix("data:") if comma else f"{kind}/{part.get('format', '')}"
+    where = {"data": data} if comma else {"uri": part[kind]}
+    return {"mime_type": sort, **rest, "type": "file", **where}
+
+
+class Surroundings:
+    """The open spans and steps around events."""
+
+    def __init__(self) -> None:
+        self._spans: dict[str, str] = {}  # the tool call around each span, "" for none
+        self._steps: list[str] = []
+
+    def take(self, event: Json, kind: str | None) -> str:
+        """Return the tool call or "scorer" around an event, "" if it belongs to the session itself."""
+        if kind == "span_begin" and isinstance(event.get("id"), str):
+            within = self._spans.get(str(event.get("parent_id")), "")
+            self._spans[event["id"]] = event["id"] if event.get("type") in APART else within
+        elif kind == "step" and event.get("action") == "begin":
+            self._steps.append(str(event.get("type")))
+        elif kind == "step" and event.get("action") == "end" and self._steps:
+            self._steps.pop()
+        judged = "scorer" if "scorer" in self._steps else ""
+        return self._spans.get(str(event.get("span_id")), "") or judged
 
 
 def repack(data: Data, index: int = 0) -> Data:
@@ -49,7 +130,7 @@ def repack(data: Data, index: int = 0) -> Data:
         try:
             about, sample = (decode(read_entry(archive, item, data)) for item in (header, samples[index]))
         except ValueError as error:
-            raise ReadError(FILE, detail=f"its archive holds broken JSON: {error}") from None
+            raise refuse(f"its archive holds broken JSON: {error}") from None
     log = (
         {**about, "samples": [sample], "other_samples": len(samples) - 1}
         if isinstance(about, dict)
@@ -99,16 +180,14 @@ def _judge(value: Any) -> str | None:
     return None
 
 
-@paused_gc()
-def read(data: Data) -> Session:
+def _read(document: Any) -> Session:
     """Read the first sample. Raises `ReadError`, or `EmptySession` if it contains no messages."""
-    document = load(data)
     samples = document.get("samples") if isinstance(document, dict) else None
     first = (
         next((row for row in samples if isinstance(row, dict)), None) if isinstance(samples, list) else None
     )
     if first is None or not isinstance(samples, list):
-        raise ReadError(FILE, detail="it holds no sample of an Inspect log")
+        raise refuse("it holds no sample of an Inspect log")
     recording = Reading(NAME)
     other_count = document.get("other_samples")
     others = len(samples) - 1 + (other_count if isinstance(other_count, int) else 0)
@@ -251,16 +330,19 @@ class _Pool:
 
 
 def _read_usage(raw: Any) -> Usage | None:
-    fields = Fields(raw)
-    prompt, output = fields.number("input_tokens"), fields.number("output_tokens")
-    if prompt is None and output is None:
-        return None
-    read = fields.number("input_tokens_cache_read") or 0
-    written = fields.number("input_tokens_cache_write") or 0
-    total = fields.number("total_tokens")
-    if read + written and total == (prompt or 0) + (output or 0):
-        prompt = max((prompt or 0) - read - written, 0)  # in older logs some inputs include cached tokens
-    return Usage(input=prompt or 0, output=output or 0, cache_read=read, cache_write=written, total=total)
+    *figures, total = (find_figure(raw, name) for name in _USED)
+    prompt, output, read, written = (figure or 0 for figure in figures)
+    # In older logs some inputs include cached tokens.
+    return read_inclusive(raw, *_USED, inclusive=bool(read + written) and total == prompt + output)
 
 
-READER = Reader(NAME, "Inspect log", partial(sniff_document, judge=_judge), read)
+_USED = (
+    "input_tokens",
+    "output_tokens",
+    "input_tokens_cache_read",
+    "input_tokens_cache_write",
+    "total_tokens",
+)
+
+
+READER = document_reader(NAME, "Inspect log", _judge, _read)

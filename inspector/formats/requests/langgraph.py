@@ -9,19 +9,14 @@ its messages were changed, which is how a compaction is stored. The usage is the
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from ...errors import ReadError
-from ...session.garbage import paused_gc
 from ...session.session import Session
 from ...text import plural
-from ..json_document import FILE, Fields, load, place, sniff_document
-from ..json_lines import Data, Reader
+from ..json_document import Fields, document_reader, placed, refuse
 from ..recording import Json, Reading
 from .chat_messages import read_chat, read_langchain_usage
-from .prefix import join_requests
-from .threads import WholeRequest
+from .prefix import WholeRequest, join_requests
 
 NAME = "langgraph"
 KINDS = ("human", "ai", "system", "tool", "function", "remove")
@@ -84,24 +79,23 @@ def _is_message(raw: Any) -> bool:
     return "role" not in fields and fields.get("type") in KINDS and has_content
 
 
-@paused_gc()
-def read(data: Data) -> Session:
+def _read(value: Any) -> Session:
     """Read all states. Raises `ReadError`, or `EmptySession` if there are no messages."""
-    document = _find_thread(load(data))
+    document = _find_thread(value)
     states = document.get("checkpoints") if document is not None else None
     if document is None or not isinstance(states, list):
-        raise ReadError(FILE, detail="it has no list `checkpoints`")
+        raise refuse("it has no list `checkpoints`")
     recording = Reading(NAME)
     names: dict[str, str] = {}
     requests: list[WholeRequest] = []
     silent = 0
-    for line, raw in enumerate(states, 1):
-        source, fields = place(line), Fields(raw)
+    for source, raw in placed(states):
+        fields = Fields(raw)
         if not isinstance(raw, dict):
-            recording.spoil(source, "a state that is not an object")
+            recording.spoil("a state that is not an object", source)
             continue
         if (reason := fields.text("unreadable")) is not None:
-            recording.spoil(source, reason)
+            recording.spoil(reason, source)
             continue
         messages = fields.items("messages")
         if not messages:
@@ -119,7 +113,7 @@ def read(data: Data) -> Session:
         recording.warnings.append(f"{more} on other branches: not read")
     if states and silent == len(states):
         detail = "none of its checkpoints has messages; savers that store only changes are not supported"
-        raise ReadError(FILE, detail=detail)
+        raise refuse(detail)
     session = join_requests(NAME, requests, recording, id=about.text("thread_id") or "", extra=about.rest)
     return _add_usage(session)
 
@@ -145,4 +139,4 @@ def _add_usage(session: Session) -> Session:
     return session.model_copy(update={"entries": tuple(entries), "model": model})
 
 
-READER = Reader(NAME, "LangGraph thread", partial(sniff_document, judge=_judge), read)
+READER = document_reader(NAME, "LangGraph thread", _judge, _read)

@@ -9,18 +9,17 @@ such messages and none has a field of a known harness. Compactions are not recor
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
 
 from ...session.blocks import ToolCall, ToolOutput
 from ...session.entries import Source
 from ...session.session import Session
-from ...text import plural
+from ..file_kind import name_row
 from ..json_document import Fields, ParsedBlock, gather, only_outputs
 from ..json_lines import Data
-from ..known_kinds import name_row
 from ..recording import Json, Reading, first_rows, replayed_reader, take_time
-from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_usage, read_message
-from .open_calls import OpenCalls
+from .chat_messages import INSTRUCTIONS, ChatMessage, read_chat_usage, read_message
 
 NAME = "message-lines"
 ROLES = ("system", "developer", "user", "assistant", "tool", "function", "human", "ai", "model")
@@ -35,6 +34,45 @@ OTHERS = frozenset(
 """Fields of rows of other systems, or of rows that form a tree."""
 NAMED = frozenset(["uuid", "session_id", "sessionId", "id", "content"])
 """Fields next to a message that show that a harness wrote the row."""
+
+
+class OpenCalls:
+    """The calls without an output, in order: all of them, and those of each tool."""
+
+    def __init__(self) -> None:
+        # In a plain dict, finding the first key gets slower with each key that was removed before it.
+        self.tools: OrderedDict[str, str] = OrderedDict()
+        self.of_tool: dict[str, OrderedDict[str, None]] = {}
+
+    def add(self, call: ToolCall) -> None:
+        """Add a call."""
+        self._close(call.id)
+        self.tools[call.id] = call.name
+        self.of_tool.setdefault(call.name, OrderedDict())[call.id] = None
+
+    def answer(self, pair: ParsedBlock) -> ParsedBlock:
+        """Return an output with the id of its call; without one, the first open call of its tool, or of all.
+
+        >>> calls = OpenCalls()
+        >>> for call, tool in (("1", "Read"), ("2", "Bash")):
+        ...     calls.add(ToolCall(id=call, name=tool))
+        >>> [calls.answer((ToolOutput(call_id=said), {}))[0].call_id for said in ("Bash", "", "other")]
+        ['2', '1', 'other']
+        """
+        block, rest = pair
+        if not isinstance(block, ToolOutput):
+            return pair
+        call = block.call_id
+        if call not in self.tools and self.tools:
+            call = next(iter(self.of_tool.get(call) or ([call] if call else self.tools)))
+            block = block.model_copy(update={"call_id": call, "name": self.tools.get(call, block.name)})
+        self._close(call)
+        return block, rest
+
+    def _close(self, call: str) -> None:
+        tool = self.tools.pop(call, None)
+        if tool is not None:
+            del self.of_tool[tool][call]
 
 
 def sniff(data: Data) -> str | None:
@@ -134,15 +172,16 @@ class _Conversation(Reading):
         is_cursor: Whether all rows have the two fields that Cursor's agent writes.
     """
 
+    format = NAME
+
     def __init__(self) -> None:
-        super().__init__(NAME)
-        self.names: Names = {}
+        super().__init__()
         self.open = OpenCalls()
         self.replies: dict[str, str] = {}
         self.shared: set[str] = set()
         self.pending: _Pending | None = None
         self.is_cursor = True
-        self.about: Json = {"system": (), "extra": {}}
+        self.about = {"system": (), "extra": {}}
 
     def take(self, source: Source, row: Json) -> None:
         self.is_cursor = self.is_cursor and row.keys() == {"role", "message"}
@@ -201,8 +240,8 @@ class _Conversation(Reading):
             name or f"line-{last.sources[0].line}",
             role,
             message.parsed_blocks,
-            last.sources[0],
             fields.rest,
+            source=last.sources[0],
             timestamp=take_time(fields),
             usage=usage,
             **more,
@@ -226,11 +265,10 @@ class _Conversation(Reading):
         blocks = [block for entry in self.entries for block in entry.blocks]
         calls = sum(isinstance(block, ToolCall) for block in blocks)
         if calls and not any(isinstance(block, ToolOutput) for block in blocks):
-            count = plural(calls, "call", "calls")
-            self.warnings.append(f"the results of {count} of tools are not in the file")
+            self.warn(calls, "the results of {} of tools are not in the file", "call")
         if self.is_cursor:
             self.about["extra"]["harness"] = "Cursor"
-        return self.make_session(**self.about)
+        return super().finish()
 
     def _name_itself(self, pair: ParsedBlock, source: Source) -> ParsedBlock:
         """Name a call without an id by its line."""

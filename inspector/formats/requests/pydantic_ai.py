@@ -7,17 +7,21 @@ provider can read it. The input includes cached tokens.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from ...errors import ReadError
 from ...session.blocks import Document, Image, Reasoning, Text
 from ...session.entries import Source, Usage
-from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
-from ..json_document import FILE, Fields, ParsedBlock, find_blocks, load, sniff_document, unknown
-from ..json_lines import Data, Reader
+from ..json_document import (
+    Fields,
+    ParsedBlock,
+    document_reader,
+    find_blocks,
+    placed,
+    refuse,
+    unknown,
+)
 from ..recording import Json, Reading, make_call, make_output, read_inclusive
 
 NAME = "pydantic-ai"
@@ -38,53 +42,44 @@ def _judge(value: Any) -> str | None:
     return "none of its first messages is a request or a response with pydantic-ai's parts"
 
 
-@paused_gc()
-def read(data: Data) -> Session:
+def _read(messages: Any) -> Session:
     """Read all messages. Raises `ReadError`, or `EmptySession` if there are none."""
-    messages = load(data)
     if not isinstance(messages, list):
-        raise ReadError(FILE, detail="it is not a JSON list")
-    reading = _AgentMessages()
-    reading.take_all(messages)
-    return reading.finish()
+        raise refuse("it is not a JSON list")
+    return _AgentMessages().read(placed(messages))
 
 
 class _AgentMessages(Reading):
     """State while messages are read one by one."""
 
-    def __init__(self) -> None:
-        super().__init__(NAME)
-        self.system: list[Text] = []
-        self.instructions: str | None = None
-        self.names: dict[str, str] = {}
-        self.about: Json = {}
+    format = NAME
+    instructions: str | None = None
 
     def take(self, source: Source, raw: Any) -> None:
         if not isinstance(raw, dict):
-            self.spoil(source, "a message that is not an object")
+            self.spoil("a message that is not an object")
             return
         fields = Fields(raw)
         kind, parts = fields.text("kind"), fields.items("parts")
         if kind not in KINDS or parts is None:
-            self.note(f"message of kind {kind}"[:60], source, is_known=False)
+            self.note(f"message of kind {kind}"[:60], is_known=False)
             return
         first = len(self.entries)
         self.about |= {key: value for key in ("run_id", "conversation_id") if (value := fields.any(key))}
-        time = fields.text("timestamp")
-        if time is None:
-            time = next((stamp for part in parts if (stamp := Fields(part).text("timestamp"))), None)
-        self.times += [time] if time else []
+        times = (Fields(part).text("timestamp") for part in parts)
+        self.time = fields.text("timestamp") or next(filter(None, times), None)
+        self.times += [self.time] if self.time else []
         if kind == "request":
-            self._take_request(f"m{source.line}", fields, parts, time)
+            self._take_request(f"m{source.line}", fields, parts)
         else:
-            self._take_response(f"m{source.line}", fields, parts, time)
+            self._take_response(f"m{source.line}", fields, parts)
         if len(self.entries) > first:
             added = self.entries[first]
-            self.change(added.id, sources=(source,), extra=added.extra | fields.rest)
+            self.change(added.id, extra=added.extra | fields.rest)
         else:
-            self.note("system prompt" if kind == "request" else "empty response", source)
+            self.note("system prompt" if kind == "request" else "empty response")
 
-    def _take_request(self, name: str, fields: Fields, parts: list[Any], time: str | None) -> None:
+    def _take_request(self, name: str, fields: Fields, parts: list[Any]) -> None:
         instructions = fields.text("instructions")
         self.instructions = instructions if instructions is not None else self.instructions
         runs: list[tuple[str, list[ParsedBlock]]] = []
@@ -100,12 +95,10 @@ class _AgentMessages(Reading):
         for index, (role, parsed_blocks) in enumerate(runs):
             own = f"{name}/{index + 1}" if index else name
             if role == "compaction":
-                self._compact(own, parsed_blocks, time)
+                self._compact(own, parsed_blocks)
                 continue
             more: Json = {"meta": role != "user"} if role != "tool" else {}
-            self.add(
-                own, "tool" if role == "tool" else "user", parsed_blocks, None, {}, timestamp=time, **more
-            )
+            self.add(own, "tool" if role == "tool" else "user", parsed_blocks, {}, **more)
 
     def _read_request_part(self, raw: Any) -> tuple[str, list[ParsedBlock]]:
         """Convert a part of a request. Returns its role and its blocks."""
@@ -128,7 +121,7 @@ class _AgentMessages(Reading):
             return {"user-prompt": "user", "system-prompt": "system"}.get(kind, "harness"), parsed_blocks
         return "harness", [unknown(raw, kind or "")]
 
-    def _take_response(self, name: str, fields: Fields, parts: list[Any], time: str | None) -> None:
+    def _take_response(self, name: str, fields: Fields, parts: list[Any]) -> None:
         usage = _read_usage(fields.rest.get("usage"))
         model, provider = fields.text("model_name"), fields.text("provider_name")
         stop = fields.text("finish_reason")
@@ -142,14 +135,12 @@ class _AgentMessages(Reading):
                 continue
             if parsed_blocks or (raw is None and not number and parts):
                 own = f"{name}/{number + 1}" if number else name
-                self.add(
-                    own, "assistant", parsed_blocks, None, {}, timestamp=time, model=model, provider=provider
-                )
+                self.add(own, "assistant", parsed_blocks, {}, model=model, provider=provider)
                 parsed_blocks, number, ends = [], number + 1, len(self.entries)
             if compacts:
                 own = f"{name}/{number + 1}" if number else name
                 inner = Fields(raw, "part_kind")
-                self._compact(own, [_read_compaction(inner)], time)
+                self._compact(own, [_read_compaction(inner)])
                 number, ends = number + 1, len(self.entries)
         if ends:
             self.change(self.entries[ends - 1].id, usage=usage, stop_reason=stop)
@@ -174,10 +165,10 @@ class _AgentMessages(Reading):
             return binary[0], binary[1]
         return unknown(raw, kind or "")
 
-    def _compact(self, name: str, parsed_blocks: list[ParsedBlock], time: str | None) -> None:
+    def _compact(self, name: str, parsed_blocks: list[ParsedBlock]) -> None:
         sealed = not any(block.text for block, _ in parsed_blocks if isinstance(block, Text))
         boundary: Json = {"extra": {"unreadable": True}} if sealed else {}
-        self.compact(name, None, None, boundary, parsed_blocks=parsed_blocks, timestamp=time)
+        self.compact(name, None, boundary, parsed_blocks=parsed_blocks)
 
     def finish(self) -> Session:
         instructions = [Text(text=self.instructions)] if self.instructions else []
@@ -222,12 +213,10 @@ def _read_binary(raw: Any) -> ParsedBlock | None:
 def _read_usage(raw: Any) -> Usage | None:
     if set(OLD) & set(Fields(raw).rest):
         # The names of cache figures in providers' own usage.
-        details = Fields(Fields(raw).rest.get("details"))
-        cached = details.number("cached_tokens") or details.number("cache_read_input_tokens")
-        figures = {**raw, "cached": cached, "written": details.number("cache_creation_input_tokens")}
-        return read_inclusive(figures, *OLD, "cached", "written")
+        cached = ("details/cached_tokens", "details/cache_read_input_tokens")
+        return read_inclusive(raw, *OLD, cached, "details/cache_creation_input_tokens")
     usage = read_inclusive(raw, *USED)
     return usage if usage is not None and (usage.prompt or usage.output) else None
 
 
-READER = Reader(NAME, "pydantic-ai messages", partial(sniff_document, judge=_judge), read)
+READER = document_reader(NAME, "pydantic-ai messages", _judge, _read)

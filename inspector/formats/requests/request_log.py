@@ -10,21 +10,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...errors import ReadError
 from ...session.entries import Source
 from ...session.garbage import paused_gc
 from ...session.session import Session
-from ...text import plural
 from ..harnesses.swe_agent import is_bare_mini
-from ..json_document import FILE, Fields, iso_time, load, place, sniff_document
+from ..json_document import Fields, iso_time, load, placed, refuse, sniff_document
 from ..json_lines import Data, Reader, decode, iter_values
 from ..recording import Json, Reading, first_rows
-from .chat_messages import ANSWERS, ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
-from .openai_fields import find_openai
-from .prefix import join_requests
+from .chat_messages import ANSWERS, ChatMessage, read_chat, read_chat_tools, read_chat_usage
+from .prefix import WholeRequest, join_requests
 from .streamed import find_body, read_streamed
-from .threads import WholeRequest
 
+_PARTS = frozenset(
+    ["image_url", "input_text", "input_image", "input_audio", "input_file", "output_text", "refusal"]
+)
+"""Types of content parts that do not exist in Anthropic's messages."""
+_FIELDS = frozenset(
+    [
+        *("frequency_penalty", "functions", "logit_bias", "logprobs", "max_completion_tokens"),
+        *("parallel_tool_calls", "presence_penalty", "response_format", "stream_options", "top_logprobs"),
+    ]
+)
+"""Fields of a body that Anthropic's API rejects."""
 NAME = "request-log"
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 WRAPPERS = ("request", "body", "params", "request_body", "kwargs", "text")
@@ -44,6 +51,27 @@ CONVERSE = frozenset(["modelId", "inferenceConfig", "toolConfig"])
 KEYS = ("session_id", "conversation_id", "thread_id", "conversation")
 TASKS = ("traj_id", "trajectory_id", "instance_id", "custom_id")
 """Fields with the task of a row in data sets and batches. Rows of two tasks are two conversations."""
+
+
+def find_openai(body: dict[str, Any], messages: list[Any]) -> str:
+    """Find a part, tool or field that only OpenAI's requests have. Return it as a clause, or ""."""
+    for number, message in enumerate(messages, 1):
+        content = message.get("content") if isinstance(message, dict) else None
+        for part in content if isinstance(content, list) else ():
+            kind = part.get("type") if isinstance(part, dict) else None
+            # The beginning of a large file may end before the type.
+            if kind is None and isinstance(part, dict):
+                kind = next((name for name in ("image_url", "input_audio") if name in part), None)
+            if kind == "file" and not isinstance(part.get("file"), dict):
+                continue
+            if isinstance(kind, str) and kind in (*_PARTS, "file"):
+                return f"message {number} holds a part of type `{kind}`, which is OpenAI's"
+    tools = body.get("tools")
+    for tool in tools if isinstance(tools, list) else ():
+        if isinstance(tool, dict) and (tool.get("type") == "function" or "function" in tool):
+            return "its tools are defined as functions, which is OpenAI's form"
+    field = min(_FIELDS & body.keys(), default=None)
+    return f"it has a field `{field}`, which is OpenAI's" if field is not None else ""
 
 
 def sniff(data: Data) -> str | None:
@@ -188,15 +216,8 @@ def _is_item(kind: Any) -> bool:
 @paused_gc()
 def read(data: Data) -> Session:
     """Read the session of all requests. Raises `ReadError`, or `EmptySession` if there are no messages."""
-    log = _RequestLog(NAME)
-    for source, value in _find_values(data, log):
-        log.take(source, value)
-    if not log.requests and not log.notes:
-        raise ReadError(FILE, detail="it holds no request")
-    if log.middle:
-        count = plural(log.middle, "request continues", "requests continue")
-        log.warnings.append(f"{count} after a reply that is not in the file: earlier messages are missing")
-    return join_requests(NAME, log.requests, log)
+    log = _RequestLog()
+    return log.read(_find_values(data, log))
 
 
 def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]:
@@ -204,15 +225,14 @@ def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]
     if len(first_rows(data, 2)) < 2 or sniff_document(data, judge) is None:
         document = _unpack_har(load(data))
         if isinstance(document, list) and not any(isinstance(item, dict) for item in document):
-            raise ReadError(FILE, detail="it holds no request")
+            raise refuse("it holds no request")
         calls = isinstance(document, list) and any("request" in Fields(item).rest for item in document)
         if isinstance(document, list) and not calls and not all(map(_is_request, document)):
             document = {"messages": document}
             recording.warnings.append(
                 "it is a bare list of messages: read as OpenAI's, it may be another system's"
             )
-        for line, value in enumerate(document if isinstance(document, list) else [document], 1):
-            yield place(line), value
+        yield from placed(document if isinstance(document, list) else [document])
         return
     yield from iter_values(data, recording.corrupt)
 
@@ -220,12 +240,20 @@ def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]
 class _RequestLog(Reading):
     """The requests of a log. `replies` are the messages up to and including each reply, by response id."""
 
-    def __init__(self, format: str) -> None:
-        super().__init__(format)
-        self.names: Names = {}
+    format = NAME
+
+    def __init__(self) -> None:
+        super().__init__()
         self.requests: list[WholeRequest] = []
         self.replies: dict[str, list[ChatMessage]] = {}
         self.middle = 0
+
+    def finish(self) -> Session:
+        if not self.requests and not self.notes:
+            raise refuse("it holds no request")
+        lost = "{} after a reply that is not in the file: earlier messages are missing"
+        self.warn(self.middle, lost, "request continues", "requests continue")
+        return join_requests(NAME, self.requests, self)
 
     def take(self, source: Source, value: Any) -> None:
         body, around = _unwrap(value) if isinstance(value, dict) else ({}, {})
@@ -233,7 +261,7 @@ class _RequestLog(Reading):
             if isinstance(value, dict):
                 self.note(str(value.get("type") or "row that is not a request"), source, is_known=False)
             else:
-                self.spoil(source, "not a JSON object")
+                self.spoil("not a JSON object", source)
             return
         fields = Fields(body)
         messages = read_chat(fields.any("messages"), self.names) + read_chat(fields.any("input"), self.names)

@@ -11,10 +11,9 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from ...errors import ReadError
 from ...session.json_text import dump_lossless
 from ..containers import FREE, LARGEST, RATIO, StoredFile
-from ..json_document import FILE
+from ..json_document import refuse
 from ..json_lines import Data, decode
 
 MAGIC = b"PAR1"
@@ -50,7 +49,7 @@ def list_transcripts(data: Data) -> list[StoredFile]:
         columns_held = [name for name in CONTENT_COLUMNS if name in columns]
         rows = table.read([ID, *columns_held]).to_pydict()
     except _BROKEN as error:
-        raise ReadError(FILE, detail=f"it is {KIND} that cannot be read: {error}"[:200]) from None
+        raise refuse(f"it is {KIND} that cannot be read: {error}"[:200]) from None
     sizes = [sum(_measure(rows[name][index]) for name in columns_held) for index in range(len(rows[ID]))]
     return [
         StoredFile(str(name), size, partial(_read, data, index))
@@ -63,14 +62,14 @@ def _open(data: Data) -> Any:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
         detail = f"it is {KIND}: install compaction-inspector[scout] to read it"
-        raise ReadError(FILE, detail=detail) from None
+        raise refuse(detail) from None
     view = memoryview(data)
     table = parquet.ParquetFile(arrow.BufferReader(arrow.py_buffer(view)))
     groups = (table.metadata.row_group(index) for index in range(table.metadata.num_row_groups))
     size = sum(group.total_byte_size for group in groups)
     if size > LARGEST or (size > FREE and size > RATIO * len(view)):
         limit = f"{LARGEST >> 20:,} MiB" if size > LARGEST else f"{RATIO} times its size"
-        raise ReadError(FILE, detail=f"it is {KIND} that is larger than {limit} unpacked")
+        raise refuse(f"it is {KIND} that is larger than {limit} unpacked")
     return table
 
 
@@ -87,7 +86,7 @@ def _read(data: Data, index: int) -> Data:
         row = table.read(columns).slice(index, 1).to_pylist()[0]
         cells = {name: _decode(row.get(name)) for name in CONTENT_COLUMNS}
     except _BROKEN as error:
-        raise ReadError(FILE, detail=f"a row of it cannot be read: {error}"[:200]) from None
+        raise refuse(f"a row of it cannot be read: {error}"[:200]) from None
     about = {name: str(row[name]) for name in ABOUT if row.get(name) is not None}
     sample = {"id": about.get("task_id") or str(row[ID]), "epoch": row.get("task_repeat") or 1}
     sample |= {"uuid": str(row[ID])} | {name: value for name, value in cells.items() if value is not None}

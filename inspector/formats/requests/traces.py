@@ -13,28 +13,30 @@ from collections.abc import Iterator
 from json import JSONDecoder
 from typing import Any
 
-from ...errors import ReadError
 from ...session.entries import Source, Usage
 from ...session.garbage import paused_gc
 from ...session.session import Session
-from ..json_document import FILE, Fields, cut_head, list_objects, load, place, sniff_document
+from ..json_document import Fields, cut_head, list_objects, load, placed, refuse, sniff_document
 from ..json_lines import Data, Reader, iter_values
 from ..recording import Json, Reading, first_rows, read_inclusive
-from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
-from .prefix import join_requests
-from .threads import WholeRequest
-from .trace_parts import (
+from .chat_messages import ChatMessage, Names, read_chat, read_chat_usage
+from .prefix import WholeRequest, join_requests
+from .trace_vendors import (
     TRACE,
+    add_cost,
     find_instructions,
     find_key,
     find_order,
-    is_loose,
+    lay_logged,
+    make_request,
     open_value,
     read_body,
+    read_logged,
+    read_money,
+    read_observation,
+    read_run,
     read_system,
-    read_time,
 )
-from .trace_vendors import add_cost, lay_logged, read_logged, read_money, read_observation, read_run
 
 NAME = "traces"
 DETAILS = ("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions")
@@ -62,9 +64,20 @@ COST_PARTS = (
 DEEPEST = 64
 """The maximum number of ancestors of a call that are searched."""
 AGENTS = ("gen_ai.agent.id", "gen_ai.agent.name")
-_OTEL = ("input_tokens", "output_tokens", "cache_read.input_tokens", "cache_creation.input_tokens")
-_SDK = ("inputTokens", "outputTokens", "cachedInputTokens")
-_SDK_OLDER = (("inputTokens", "promptTokens"), ("outputTokens", "completionTokens"))
+_OTEL = (
+    ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+    ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+    ("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"),
+    (
+        *("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_write.input_tokens"),
+        "gen_ai.usage.cache_creation_input_tokens",
+    ),
+)
+_SDK = (
+    ("ai.usage.inputTokens", "ai.usage.promptTokens"),
+    ("ai.usage.outputTokens", "ai.usage.completionTokens"),
+    "ai.usage.cachedInputTokens",
+)
 _INFERENCE = ("prompt", "completion", "prompt_details.cache_read", "prompt_details.cache_write", "total")
 OBSERVATIONS = ("SPAN", "EVENT", "GENERATION", "AGENT", "TOOL", "CHAIN", "RETRIEVER")
 """Types of Langfuse observations that may have no input."""
@@ -170,7 +183,7 @@ def read(data: Data) -> Session:
     for source, value in _find_values(data, recording):
         count += 1
         if not isinstance(value, dict):
-            recording.spoil(source, "not a JSON object")
+            recording.spoil("not a JSON object", source)
             continue
         spans = list(_find_spans(value))
         if not spans:
@@ -189,7 +202,7 @@ def read(data: Data) -> Session:
             elif where is not None:
                 recording.note(str(span.get("name") or "span"), where)
     if not count:
-        raise ReadError(FILE, detail="it holds no span")
+        raise refuse("it holds no span")
     outer = nesting.find_outer()
     called = {trace for *_, trace, is_call in requests if is_call}
     calls: list[WholeRequest] = []
@@ -254,13 +267,11 @@ class _Nesting:
 
 def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]:
     if "several" in (sniff_document(data, _judge) or "") and not first_rows(data):
-        for line, value in enumerate(_find_printed(data), 1):
-            yield place(line), value
+        yield from placed(_find_printed(data))
         return
     if len(first_rows(data, 2)) < 2 or sniff_document(data, _judge) is None:
         document = _unpack(load(data))
-        for line, value in enumerate(document if isinstance(document, list) else [document], 1):
-            yield place(line), value
+        yield from placed(document if isinstance(document, list) else [document])
         return
     yield from iter_values(data, recording.corrupt)
 
@@ -393,32 +404,25 @@ def _read_span(span: Json, names: Names) -> WholeRequest | None:
     bodies = [
         Fields(open_value(attributes.get(f"mlflow.span{x}"))).rest.get("model") for x in ("Outputs", "Inputs")
     ]
-    model = next(
-        (m for m in (*models, attributes.get("llm.model_name"), *bodies) if isinstance(m, str)), None
-    )
-    provider = attributes.get(
-        "gen_ai.provider.name", attributes.get("gen_ai.system", attributes.get("llm.provider"))
-    )
     tools = open_value(attributes.get("gen_ai.tool.definitions", attributes.get("mlflow.chat.tools")))
     body = open_value(attributes.get("mlflow.spanInputs", attributes.get("input.value")))
     instructions = open_value(attributes.get("gen_ai.system_instructions", find_instructions(body)))
-    tools = tools or Fields(body).rest.get("tools")
-    agent = next((str(attributes[key]) for key in AGENTS if isinstance(attributes.get(key), str)), "")
-    return WholeRequest(
-        None,
-        sent,
-        reply,
+    request = make_request(
+        span,
+        attributes,
+        (sent, reply),
+        models=(*models, attributes.get("llm.model_name"), *bodies),
+        provider=attributes.get(
+            "gen_ai.provider.name", attributes.get("gen_ai.system", attributes.get("llm.provider"))
+        ),
+        tools=tools or Fields(body).rest.get("tools"),
         usage=add_cost(_read_usage(attributes), _find_cost(attributes)),
-        model=model,
-        provider=provider if isinstance(provider, str) else None,
         system=read_system(instructions, names),
-        tools=read_chat_tools(tools),
-        time=read_time(span),
-        key=f"{find_key(attributes, span)}{f'/{agent}' if agent else ''}",
-        loose=is_loose(attributes, span),
         flagged=attributes.get("gen_ai.conversation.compacted") is True,
-        extra={"span": span.get("name")},
     )
+    if agent := next((str(attributes[key]) for key in AGENTS if isinstance(attributes.get(key), str)), ""):
+        request.key += f"/{agent}"
+    return request
 
 
 def _find_listed(attributes: Json) -> list[Json]:
@@ -536,22 +540,11 @@ def _read_inference(flat: Json) -> Json:
 def _read_usage(attributes: Json) -> Usage | None:
     """Return the usage in the attributes. The input includes tokens read from the cache."""
     if any(key.startswith("gen_ai.usage.") and key.endswith("_tokens") for key in attributes):
-        keys = [f"gen_ai.usage.{key}" for key in _OTEL]
-        old = {
-            keys[0]: attributes.get("gen_ai.usage.prompt_tokens"),
-            keys[1]: attributes.get("gen_ai.usage.completion_tokens"),
-            keys[2]: attributes.get("gen_ai.usage.cache_read_input_tokens"),
-            keys[3]: attributes.get(
-                "gen_ai.usage.cache_write.input_tokens",
-                attributes.get("gen_ai.usage.cache_creation_input_tokens"),
-            ),
-        }
-        return read_inclusive({**old, **attributes}, *keys)
+        return read_inclusive(attributes, *_OTEL)
     if any(key.startswith("llm.token_count.") for key in attributes):
         return read_inclusive(attributes, *(f"llm.token_count.{key}" for key in _INFERENCE))
     if any(key.startswith("ai.usage.") for key in attributes):
-        older = {f"ai.usage.{new}": attributes.get(f"ai.usage.{old}") for new, old in _SDK_OLDER}
-        return read_inclusive({**older, **attributes}, *(f"ai.usage.{key}" for key in _SDK))
+        return read_inclusive(attributes, *_SDK)
     used = open_value(attributes.get("mlflow.chat.tokenUsage"))
     if not isinstance(used, dict):
         # Before version 3 only the reply contains the usage.

@@ -7,18 +7,26 @@ any of them follows the last. A compaction starts a new chain: it is linked to t
 entry after the last message that it kept follows the compaction. A compaction by `/rewind` names the row
 before the chosen prompt as its parent, although it summarised the messages after that ("from here") or kept
 them ("up to here"): it is linked to the last of those messages. Source: CLAUDE §3.
+
+Names of the metadata of a compaction: CLAUDE §3.
 """
 
 from __future__ import annotations
 
 from bisect import bisect, bisect_left
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from ....session.entries import Entry
+from msgspec.structs import asdict
+
+from ....session.blocks import Number, assemble
+from ....session.entries import Boundary, Entry, Usage, is_tokens
 from ....text import plural
-from .draft import Draft
-from .rows import Row
+from ...json_document import Fields
+from ...recording import make_cost
+from ...requests.anthropic_blocks import read_usage
+from .draft import Draft, ReplyFields
+from .rows import Row, UsageFields
 
 
 class LineChain:
@@ -67,7 +75,7 @@ class LineChain:
         for draft in drafts:
             draft.above, draft.owner, draft.side = draft.parent, None, None
             if draft.kind == "compaction":
-                for tail in self.find_all(tails_of(draft.metadata)[:1]):
+                for tail in self.find_all(_read_kept(draft).tails[:1]):
                     self.tails.setdefault(tail, []).append(draft)
         before: dict[str | None, Draft] = {}
         for draft in drafts:
@@ -139,14 +147,15 @@ class LineChain:
 
     def _follow(self, draft: Draft, previous: Draft | None) -> Draft | None:
         if draft.kind == "compaction":
-            logical = None if draft.compaction is None else draft.compaction.logical
-            candidates = (logical, draft.parent, *tails_of(draft.metadata))
+            candidates = (draft.logical, draft.parent, *_read_kept(draft).tails)
             for row in candidates:
                 parent, _ = self.find(row)
                 if parent is not None and parent.order < draft.order:
                     return self._continue(self._find_later(draft, parent, previous), draft)
             self.bridged += previous is not None and any(candidates)
-            missing = (row for row in (logical, draft.parent) if row is not None and row not in self.home)
+            missing = (
+                row for row in (draft.logical, draft.parent) if row is not None and row not in self.home
+            )
             draft.above = next(missing, None)
             return previous
         row, broken = draft.parent, False
@@ -172,7 +181,7 @@ class LineChain:
         """
         later = previous
         if not stands_behind(draft):
-            later = self.find(next(iter(tails_of(draft.metadata)), None))[0]
+            later = self.find(next(iter(_read_kept(draft).tails), None))[0]
         at = later
         while at is not None and named.order < at.order < draft.order:
             at = at.up
@@ -194,11 +203,11 @@ class LineChain:
 
     def find_kept(self, draft: Draft, drafts: list[Draft]) -> list[Draft]:
         """Return the drafts that a compaction kept, in file order."""
-        named = preserved(draft.metadata)
-        if named:
-            before = (other for other in self.find_all(named) if other.order < draft.order)
+        kept = _read_kept(draft)
+        if kept.named:
+            before = (other for other in self.find_all(kept.named) if other.order < draft.order)
             return sorted(before, key=lambda other: other.order)
-        head, tail = (self.find(row)[0] for row in segment(draft.metadata))
+        head, tail = self.find(kept.head)[0], self.find(kept.tail)[0]
         if tail is not None and tail.order > draft.order:
             tail = draft.up
         if head is None or tail is None:
@@ -222,45 +231,36 @@ def _is_told(draft: Draft) -> bool:
     return not draft.aside or draft.agent is not None
 
 
-def preserved(metadata: Any) -> list[str]:
-    """Rows a compaction kept by name."""
-    named = metadata.get("preservedMessages") if isinstance(metadata, dict) else None
-    if not isinstance(named, dict):
-        return []
-    rows = named.get("uuids") or named.get("allUuids")
-    return [row for row in rows if isinstance(row, str)] if isinstance(rows, list) else []
+class _Kept(NamedTuple):
+    """The rows that a compaction kept, as its metadata names them.
+
+    `named` are single rows, `head` and `tail` the ends of a run, and `anchors` the rows before the kept ones.
+    """
+
+    named: list[str]
+    head: str | None
+    tail: str | None
+    anchors: list[Any]
+
+    @property
+    def tails(self) -> list[str]:
+        """The rows that the compaction may follow when it does not say: the kept ones, the latest first."""
+        rows = (self.tail, *reversed(self.named), self.head)
+        return list(dict.fromkeys(row for row in rows if row is not None))
 
 
-def segment(metadata: Any) -> tuple[str | None, str | None]:
-    """First and last row of the run a compaction kept."""
-    run = metadata.get("preservedSegment") if isinstance(metadata, dict) else None
-    if not isinstance(run, dict):
-        return None, None
-    head, tail = run.get("headUuid"), run.get("tailUuid")
-    return head if isinstance(head, str) else None, tail if isinstance(tail, str) else None
-
-
-def tails_of(metadata: Any) -> list[str]:
-    """Rows a compaction may follow when it does not say: the kept ones, the latest first."""
-    head, tail = segment(metadata)
-    rows = (tail, *reversed(preserved(metadata)), head)
-    return list(dict.fromkeys(row for row in rows if row is not None))
-
-
-def anchors_of(metadata: Any) -> list[Any]:
-    """Return the row that the kept messages of a compaction follow, as each field names it."""
-    fields = metadata if isinstance(metadata, dict) else {}
-    segments = (fields.get(name) for name in ("preservedSegment", "preservedMessages"))
-    return [
-        segment_fields["anchorUuid"]
-        for segment_fields in segments
-        if isinstance(segment_fields, dict) and segment_fields.get("anchorUuid")
-    ]
+def _read_kept(draft: Draft) -> _Kept:
+    metadata = Fields(draft.metadata).rest
+    run, messages = (Fields(metadata.get(f"preserved{name}")) for name in ("Segment", "Messages"))
+    anchors = [fields.rest["anchorUuid"] for fields in (run, messages) if fields.rest.get("anchorUuid")]
+    listed = messages.rest.get("uuids") or messages.rest.get("allUuids")
+    named = [row for row in listed if isinstance(row, str)] if isinstance(listed, list) else []
+    return _Kept(named, run.text("headUuid"), run.text("tailUuid"), anchors)
 
 
 def announces(draft: Draft, row: Row) -> bool:
     """Whether the row of a summary belongs to this compaction."""
-    return row.uuid in anchors_of(draft.metadata) or draft.id == row.parent_uuid
+    return row.uuid in _read_kept(draft).anchors or draft.id == row.parent_uuid
 
 
 def stands_behind(draft: Draft) -> bool:
@@ -268,7 +268,7 @@ def stands_behind(draft: Draft) -> bool:
 
     The kept messages then follow the row of the compaction itself.
     """
-    return draft.id in anchors_of(draft.metadata)
+    return draft.id in _read_kept(draft).anchors
 
 
 def warn_of_links(entries: Sequence[Entry], bridged: int) -> tuple[str, ...]:
@@ -290,3 +290,101 @@ def _begins_late(entries: Sequence[Entry]) -> bool:
     if first is None or first.parent is None:
         return False
     return all(first.parent != entry.id and first.parent not in entry.aliases for entry in entries)
+
+
+SYNTHETIC = "<synthetic>"
+"""The model named in messages that Claude Code writes itself. No provider reported their usage."""
+
+
+def make_entry(draft: Draft, boundary: Boundary | None) -> Entry:
+    """Return the entry of a linked draft: the same object as before if nothing changed."""
+    cached = draft.cached_entry
+    parent = draft.above if draft.up is None else draft.up.id
+    if cached is not None and cached.parent == parent and cached.sidechain == draft.side:
+        return cached
+    kind, reply = draft.kind, draft.reply or _NO_REPLY
+    blocks, aliases, sources = draft.contents
+    entry = assemble(
+        Entry,
+        {
+            "id": draft.id,
+            "parent": parent,
+            "role": draft.role,
+            "kind": kind,
+            "blocks": blocks,
+            "usage": None if reply.usage is None else _read_usage(reply.usage, draft, reply),
+            "model": reply.model,
+            "provider": None,
+            "stop_reason": reply.stop_reason,
+            "error": reply.error,
+            "timestamp": draft.timestamp,
+            "meta": draft.meta,
+            "sidechain": draft.side,
+            "copied_from": draft.copied_from if reply is not _NO_REPLY or kind == "compaction" else None,
+            "boundary": boundary,
+            "aliases": aliases,
+            "sources": sources,
+            "extra": draft.extra or {},
+        },
+    )
+    # The kept messages of a compaction depend on the rows around it.
+    draft.cached_entry = entry if kind == "message" else None
+    return entry
+
+
+_NO_REPLY = ReplyFields()
+
+
+def _read_usage(usage: UsageFields, draft: Draft, reply: ReplyFields) -> Usage | None:
+    """Return the usage of a reply, once, with the cost that versions until mid-2025 wrote (`costUSD`).
+
+    Messages that Claude Code itself wrote have no usage.
+    """
+    if draft.again or reply.model == SYNTHETIC or reply.error is not None:
+        return None
+    read = read_usage(asdict(usage))
+    if read is None or not reply.cost:
+        return read
+    return read.model_copy(update={"cost": make_cost(reply.cost)})
+
+
+def make_boundaries(chain: LineChain, drafts: list[Draft]) -> dict[int, Boundary]:
+    """The boundaries of the compactions among all drafts of a file, which are linked, by their order."""
+    return {
+        draft.order: _make_boundary(draft, chain, drafts)
+        for draft in drafts
+        if draft.kind not in ("message", "note")
+    }
+
+
+def _make_boundary(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Boundary:
+    """Make the boundary of a compaction.
+
+    `postTokens` remains in the metadata: it counts the conversation without system prompt and tools, so it is
+    no size of a request (anthropics/claude-code issue 87602, read in November 2026).
+    """
+    fields = Fields(draft.metadata)
+    metadata = fields.rest
+    kept_drafts = chain.find_kept(draft, drafts)
+    if kept_drafts:
+        for name in ("preservedMessages", "preservedSegment"):
+            metadata.pop(name, None)
+    trigger = metadata.pop("trigger") if isinstance(metadata.get("trigger"), str) else None
+    return Boundary(
+        kind="micro" if draft.kind == "micro" else "compact",
+        trigger=trigger,
+        tokens_before=_pop_number(metadata, "preTokens"),
+        tokens_saved=_pop_number(metadata, "tokensSaved"),
+        kept=tuple(kept_draft.id for kept_draft in kept_drafts),
+        summary_last=bool(kept_drafts) and stands_behind(draft),
+        cleared=fields.strings("compactedToolIds"),
+        extra=metadata,
+    )
+
+
+def _pop_number(metadata: dict[str, Any], name: str) -> Number | None:
+    value = metadata.get(name)
+    if isinstance(value, int | float) and not isinstance(value, bool) and is_tokens(value):
+        del metadata[name]
+        return value
+    return None

@@ -40,17 +40,11 @@ class ReplyFields(msgspec.Struct, gc=False):
     cost: float | None = None
 
 
-class CompactionFields(msgspec.Struct, gc=False):
-    """The metadata in the row of a compaction, and the row that it names as its parent."""
-
-    metadata: Any
-    logical: str | None = None
-
-
 class Draft(msgspec.Struct, eq=False):
     """An entry in the making.
 
-    `copied_from` names the session that a fork copied it from.
+    `copied_from` names the session that a fork copied it from. `metadata` and `logical` are of the row of a
+    compaction: its metadata, and the row that it names as its parent.
     `parent` is the id in the file. Linking sets `up`, the parent draft; `above`, its id if no draft has it;
     `side`, the sidechain; and `owner`, the reply that an output answers. `made` is the last entry made from
     the draft, None if a row came since. The file's chain has no `queued` words and no attachments: they
@@ -72,7 +66,8 @@ class Draft(msgspec.Struct, eq=False):
     kind: Kind = "message"
     message: str | None = None
     reply: ReplyFields | None = None
-    compaction: CompactionFields | None = None
+    metadata: Any = None
+    logical: str | None = None
     timestamp: str | None = None
     meta: bool = False
     answers: tuple[str, ...] = ()
@@ -95,11 +90,6 @@ class Draft(msgspec.Struct, eq=False):
     def agent(self) -> str | None:
         """The sub-agent, None if the row names none."""
         return self.lane[1]
-
-    @property
-    def metadata(self) -> Any:
-        """The metadata in the row of a compaction."""
-        return None if self.compaction is None else self.compaction.metadata
 
     @property
     def contents(self) -> tuple[tuple[Block, ...], tuple[str, ...], tuple[Source, ...]]:

@@ -31,15 +31,12 @@ from ...other_sessions import warn_of_copies
 from ...recording import first_rows
 from ...requests.anthropic_blocks import Names, read_content
 from ..gemini.qwen import is_qwen
-from .attached import WAY, Announced, read_attachment
-from .chain import LineChain, announces, warn_of_links
-from .draft import CompactionFields, Draft, Kind, Lane, ReplyFields, read_replacements, replace_outputs
-from .entries import SYNTHETIC, make_boundaries, make_entry
-from .prompt import PromptSnapshot
+from .attached import WAY, Announced, PromptSnapshot, read_attachment
+from .chain import SYNTHETIC, LineChain, announces, make_boundaries, make_entry, warn_of_links
+from .draft import Draft, Kind, Lane, ReplyFields, read_replacements, replace_outputs
 from .queue import QUEUE, PromptQueue, is_command, words_of
 from .recorded_requests import Reminders
-from .repeated_rows import RepeatedRows
-from .replies import ReplyIndex, ReplyName, find_output
+from .replies import RepeatedRows, ReplyIndex, ReplyName, find_output
 from .rows import (
     BOOKKEEPING,
     SUBTYPES,
@@ -176,7 +173,7 @@ class ClaudeCodeLines:
                 draft.append(row.uuid, [], source)
                 if draft.aside in self.last_message:
                     self.last_message[draft.aside] = draft
-            draft.compaction = CompactionFields(row.microcompact_metadata)
+            draft.metadata = row.microcompact_metadata
         elif row.attachment is not None and row.attachment.get("type") == "queued_command":
             self._deliver(row, row.attachment, source)
         elif row.attachment is not None and self._announce(row, row.attachment):
@@ -457,7 +454,7 @@ class ClaudeCodeLines:
             draft.append(row.uuid, [], source)
             self.unwritten.setdefault(row.lane, []).append(draft)
             self.replies.end(row.lane, draft.order)
-            draft.compaction = CompactionFields(row.compact_metadata, row.logical_parent_uuid)
+            draft.metadata, draft.logical = row.compact_metadata, row.logical_parent_uuid
 
     def _summarise(self, row: Row, message: Message, source: Source) -> None:
         blocks = read_content(message.content, self.names)

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 from ....session.blocks import build
 from ....session.entries import Entry, Provided
 from ...json_lines import Data, iter_line_values
-from .attached import WAY
-from .prompt import MAIN
+from .attached import MAIN, WAY
 from .rows import Row
 
 Json = dict[str, Any]

@@ -225,7 +225,10 @@ class _Present(msgspec.Struct, gc=False):
 
 
 class Sign(msgspec.Struct, rename="camel", gc=False):
-    """The fields that distinguish Claude Code's rows from other rows."""
+    """The fields that distinguish Claude Code's rows from other rows.
+
+    They have no types, unlike those of a `Row`: a large document of another format is not decoded twice.
+    """
 
     type: Any = None
     uuid: Any = None

@@ -1,6 +1,6 @@
 """Read the output of `claude -p --output-format stream-json` and logs of Anthropic's agent SDK.
 
-The input is lines; `row_lists` converts an array of rows to them. Source: FORMATS §2. A message of the model
+The input is lines; `readers` converts an array of rows to them. Source: FORMATS §2. A message of the model
 consists of several rows with one block each and the same usage. They are one entry, counted once, even if
 results of its tools are between them (anthropics/claude-code issue 87303). A `result` row states the cost of
 the process so far (issue 83239), so it covers all rows before it. Rows with a `parent_tool_use_id` belong to
@@ -11,15 +11,16 @@ Code's form, it is used; otherwise the summary is only in the session's own file
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ....session.blocks import Number
 from ....session.entries import Cost, Source, StatedTotal, Usage, is_tokens
 from ....session.session import Session
 from ...json_document import Fields, ParsedBlock, find_blocks, is_number, join_texts
-from ...json_lines import Data, lines_reader
-from ...recording import Json, Reading, ReplayedRows, first_rows
-from ...requests.anthropic_blocks import Names, read_usage, read_with_rest
+from ...json_lines import Data
+from ...recording import Json, Reading, first_rows, replayed_reader
+from ...requests.anthropic_blocks import read_usage, read_with_rest
 
 NAME = "claude-stream-json"
 BOOKKEEPING = frozenset(
@@ -62,35 +63,19 @@ def is_droid_event(row: Json) -> bool:
     return row.get("type") in ("tool_call", "tool_result") and "toolName" in row
 
 
-class Stream(ReplayedRows):
-    """The rows of a run, and the session they make."""
+class _Stream(Reading):
+    """State while the rows of a run are read.
+
+    `void` are the rows of replies that a later row supersedes, or that were withdrawn by a refusal.
+    """
+
+    format = NAME
 
     def __init__(self) -> None:
-        super().__init__(_StreamReading)
-
-    def begin(self) -> Reading:
-        return self.reading(self._find_void())
-
-    def _find_void(self) -> set[str]:
-        """Return the rows of replies that a later row supersedes, or that were withdrawn by a refusal."""
-        return {
-            name
-            for _, row in self.rows
-            for names in (row.get("supersedes"), row.get("retracted_message_uuids"))
-            for name in (names if isinstance(names, list) else ())
-            if isinstance(name, str)
-        }
-
-
-class _StreamReading(Reading):
-    """Reads the rows of a run."""
-
-    def __init__(self, void: set[str]) -> None:
-        super().__init__(NAME)
-        self.void = void
-        self.about: Json = {}
+        super().__init__()
+        self.void: set[str] = set()
+        self.run: Json = {}
         self.result: Json = {}
-        self.names: Names = {}
         self.replies: dict[tuple[str | None, str], str] = {}
         self.ends: dict[str | None, str | None] = {}
         self.aliases: dict[str, str] = {}
@@ -100,6 +85,13 @@ class _StreamReading(Reading):
         self.totals: list[StatedTotal] = []
         self.stated: Json = {}  # the last result with a cost
 
+    def read(self, records: Iterable[tuple[Source, Json]]) -> Session:
+        rows = list(records)
+        for _, row in rows:
+            for name in ("supersedes", "retracted_message_uuids"):
+                self.void |= {item for item in Fields(row).items(name) or () if isinstance(item, str)}
+        return super().read(rows)
+
     def take(self, source: Source, row: Json) -> None:
         kind, subtype = row.get("type"), row.get("subtype")
         if kind in ("assistant", "user") and isinstance(row.get("message"), dict):
@@ -107,22 +99,22 @@ class _StreamReading(Reading):
         elif kind == "system" and subtype == "compact_boundary":
             self._compact(source, row)
         else:
-            if kind == "system" and subtype == "init" and not self.about:
-                self.about = row
+            if kind == "system" and subtype == "init" and not self.run:
+                self.run = row
             elif kind == "result":
                 self.result = row
                 self._add_cost(row)
             self.lost = self.lost or (kind == "system" and subtype == "session_writes_lost")
             kind_name = f"{kind}/{subtype}" if isinstance(subtype, str) else str(kind)
             is_known = isinstance(kind, str) and kind in BOOKKEEPING
-            self.note(kind_name if isinstance(kind, str) else "row without a type", source, is_known=is_known)
+            self.note(kind_name if isinstance(kind, str) else "row without a type", is_known=is_known)
 
     def _say(self, source: Source, row: Json, kind: str) -> None:
         fields = Fields(row, "type", "session_id")
         message = Fields(fields.object("message"), "role", "type")
         agent, name = fields.text("parent_tool_use_id"), fields.text("uuid") or f"line-{source.line}"
-        number, time = message.text("id"), fields.text("timestamp")
-        self.updated = time or self.updated
+        number, self.time = message.text("id"), fields.text("timestamp")
+        self.updated = self.time or self.updated
         blocks = find_blocks(message.any("content"), lambda raw: read_with_rest(raw, self.names))
         usage = read_usage(message.rest.get("usage")) if kind == "assistant" else None
         key = (agent, number or "")
@@ -151,11 +143,9 @@ class _StreamReading(Reading):
             name,
             kind,
             blocks,
-            source,
             fields.rest | message.rest,
             parent=self.ends.get(agent),
             sidechain=agent,
-            timestamp=time,
             **more,
         )
         self.aliases[name] = entry.id
@@ -218,7 +208,6 @@ class _StreamReading(Reading):
         entry = self.compact(
             name if isinstance(name, str) else f"line-{source.line}",
             None,
-            source,
             boundary,
             parent=self.ends.get(None),
             extra=metadata.rest,
@@ -236,7 +225,8 @@ class _StreamReading(Reading):
         self.change(name, blocks=blocks, boundary=boundary, sources=(*entry.sources, source))
 
     def finish(self) -> Session:
-        number = Fields(self.about).text("session_id") or ""
+        run = Fields(self.run, "type", "subtype", "uuid")
+        number, version = run.text("session_id") or "", Fields(self.run).text("claude_code_version")
         if any(entry.boundary and "unreadable" in entry.boundary.extra for entry in self.entries):
             where = f"{number or '<session_id>'}.jsonl"
             self.warnings.append(
@@ -244,7 +234,6 @@ class _StreamReading(Reading):
             )
         if self.lost:
             self.warnings.append("the stream reports that a part of the session was not written")
-        version = Fields(self.about).text("claude_code_version")
         sums = {
             key: self.result[key]
             for key in ("modelUsage", "total_cost_usd", "num_turns")
@@ -252,13 +241,13 @@ class _StreamReading(Reading):
         }
         return self.make_session(
             id=number,
-            model=Fields(self.about).text("model"),
-            cwd=Fields(self.about).text("cwd"),
+            model=run.text("model"),
+            cwd=run.text("cwd"),
             updated=self.updated,
             leaf=self.ends.get(None),
             totals=tuple(self.totals),
             extra=({"version": version} if version else {})
-            | Fields(self.about, "type", "subtype", "session_id", "cwd", "model", "uuid").rest
+            | Fields(run.rest, "session_id", "model", "cwd").rest
             | ({"result": sums} if sums else {}),
         )
 
@@ -280,4 +269,4 @@ def _prompt_tokens(usage: Usage) -> tuple[Number, Number, Number]:
     return usage.input, usage.cache_read, usage.cache_write
 
 
-READER = lines_reader(NAME, "Claude Code stream-json", sniff, Stream)
+READER = replayed_reader(NAME, "Claude Code stream-json", sniff, _Stream)

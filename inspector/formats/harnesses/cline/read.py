@@ -13,22 +13,21 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from ....errors import ReadError
 from ....session.blocks import Document
-from ....session.entries import Usage
+from ....session.entries import Source, Usage
 from ....session.garbage import paused_gc
 from ....session.json_text import stringify
 from ....session.session import Session
 from ....text import plural
 from ...json_document import (
-    FILE,
     Fields,
     ParsedBlock,
     find_blocks,
     iso_time,
     load,
     load_other,
-    place,
+    placed,
+    refuse,
     sniff_document,
 )
 from ...json_lines import Data, Reader, escape_name
@@ -95,7 +94,7 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
         screens = (load_other(content) for name, content in other_files.items() if name.endswith(SCREEN))
         return read_task(document, next(screens, None))
     if not isinstance(document, dict):
-        raise ReadError(FILE, detail="it is not a JSON object")
+        raise refuse("it is not a JSON object")
     others = [Fields(load_other(content)).rest for content in other_files.values()]
     manifest = next((candidate for candidate in (document, *others) if _is_manifest(candidate)), {})
     if _is_manifest(document):
@@ -105,10 +104,10 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
             detail = (
                 f"it only names a session; its messages are in {where:.80}, which is not in the same folder"
             )
-            raise ReadError(FILE, detail=f"{detail}: open that file")
+            raise refuse(f"{detail}: open that file")
         document = messages
     if not isinstance(document.get("messages"), list):
-        raise ReadError(FILE, detail="it has no list `messages`")
+        raise refuse("it has no list `messages`")
     number = document.get("sessionId")
     if _is_sidecar(document):
         whole = _find_same(number, others, sidecar=False)
@@ -148,12 +147,13 @@ def _read(whole: Json, sidecar: Json | None, manifest: Json) -> Session:
         recording.warnings.append(
             f"its compaction replaces {plural(end, 'message')}, but there are {len(rows):,}; some are missing"
         )
-    for line, raw in enumerate(rows[:end], 1):
-        recording.take(raw, line, split=other is not None)
+    numbered = list(placed(rows))
+    recording.split = other is not None
+    recording.feed(numbered[:end])
+    recording.split = False
     if other is not None:
         recording.add_sidecar(other, len(rows))
-    for line, raw in enumerate(rows[end:], end + 1):
-        recording.take(raw, line)
+    recording.feed(numbered[end:])
     about = Fields(manifest, "version", "session_id")
     prompt = fields.text("system_prompt")
     fields.any("version")
@@ -186,33 +186,33 @@ def _find_end(rows: list[Any], sidecar: Json) -> int:
 class _Messages(Reading):
     """Add messages as entries. Blocks that the sidecar `after` repeats word by word are kept."""
 
+    format = NAME
+
     def __init__(self, after: list[Any]) -> None:
-        super().__init__(NAME)
-        self.names: Names = {}
+        super().__init__()
         self.after = {print_ for message in after for print_ in _print_all(message)}
         self.kept_ids: dict[str, list[str]] = {}
+        self.split = False  # whether kept and other blocks of a message become separate entries
 
-    def take(self, raw: Any, line: int, *, split: bool = False) -> None:
-        """Add a message. With `split`, kept and other blocks become separate entries."""
-        source = place(line)
+    def take(self, source: Source, raw: Any) -> None:
         if not isinstance(raw, dict):
-            self.spoil(source, "a message that is not an object")
+            self.spoil("a message that is not an object")
             return
         fields = Fields(raw)
         role = fields.text("role")
         if role is None:
-            self.note("message without a role", source, is_known=False)
+            self.note("message without a role", is_known=False)
             return
         blocks, prints = self._take_blocks(fields), list(_print_all(raw))
         runs: list[tuple[bool, list[int]]] = []
         for index, print_ in enumerate(prints):
             is_kept = print_ in self.after
-            if runs and (runs[-1][0] == is_kept or not split):
+            if runs and (runs[-1][0] == is_kept or not self.split):
                 runs[-1][1].append(index)
             else:
                 runs.append((is_kept, [index]))
         reply = self._take_reply(fields)
-        name = fields.text("id") or f"m{line}"
+        name = fields.text("id") or f"m{source.line}"
         kind = _find_kind(raw)
         for number, (is_kept, places) in enumerate(runs or [(False, [])]):
             parsed_blocks = [blocks[index] for index in places] if runs else blocks
@@ -225,7 +225,6 @@ class _Messages(Reading):
                 self.compact(
                     name,
                     None,
-                    source,
                     boundary | _read_details(about),
                     parsed_blocks=parsed_blocks,
                     extra=fields.rest,
@@ -234,9 +233,7 @@ class _Messages(Reading):
             attached = bool(parsed_blocks) and all(isinstance(block, Document) for block, _ in parsed_blocks)
             if role == "user" and attached and number:
                 more["meta"] = True
-            entry = self.add(
-                name, role, parsed_blocks, None if number else source, {} if number else fields.rest, **more
-            )
+            entry = self.add(name, role, parsed_blocks, {} if number else fields.rest, **more)
             if is_kept:
                 for index in places:
                     self.kept_ids.setdefault(prints[index], []).append(entry.id)
@@ -278,14 +275,12 @@ class _Messages(Reading):
         if details.get("summary") is None:
             details["summary"] = "\n\n".join(block.text for block, _ in own if block.kind == "text")
         details["extra"] = {"messages": count}
-        if changed:
-            blocks = plural(changed, "block of its compaction is", "blocks of its compaction are")
-            self.warnings.append(f"{blocks} neither text nor of the session")
+        strange = "{} neither text nor of the session"
+        self.warn(changed, strange, "block of its compaction is", "blocks of its compaction are")
         name = f"compaction-{sidecar.get('updated_at') or 1}"
         updated_at = sidecar.get("updated_at")
         self.compact(
             name,
-            None,
             None,
             details | {"kept": tuple(dict.fromkeys(kept_ids))},
             parsed_blocks=own,

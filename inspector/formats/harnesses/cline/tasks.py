@@ -2,31 +2,40 @@
 
 Source: FORMATS §6, and tasks of 2025 and 2026. Messages have Anthropic's form and a time, and since 2026 the
 model and the usage of each reply; the input includes cached tokens. Earlier, the usage is on the task's
-screen (`screen`). In older tasks, results of tools are text in user messages, and the harness writes its
+screen. In older tasks, results of tools are text in user messages, and the harness writes its
 details into all of them. A message is therefore the user's only if a part of it is: a task, an answer to a
 finished one, a message in plan mode, or text without marks of the harness.
 
 Roo Code compacts into a message with `isSummary`. Replaced messages name it as `condenseParent`; the messages
 after it were kept or came later. A message with `isTruncationMarker` hides those that name it. Truncations by
 Cline are recorded only on its screen.
+
+Until 2026 only the screen has the usage of a request: in a row `api_req_started` whose text is JSON. A row
+with the index of its messages (`conversationHistoryIndex`) belongs to the next reply. If rows have no index
+and there are as many requests as replies, they are paired in order. Otherwise a reply gets the last request
+before it, by time, if no other reply came between. Whether `tokensIn` includes cached tokens depends on the
+provider: if it is smaller than the cached tokens in one request of the task, it does not. Interrupted rows
+and requests without a reply have no figures and are not counted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from ....session.blocks import Reasoning, ToolOutput
 from ....session.entries import Entry, Source, Usage
 from ....session.session import Session
-from ....text import plural
-from ...json_document import Fields, ParsedBlock, find_blocks, iso_time, join_texts
-from ...recording import Json, Reading, read_inclusive
+from ...json_document import Fields, ParsedBlock, find_blocks, iso_time, join_texts, placed
+from ...json_lines import decode
+from ...recording import Json, Reading, make_cost, read_inclusive
 from ...requests.anthropic_blocks import Names, read_with_rest
 from ...requests.chat_messages import read_part
-from .screen import Condensed, place_requests, read_ranges, read_requests, read_screen_usage
 
+STARTED = "api_req_started"
+_USED = ("tokensIn", "tokensOut", "cacheReads", "cacheWrites")
 NAME = "cline"
 ROO = frozenset({"isSummary", "condenseId", "condenseParent", "isTruncationMarker", "truncationParent"})
 PARENTS = ("condenseParent", "truncationParent")
@@ -46,6 +55,150 @@ _HARNESS = re.compile(
     r"|\[TASK RESUMPTION\]|# task_progress|# TODO LIST|Files attached by the user:|<answer>"
     r"|The user denied this operation|\(This is an automated message|New (?:instructions|message) )"
 )
+
+
+class ScreenRequest(NamedTuple):
+    """A request on the screen, and the number of messages before it; -1 if unknown."""
+
+    before: int
+    counts: Json
+    model: str | None
+    provider: str | None
+    time: str | None
+
+
+def read_requests(rows: Any) -> list[ScreenRequest]:
+    """Return the requests on a screen that have figures."""
+    return list(_find_requests(rows)) if isinstance(rows, list) else []
+
+
+def _find_requests(rows: list[Any]) -> Iterator[ScreenRequest]:
+    for row in rows:
+        fields = Fields(row)
+        if fields.rest.get("say") != STARTED:
+            continue
+        try:
+            figures = Fields(decode((fields.text("text") or "").encode("utf-8", "surrogatepass")))
+        except ValueError:
+            continue
+        if not any(figures.rest.get(name) for name in _USED[:2]):
+            continue
+        about, index = Fields(fields.rest.get("modelInfo")), fields.number("conversationHistoryIndex")
+        yield ScreenRequest(
+            -1 if index is None else int(index) + 1,
+            figures.rest,
+            about.text("modelId"),
+            about.text("providerId"),
+            iso_time(fields.number("ts")),
+        )
+
+
+def place_requests(
+    requests: Sequence[ScreenRequest], replies: Sequence[int], times: Sequence[str | None]
+) -> dict[int, ScreenRequest]:
+    """Assign requests, in the order of the screen, to replies, whose indices ascend.
+
+    Returns them by the reply's index; {} if that is not possible.
+    """
+    if requests and all(request.before >= 0 for request in requests):
+        placed: dict[int, ScreenRequest] = {}
+        for request in requests:
+            index = bisect_left(replies, request.before)
+            if index < len(replies):
+                placed[replies[index]] = request
+        return placed
+    if len(requests) == len(replies):
+        return dict(zip(replies, requests, strict=True))
+    request_times = [request.time for request in requests]
+    if None in request_times or None in times or request_times != sorted(filter(None, request_times)):
+        return {}
+    placed = {}
+    used_requests: set[int] = set()
+    for index, time in zip(replies, times, strict=True):
+        last = bisect_right(request_times, time) - 1  # type: ignore[type-var]
+        if last >= 0 and last not in used_requests:
+            placed[index] = requests[last]
+            used_requests.add(last)
+    return placed
+
+
+def read_screen_usage(requests: Sequence[ScreenRequest]) -> list[Usage]:
+    """Return the usage of each request."""
+    figures = [[_count(request.counts, name) for name in _USED] for request in requests]
+    inclusive = all(sent >= read + written for sent, _, read, written in figures)
+    return [
+        Usage(
+            input=sent - read - written if inclusive else sent,
+            output=replied,
+            cache_read=read,
+            cache_write=written,
+            cost=make_cost(request.counts.get("cost")),
+        )
+        for request, (sent, replied, read, written) in zip(requests, figures, strict=True)
+    ]
+
+
+def _count(figures: Json, name: str) -> float:
+    value = Fields(figures).number(name)
+    return value if value is not None and value >= 0 else 0
+
+
+class Condensed:
+    """The compactions on the screen of a Roo Code task: sizes before and after, and the cost."""
+
+    def __init__(self, rows: Any) -> None:
+        self._compactions: list[Json] = []
+        for row in rows if isinstance(rows, list) else ():
+            fields = Fields(row)
+            self._compactions += [
+                sizes.rest
+                for name in ("contextCondense", "contextTruncation")
+                if (sizes := Fields(fields.rest.get(name))).rest
+            ]
+
+    def find(self, key: str, name: Any, summary: str | None, entry: Json) -> Json:
+        """Find a compaction by its id or summary. Returns sizes for a boundary; adds the cost to `entry`."""
+        for index, record in enumerate(self._compactions):
+            if (name is None or record.get(key) != name) and (
+                not summary or record.get("summary") != summary
+            ):
+                continue
+            del self._compactions[index]  # count a compaction only once, even if its summary is repeated
+            fields = Fields(record)
+            cost = make_cost(fields.number("cost"))
+            if cost is not None:
+                entry["usage"] = Usage(cost=cost)
+            return {
+                "tokens_before": fields.number("prevContextTokens"),
+                "tokens_after": fields.number("newContextTokens"),
+            }
+        return {}
+
+
+def read_ranges(rows: Any) -> dict[int, tuple[int, int]]:
+    """Return the ranges of messages that Cline removed, by the index of the message after which it did so.
+
+    Each row contains the range that is valid from then on. A larger range is a truncation; a smaller one
+    restores messages.
+
+    >>> row = {"conversationHistoryIndex": 6, "conversationHistoryDeletedRange": [2, 3]}
+    >>> read_ranges([row, row, {**row, "conversationHistoryIndex": 9}])
+    {6: (2, 3)}
+    """
+    ranges: dict[int, tuple[int, int]] = {}
+    end = -1
+    for row in rows if isinstance(rows, list) else ():
+        fields = Fields(row)
+        pair, index = (
+            fields.rest.get("conversationHistoryDeletedRange"),
+            fields.number("conversationHistoryIndex"),
+        )
+        if not (isinstance(pair, list) and len(pair) == 2 and all(type(number) is int for number in pair)):
+            continue
+        if pair[1] > end and index is not None and 0 <= pair[0] <= pair[1] <= index:
+            ranges[int(index)] = pair[0], pair[1]
+            end = pair[1]
+    return ranges
 
 
 def is_task(value: Any) -> bool:
@@ -120,26 +273,24 @@ def is_typed(texts: Sequence[str]) -> bool:
 
 def read_task(messages: list[Any], screen: Any = None) -> Session:
     """Read a whole task with the rows of its `screen`. Raises `EmptySession` if there are no messages."""
-    task = _TaskReading(screen)
-    task.take_all(messages)
-    return task.finish()
+    return _TaskReading(screen).read(placed(messages))
 
 
 class _TaskReading(Reading):
-    """The state of a task while its messages are read."""
+    """The state of a task while its messages are read. `line` is the current context."""
+
+    format = NAME
 
     def __init__(self, screen: Any) -> None:
-        super().__init__(NAME)
+        super().__init__()
         self.screen = screen
         self.condensed, self.cuts = Condensed(screen), read_ranges(screen)
-        self.names: Names = {}
         self.cwd: str | None = None
         self.is_roo = False
         self.asked_model: str | None = None
         self.models: dict[str, str | None] = {}  # the requested model, by the id of its reply
         self.thoughts: list[tuple[Source, ParsedBlock]] = []  # reasoning of the next reply
         self.hidden: dict[str, list[str]] = {}  # entries by what replaces them: a summary or a marker
-        self.context: list[str] = []  # ids of entries
 
     def take(self, source: Source, raw: Any) -> None:
         fields, line = Fields(raw), source.line
@@ -148,17 +299,17 @@ class _TaskReading(Reading):
             return
         role = fields.text("role")
         if role is None:
-            self.spoil(source, "a message without a role")
+            self.spoil("a message without a role")
             return
-        stamp = iso_time(fields.number("ts"))
+        self.time = iso_time(fields.number("ts"))
         blocks = find_blocks(fields.any("content"), self._read_block)
         self.is_roo = self.is_roo or bool(ROO & set(fields.rest))
         if raw.get("isSummary") is True:
-            entry = self._condense(source, fields, role, blocks, stamp)
+            entry = self._condense(source, fields, role, blocks)
         elif raw.get("isTruncationMarker") is True:
-            entry = self._truncate(source, fields, blocks, stamp)
+            entry = self._truncate(source, fields, blocks)
         else:
-            entry = self._add_message(source, fields, role, blocks, stamp)
+            entry = self._add_message(source, fields, role, blocks)
             if (cut := self.cuts.get(line - 1)) is not None:
                 self._cut(line, *cut)
         for key in PARENTS:
@@ -168,26 +319,22 @@ class _TaskReading(Reading):
     def _read_block(self, raw: Any) -> ParsedBlock:
         return _read_block(raw, self.names)
 
-    def _condense(
-        self, source: Source, fields: Fields, role: str, blocks: list[ParsedBlock], stamp: str | None
-    ) -> Entry:
+    def _condense(self, source: Source, fields: Fields, role: str, blocks: list[ParsedBlock]) -> Entry:
         """Add a summary. If no message names it, it replaces everything but the task itself."""
         number = fields.rest.get("condenseId")
-        rest = self.context[1:] if role == "assistant" else self.context
+        rest = self.line[1:] if role == "assistant" else self.line
         kept_ids = self._without(self.hidden.get(str(number), rest))
         words = join_texts(blocks)
-        more: Json = {"timestamp": stamp}
+        more: Json = {}
         boundary: Json = {"summary": words, "kept": tuple(kept_ids)}
         boundary |= self.condensed.find("condenseId", number, words, more)
         return self._compact(source, boundary, blocks, fields.rest, more)
 
-    def _truncate(
-        self, source: Source, fields: Fields, blocks: list[ParsedBlock], stamp: str | None
-    ) -> Entry:
+    def _truncate(self, source: Source, fields: Fields, blocks: list[ParsedBlock]) -> Entry:
         """Add a marker of messages that were hidden."""
         number = fields.rest.get("truncationId")
         kept_ids = self._without(self.hidden.get(str(number), []))
-        more: Json = {"timestamp": stamp}
+        more: Json = {}
         boundary: Json = {"trigger": "truncation", "kept": tuple(kept_ids)}
         boundary |= self.condensed.find("truncationId", number, None, more)
         # A summary that is kept is part of the context after the truncation.
@@ -202,24 +349,22 @@ class _TaskReading(Reading):
         removed = {f"m{number + 1}" for number in range(first, last + 1)}
         kept_ids = [name for name in self._without(removed) if not name.startswith("cut")]
         boundary: Json = {"trigger": "truncation", "kept": tuple(kept_ids)}
-        self.context = [self.compact(f"cut{line}", None, None, boundary).id, *kept_ids]
+        self.line = [self.compact(f"cut{line}", None, boundary, timestamp=None).id, *kept_ids]
 
     def _without(self, names: Iterable[str]) -> list[str]:
         removed = set(names)
-        return [name for name in self.context if name not in removed]
+        return [name for name in self.line if name not in removed]
 
     def _compact(
         self, source: Source, boundary: Json, blocks: list[ParsedBlock], extra: Json, more: Json
     ) -> Entry:
         name = f"m{source.line}"
-        entry = self.compact(name, None, source, boundary, parsed_blocks=blocks, extra=extra, **more)
-        self.context = [entry.id, *boundary["kept"]]
+        entry = self.compact(name, None, boundary, parsed_blocks=blocks, extra=extra, **more)
+        self.line = [entry.id, *boundary["kept"]]
         return entry
 
-    def _add_message(
-        self, source: Source, fields: Fields, role: str, blocks: list[ParsedBlock], stamp: str | None
-    ) -> Entry:
-        more: Json = {"timestamp": stamp}
+    def _add_message(self, source: Source, fields: Fields, role: str, blocks: list[ParsedBlock]) -> Entry:
+        more: Json = {}
         if role == "assistant":
             blocks = [*(thought for _, thought in self.thoughts), *blocks]
             about = Fields(fields.rest.get("modelInfo"))
@@ -228,8 +373,7 @@ class _TaskReading(Reading):
             more["usage"] = _read_metrics(fields.rest.get("metrics"))
         elif role != "tool":
             more["meta"] = self._is_meta(blocks)
-        entry = self.add(f"m{source.line}", role, blocks, source, fields.rest, **more)
-        self.context.append(entry.id)
+        entry = self.add(f"m{source.line}", role, blocks, fields.rest, **more)
         if role == "assistant":
             self.models[entry.id] = self.asked_model
             for thought_source, _ in self.thoughts:
@@ -266,16 +410,15 @@ def _add_figures(recording: Reading, screen: Any) -> None:
         return
     places = {int(entry.id[1:]) - 1: entry for entry in recording.entries if entry.kind == "message"}
     replies = [index for index, entry in places.items() if entry.role == "assistant"]
-    placed = place_requests(requests, replies, [places[index].timestamp for index in replies])
+    by_reply = place_requests(requests, replies, [places[index].timestamp for index in replies])
     used = dict(zip(map(id, requests), read_screen_usage(requests), strict=True))
-    for index, request in placed.items():
+    for index, request in by_reply.items():
         entry = places[index]
         more = {"usage": used[id(request)], "model": request.model, "provider": request.provider}
         more = {key: value for key, value in more.items() if getattr(entry, key) is None}
         recording.change(entry.id, **more, timestamp=entry.timestamp or request.time)
-    if rest := len(requests) - len(placed):
-        count = plural(rest, "request", "requests")
-        recording.warnings.append(f"the usage of {count} on the task's screen fits no reply: not counted")
+    lost = "the usage of {} on the task's screen fits no reply: not counted"
+    recording.warn(len(requests) - len(by_reply), lost, "request")
 
 
 def _read_block(raw: Any, names: Names) -> ParsedBlock:

@@ -6,10 +6,10 @@ import re
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from ....session.blocks import Block, Image, Reasoning, Text, ToolOutput
+from ....session.blocks import Block, Reasoning, ToolOutput
 from ....session.entries import Tool, Usage
 from ....session.json_text import stringify
-from ...json_document import Fields, ParsedBlock, unknown
+from ...json_document import Fields, ParsedBlock
 from ...recording import Json, parse_arguments, read_inclusive
 
 EXITED = re.compile(
@@ -84,24 +84,6 @@ def find_usage(info: Json, before: Any, *, forked: bool) -> Usage | None:
 def read_id(meta: Json) -> str:
     """Return the id of a rollout's session; empty if the header has none."""
     return Fields(meta).text("id") or Fields(meta).text("session_id") or ""
-
-
-def read_part(raw: Any) -> ParsedBlock:
-    """Convert one part of a message or of a tool's result."""
-    fields = Fields(raw)
-    kind = fields.rest.get("type")
-    if kind in ("input_text", "output_text", "text", "summary_text", "reasoning_text"):
-        text = fields.text("text")
-        if text is not None:
-            rest = fields.rest
-            return Text(text=text), {key: value for key, value in rest.items() if key != "type"}
-    if kind == "input_image" and (url := fields.text("image_url")) is not None:
-        head, comma, data = url.partition(";base64,")
-        more = {key: value for key, value in fields.rest.items() if key != "type"}
-        if comma and head.startswith("data:"):
-            return Image(media_type=head.removeprefix("data:"), data=data), more
-        return Image(url=url), more
-    return unknown(raw)
 
 
 def read_reasoning(fields: Fields) -> ParsedBlock:

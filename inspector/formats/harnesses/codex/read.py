@@ -8,8 +8,8 @@ other item is added as a new entry after the compaction. An encrypted summary is
 Usage comes from the record of each response (`token_usage_record`), once per response id. Before September
 2026 it comes from `token_count` events, once each time the total grew. The count that Codex writes right
 after a compaction is its own estimate of the context and is stored as the boundary's `tokens_after`. Rows
-that a fork or a sub-agent's rollout copied from its parent are marked as copied and not charged again
-(`copies`). Rollouts of sub-agents in the same folder are stored as `Session.subagents` (`agents`); missing
+that a fork or a sub-agent's rollout copied from its parent are marked as copied and not charged again.
+Rollouts of sub-agents in the same folder are stored as `Session.subagents` (`agents`); missing
 ones are reported as silent.
 
 Until September 2025 rows had no envelope: a header with `id`, `timestamp` and `instructions`, then bare
@@ -20,7 +20,7 @@ working directory occurs only in the text that Codex put before the first prompt
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -33,10 +33,27 @@ from ....session.speakers import judge
 from ....text import plural
 from ...containers import unpack
 from ...json_document import Fields, ParsedBlock, find_blocks, join_texts, unknown
-from ...json_lines import Data, lines_reader, read_lines, take_all
-from ...recording import Json, Reading, ReplayedRows, first_rows, make_call, make_output, read_inclusive
-from .agents import CopiedRows, find_beside, find_parent, join_agents, name_holders, started_agent
-from .copies import CopiedHistory
+from ...json_lines import Data, read_lines, take_all
+from ...recording import (
+    Json,
+    Reading,
+    ReplayedRows,
+    first_rows,
+    make_call,
+    make_output,
+    read_inclusive,
+    replayed_reader,
+)
+from ...requests.chat_messages import read_part
+from .agents import (
+    CopiedHistory,
+    CopiedRows,
+    find_beside,
+    find_parent,
+    join_agents,
+    name_holders,
+    started_agent,
+)
 from .parts import (
     BOOKKEEPING,
     EVENTS,
@@ -53,7 +70,6 @@ from .parts import (
     print_entry,
     read_agent_message,
     read_id,
-    read_part,
     read_reasoning,
     read_repeated_message,
     read_tools,
@@ -62,6 +78,7 @@ from .parts import (
 )
 
 NAME = "codex"
+Rows = Iterable[tuple[Source, Json]]
 UNSHOWN = frozenset({"ghost_snapshot", "additional_tools"})
 HARNESS = ("# AGENTS.md", "<permissions instructions>", "<user_instructions>", "<environment_context>")
 ESTIMATE = "estimated by Codex"
@@ -88,7 +105,7 @@ def sniff(data: Data) -> str | None:
 
 def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     """Read the rollout and those of its sub-agents, each on a sidechain. Raises `EmptySession`."""
-    rollout = Rollout()
+    rollout = ReplayedRows(Rollout)
     main = read_lines(rollout, data)
     main_rows = CopiedRows(row for _, row in rollout.rows)
     agents: list[Session] = []
@@ -96,7 +113,7 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     for name in sorted(other_files):
         if name.removesuffix(".zst") in other_files and name.endswith(".zst"):
             continue  # if both a plain and a packed file exist, read the plain one
-        other = Rollout()
+        other = ReplayedRows(Rollout)
         try:
             content = unpack(other_files[name])
         except ReadError:
@@ -113,71 +130,56 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     return join_agents(main, agents)
 
 
-class Rollout(ReplayedRows):
-    """The rows of a rollout, from which a session is built."""
-
-    def __init__(self) -> None:
-        super().__init__(_RolloutReading)
-
-    def begin(self) -> Reading:
-        return self.reading(self)
-
-    def find_item_texts(self) -> dict[str, tuple[str, ...]]:
-        """Return the texts of all items, by the name of the event that repeats them."""
-        texts: dict[str, list[str]] = {event: [] for event in MESSAGE_EVENTS}
-        for _, row in self.rows:
-            payload = row.get("payload", row)
-            fields = Fields(payload)
-            if row.get("type") == "event_msg" or fields.rest.get("type") != "message":
-                continue
-            event = "agent_message" if fields.rest.get("role") == "assistant" else "user_message"
-            parts = fields.rest.get("content")
-            for part in parts if isinstance(parts, list) else ():
-                texts[event].append(Fields(part).text("text") or "")
-        return {event: tuple(words) for event, words in texts.items()}
-
-    def find_summaries(self) -> dict[str, Usage | None]:
-        """Return the usage of the responses that wrote summaries, by response id, as far as compactions name
-        them; None if the file has no usage of a response."""
-        rows = [(row.get("type"), Fields(row.get("payload"))) for _, row in self.rows]
-        response_ids = (fields.text("compaction_response_id") for kind, fields in rows if kind == "compacted")
-        usages: dict[str, Usage | None] = {name: None for name in response_ids if name is not None}
-        for kind, fields in rows if usages else ():
-            if kind == "token_usage_record" and (name := fields.text("response_id")) in usages:
-                usages[name] = read_inclusive(fields.object("usage"), *USAGE)
-        return usages
-
-    def find_typed_texts(self) -> set[str] | None:
-        """Return the texts that people typed, according to the events; None if there are no such events."""
-        events = (
-            read_repeated_message(payload)
-            for _, row in self.rows
-            if isinstance(payload := row.get("payload"), dict)
-        )
-        typed = {words.strip() for event, words in events if event == "user_message"}
-        return {words for words in typed if not words.startswith(HARNESS)} or None
+def _find_item_texts(rows: Rows) -> dict[str, list[str]]:
+    """Return the texts of all items, by the name of the event that repeats them."""
+    texts: dict[str, list[str]] = {event: [] for event in MESSAGE_EVENTS}
+    for _, row in rows:
+        fields = Fields(row.get("payload", row))
+        if row.get("type") == "event_msg" or fields.rest.get("type") != "message":
+            continue
+        event = "agent_message" if fields.rest.get("role") == "assistant" else "user_message"
+        texts[event] += [Fields(part).text("text") or "" for part in fields.items("content") or ()]
+    return texts
 
 
-class _RolloutReading(Reading):
+def _find_summaries(rows: Rows) -> dict[str, Usage | None]:
+    """Return the usage of the responses that wrote summaries, by response id, as far as compactions name
+    them; None if the file has no usage of a response."""
+    payloads = [(row.get("type"), Fields(row.get("payload"))) for _, row in rows]
+    response_ids = (fields.text("compaction_response_id") for kind, fields in payloads if kind == "compacted")
+    usages: dict[str, Usage | None] = {name: None for name in response_ids if name is not None}
+    for kind, fields in payloads if usages else ():
+        if kind == "token_usage_record" and (name := fields.text("response_id")) in usages:
+            usages[name] = read_inclusive(fields.object("usage"), *USAGE)
+    return usages
+
+
+def _find_typed_texts(rows: Rows) -> set[str] | None:
+    """Return the texts that people typed, according to the events; None if there are no such events."""
+    payloads = (payload for _, row in rows if isinstance(payload := row.get("payload"), dict))
+    events = map(read_repeated_message, payloads)
+    typed = {words.strip() for event, words in events if event == "user_message"}
+    return {words for words in typed if not words.startswith(HARNESS)} or None
+
+
+def _read_part(raw: Any) -> ParsedBlock:
+    return read_part(raw, {})
+
+
+class Rollout(Reading):
     """State while a rollout is read row by row."""
 
-    def __init__(self, rollout: Rollout) -> None:
-        super().__init__(NAME)
-        self.history = CopiedHistory([row for _, row in rollout.rows])
+    format = NAME
+
+    def __init__(self) -> None:
+        super().__init__()
         self.row_count = 0  # rows read
-        self.texts = rollout.find_item_texts()
-        self.summaries = rollout.find_summaries()
-        self.typed = rollout.find_typed_texts()
         self.agents: dict[str, None] = {}  # threads of sub-agents that it started
         self.repeated: dict[str, tuple[frozenset[str], str]] = {}
         self.meta: Json = {}
-        self.model: str | None = None
-        self.window: int | None = None
         self.reply: str | None = None  # id of the entry to which items of the same reply are added
         self.unpaid: str | None = None  # the last reply without usage
         self.total: Any = None
-        self.names: dict[str, str] = {}
-        self.line: list[str] = []
         self.items: dict[str, str] = {}  # id of the entry that contains an item, by item id
         self.missing = 0
         self.agent_text = ""  # the last message from another agent
@@ -187,33 +189,41 @@ class _RolloutReading(Reading):
         self.responses: set[str] = set()
         self.last_event = ("", "", "")
 
+    def read(self, records: Rows) -> Session:
+        """Read all rows. Later rows say what earlier ones repeat, and who typed them."""
+        rows = list(records)
+        self.history = CopiedHistory([row for _, row in rows])
+        self.texts, self.summaries = _find_item_texts(rows), _find_summaries(rows)
+        self.typed = _find_typed_texts(rows)
+        return super().read(rows)
+
     def take(self, source: Source, row: Json) -> None:
         kind, payload = row.get("type"), row.get("payload")
         if self.row_count and self.row_count == self.history.end:
             self.reply = self.unpaid = None
         self.row_count += 1
-        time = Fields(row).text("timestamp")
-        self.updated = time or self.updated
+        self.time = Fields(row).text("timestamp")
+        self.updated = self.time or self.updated
         if payload is None and not self.meta and is_bare_header(row):
             self._take_meta(row)
-            self.note("session_meta", source)
+            self.note("session_meta")
         elif payload is None and row.get("record_type") == "state":
-            self.note("state", source)
+            self.note("state")
         elif not isinstance(kind, str):
-            self.note("row without a type", source, is_known=False)
+            self.note("row without a type", is_known=False)
         elif payload is None and (kind in ("message", "reasoning") or kind.endswith(("_call", "_output"))):
-            self._take_item(source, row, time)
+            self._take_item(source, row)
         elif not isinstance(payload, dict):
-            self.note(kind, source, is_known=False)
+            self.note(kind, is_known=False)
         elif kind == "response_item":
-            self._take_item(source, payload, time)
+            self._take_item(source, payload)
             self._name_item(payload)
         elif kind == "event_msg":
-            self._take_event(source, payload, time)
+            self._take_event(source, payload)
         elif kind == "inter_agent_communication" and (agent_text := read_agent_message(payload)) is not None:
-            self._take_item(source, agent_text, time)
+            self._take_item(source, agent_text)
         elif kind == "compacted":
-            self._take_compaction(source, payload, time)
+            self._take_compaction(source, payload)
         else:
             if kind == "session_meta":
                 self._take_meta(payload)
@@ -221,7 +231,7 @@ class _RolloutReading(Reading):
                 self.model = Fields(payload).text("model") or self.model
             elif kind == "token_usage_record":
                 self._take_record(payload)
-            self.note(kind, source, is_known=kind in BOOKKEEPING)
+            self.note(kind, is_known=kind in BOOKKEEPING)
 
     def _take_meta(self, payload: Json) -> None:
         """Read a header. The first is the header of this rollout; later ones are copies or repeat it."""
@@ -232,68 +242,59 @@ class _RolloutReading(Reading):
         """The fields that mark a copied entry; empty for the rollout's own entries."""
         return {"copied_from": self.history.origin} if self.history.holds(self.row_count - 1) else {}
 
-    def _add(
-        self, name: str, role: str, parsed_blocks: list[ParsedBlock], source: Source | None, **more: Any
-    ) -> str:
-        more.setdefault("parent", self.line[-1] if self.line else None)
-        entry = self.add(name, role, parsed_blocks, source, **more)
-        self.line.append(entry.id)
-        return entry.id
-
     # Items
 
     def _name_item(self, item: Json) -> None:
         """Store the entry of an item under the item's id: a later compaction may refer to it."""
-        if isinstance(name := item.get("id"), str) and self.line and item.get("type") not in UNSHOWN:
-            self.items[name] = self.line[-1]
+        if isinstance(name := item.get("id"), str) and self.tip and item.get("type") not in UNSHOWN:
+            self.items[name] = self.tip
 
-    def _take_item(self, source: Source, payload: Json, time: str | None) -> None:
+    def _take_item(self, source: Source, payload: Json) -> None:
         kind = payload.get("type", "message")
         fields, name = Fields(payload, "type"), f"line-{source.line}"
         if str(kind) in UNSHOWN:
-            self.note(str(kind), source)
+            self.note(str(kind))
             return
         if isinstance(kind, str) and kind.endswith("_output"):
             call = fields.text("call_id") or ""
             self.reply = None
-            self._add(name, "tool", [self._read_output(fields, call)], source, timestamp=time)
+            self.add(name, "tool", [self._read_output(fields, call)])
             return
         if kind == "agent_message":
-            self._take_agent_message(source, fields, time)
+            self._take_agent_message(source, fields)
             return
         role = str(fields.rest.get("role")) if kind == "message" else "assistant"
         if role != "assistant":
             self.reply = None
-            self._take_words(name, source, fields, timestamp=time)
+            self._take_words(name, source, fields)
             return
         parsed_blocks = self._read_reply(kind, payload)
         if self.reply is None:
             more: Json = {"model": self.model, "provider": Fields(self.meta).text("model_provider")}
-            self.reply = self._add(name, "assistant", parsed_blocks, source, timestamp=time, **more)
+            self.reply = self.add(name, "assistant", parsed_blocks, **more).id
             self.unpaid = self.reply
             return
         self.extend(self.reply, parsed_blocks, source)
 
-    def _take_agent_message(self, source: Source, fields: Fields, time: str | None) -> None:
+    def _take_agent_message(self, source: Source, fields: Fields) -> None:
         """Add a message from another agent: text, or encrypted content."""
         self.reply = None
         parts = fields.items("content") or []
         sealed = [part for part in parts if Fields(part).rest.get("type") == "encrypted_content"]
-        parsed_blocks = [read_part(part) for part in parts if part not in sealed]
+        parsed_blocks = [_read_part(part) for part in parts if part not in sealed]
         before, self.agent_text = self.agent_text, "\n".join(block.text for block, _ in parsed_blocks)
         if self.agent_text and before == self.agent_text:
-            self.note("agent_message", source)  # the file holds this message in the old and the new form
+            self.note("agent_message")  # the file holds this message in the old and the new form
             return
         extra = fields.rest | {"speaker": "agent", "way": "notification"}
         extra |= {"sealed": sealed} if sealed else {}
-        self._add(
-            f"line-{source.line}", "user", parsed_blocks, source, extra=extra, timestamp=time, meta=True
-        )
+        name = f"line-{source.line}"
+        self.add(name, "user", parsed_blocks, extra, meta=True)
 
-    def _take_words(self, name: str, source: Source | None, fields: Fields, **more: Any) -> str:
+    def _take_words(self, name: str, source: Source | None, fields: Fields, **more: Any) -> None:
         """Add a message that is not a reply: the user's, or instructions of the harness."""
         label = fields.text("role")
-        parsed_blocks = find_blocks(fields.any("content"), read_part)
+        parsed_blocks = find_blocks(fields.any("content"), _read_part)
         joined_text = join_texts(parsed_blocks)
         kinds = find_kinds(fields.rest)
         foreign = bool(kinds) and not any(kind.startswith("user.") for kind in kinds)
@@ -302,7 +303,7 @@ class _RolloutReading(Reading):
             fields.rest |= judge(joined_text).extra if foreign else {}
         elif "user.text" in kinds:
             more |= {"meta": False}
-        elif self.line and is_shown(self[self.line[-1]].blocks, parsed_blocks, joined_text):
+        elif self.tip and is_shown(self[self.tip].blocks, parsed_blocks, joined_text):
             more |= {"meta": True}
         elif parsed_blocks and all(block.kind == "text" for block, _ in parsed_blocks):
             texts = [block.text.strip() for block, _ in parsed_blocks]
@@ -315,12 +316,12 @@ class _RolloutReading(Reading):
         if source is None and not more.get("meta"):
             # A message that a compaction repeats was typed earlier: it opens no turn.
             more["meta"], extra = True, {"speaker": "user"} | extra
-        return self._add(name, "user", parsed_blocks, source, extra=extra, **more)
+        self.add(name, "user", parsed_blocks, extra, **more)
 
     def _read_reply(self, kind: Any, payload: Json) -> list[ParsedBlock]:
         fields = Fields(payload, "type", "role")
         if kind == "message":
-            parsed_blocks = find_blocks(fields.any("content"), read_part)
+            parsed_blocks = find_blocks(fields.any("content"), _read_part)
             if parsed_blocks and fields.rest:
                 parsed_blocks[-1] = parsed_blocks[-1][0], {"item": fields.rest, **parsed_blocks[-1][1]}
             return parsed_blocks
@@ -348,7 +349,7 @@ class _RolloutReading(Reading):
             failed = inner.flag("success") is False
             output = inner.any("content") if "content" in inner.rest else stringify(output)
         failed = failed or has_failed(output)
-        block, more = make_output(call, output, read_part, name, failed=failed)
+        block, more = make_output(call, output, _read_part, name, failed=failed)
         return block, fields.rest | more
 
     # Events
@@ -361,7 +362,7 @@ class _RolloutReading(Reading):
         whole, all_words = self.repeated[event]
         return text.strip() in whole or squeeze(text) in all_words
 
-    def _take_event(self, source: Source, payload: Json, time: str | None) -> None:
+    def _take_event(self, source: Source, payload: Json) -> None:
         kind = payload.get("type")
         event, text = read_repeated_message(payload)
         form, self.last_event = (
@@ -373,7 +374,7 @@ class _RolloutReading(Reading):
             # Some files contain no items. Then only the event has the text.
             role, part = ("user", "input_text") if event == "user_message" else ("assistant", "output_text")
             item = {"role": role, "content": [{"type": part, "text": text}]}
-            self._take_item(source, {"type": "message", **item}, time)
+            self._take_item(source, {"type": "message", **item})
             return
         self._take_window(payload)
         if kind == "token_count":
@@ -382,7 +383,7 @@ class _RolloutReading(Reading):
             self._roll_back(payload.get("num_turns"))
         elif (agent := started_agent(payload)) is not None and agent != read_id(self.meta):
             self.agents[agent] = None
-        self.note(str(kind), source, is_known=str(kind) in EVENTS)
+        self.note(str(kind), is_known=str(kind) in EVENTS)
 
     def _take_window(self, fields: Json) -> None:
         """Read the window: a turn states it when it starts, and a count of tokens does."""
@@ -400,8 +401,7 @@ class _RolloutReading(Reading):
             self.total = total or self.total
             return
         if not usage.tokens:
-            last_id = self.line[-1] if self.line else None
-            entry = self[last_id] if last_id else None
+            entry = self[self.tip] if self.tip else None
             tokens_after = Fields(last).number("total_tokens")
             if entry is not None and entry.boundary is not None and tokens_after:
                 extra = {**entry.boundary.extra, "tokens_after": ESTIMATE}
@@ -440,10 +440,10 @@ class _RolloutReading(Reading):
         if self.unpaid is not None:
             self.change(self.unpaid, usage=usage, **self._copied)
             self.unpaid = None
-        elif self.line and self[self.line[-1]].role != "assistant":
+        elif self.tip and self[self.tip].role != "assistant":
             # A request whose reply is not in the file, for example because it was interrupted.
-            more: Json = {"usage": usage, "kind": "note", **self._copied}
-            self._add(f"request-{len(self.entries)}", "assistant", [], None, **more)
+            more: Json = {"usage": usage, "kind": "note", "source": None, "timestamp": None, **self._copied}
+            self.add(f"request-{len(self.entries)}", "assistant", [], **more)
 
     def _roll_back(self, count: Any) -> None:
         """Remove the newest turns: the next entry follows the one before them."""
@@ -452,7 +452,7 @@ class _RolloutReading(Reading):
         while turns_left > 0 and index:
             index -= 1
             turns_left -= self[self.line[index]].opens_turn
-        del self.line[index:]
+        self.cut(index)
         self.reply = self.unpaid = None
 
     # Compactions
@@ -466,7 +466,7 @@ class _RolloutReading(Reading):
             before = self.prints[name] = blocks, print_entry(blocks)
         return before[1]
 
-    def _take_compaction(self, source: Source, payload: Json, time: str | None) -> None:
+    def _take_compaction(self, source: Source, payload: Json) -> None:
         fields = Fields(payload)
         message, after = fields.text("message"), take_history(fields)
         self.reply = self.unpaid = None
@@ -492,7 +492,7 @@ class _RolloutReading(Reading):
                 if text is not None:
                     sealed.append((Reasoning(encrypted=text), item.rest))
                 continue
-            blocks = tuple(block for block, _ in find_blocks(item.rest.get("content"), read_part))
+            blocks = tuple(block for block, _ in find_blocks(item.rest.get("content"), _read_part))
             item_text = "\n".join(block.text for block in blocks)
             names = names_by_print.get(print_entry(blocks), [])
             if summary and summary in item_text:
@@ -507,34 +507,30 @@ class _RolloutReading(Reading):
             kept_ids = [e.id for e in entries if e.role == "user" and e.kind == "message"]
         prompt = self.last_usage.tokens if self.last_usage is not None else None
         sealed_by = {} if summary else {"unreadable": True}
-        entry = self.compact(
+        self.compact(
             f"line-{source.line}",
             shown,
-            source,
             {
                 "tokens_before": prompt,
                 "kept": tuple(dict.fromkeys(kept_ids)),
                 "summary": summary,
                 "extra": sealed_by,
             },
-            parent=self.line[-1] if self.line else None,
-            timestamp=time,
             usage=self.summaries.get(fields.text("compaction_response_id") or ""),
             model=self.model,
             extra=fields.rest,
             **self._copied,
             **({"parsed_blocks": sealed} if sealed and not summary else {}),
         )
-        self.line.append(entry.id)
         for number, raw in enumerate(fresh, 1):
             name = f"line-{source.line}.{number}"
             if raw.get("type", "message") == "message" and raw.get("role") != "assistant":
-                self._take_words(name, None, Fields(raw, "type"), timestamp=time)
+                self._take_words(name, None, Fields(raw, "type"))
             elif isinstance(raw.get("type"), str) and str(raw["type"]).endswith("_output"):
                 call = Fields(raw, "type")
-                self._add(name, "tool", [self._read_output(call, call.text("call_id") or "")], None)
+                self.add(name, "tool", [self._read_output(call, call.text("call_id") or "")], timestamp=None)
             else:
-                self._add(name, "assistant", self._read_reply(raw.get("type", "message"), raw), None)
+                self.add(name, "assistant", self._read_reply(raw.get("type", "message"), raw), timestamp=None)
             self._name_item(raw)
 
     def _find_cwd(self) -> str | None:
@@ -550,9 +546,8 @@ class _RolloutReading(Reading):
         if not self.meta:
             warnings.append("its header is not in the file: session id, model and folder may be unknown")
         warnings += self.history.warnings()
-        if self.missing:
-            items = plural(self.missing, "item is", "items are")
-            warnings.append(f"{items} kept by its compactions but not in this file: not counted")
+        kept = "{} kept by its compactions but not in this file: not counted"
+        self.warn(self.missing, kept, "item is", "items are")
         if isinstance(self.meta.get("history_base"), dict):
             warnings.append("its history begins in another file, which is not read")
         version = self.meta.get("cli_version")
@@ -561,20 +556,17 @@ class _RolloutReading(Reading):
         extra |= fields.rest | ({"dynamic_tools": rest} if rest else {})
         return self.make_session(
             id=read_id(self.meta),
-            model=self.model,
-            window=self.window,
             cwd=Fields(self.meta).text("cwd") or self._find_cwd(),
             created=Fields(self.meta).text("timestamp"),
             updated=self.updated,
             system=(Text(text=words),) if words else (),
             tools=tools,
-            leaf=self.line[-1] if self.line else None,
             subagents=tuple(SubAgent(id=name, silent=True) for name in self.agents),
             extra=extra,
         )
 
 
-READER = lines_reader(
+READER = replayed_reader(
     NAME,
     "Codex rollout",
     sniff,

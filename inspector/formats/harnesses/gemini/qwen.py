@@ -9,7 +9,7 @@ on a sidechain, unless the whole chat is a sub-agent's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ....session.blocks import Block, ToolOutput
@@ -17,9 +17,9 @@ from ....session.entries import Source
 from ....session.json_text import stringify
 from ....session.session import Session
 from ...json_document import Fields, ParsedBlock, join_texts
-from ...json_lines import Data, lines_reader
+from ...json_lines import Data
 from ...parents import Chain
-from ...recording import Json, JsonRows, Reading, first_rows
+from ...recording import Json, Reading, first_rows, replayed_reader
 from .parts import make_google_usage, read_parts
 
 NAME = "qwen"
@@ -56,24 +56,14 @@ def sniff(data: Data) -> str | None:
     return "none of its first lines is a message with `parts` and a uuid"
 
 
-class Chat(JsonRows):
-    """The lines of a chat, from which a session is built."""
-
-    def make_session(self) -> Session:
-        reading = _ChatReading()
-        reading.corrupt = list(self.corrupt)
-        return reading.read([(_name(source, row), source, row) for source, row in self.rows])
-
-
-class _ChatReading(Reading):
+class _QwenChat(Reading):
     """State while a chat is read."""
 
-    def __init__(self) -> None:
-        super().__init__(NAME)
-        self.names: dict[str, str] = {}
+    format = NAME
 
-    def read(self, rows: list[tuple[str, Source, Json]]) -> Session:
-        """Build the session from named lines. Raises `EmptySession` if none of them is a message."""
+    def read(self, records: Iterable[tuple[Source, Json]]) -> Session:
+        """Build the session from its lines. Raises `EmptySession` if none of them is a message."""
+        rows = [(_name(source, row), source, row) for source, row in records]
         chain, ends, about = Chain(), dict[str, str](), dict[str, str]()
         title: str | None = None
         parents: list[str | None] = []
@@ -86,21 +76,21 @@ class _ChatReading(Reading):
         own = [name for name, _, row in rows if not _find_agent(row)]
         sidechain_names = {name for name, _, row in rows if _find_agent(row)}
         main_messages = {name for name, _, row in rows if _is_message(row) and not _find_agent(row)}
-        for (name, source, row), link in zip(rows, parents, strict=True):
+        for (name, self.source, row), link in zip(rows, parents, strict=True):
             about |= {k: row[k] for k in ("sessionId", "cwd", "version") if isinstance(row.get(k), str)}
             history = _find_history(row)
             above = chain.find_entry(link)
             parent = ends.get(above or "", above)
             if history is not None:
-                ends[name] = self._compress(name, source, row, history, parent)
+                ends[name] = self._compress(name, row, history, parent)
             elif _is_message(row):
-                ends[name] = self._add_message(name, source, row, parent)
+                ends[name] = self._add_message(name, row, parent)
                 if main_messages and (agent := _find_agent(row)):
                     self.change(ends[name], sidechain=agent)
             else:
                 title = Fields(row.get("systemPayload")).text("customTitle") or title
                 kind = row.get("type")
-                self.note(str(kind), source, is_known=kind == "system")
+                self.note(str(kind), is_known=kind == "system")
         # The last line of the chat may be one that is not a message and follows a sub-agent's line.
         last = [chain.find_entry(name) for name in (own if main_messages else [name for name, _, _ in rows])]
         leaf = next(
@@ -117,7 +107,7 @@ class _ChatReading(Reading):
             extra={"version": about["version"]} if "version" in about else {},
         )
 
-    def _add_message(self, name: str, source: Source, row: Json, parent: str | None) -> str:
+    def _add_message(self, name: str, row: Json, parent: str | None) -> str:
         fields = Fields(row, "uuid", "parentUuid", "sessionId", "cwd", "version")
         kind, message = fields.text("type"), Fields(fields.object("message"))
         message.any("role")
@@ -135,7 +125,6 @@ class _ChatReading(Reading):
             name,
             role,
             parsed_blocks,
-            source,
             fields.rest | message.rest,
             parent=parent,
             timestamp=fields.text("timestamp"),
@@ -145,7 +134,7 @@ class _ChatReading(Reading):
         )
         return entry.id
 
-    def _compress(self, name: str, source: Source, row: Json, history: list[Any], parent: str | None) -> str:
+    def _compress(self, name: str, row: Json, history: list[Any], parent: str | None) -> str:
         payload = Fields(row.get("systemPayload"), "compressedHistory")
         info = Fields(payload.object("info"))
         first, *later = history or [{}]
@@ -174,7 +163,6 @@ class _ChatReading(Reading):
         entry = self.compact(
             name,
             None,
-            source,
             boundary,
             parsed_blocks=parsed_blocks,
             parent=parent,
@@ -184,7 +172,7 @@ class _ChatReading(Reading):
         for index, (role, parts, rest) in enumerate(new, 1):
             # A repeated message, possibly reworded. It was typed earlier, so it opens no turn.
             more: Json = {"meta": True} if role == "user" else {}
-            self.add(f"{name}.{index}", role, parts, None, rest, **more)
+            self.add(f"{name}.{index}", role, parts, rest, **more)
         return self.last or entry.id
 
 
@@ -220,4 +208,4 @@ def _find_history(row: Json) -> list[Any] | None:
     return history if history or status in DONE else None
 
 
-READER = lines_reader(NAME, "Qwen Code chat", sniff, Chat)
+READER = replayed_reader(NAME, "Qwen Code chat", sniff, _QwenChat)

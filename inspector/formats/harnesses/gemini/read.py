@@ -14,13 +14,21 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any
 
-from ....errors import ReadError
 from ....session.blocks import Reasoning, ToolCall, ToolOutput
 from ....session.entries import Source
 from ....session.garbage import paused_gc
 from ....session.json_text import stringify
 from ....session.session import Session
-from ...json_document import FILE, Fields, ParsedBlock, join_texts, load, sniff_document
+from ...json_document import (
+    Fields,
+    ParsedBlock,
+    find_lack,
+    join_texts,
+    load_object,
+    placed,
+    refuse,
+    sniff_document,
+)
 from ...json_lines import Data, Reader, iter_values
 from ...recording import Json, Reading, first_rows
 from .parts import make_google_usage, read_parts, read_response
@@ -53,8 +61,8 @@ def _is_reply(value: Any) -> bool:
 
 
 def _judge(value: Any) -> str | None:
-    if not isinstance(value, dict):
-        return "not a JSON object"
+    if lack := find_lack(value):
+        return lack
     messages = value.get("messages")
     if not _is_about(value) and not (isinstance(messages, list) and any(map(_is_reply, messages[:8]))):
         return "it has no `sessionId` and `projectHash`"
@@ -81,37 +89,30 @@ def read(data: Data) -> Session:
     """Read the whole chat. Raises `ReadError`, or `EmptySession` if it contains no messages."""
     chat = _Chat()
     if sniff_document(data, _judge) is None and len(first_rows(data, 2)) < 2:
-        document = load(data)
-        if not isinstance(document, dict):
-            raise ReadError(FILE, detail="it is not a JSON object")
-        chat.about = Fields(document, "messages").rest
-        messages = document.get("messages")
-        chat.take_all(messages if isinstance(messages, list) else ())
-        return chat.finish()
-    for source, row in iter_values(data, chat.corrupt):
-        chat.take(source, row)
-    if not chat.about and not chat.line:
-        raise ReadError(FILE, detail="it has no `sessionId` and no messages")
-    return chat.finish()
+        document = Fields(load_object(data))
+        messages = document.items("messages") or ()
+        chat.about = Fields(document.rest, "messages").rest
+        return chat.read(placed(messages))
+    return chat.read(iter_values(data, chat.corrupt))
 
 
 class _Chat(Reading):
     """State while a chat is read row by row: all messages, and the ones in the current history."""
 
+    format = NAME
+
     def __init__(self) -> None:
-        super().__init__(NAME)
-        self.about: Json = {}
+        super().__init__()
         self.messages: list[_Message] = []
-        self.line: list[_Message] = []
+        self.path: list[_Message] = []
         self.ids: set[Any] = set()  # of all messages
         self._counted: set[str] = set()  # of messages with token counts
         # The messages of the current history by id; None if it changed.
         self._standing: dict[str, _Message] | None = {}
-        self.names: dict[str, str] = {}
 
     def take(self, source: Source, row: Any) -> None:
         if not isinstance(row, dict):
-            self.spoil(source, "not a JSON object")
+            self.spoil("not a JSON object", source)
         elif "$rewindTo" in row:
             self._rewind(row["$rewindTo"])
             self.note("$rewindTo", source)
@@ -145,9 +146,9 @@ class _Chat(Reading):
         self._add(name if isinstance(name, str) else f"m{len(self.messages) + 1}", row, sources)
 
     def _add(self, name: str, raw: Json, sources: list[Source], kind: str = "message") -> _Message:
-        message = _Message(name, raw, self.line[-1] if self.line else None, sources, kind)
+        message = _Message(name, raw, self.path[-1] if self.path else None, sources, kind)
         self.messages.append(message)
-        self.line.append(message)
+        self.path.append(message)
         self._count(raw)
         number = raw.get("id")
         if isinstance(number, str):
@@ -163,14 +164,14 @@ class _Chat(Reading):
     def _find_standing(self) -> dict[str, _Message]:
         if self._standing is None:
             self._standing = {}
-            for message in self.line:
+            for message in self.path:
                 if message.kind == "message" and isinstance(number := message.raw.get("id"), str):
                     self._standing.setdefault(number, message)
         return self._standing
 
     def _rewind(self, name: Any) -> None:
-        index = next((index for index, message in enumerate(self.line) if message.raw.get("id") == name), 0)
-        del self.line[index:]
+        index = next((index for index, message in enumerate(self.path) if message.raw.get("id") == name), 0)
+        del self.path[index:]
         self._standing = None
 
     def _remove(self, gone: set[str]) -> None:
@@ -178,16 +179,16 @@ class _Chat(Reading):
         if not gone & self.ids:
             return
         remaining: list[_Message] = []
-        for message in self.line:
+        for message in self.path:
             if message.raw.get("id") not in gone:
                 message.before = remaining[-1] if remaining else None
                 remaining.append(message)
-        self.line, self._standing = remaining, None
+        self.path, self._standing = remaining, None
 
     def _replace(self, source: Source, messages: list[Any]) -> bool:
         """Read a new history. Returns whether its row became an entry: a compression or cleared outputs."""
         self._standing = None
-        by_id = {str(message.raw.get("id")): message for message in self.line if message.kind == "message"}
+        by_id = {str(message.raw.get("id")): message for message in self.path if message.kind == "message"}
         rows = _drop_repeated_results(
             [row for row in messages if isinstance(row, dict) and row.get("type") in ("user", "gemini")],
             by_id,
@@ -195,7 +196,7 @@ class _Chat(Reading):
         index = next(
             (index for index, row in enumerate(rows[:3]) if SNAPSHOT in stringify(row.get("content"))), None
         )
-        last = next((message for message in reversed(self.line) if message.kind == "compaction"), None)
+        last = next((message for message in reversed(self.path) if message.kind == "compaction"), None)
         if index is not None and last is not None and _is_again(last.raw, rows[index]):
             rows[index] = {**rows[index], "id": last.raw.get("id")}
             return self._change(source, rows, self._find_current(last))
@@ -216,15 +217,15 @@ class _Chat(Reading):
             summary.kept_messages, summary.after = tuple(kept_messages), tuple(after)
             return True
         first = rows[0].get("id") if rows else None
-        starts = (n for n, message in enumerate(self.line) if rows and message.raw.get("id") == first)
+        starts = (n for n, message in enumerate(self.path) if rows and message.raw.get("id") == first)
         before = next(starts, 0)
         return self._change(
-            source, rows, [message for message in self.line[before:] if message.kind == "message"]
+            source, rows, [message for message in self.path[before:] if message.kind == "message"]
         )
 
     def _find_current(self, last: _Message) -> list[_Message]:
         """Return the messages sent since the last compression: those it left, and the later ones."""
-        later = self.line[self.line.index(last) + 1 :]
+        later = self.path[self.path.index(last) + 1 :]
         return [
             *last.after,
             *(message for message in later if message.kind == "message" and message not in last.after),
@@ -253,17 +254,17 @@ class _Chat(Reading):
                 self._renew(current[stays], rows[stays])
             stays += 1
         gone = current[stays:]
-        for message in self.line:
+        for message in self.path:
             message.kept_messages = tuple(other for other in message.kept_messages if other not in gone)
-        first = next((n for n, message in enumerate(self.line) if message in gone), len(self.line))
+        first = next((n for n, message in enumerate(self.path) if message in gone), len(self.path))
         summary = next(
-            (n for n, message in enumerate(self.line) if message.after and message not in gone), -1
+            (n for n, message in enumerate(self.path) if message.after and message not in gone), -1
         )
         if summary > first:
             first = next(
-                (n for n, message in enumerate(self.line) if n > summary and message in gone), len(self.line)
+                (n for n, message in enumerate(self.path) if n > summary and message in gone), len(self.path)
             )
-        del self.line[first:]
+        del self.path[first:]
         for row in rows[stays:]:
             self._add_again(row)
         return False
@@ -285,12 +286,14 @@ class _Chat(Reading):
         return self._add(f"{row.get('id')}", Fields(row, "tokens").rest if again else row, [])
 
     def finish(self) -> Session:
+        if not self.about and not self.path:
+            raise refuse("it has no `sessionId` and no messages")
         ends: dict[int, str | None] = {}
         for message in self.messages:
             parent = ends[id(message.before)] if message.before is not None else None
             ends[id(message)] = self._write(message, parent)
         about = Fields(self.about, "messages")
-        leaf = ends[id(self.line[-1])] if self.line else None
+        leaf = ends[id(self.path[-1])] if self.path else None
         return self.make_session(
             id=about.text("sessionId") or "",
             title=about.text("summary"),
@@ -304,9 +307,10 @@ class _Chat(Reading):
         """Add the entries of a message and return the id of the last one."""
         fields = Fields(message.raw, "id")
         kind, time = fields.text("type"), fields.text("timestamp")
-        source = message.sources[0] if message.sources else None
+        more: Json = {"parent": parent, "timestamp": time}
+        more["source"] = message.sources[0] if message.sources else None
         if message.kind == "micro":
-            return self.clear(message.name, message.cleared, source, parent=parent).id
+            return self.clear(message.name, message.cleared, **more).id
         parsed_blocks = read_parts(fields.any("content"), self.names, message.name)
         if message.kind == "compaction":
             names = (
@@ -314,39 +318,20 @@ class _Chat(Reading):
             )
             kept_ids = tuple(name for name in names if name in self.where)
             boundary = {"summary": join_texts(parsed_blocks), "kept": kept_ids}
-            entry = self.compact(
-                message.name,
-                None,
-                source,
-                boundary,
-                parsed_blocks=parsed_blocks,
-                parent=parent,
-                timestamp=time,
-                extra=fields.rest,
-            )
-            return entry.id
+            more["extra"] = fields.rest
+            return self.compact(message.name, None, boundary, parsed_blocks, **more).id
         if kind == "user":
-            entry = self.add(
-                message.name, "user", parsed_blocks, source, fields.rest, parent=parent, timestamp=time
-            )
+            entry = self.add(message.name, "user", parsed_blocks, fields.rest, **more)
         else:
             outputs = self._take_calls(fields, parsed_blocks, message.name)
             usage = make_google_usage(fields.rest.get("tokens"), *TOKENS)
             if usage is not None:
                 fields.any("tokens")
-            entry = self.add(
-                message.name,
-                "assistant",
-                [*_read_thoughts(fields), *parsed_blocks],
-                source,
-                fields.rest,
-                parent=parent,
-                timestamp=time,
-                usage=usage,
-                model=fields.text("model"),
-            )
+            more |= {"usage": usage, "model": fields.text("model")}
+            blocks = [*_read_thoughts(fields), *parsed_blocks]
+            entry = self.add(message.name, "assistant", blocks, fields.rest, **more)
             if outputs:
-                self.add(f"{entry.id}/results", "tool", outputs, None, parent=entry.id, timestamp=time)
+                self.add(f"{entry.id}/results", "tool", outputs, parent=entry.id, timestamp=time)
         for other in message.sources[1:]:
             self.also(entry.id, other)
         return self.last or entry.id

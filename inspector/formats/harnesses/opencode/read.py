@@ -7,6 +7,10 @@ figures of the message are the sum of its steps and are not counted again. A com
 a part `compaction`, answered by a finished `summary`; messages from `tail_start_id` on are kept. Outputs that
 were cleared later are still in the file and count as cleared. Messages hidden by a `revert` are recorded, but
 not in the context.
+
+The newer form has no parts: a message has a `type`, and its content is next to it; it is converted to the
+form of exports. A row `compaction` contains a summary and, as text, the kept messages; the model gets both.
+Output of the user's shell commands and additions of the harness become synthetic parts.
 """
 
 from __future__ import annotations
@@ -14,31 +18,123 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ....errors import ReadError
 from ....session.blocks import Document, Image, Reasoning, Text, ToolCall
 from ....session.entries import Source, Usage
 from ....session.garbage import paused_gc
 from ....session.session import Session
 from ...image_size import measure
 from ...json_document import (
-    FILE,
     Fields,
     ParsedBlock,
+    find_lack,
     is_number,
     iso_time,
     load,
+    placed,
+    refuse,
     sniff_document,
     unknown,
 )
 from ...json_lines import BOM, Data, Reader
-from ...recording import Json, Reading, make_cost, make_output
-from .next_form import SWITCHES, find_type, is_echo, translate
+from ...recording import Json, Reading, make_output, read_inclusive
 
+SWITCHES = ("agent-switched", "model-switched", "location-switched", "idle")
+"""Records between the messages: changes of agent, model or folder, and the end of a turn."""
+_ADDED = ("synthetic", "system", "skill")
 NAME = "opencode"
 UNSEEN = ("step-start", "step-finish", "snapshot", "patch", "retry", "agent", "subtask", "compaction")
 OWN = frozenset(["slug", "projectID", "directory", "version"])
 """Fields of a session's `info`, in all versions."""
 _PRINTED_LINE = re.compile(rb"\s*Exporting session: [^\n{]{1,200}\n")
+
+
+def find_type(raw: Any) -> str | None:
+    """Return the type of a message in the newer form; None for any other value."""
+    fields = Fields(raw)
+    return None if "info" in fields.rest or fields.text("id") is None else fields.text("type")
+
+
+def is_echo(raw: Any) -> bool:
+    """Return whether a message repeats a shell command of the user for the model."""
+    fields = Fields(raw).rest
+    return fields.get("type") == "synthetic" and Fields(fields.get("metadata")).rest.get("source") == "shell"
+
+
+def translate(raw: Json) -> Json | None:
+    """Return the message with `info` and `parts`; None for types that are not messages.
+
+    >>> translate({"id": "m", "type": "user", "text": "Hi", "time": {"created": 1}})
+    {'info': {'id': 'm', 'time': {'created': 1}, 'role': 'user'}, 'parts': [{'type': 'text', 'text': 'Hi'}]}
+    """
+    fields = Fields(raw)
+    kind = fields.text("type")
+    if kind == "user":
+        user_parts: list[Json] = [{"type": "text", "text": fields.text("text") or ""}]
+        files = [file for file in fields.items("files") or () if isinstance(file, dict)]
+        user_parts += [
+            {"type": "file", "mime": file.get("mime"), "url": file.get("uri"), "filename": file.get("name")}
+            for file in files
+        ]
+        return {"info": fields.rest | {"role": "user"}, "parts": user_parts}
+    if kind in _ADDED or kind == "shell":
+        words = [fields.text(name) for name in ("text", "command", "output")]
+        if (printed := Fields(fields.rest.get("output")).text("output")) is not None:
+            words.append(printed)
+        text = "\n".join(word for word in words if word)
+        added = [{"type": "text", "text": text, "synthetic": True}]
+        return {"info": fields.rest | {"role": "user"}, "parts": added}
+    if kind == "compaction":
+        reason, status = fields.text("reason"), fields.text("status")
+        summary, recent = fields.text("summary"), fields.text("recent")
+        done = bool(summary) and status in (None, "completed")
+        info: Json = {"role": "assistant", "summary": True, "finish": "stop" if done else None}
+        mark = {"type": "compaction"} | ({"auto": reason == "auto"} if reason else {})
+        info |= {"parentID": fields.rest.get("id"), "mark": mark} | _read_model(fields)
+        summary_parts = [{"type": "text", "text": text} for text in (summary, recent) if text]
+        return {"info": fields.rest | info, "parts": summary_parts}
+    if kind != "assistant":
+        return None
+    parts = [_make_part(part) for part in _list_content(fields)]
+    info = {"role": "assistant", "reason": fields.text("finish")} | _read_model(fields)
+    return {"info": fields.rest | info, "parts": parts}
+
+
+def _list_content(fields: Fields) -> list[Json]:
+    """Return the parts of a content. A bare string is a part; other values stay in the fields."""
+    content = fields.rest.get("content")
+    listed = [content] if isinstance(content, str) else content if isinstance(content, list) else []
+    parts = [{"type": "text", "text": item} if isinstance(item, str) else item for item in listed]
+    if odd := [item for item in parts if not isinstance(item, dict)]:
+        fields.rest["content"] = odd
+    elif isinstance(content, str | list):
+        del fields.rest["content"]
+    return [item for item in parts if isinstance(item, dict)]
+
+
+def _read_model(fields: Fields) -> Json:
+    model = Fields(fields.object("model"))
+    return {"modelID": model.text("id"), "providerID": model.text("providerID")}
+
+
+def _make_part(part: Json) -> Json:
+    if part.get("type") != "tool":
+        return part
+    fields = Fields(part)
+    state, times = Fields(fields.object("state")), Fields(fields.rest.get("time"))
+    content = state.rest.get("content")
+    answer = [Fields(text).text("text") for text in _list_content(Fields({"content": content}))]
+    new_state: Json = {}
+    if content is not None or "output" not in state.rest:
+        new_state["output"] = "\n".join(text for text in answer if text)
+    error = state.object("error")
+    if error is not None:
+        new_state["error"] = Fields(error).text("message")
+    if None not in answer and isinstance(content, str | list):
+        state.rest.pop("content", None)
+    if (pruned := times.number("pruned")) is not None:
+        new_state["time"] = {"compacted": pruned}
+    names = {"callID": fields.text("id"), "tool": fields.text("name")}
+    return fields.rest | names | {"state": state.rest | new_state}
 
 
 def sniff(data: Data) -> str | None:
@@ -66,13 +162,9 @@ def _open_answer(value: Any) -> Any:
 
 def _judge(value: Any) -> str | None:
     value = _open_answer(value)
-    if not isinstance(value, dict):
-        return "not a JSON object"
-    info, messages = value.get("info"), value.get("messages")
-    if not isinstance(info, dict):
-        return "it has no `info` of an opencode session"
-    if not isinstance(messages, list):
-        return "it has no list `messages`"
+    if lack := find_lack(value, info=dict, messages=list):
+        return lack
+    info, messages = value["info"], value["messages"]
     # The id may be redacted or missing; then the rest of the export identifies the format.
     if (
         str(info.get("id")).startswith("ses_")
@@ -92,18 +184,20 @@ def _is_message(raw: Any) -> bool:
 def read(data: Data) -> Session:
     """Read the whole session. Raises `ReadError`, or `EmptySession` if it contains no messages."""
     document = _open_answer(load(_skip_printed_line(data)))
-    if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
-        raise ReadError(FILE, detail="it has no list `messages`")
-    reading = _ExportReading(document["messages"])
-    reading.take_all(document["messages"])
-    return reading.read(Fields(document, "messages"))
+    if lack := find_lack(document, messages=list):
+        raise refuse(lack)
+    return _ExportReading(document).read(placed(document["messages"]))
 
 
 class _ExportReading(Reading):
     """State while an export is read message by message."""
 
-    def __init__(self, messages: list[Any]) -> None:
-        super().__init__(NAME)
+    format = NAME
+
+    def __init__(self, document: Json) -> None:
+        super().__init__()
+        self.document = Fields(document, "messages")
+        messages = document["messages"]
         self.marks: dict[str, Json] = {}
         self.summaries = {
             info["parentID"]
@@ -125,12 +219,12 @@ class _ExportReading(Reading):
     def _take_next(self, source: Source, raw: Json, kind: str) -> None:
         """Read one message of opencode's newer form."""
         if kind == "shell" and self.echoes:
-            self.note(kind, source)  # the next message repeats the shell's output for the model
+            self.note(kind)  # the next message repeats the shell's output for the model
             return
         message = translate(raw)
         if message is None:
             name = kind if kind in SWITCHES else f"message of type {kind}"
-            self.note(name, source, is_known=kind in SWITCHES)
+            self.note(name, is_known=kind in SWITCHES)
             return
         mark = message["info"].pop("mark", None)
         if mark is not None and message["info"]["finish"]:
@@ -140,7 +234,7 @@ class _ExportReading(Reading):
     def _take(self, source: Source, raw: Any) -> None:
         """Read one message with its parts."""
         if not isinstance(raw, dict) or not isinstance(raw.get("info"), dict):
-            self.spoil(source, "a message without `info`")
+            self.spoil("a message without `info`")
             return
         info, outer = Fields(raw["info"]), Fields(raw, "info", "parts")
         name = info.text("id") or f"m{source.line}"
@@ -155,23 +249,21 @@ class _ExportReading(Reading):
         self.begins[name] = self.last
         extra = info.rest | outer.rest | ({"time": times.rest} if times.rest else {})
         mark = next((part for part in parts if part.get("type") == "compaction"), None)
-        stamp = iso_time(created)
+        self.time = iso_time(created)
         if role == "user" and mark is not None:
             if name in self.summaries:
                 self.marks[name] = mark
-            self.note("compaction", source)
+            self.note("compaction")
         elif role == "user":
-            self._add_prompt(name, source, parts, extra, stamp)
+            self._add_prompt(name, parts, extra)
         elif role == "assistant" and raw["info"].get("summary") is True:
-            self._add_summary(name, source, raw["info"], parts, extra, stamp)
+            self._add_summary(name, raw["info"], parts, extra)
         elif role == "assistant":
-            self._add_reply(name, source, info, parts, extra, stamp)
+            self._add_reply(name, info, parts, extra)
         else:
-            self.note(f"message of role {role}", source, is_known=False)
+            self.note(f"message of role {role}", is_known=False)
 
-    def _add_prompt(
-        self, name: str, source: Source, parts: list[Json], extra: Json, time: str | None
-    ) -> None:
+    def _add_prompt(self, name: str, parts: list[Json], extra: Json) -> None:
         """Add a prompt. Parts that the harness added become a separate entry."""
         typed = [part for part in parts if part.get("synthetic") is not True]
         added = [part for part in parts if part.get("synthetic") is True]
@@ -180,22 +272,13 @@ class _ExportReading(Reading):
         if unseen:
             extra = {**extra, "parts": unseen}
         if parsed_blocks or not added:
-            self.add(name, "user", parsed_blocks, source, extra, timestamp=time)
+            self.add(name, "user", parsed_blocks, extra)
         if added:
-            first = None if parsed_blocks else source
-            self.add(
-                f"{name}/added" if parsed_blocks else name,
-                "user",
-                [_read_part(part) for part in added],
-                first,
-                {} if parsed_blocks else extra,
-                timestamp=time,
-                meta=True,
-            )
+            blocks = [_read_part(part) for part in added]
+            name, extra = (f"{name}/added", {}) if parsed_blocks else (name, extra)
+            self.add(name, "user", blocks, extra, meta=True)
 
-    def _add_reply(
-        self, name: str, source: Source, info: Fields, parts: list[Json], extra: Json, time: str | None
-    ) -> None:
+    def _add_reply(self, name: str, info: Fields, parts: list[Json], extra: Json) -> None:
         steps: list[list[Json]] = [[]]
         for part in parts:
             steps[-1].append(part)
@@ -224,9 +307,7 @@ class _ExportReading(Reading):
                 name if number == 1 else f"{name}/{number}",
                 "assistant",
                 parsed_blocks,
-                source if number == 1 else None,
                 (extra | more) if number == 1 else more,
-                timestamp=time,
                 usage=read_tokens(tokens, (end or extra).get("cost")),
                 model=_text(extra, "modelID"),
                 provider=_text(extra, "providerID"),
@@ -234,7 +315,7 @@ class _ExportReading(Reading):
                 error=_describe(error) if number == len(steps) else None,
             )
             if outputs:
-                self.add(f"{entry.id}/results", "tool", outputs, None, timestamp=time)
+                self.add(f"{entry.id}/results", "tool", outputs)
 
     def _add_tool(self, part: Json, parsed_blocks: list[ParsedBlock], outputs: list[ParsedBlock]) -> None:
         """Add a call and its result, which are in the same part."""
@@ -256,14 +337,12 @@ class _ExportReading(Reading):
         due = [cleared_at for cleared_at in sorted(self.cleared) if not is_number(now) or cleared_at <= now]
         calls = [call for cleared_at in due for call in self.cleared.pop(cleared_at)]
         if calls:
-            self.clear(f"cleared-{len(self.entries) + 1}", calls, timestamp=iso_time(due[-1]))
+            self.clear(f"cleared-{len(self.entries) + 1}", calls, source=None, timestamp=iso_time(due[-1]))
 
-    def _add_summary(
-        self, name: str, source: Source, info: Json, parts: list[Json], extra: Json, time: str | None
-    ) -> None:
+    def _add_summary(self, name: str, info: Json, parts: list[Json], extra: Json) -> None:
         mark = self.marks.get(str(info.get("parentID")))
         if mark is None:
-            self.note("unfinished summary", source)
+            self.note("unfinished summary")
             return
         words = "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
         fields = Fields(mark, "type", "id", "messageID", "sessionID")
@@ -275,21 +354,11 @@ class _ExportReading(Reading):
             "extra": fields.rest,
         }
         usage = read_tokens(info.get("tokens"), info.get("cost"))
-        self.compact(
-            name,
-            words,
-            source,
-            boundary,
-            extra=extra,
-            timestamp=time,
-            usage=usage,
-            model=_text(extra, "modelID"),
-        )
+        self.compact(name, words, boundary, extra=extra, usage=usage, model=_text(extra, "modelID"))
 
-    def read(self, document: Fields) -> Session:
-        """Build the session. Raises `EmptySession` if there are no messages."""
+    def finish(self) -> Session:
         self._clear(None)
-        info = Fields(document.object("info"))
+        info = Fields(self.document.object("info"))
         times, revert = Fields(info.object("time")), Fields(info.rest.get("revert"))
         more: Json = {}
         hidden = revert.text("messageID")
@@ -305,7 +374,7 @@ class _ExportReading(Reading):
             cwd=info.text("directory") or Fields(info.rest.get("location")).text("directory"),
             created=iso_time(times.number("created")),
             updated=iso_time(times.number("updated")),
-            extra=document.rest | info.rest | ({"version": version} if version else {}),
+            extra=self.document.rest | info.rest | ({"version": version} if version else {}),
             **more,
         )
 
@@ -331,19 +400,8 @@ def read_tokens(raw: Any, cost: Any) -> Usage | None:
     >>> read_tokens({"input": 5, "output": 2, "reasoning": 1, "cache": {"read": 9}}, 0).tokens
     17
     """
-    fields = Fields(raw)
-    cache = Fields(fields.object("cache"))
-    prompt, output = fields.number("input"), fields.number("output")
-    if prompt is None and output is None:
-        return None
-    return Usage(
-        input=prompt or 0,
-        output=(output or 0) + (fields.number("reasoning") or 0),
-        cache_read=cache.number("read") or 0,
-        cache_write=cache.number("write") or 0,
-        total=fields.number("total"),
-        cost=make_cost(cost),
-    )
+    keys = ("input", "output", "cache/read", "cache/write", "total")
+    return read_inclusive(raw, *keys, thoughts="reasoning", cost=cost, inclusive=False)
 
 
 def _read_part(part: Json) -> ParsedBlock:

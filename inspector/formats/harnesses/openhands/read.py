@@ -1,26 +1,35 @@
 """Read OpenHands' events: lines, a list, or a folder with a file for each event. Condensations are events.
 
-Source: FORMATS §11. The input is lines of events, a list of them, or a conversation's state with its events
-(`folder`). Actions of one reply (with the same `llm_response_id`) become one entry. Text that the harness
+Source: FORMATS §11. The input is lines of events, a list of them, or a conversation's state with its events.
+Actions of one reply (with the same `llm_response_id`) become one entry. Text that the harness
 added after a message, such as a skill, is a separate entry. A condensation names the events to forget and
 contains a summary: the other events are kept. An event of 2026 may name its parent, so that a conversation
 has branches; the last event of the file is the leaf. Usage is taken from `stats`, by response id. If `stats`
 has only totals, the increase of the totals is the usage of the next reply.
+
+In the folder of a conversation, the events are files `event-<number>-<id>.json` in `events/`, and
+`base_state.json` contains the conversation's id, the working directory and the usage (the SDK's guide to
+persistence). Its other fields (settings of the agent, names of secrets) are not read.
+
+The events contain a command's output, and the shell's state as `metadata`; the model is sent both. The SDK's
+`TerminalObservation` and the older `CmdOutputObservation` append the same lines to the output. Results of
+more than 30,000 characters are shortened in the middle when they are sent. The file does not show it, and it
+is not done here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from ....errors import RECOGNISED, EmptySession
+from ....errors import RECOGNISED, EmptySession, ReadError
 from ....session.blocks import Reasoning, Text
-from ....session.entries import Source, Tool
+from ....session.entries import Source
 from ....session.garbage import paused_gc
 from ....session.session import Session
-from ....text import plural
-from ...json_document import FILE, Fields, ParsedBlock, find_blocks, load, place, sniff_document
+from ...json_document import FILE, Fields, ParsedBlock, find_blocks, load, place, placed, sniff_document
 from ...json_lines import Data, Reader, read_lines
 from ...recording import (
     Json,
@@ -31,9 +40,11 @@ from ...recording import (
     read_inclusive,
 )
 from ...requests.chat_messages import read_answer, read_chat_tools, read_message, read_part
-from .folder import MOST, STATE, State, find_beside, is_state, list_events, name_holders
-from .output import add_exit_status
 
+STATE = "base_state.json"
+MOST = 10_000
+"""Maximum number of events read from a folder."""
+_EVENT = re.compile(r"(?:^|/)event-(\d{1,9})-[^/]+\.json$")
 NAME = "openhands"
 ROOT = "__root__"
 """The parent id of the first event of a conversation, if events have parents."""
@@ -51,6 +62,93 @@ KINDS = frozenset(
         *("CondensationSummaryEvent", "ConversationErrorEvent", "HookExecutionEvent"),
     ]
 )
+
+
+def add_exit_status(content: Any, metadata: Any) -> Any:
+    """Return the content as the model was shown it; unchanged if there is no state of a shell.
+
+    >>> add_exit_status("a.py", {"exit_code": 0, "working_dir": "/w", "suffix": ""})
+    'a.py\\n[Current working directory: /w]\\n[Command finished with exit code 0]'
+    >>> add_exit_status("a.py", None)
+    'a.py'
+    """
+    fields = Fields(metadata)
+    if not fields.rest:
+        return content
+    code = fields.number("exit_code")
+    lines = [
+        f"[{name}: {value}]"
+        for key, name in (
+            ("working_dir", "Current working directory"),
+            ("py_interpreter_path", "Python interpreter"),
+        )
+        if (value := fields.text(key))
+    ]
+    if code is not None and code != -1:
+        lines.append(f"[Command finished with exit code {code}]")
+    before, behind = fields.text("prefix") or "", fields.text("suffix") or ""
+    behind = "\n".join([behind, *lines])
+    if not before and not behind:
+        return content
+    if isinstance(content, list):
+        texts = [text for part in content if (text := Fields(part).text("text")) is not None]
+        if len(texts) < len(content):
+            return [
+                *([{"type": "text", "text": before}] if before else []),
+                *content,
+                {"type": "text", "text": behind},
+            ]
+        return f"{before}{''.join(texts)}{behind}"
+    return f"{before}{content}{behind}" if isinstance(content, str) else content
+
+
+def is_state(value: Any) -> bool:
+    """Return whether a document is the state of a conversation."""
+    fields = Fields(value).rest
+    return isinstance(fields.get("agent"), dict) and {"id", "persistence_dir", "execution_status"} <= set(
+        fields
+    )
+
+
+def find_beside(data: Data, name: str) -> tuple[str, ...]:
+    """Return the pattern of the events if the file is a conversation's state."""
+    return ("events/event-*.json",) if name == STATE else ()
+
+
+def name_holders(name: str, head: bytes) -> tuple[str, ...]:
+    """Return the path of the state from a file with an event; () for any other file.
+
+    >>> name_holders("event-00003-ab1.json", b'{"kind": "MessageEvent"}')
+    ('../base_state.json',)
+    """
+    return (f"../{STATE}",) if _EVENT.match(name) and b'"kind"' in head else ()
+
+
+def list_events(other_files: Mapping[str, Data]) -> Iterator[tuple[int, Json | None]]:
+    """Yield the events of a folder by number, which may occur twice; None for an unreadable file."""
+    for number, name in sorted(
+        (int(match[1]), name) for name in other_files if (match := _EVENT.search(name))
+    ):
+        try:
+            event = load(other_files[name])
+        except ReadError:
+            event = None
+        yield number, event if isinstance(event, dict) else None
+
+
+class State:
+    """The fields of a conversation's state: its id, its working directory, the model, and usage."""
+
+    def __init__(self, value: Json) -> None:
+        fields = Fields(value)
+        self.id = fields.text("id") or ""
+        self.cwd = Fields(fields.rest.get("workspace")).text("working_dir")
+        self.model = Fields(Fields(fields.rest.get("agent")).rest.get("llm")).text("model")
+        self.used: dict[str, Json] = {}  # by the id of the response
+        for metrics in Fields(Fields(fields.rest.get("stats")).rest.get("usage_to_metrics")).rest.values():
+            for request in Fields(metrics).items("token_usages") or ():
+                if isinstance(request, dict) and isinstance(request.get("response_id"), str):
+                    self.used[request["response_id"]] = request
 
 
 def sniff(data: Data) -> str | None:
@@ -88,9 +186,7 @@ def read(data: Data) -> Session:
     if is_state(document):
         why = "it is the state of a conversation; its events belong into the folder events/ next to it"
         raise EmptySession(FILE, [(NAME, RECOGNISED)], why)
-    listed = _EventReading()
-    listed.take_all(_find_events(document))
-    return listed.finish()
+    return _EventReading().read(placed(_find_events(document)))
 
 
 @paused_gc()
@@ -105,14 +201,13 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     numbers: list[int] = []
     for number, event in list_events(other_files):
         numbers.append(number)
-        reading.take(place(number + 2), event)
+        reading.feed([(place(number + 2), event)])
     if not numbers:
         return read(data)  # raises an error with the reason
     for response, used in state.used.items():
         reading.used.setdefault(response, used)
-    if missing := max(numbers) + 1 - len(set(numbers)):
-        were = plural(missing, "event is", "events are")
-        reading.warnings.append(f"{were} missing in its folder")
+    gaps = max(numbers) + 1 - len(set(numbers))
+    reading.warn(gaps, "{} missing in its folder", "event is", "events are")
     if len(numbers) >= MOST:
         reading.warnings.append(f"only {MOST:,} events are read of its folder")
     reading.about = {"id": state.id, "cwd": state.cwd}
@@ -120,58 +215,55 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
 
 
 class _EventReading(Reading):
-    """State while a conversation is read event by event."""
+    """State while a conversation is read event by event. `line` is the current context."""
+
+    format = NAME
 
     def __init__(self) -> None:
-        super().__init__(NAME)
-        self.system = ""
-        self.tools: tuple[Tool, ...] = ()
-        self.model: str | None = None
-        self.names: dict[str, str] = {}
+        super().__init__()
+        self.prompt = ""
         self.replies: dict[str, str] = {}
-        self.events: dict[str, list[str]] = {}
+        self.events: dict[str, list[str]] = {}  # the events of each entry
         self.used: dict[str, Json] = {}
-        self.live: list[str] = []
         self.ends: dict[str, str | None] = {}  # the entry that contains an event or precedes it, by event id
-        self.tip: str | None = None
         self.sums: dict[str, float] = {}
         self.grown: dict[str, float] | None = None
-        self.about: Json = {}  # fields of the session from the conversation's state
 
     def take(self, source: Source, row: Any) -> None:
         if not isinstance(row, dict):
-            self.spoil(source, "not a JSON object")
+            self.spoil("not a JSON object")
             return
         fields = Fields(row)
         kind, name = fields.text("kind"), fields.text("id") or f"line-{source.line}"
-        time = fields.text("timestamp")
-        self.times += [time] if time else []
+        self.time = fields.text("timestamp")
+        self.times += [self.time] if self.time else []
         self._go_to(fields)
+        first = len(self.entries)
         if kind == "MessageEvent" and isinstance(row.get("llm_message"), dict):
             message, _ = read_message(fields.any("llm_message"), self.names)
             role = message.role if message.role in ("user", "assistant") else "user"
             more: Json = {} if role == message.role else {"meta": True}
             more |= {"model": self.model} if role == "assistant" else {}
             behind = find_blocks(fields.items("extended_content"), lambda part: read_part(part, self.names))
-            self._add(
-                name, role, message.parsed_blocks, source, fields.rest | message.extra, timestamp=time, **more
-            )
-            self._know(fields, self.live[-1])
+            extra = fields.rest | message.extra
+            entry = self.add(name, role, message.parsed_blocks, extra, **more)
+            self._know(fields, entry.id)
             if behind:
-                self._add(f"{name}/added", "user", behind, None, {}, of=name, timestamp=time, meta=True)
+                self.add(f"{name}/added", "user", behind, meta=True)
         elif kind == "ActionEvent":
-            self._act(name, source, fields, time)
+            self._act(name, source, fields)
         elif kind in OUTPUTS:
-            self._add(name, "tool", [self._read_output(kind, fields)], source, fields.rest, timestamp=time)
+            self.add(name, "tool", [self._read_output(kind, fields)], fields.rest)
         elif kind == "Condensation":
-            self._condense(name, source, fields, time)
+            self._condense(name, fields)
         else:
             if kind == "SystemPromptEvent":
                 self._take_system(fields)
             elif kind == "ConversationStateUpdateEvent" and fields.text("key") == "stats":
                 self._take_stats(Fields(fields.rest.get("value")))
-            self.note(kind or "event without a kind", source, is_known=kind in KINDS)
+            self.note(kind or "event without a kind", is_known=kind in KINDS)
         self.ends[name] = self.tip
+        self.events |= {entry.id: [name] for entry in self.entries[first:]}
 
     def _go_to(self, fields: Fields) -> None:
         """Continue after the parent of an event if it names one, else after the previous event."""
@@ -182,32 +274,15 @@ class _EventReading(Reading):
         if above == self.tip:
             return
         # Another branch: restore the context at that point.
-        self.tip, self.live = above, []
+        self.tip, self.line = above, []
         while above is not None:
             entry = self[above]
             if entry.boundary is not None:
-                self.live += reversed(entry.boundary.kept)
+                self.line += reversed(entry.boundary.kept)
                 break
-            self.live.append(above)
+            self.line.append(above)
             above = entry.parent
-        self.live.reverse()
-
-    def _add(
-        self,
-        name: str,
-        role: str,
-        parsed_blocks: list[ParsedBlock],
-        source: Source | None,
-        extra: Json,
-        *,
-        of: str = "",
-        **more: Any,
-    ) -> None:
-        """Add an entry for an event. It gets the event's id, unless it is a further entry `of` the event."""
-        entry = self.add(name, role, parsed_blocks, source, extra, parent=self.tip, **more)
-        self.events.setdefault(entry.id, []).append(of or name)
-        self.live.append(entry.id)
-        self.tip = entry.id
+        self.line.reverse()
 
     def _know(self, fields: Fields, entry: str) -> None:
         if (number := fields.text("llm_response_id")) is not None:
@@ -216,7 +291,7 @@ class _EventReading(Reading):
                 self.used.setdefault(number, dict(self.grown))
                 self.grown = None
 
-    def _act(self, name: str, source: Source, fields: Fields, time: str | None) -> None:
+    def _act(self, name: str, source: Source, fields: Fields) -> None:
         number = fields.rest.get("llm_response_id")
         parsed_blocks: list[ParsedBlock] = []
         thought = fields.text("reasoning_content")
@@ -231,7 +306,7 @@ class _EventReading(Reading):
         thought_blocks = find_blocks(fields.any("thought"), lambda raw: read_part(raw, self.names))
         call_block = make_call(self.names, call, tool, arguments), tool_call.rest
         reply = self.replies.get(number) if isinstance(number, str) else None
-        if reply is not None and self.live and self.live[-1] == reply == self.tip:
+        if reply is not None and self.line and self.line[-1] == reply == self.tip:
             entry = self[reply]
             self.change(reply, blocks=(*entry.blocks, call_block[0]), sources=(*entry.sources, source))
             self.events[reply].append(name)
@@ -239,8 +314,7 @@ class _EventReading(Reading):
         if thought or signed:
             parsed_blocks.append((Reasoning(text=thought or "", signature=signed), {}))
         parsed_blocks += [*thought_blocks, call_block]
-        self._add(name, "assistant", parsed_blocks, source, fields.rest, timestamp=time, model=self.model)
-        self._know(fields, self.live[-1])
+        self._know(fields, self.add(name, "assistant", parsed_blocks, fields.rest, model=self.model).id)
 
     def _read_output(self, kind: str, fields: Fields) -> ParsedBlock:
         call, tool = fields.text("tool_call_id") or "", fields.text("tool_name")
@@ -253,28 +327,24 @@ class _EventReading(Reading):
         block, rest = read_answer(call, content, self.names, tool or None, failed=failed)
         return block, rest | ({"observation": observation.rest} if observation.rest else {})
 
-    def _condense(self, name: str, source: Source, fields: Fields, time: str | None) -> None:
+    def _condense(self, name: str, fields: Fields) -> None:
         raw = fields.any("forgotten_event_ids")
         forgotten = {item for item in raw if isinstance(item, str)} if isinstance(raw, list) else set()
         kept_ids = [
-            entry_id for entry_id in self.live if not forgotten & set(self.events.get(entry_id, [entry_id]))
+            entry_id for entry_id in self.line if not forgotten & set(self.events.get(entry_id, [entry_id]))
         ]
         summary = fields.text("summary")
         boundary: Json = {"kept": tuple(kept_ids), "summary": summary}
         offset = fields.number("summary_offset")
         boundary["extra"] = {} if offset is None else {"summary_offset": offset}
-        entry = self.compact(
-            name, summary, source, boundary, parent=self.tip, timestamp=time, extra=fields.rest
-        )
-        # A later condensation may also forget this summary.
-        self.events[entry.id] = [name]
-        self.live, self.tip = kept_ids, entry.id
+        self.compact(name, summary, boundary, extra=fields.rest)
+        self.line = kept_ids
 
     def _take_system(self, fields: Fields) -> None:
         for key in ("system_prompt", "dynamic_context"):
             prompt = fields.rest.get(key)
             text = prompt if isinstance(prompt, str) else Fields(prompt).text("text")
-            self.system += f"\n\n{text}" if text and self.system else text or ""
+            self.prompt += f"\n\n{text}" if text and self.prompt else text or ""
         self.tools = read_chat_tools(fields.rest.get("tools"))
 
     def _take_stats(self, stats: Fields) -> None:
@@ -299,13 +369,8 @@ class _EventReading(Reading):
         for number, name in self.replies.items():
             if (usage := read_inclusive(self.used.get(number), *USAGE)) is not None:
                 self.change(name, usage=usage)
-        return self.make_session(
-            model=self.model,
-            system=(Text(text=self.system),) if self.system else (),
-            tools=self.tools,
-            leaf=self.tip or self.last,
-            **self.about,
-        )
+        system = (Text(text=self.prompt),) if self.prompt else ()
+        return self.make_session(system=system, leaf=self.tip or self.last, **self.about)
 
 
 READER = Reader(

@@ -14,18 +14,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....errors import ReadError
 from ....session.blocks import Number, Text, ToolCall
-from ....session.entries import Source, Tool, Usage
+from ....session.entries import Source, Usage
 from ....session.garbage import paused_gc
 from ....session.json_text import stringify
 from ....session.session import Session
-from ....text import plural
-from ...json_document import FILE, Fields, ParsedBlock, find_blocks, load, sniff_document
+from ...json_document import Fields, ParsedBlock, find_blocks, load, placed, refuse, sniff_document
 from ...json_lines import Data, Reader, iter_values
 from ...recording import Json, Reading, first_rows, make_cost, read_inclusive
 from ...requests.chat_messages import read_answer, read_chat_tools, read_chat_usage, read_message, read_part
-from .output import add_exit_status
+from .read import add_exit_status
 
 NAME = "openhands-trajectory"
 HOLDERS = ("history", "trajectory")
@@ -88,79 +86,73 @@ def read(data: Data) -> Session:
         document = load(data)
         events = _find_events(document)
         if not events:
-            raise ReadError(FILE, detail="it holds no list of events")
-        reading.take_all(events)
-        reading.about = Fields(document, *HOLDERS).rest
-        return reading.finish()
+            raise refuse("it holds no list of events")
+        reading.around = Fields(document, *HOLDERS).rest
+        return reading.read(placed(events))
     rows = list(iter_values(data, reading.corrupt))
     for source, row in rows:
-        if (events := _find_events(row)) and isinstance(row, dict):
-            if not reading.about:
-                reading.about = Fields(row, *HOLDERS).rest
-                reading.take_all(events)
-                if len(rows) > 1:
-                    others = plural(len(rows) - 1, "other run is", "other runs are")
-                    reading.warnings.append(f"{others} in the file and not read")
-        else:
-            reading.take(source, row)
+        events = _find_events(row) if isinstance(row, dict) else []
+        if not events:
+            reading.feed([(source, row)])
+        elif not reading.around:
+            reading.around = Fields(row, *HOLDERS).rest
+            unread = "{} in the file and not read"
+            reading.warn(len(rows) - 1, unread, "other run is", "other runs are")
+            reading.feed(placed(events))
     return reading.finish()
 
 
 class _OldEvents(Reading):
-    """State while a run is read event by event."""
+    """State while a run is read event by event. `line` is the current context."""
+
+    format = NAME
 
     def __init__(self) -> None:
-        super().__init__(NAME)
-        self.names: dict[str, str] = {}
-        self.system = ""
-        self.tools: tuple[Tool, ...] = ()
-        self.model: str | None = None
+        super().__init__()
+        self.prompt = ""
         self.replies: dict[str, str] = {}
-        self.events: dict[str, list[int]] = {}
-        self.live: list[str] = []
+        self.events: dict[str, list[int]] = {}  # the numbers of the events of each entry
         self.sums: dict[str, Number] = {}
         self.open_call: str | None = None
-        self.about: Json = {}  # the fields around the events
+        self.around: Json = {}  # the fields around the events
 
     def take(self, source: Source, raw: Any) -> None:
         if not isinstance(raw, dict):
-            self.spoil(source, "not a JSON object")
+            self.spoil("not a JSON object")
             return
         fields = Fields(raw)
         if (time := fields.text("timestamp")) is not None:
             self.times.append(time)
+        self.time = time
         action, observation = fields.text("action"), fields.text("observation")
+        first = len(self.entries)
         if action is not None:
             self.open_call = None
-            self._act(action, source, fields, time)
+            self._act(action, source, fields)
         elif observation is not None:
-            self._observe(observation, source, fields, time)
+            self._observe(observation, fields)
         else:
-            self.note("event without an action or an observation", source, is_known=False)
+            self.note("event without an action or an observation", is_known=False)
+        for entry in self.entries[first:]:
+            self._know(entry.id, raw.get("id"))
 
-    def _add(
-        self, role: str, parsed_blocks: list[ParsedBlock], source: Source, fields: Fields, **more: Any
-    ) -> str:
-        number = fields.rest.get("id")
-        entry = self.add(f"e{number}", role, parsed_blocks, source, fields.rest, **more)
-        self._know(entry.id, number)
-        self.live.append(entry.id)
-        return entry.id
+    def _add(self, role: str, parsed_blocks: list[ParsedBlock], fields: Fields, **more: Any) -> str:
+        return self.add(f"e{fields.rest.get('id')}", role, parsed_blocks, fields.rest, **more).id
 
     def _know(self, entry: str, number: Any) -> None:
         if isinstance(number, int):
             self.events.setdefault(entry, []).append(number)
 
-    def _act(self, kind: str, source: Source, fields: Fields, time: str | None) -> None:
+    def _act(self, kind: str, source: Source, fields: Fields) -> None:
         args = Fields(fields.object("args"))
         speaker = fields.rest.get("source")
         if kind == "condensation":
-            self._condense(source, fields, args, time)
+            self._condense(fields, args)
         elif kind == "system":
             text = args.text("content")
-            self.system += f"\n\n{text}" if text and self.system else text or ""
+            self.prompt += f"\n\n{text}" if text and self.prompt else text or ""
             self.tools = read_chat_tools(args.rest.get("tools")) or self.tools
-            self.note(kind, source)
+            self.note(kind)
         elif kind == "message" and (speaker != "agent" or "tool_call_metadata" not in fields.rest):
             words = args.text("content") or ""
             urls = args.any("image_urls")
@@ -171,15 +163,15 @@ class _OldEvents(Reading):
             parsed_blocks = find_blocks(content, lambda raw: read_part(raw, self.names))
             role = "assistant" if speaker == "agent" else "user"
             own = self._take_metrics(fields) if role == "assistant" else {}
-            self._add(role, parsed_blocks, source, fields, timestamp=time, **own)
+            self._add(role, parsed_blocks, fields, **own)
         elif kind in ASIDE or speaker == "environment":
-            self.note(kind, source)
+            self.note(kind)
         elif isinstance(fields.rest.get("tool_call_metadata"), dict):
-            self._reply(source, fields, time)
+            self._reply(source, fields)
         else:
-            self._do(kind, source, fields, args, time)
+            self._do(kind, fields, args)
 
-    def _reply(self, source: Source, fields: Fields, time: str | None) -> None:
+    def _reply(self, source: Source, fields: Fields) -> None:
         """Add the reply that requested an action by a call: the complete reply is stored with it."""
         called = Fields(fields.object("tool_call_metadata"))
         answer = Fields(called.object("model_response"))
@@ -198,11 +190,11 @@ class _OldEvents(Reading):
         self.model = answer.text("model") or self.model
         usage = read_chat_usage(answer.rest.get("usage"))
         metrics = self._take_metrics(fields, usage)
-        entry = self._add("assistant", parsed_blocks, source, fields, timestamp=time, **metrics)
+        entry = self._add("assistant", parsed_blocks, fields, **metrics)
         if number is not None:
             self.replies[number] = entry
 
-    def _do(self, kind: str, source: Source, fields: Fields, args: Fields, time: str | None) -> None:
+    def _do(self, kind: str, fields: Fields, args: Fields) -> None:
         """Add an action from before function calls, or the user's: the thought and the action."""
         call = f"e{fields.rest.get('id')}"
         thought = args.text("thought")
@@ -212,12 +204,10 @@ class _OldEvents(Reading):
         parsed_blocks.append((ToolCall(id=call, name=kind, input=call_args), {}))
         if fields.rest.get("source") == "user":
             words = fields.text("message") or stringify({kind: call_args})
-            self._add("user", [(Text(text=words), {})], source, fields, timestamp=time)
+            self._add("user", [(Text(text=words), {})], fields)
         else:
             self.open_call = call
-            self._add(
-                "assistant", parsed_blocks, source, fields, timestamp=time, **self._take_metrics(fields)
-            )
+            self._add("assistant", parsed_blocks, fields, **self._take_metrics(fields))
 
     def _take_metrics(self, fields: Fields, usage: Usage | None = None) -> Json:
         """Return the model and the usage of a reply: the increase of the run's sums since the previous reply.
@@ -239,7 +229,7 @@ class _OldEvents(Reading):
         self.model = used.text("model") or self.model
         return {"model": self.model, "usage": usage}
 
-    def _observe(self, kind: str, source: Source, fields: Fields, time: str | None) -> None:
+    def _observe(self, kind: str, fields: Fields) -> None:
         extras = Fields(fields.any("extras"))
         metadata = Fields(fields.any("tool_call_metadata"))
         cause, content = fields.rest.get("cause"), fields.any("content")
@@ -247,13 +237,13 @@ class _OldEvents(Reading):
         if call is None and cause is None and fields.rest.get("id") is None:
             call, self.open_call = self.open_call, None
         if kind == "recall" and (words := _find_recalled(extras)):
-            self._add("user", [(Text(text=words), {})], source, fields, timestamp=time, meta=True)
+            self._add("user", [(Text(text=words), {})], fields, meta=True)
         elif kind in SILENT:
-            self.note(kind, source)
+            self.note(kind)
         elif call is None:
             # An observation without a call is sent to the model as a user message.
             words = content if isinstance(content, str) else stringify(content)
-            self._add("user", [(Text(text=words), {})], source, fields, timestamp=time, meta=True)
+            self._add("user", [(Text(text=words), {})], fields, meta=True)
         else:
             failed = kind == "error" or fields.rest.get("success") is False
             if not failed:  # the code is -1 while the command still runs
@@ -262,9 +252,9 @@ class _OldEvents(Reading):
             name = metadata.text("function_name") or self.names.get(call)
             content = add_exit_status(content, extras.rest.get("metadata"))
             output = read_answer(call, content, self.names, name, failed=failed)
-            self._add("tool", [output], source, fields, timestamp=time)
+            self._add("tool", [output], fields)
 
-    def _condense(self, source: Source, fields: Fields, args: Fields, time: str | None) -> None:
+    def _condense(self, fields: Fields, args: Fields) -> None:
         listed = args.any("forgotten_event_ids")
         gone = {n for n in listed if isinstance(n, int)} if isinstance(listed, list) else set()
         first, last = (args.number(f"forgotten_events_{end}_id") for end in ("start", "end"))
@@ -272,26 +262,21 @@ class _OldEvents(Reading):
         def is_gone(number: int) -> bool:
             return number in gone or (first is not None and last is not None and first <= number <= last)
 
-        kept_ids = [name for name in self.live if not any(map(is_gone, self.events.get(name, [])))]
+        kept_ids = [name for name in self.line if not any(map(is_gone, self.events.get(name, [])))]
         summary, offset = args.text("summary"), args.number("summary_offset")
         boundary: Json = {"kept": tuple(kept_ids), "summary": summary}
         boundary["extra"] = {} if offset is None else {"summary_offset": offset}
-        number = fields.rest.get("id")
         own = self._take_metrics(fields) if "llm_metrics" in fields.rest else {}
-        entry = self.compact(
-            f"e{number}", summary, source, boundary, timestamp=time, extra=fields.rest | args.rest, **own
-        )
-        self._know(entry.id, number)
-        self.live = kept_ids  # only the newest summary is shown
+        name, extra = f"e{fields.rest.get('id')}", fields.rest | args.rest
+        self.compact(name, summary, boundary, extra=extra, **own)
+        self.line = kept_ids  # only the newest summary is shown
 
     def finish(self) -> Session:
-        number = self.about.get("instance_id", self.about.get("id"))
+        number = self.around.get("instance_id", self.around.get("id"))
         return self.make_session(
             id=number if isinstance(number, str) else "",
-            model=self.model,
-            system=(Text(text=self.system),) if self.system else (),
-            tools=self.tools,
-            extra=self.about,
+            system=(Text(text=self.prompt),) if self.prompt else (),
+            extra=self.around,
         )
 
 

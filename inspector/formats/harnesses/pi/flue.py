@@ -7,18 +7,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
-from ....errors import EmptySession, ReadError
+from ....errors import EmptySession
 from ....session.blocks import Text, Unknown
 from ....session.entries import Corrupt, Entry
-from ....session.garbage import paused_gc
 from ....session.json_text import dump_lossless
 from ....session.session import Session
 from ...exports.linearize import NEVER, BranchEntry, Json
-from ...json_document import FILE, Fields, load, place, sniff_document, tell_wordless
-from ...json_lines import Data, Reader
+from ...json_document import (
+    FILE,
+    Fields,
+    document_reader,
+    find_lack,
+    place,
+    refuse,
+    tell_wordless,
+)
 from ...parents import warn_of_repeated
 from ...summary_wording import FLUE_BRANCH, FLUE_SUMMARY
 from .messages import read_boundary, read_message, read_usage, write_records
@@ -30,11 +35,9 @@ TYPES = ("message", "compaction", "branch_summary")
 
 def _judge(value: Any) -> str | None:
     """Return None for an object whose `entries` are linked by `parentId`, else the reason."""
-    if not isinstance(value, dict):
-        return "not a JSON object"
-    entries = value.get("entries")
-    if not isinstance(entries, list):
-        return "it has no list `entries`"
+    if lack := find_lack(value, entries=list):
+        return lack
+    entries = value["entries"]
     if not entries:
         return None if "leafId" in value else "it has no `leafId`"
     first = next((entry for entry in entries if isinstance(entry, dict) and len(entry) > 1), None)
@@ -45,14 +48,12 @@ def _judge(value: Any) -> str | None:
     return None
 
 
-@paused_gc()
-def read(data: Data) -> Session:
+def _read(document: Any) -> Session:
     """Read the whole session. Raises `ReadError`, or `EmptySession` if it contains no messages."""
-    document = load(data)
     fields = Fields(document)
     raw = fields.items("entries")
     if raw is None:
-        raise ReadError(FILE, detail="it has no list `entries`")
+        raise refuse("it has no list `entries`")
     entries: list[Entry] = []
     corrupt: list[Corrupt] = []
     for line, item in enumerate(raw, 1):
@@ -137,7 +138,7 @@ def _read_entry(item: Any, line: int) -> Entry | Corrupt:
 
 ORIGINS = ("prompt", "skill", "shell", "task", "retry")
 """What a message entry may name as its `source` (FLUE §1)."""
-READER = Reader(NAME, "Flue session", partial(sniff_document, judge=_judge), read)
+READER = document_reader(NAME, "Flue session", _judge, _read)
 
 
 def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
