@@ -351,9 +351,6 @@ export const smallRun = (
     compactions: [
       {
         step: 2,
-        turn: 1,
-        at: "e2",
-        reason: "auto",
         before: 150,
         after: 40,
         adopted: true,

@@ -410,9 +410,6 @@ export interface RunEvent {
 /** A compaction of the replay, tokens before and after. */
 export interface RunCompaction {
   step: number;
-  turn: number;
-  at: string;
-  reason: string;
   before: number;
   after: number;
   adopted: boolean;
@@ -481,11 +478,8 @@ export interface Body {
   text: string;
   total: number;
 }
-/** Plan B's retention of a block, the rule that decides it, and the resulting text. */
+/** A block's text after plan B. */
 export interface OtherBody {
-  fate: string;
-  tokens: number;
-  by: string;
   after: Body | null;
   diff: ["gone" | "new" | "same", string][] | null;
 }
@@ -713,11 +707,10 @@ export interface FactsReply {
   rows: FactRow[];
   marks: string[];
   kinds: FactKind[];
-  tier: "inferred" | "planned" | "recorded";
   absent: string;
   sentence: string;
 }
-/** A fact in the list. Turns are 0-based; `row` is the last block that states it, -1 outside this context. */
+/** A fact in the list. Turns are 0-based. */
 export interface FactRow {
   number: number;
   kind: string;
@@ -735,19 +728,13 @@ export interface FactRow {
     | "unclear"
     | "unknown"
     | "verbatim";
-  tier: "inferred" | "planned" | "recorded";
-  words: string;
-  others: number;
   stood: boolean;
   bad: boolean;
   judged: boolean;
   rounds: FactRound[];
-  said: number;
-  by: string[];
   lastTurn: number;
-  row: number;
 }
-/** Outcome of a fact after a recorded compaction, with its evidence; "" if the fact came later. */
+/** Outcome of a fact after a recorded compaction; "" if the fact came later. */
 export interface FactRound {
   outcome:
     | (
@@ -764,7 +751,6 @@ export interface FactRound {
         | "verbatim"
       )
     | "";
-  tier: "inferred" | "planned" | "recorded";
   stood: boolean;
   bad: boolean;
   judged: boolean;
@@ -954,22 +940,13 @@ export interface FactLane {
 /** All content that a recorded compaction removed and that was paid for again. */
 export interface RegretReply {
   marks: RegretMark[];
-  tokens: number;
-  price: string;
-  sentence: string;
   rebuilds: RebuildMark[];
 }
-/** A fact that was needed again, by the block `ref`; `tokens` and `price` are what that took. */
+/** A fact that was needed again; `step` is -1 off the main path. */
 export interface RegretMark {
   step: number;
-  turn: number;
-  ref: string;
   number: number;
-  kind: string;
-  form: string;
   sentence: string;
-  tokens: number;
-  price: string;
 }
 /** A request that had to write its cache again; `step` is -1 off the main path. */
 export interface RebuildMark {
@@ -978,19 +955,15 @@ export interface RebuildMark {
 }
 /** The marks of a summary; `hidden` more are in the part of the text that is not shown. */
 export interface GroundingReply {
-  row: number;
   marks: GroundingMark[];
   hidden: number;
   read: boolean;
   whole: boolean;
 }
-/** Words of a recorded summary that nothing it summarises says. */
+/** Words of a recorded summary that nothing it summarises says; the offsets in its text are UTF-16. */
 export interface GroundingMark {
-  line: number;
   start: number;
   end: number;
-  words: string;
-  what: string;
   sentence: string;
 }
 /** Sentence about the losses of a plan or a compaction, and the number of its findings. */
