@@ -13,8 +13,9 @@ export const makeTypes = async () => {
     ignoreMinAndMaxItems: false,
     style: { printWidth: 110, arrowParens: "avoid" },
   });
-  // A comment of one sentence takes one line.
-  return `${types.replace(/\/\*\*\n *\* (.*)\n *\*\//g, "/** $1 */")}\n${makeTable(outcomes)}`;
+  // A comment says what the type is; the rest of Python's words stands in Python. One of one line takes one line.
+  const brief = types.replace(/^( *\*)\n(?: *\*(?!\/).*\n)+/gm, "");
+  return `${brief.replace(/\/\*\*\n *\* (.*)\n *\*\//g, "/** $1 */")}\n${makeTable(outcomes)}`;
 };
 
 /** The table of the outcomes of facts, which is data and no type. */
@@ -24,11 +25,15 @@ export const OUTCOMES = ${spell(traits)} as const;
 export const WORST_FIRST = ${spell(worstFirst)} as const;
 `;
 
-/** JSON as the formatter writes it: names without quotes, a comma after the last item. */
-const spell = value =>
-  JSON.stringify(value, null, 2)
-    .replace(/^( *)"(\w+)":/gm, "$1$2:")
-    .replace(/(["\]}])\n/g, "$1,\n");
+/** JSON as the formatter writes it: what fits takes one line; names have no quotes, and a comma follows the last item. */
+const spell = items => `[\n${items.map(item => `  ${spellItem(item)},\n`).join("")}]`;
+
+const spellItem = item => {
+  if (typeof item === "string") return JSON.stringify(item);
+  const fields = Object.entries(item).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  const line = `{ ${fields.join(", ")} }`;
+  return line.length <= 107 ? line : `{\n    ${fields.join(",\n    ")},\n  }`;
+};
 
 export const readTypes = () => readFileSync(TYPES, "utf-8");
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { pack } from "../dev/pack";
 import { bytes, ints, readColumns, WireError } from "../src/payloads/columns";
+import { pack } from "./pack";
 
 const { columns, bytes: data } = pack({ a: ["u8", [1, 2, 3]], b: ["i32", [-1, 70_000]] });
 

@@ -1,6 +1,5 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
-import { inventFacts } from "../dev/facts";
 import { PAGE } from "../src/store/facts";
 import {
   blocks,
@@ -18,6 +17,7 @@ import {
   settle,
   wire,
 } from "./factbench";
+import { inventFacts } from "./invented-facts";
 
 afterEach(close);
 

@@ -1,6 +1,5 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
-import { inventFacts } from "../dev/facts";
 import { NO_TRACING } from "../src/model/facts";
 import { TRAITS } from "../src/model/outcomes";
 import { paidNear } from "../src/panels/overview/needed-again-marks";
@@ -24,6 +23,7 @@ import {
   settle,
   wire,
 } from "./factbench";
+import { inventFacts } from "./invented-facts";
 import { until } from "./wait";
 
 afterEach(close);

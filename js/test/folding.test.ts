@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
-import { startKernel } from "../dev/kernel";
 import { findItem, foldRows, itemOfRow, nextDiffering } from "../src/model/folds";
-import { decodePlan, decodeScene, type Plan, type Scene } from "../src/model/plan";
-import { smallPlan, smallScene } from "./small";
+import { longPlan, longScene, smallPlan, smallScene } from "./small";
 
 const { scene } = smallScene();
 const { plan } = smallPlan(scene);
@@ -71,11 +69,9 @@ test("the next differing row wraps around, and does not exist if all rows are eq
 });
 
 test("whatever the cut, every row is shown or folded exactly once", () => {
-  const { traits } = startKernel(60);
-  const long = decodeScene(traits._scene, traits._scene_data) as Scene;
-  const longPlan = decodePlan(traits._plan, traits._plan_data, long) as Plan;
+  const long = longScene(60);
   for (let place = 0; place <= long.entries; place += 7) {
-    const rows = foldRows(long, longPlan, place, new Set([40])).items.flatMap(item => {
+    const rows = foldRows(long, longPlan(long), place, new Set([40])).items.flatMap(item => {
       if (item.kind === "row") return [item.row];
       if (item.kind === "cut" || item.open) return [];
       return Array.from({ length: item.to - item.from }, (_, i) => item.from + i);

@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
-import { startKernel } from "../dev/kernel";
 import { binOfPlace, lineUp, makeAxis, placeAt, stepAt } from "../src/model/axis";
-import { decodeScene, type Scene } from "../src/model/plan";
-import { smallScene } from "./small";
+import { longScene, smallScene } from "./small";
 
 const { scene } = smallScene();
 
@@ -34,8 +32,7 @@ test("turns have their bands", () => {
 });
 
 test("under four pixels a step bars are by turn, none of them narrower, and no block is lost", () => {
-  const { traits } = startKernel(900);
-  const long = decodeScene(traits._scene, traits._scene_data) as Scene;
+  const long = longScene(900);
   for (const width of [300, 700, 1150, 2300]) {
     const axis = makeAxis(long, width);
     expect(axis.level).toBe("turn");

@@ -101,7 +101,7 @@ test("older blocks are dropped by the rule that says so, the pinned one by none"
 test("replayed, the policy does not compact at the recorded step, and then at 156 of 145", () => {
   expect([...run.recorded]).toEqual([10, 120, 140, 15, 25, 51, 57, 102, 109]);
   expect([...run.replayed]).toEqual([10, 120, 140, 140, 156, 16 + 8 + 12, 42, 87, 94]);
-  expect(run.compactions.map(({ at, before, after }) => [at, before, after])).toEqual([["e5", 156, 16]]);
+  expect(run.compactions.map(({ step, before, after }) => [step, before, after])).toEqual([[5, 156, 16]]);
   expect(run.thresholds.map(({ tokens }) => tokens)).toContain(145);
   const done = run.events.findIndex(({ tone }) => tone === "done");
   expect(run.compactions[run.events[done]?.compaction ?? -1]?.after).toBe(16);

@@ -1,44 +1,22 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test, vi } from "vitest";
-import { MemoryHost } from "../dev/host";
-import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
 import { watchTheme } from "../src/ui/theme";
-import { smallPlan, smallScene } from "./small";
+import { close, cutAt, draw, find, plan, requestsOf, scene, wire } from "./bench";
 import { settle } from "./wait";
 
-const { wire, data, scene } = smallScene();
-const plan = (changes: Parameters<typeof smallPlan>[1]) => {
-  const { wire: _plan, data: _plan_data } = smallPlan(scene, changes);
-  return { _plan, _plan_data };
-};
-const cutAt = (place: number, by: "you" | "policy" = "you") =>
-  ({ place, id: scene.entryIds[place] ?? "end", by, sentence: "" }) as const;
-const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
 const press = (node: Element, key: string) =>
   node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
 
-let dispose = () => {};
 const open = async (changes: Partial<Traits> = {}) => {
-  const host = new MemoryHost(
-    {
-      ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], tab: "blocks", block: "", versus: {} },
-      ...{ _seq: 0, _scene: wire, _scene_data: data, ...plan({}), _error: "" },
-      ...changes,
-    },
-    null,
-  );
-  dispose = renderWorkbench(host, document.body);
+  const host = draw(changes);
   await settle();
   return host;
 };
-const requestsOf = (host: MemoryHost, type: string) =>
-  (host.sent as { type: string; id: string }[]).filter(message => message.type === type);
 
 afterEach(() => {
-  dispose();
+  close();
   vi.unstubAllGlobals();
-  document.body.replaceChildren();
 });
 
 test("a fold is opened and closed by the same key, and the hand stays on it", async () => {

@@ -1,15 +1,13 @@
 import { expect, test } from "vitest";
-import { MemoryHost } from "../dev/host";
-import { startKernel } from "../dev/kernel";
 import { ReplayState } from "../src/store/replay";
 import { Sync } from "../src/store/send";
-import { smallRun } from "./small";
+import { MemoryHost } from "./host";
+import { smallRun, smallTraits } from "./small";
 
 const { wire, data } = smallRun();
 
 const open = (replay = false) => {
-  const { traits } = startKernel(5);
-  const host = new MemoryHost({ ...traits, policy: "plain", replay }, null);
+  const host = new MemoryHost(smallTraits({ replay }));
   const sync = new Sync(host);
   const replayState = new ReplayState(host, sync);
   const change = (choices: Parameters<Sync["change"]>[0]) => {

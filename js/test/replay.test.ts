@@ -1,17 +1,13 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
-import { MemoryHost } from "../dev/host";
-import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
-import { SCENARIO, smallPlan, smallRun, smallScene, VALUES } from "./small";
+import { close, draw, find, scene } from "./bench";
+import { SCENARIO, smallPlan, smallRun, VALUES } from "./small";
 import { settle, until } from "./wait";
-
-const { wire: _scene, data: _scene_data, scene } = smallScene();
 
 const frames = () => settle(60);
 /** A component's own changes are drawn a moment later. */
 const soon = () => settle(5);
-const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
 const press = async (node: Element, key: string) => {
   node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
   await soon();
@@ -20,13 +16,8 @@ const events = () => [...document.querySelectorAll('[role="option"]')];
 const chosen = () => events().findIndex(event => event.getAttribute("aria-selected") === "true");
 const valueText = () => find("sawtooth").getAttribute("aria-valuetext");
 
-let dispose = () => {};
 const open = async (changes: Partial<Traits> = {}) => {
-  const { wire: _plan, data: _plan_data } = smallPlan(scene);
-  const sent = { _scene, _scene_data, _plan, _plan_data, _seq: 0, _error: "" };
-  const choices = { cut: "", policy: "plain", settings: {}, at: "", replay: false, tab: "replay" };
-  const host = new MemoryHost({ ...choices, ...sent, _run: {}, _run_data: null, ...changes }, null);
-  dispose = renderWorkbench(host, document.body);
+  const host = draw({ replay: false, tab: "replay", _run: {}, _run_data: null, ...changes });
   await frames();
   return host;
 };
@@ -35,10 +26,7 @@ const replayed = (changes: Parameters<typeof smallRun>[0] = {}) => {
   return { replay: true, _run, _run_data };
 };
 
-afterEach(() => {
-  dispose();
-  document.body.replaceChildren();
-});
+afterEach(close);
 
 test("the button names the policy, asks Python, and says that it is replaying until the answer is there", async () => {
   const host = await open();

@@ -1,14 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { MemoryHost } from "../dev/host";
-import { startKernel } from "../dev/kernel";
 import { Requests } from "../src/payloads/requests";
+import { MemoryHost } from "./host";
+import { smallTraits } from "./small";
 
-const { traits } = startKernel(5);
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const open = () => {
-  const host = new MemoryHost(traits, null);
+  const host = new MemoryHost(smallTraits());
   return { host, requests: new Requests(host) };
 };
 const idOf = (host: MemoryHost, i: number) => (host.sent[i] as { id: string }).id;

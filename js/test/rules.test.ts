@@ -1,7 +1,8 @@
 // @vitest-environment happy-dom
+import { createElement, render } from "preact";
 import { expect, test, vi } from "vitest";
 import { NO_POLICIES } from "../src/model/policies";
-import { makeKnob } from "../src/panels/rules/field";
+import { KnobField } from "../src/panels/rules/knob";
 import { makeRules } from "../src/panels/rules/panel";
 import type { Knob } from "../src/payloads/types";
 import type { Actions, ViewState } from "../src/store/view";
@@ -134,23 +135,22 @@ test("an answer from Python does not overwrite what is being typed", async () =>
   expect(knob("pointer.over").value).toBe("12");
 });
 
-test("arrow keys step by a tenth of the value's size, inside the bounds", () => {
+/** One setting on the page; what it sends is `set`'s. */
+const showKnob = (knob: Partial<Knob>) => {
   const set = vi.fn();
-  const schema = {
-    name: "n",
-    label: "n",
-    type: "integer",
-    value: 20_000,
-    default: 0,
-    minimum: 0,
-    maximum: 20_500,
-  };
-  const { node, show } = makeKnob("r.n", schema as Knob, { set, complain: vi.fn() });
-  show(20_000);
+  const page = document.createElement("div");
+  document.body.replaceChildren(page);
+  render(createElement(KnobField, { id: "r.n", knob: knob as Knob, disabled: false, set }), page);
+  return { node: document.querySelector("input") as HTMLInputElement, set };
+};
+
+test("arrow keys step by a tenth of the value's size, inside the bounds", () => {
+  const schema = { name: "n", label: "n", value: 20_000, default: 0, minimum: 0, maximum: 20_500 };
+  const { node, set } = showKnob({ ...schema, type: "integer" });
   node.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowUp" }));
-  expect(set).toHaveBeenCalledWith(20_500);
+  expect(set).toHaveBeenCalledWith("r.n", 20_500);
   node.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown" }));
-  expect((node as HTMLInputElement).value).toBe("19500");
+  expect(node.value).toBe("19500");
 });
 
 test("a locked rule stays enabled whatever is wanted: it has no switch", async () => {
@@ -160,18 +160,18 @@ test("a locked rule stays enabled whatever is wanted: it has no switch", async (
   expect([find("set-pointer.enabled"), find("set-summary.enabled")]).toEqual([expect.anything(), null]);
 });
 
-test("an emptied number is null if the schema allows it, and an error otherwise", () => {
-  const set = vi.fn();
-  const complain = vi.fn();
+test("an emptied number is null if the schema allows it, and an error otherwise", async () => {
   const knob = plan.rules[0]?.knobs[0] as Knob;
-  const free = makeKnob("r.n", { ...knob, nullable: true }, { set, complain });
-  free.show(50);
-  change(free.node as HTMLInputElement, "");
-  expect(set).toHaveBeenCalledWith(null);
-  const bound = makeKnob("r.n", knob, { set, complain });
-  bound.show(50);
-  change(bound.node as HTMLInputElement, "");
-  expect(complain).toHaveBeenLastCalledWith("size needs a number.");
+  const free = showKnob({ ...knob, nullable: true });
+  change(free.node, "");
+  expect(free.set).toHaveBeenCalledWith("r.n", null);
+  const bound = showKnob({ ...knob, nullable: false });
+  change(bound.node, "");
+  await settle(10);
+  expect([bound.set.mock.calls, document.querySelector('[role="alert"]')?.textContent]).toEqual([
+    [],
+    "size needs a number.",
+  ]);
 });
 
 test("S4-71 each of the two budgets has a control of its own, which sends its own key and value", async () => {

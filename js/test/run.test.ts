@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { pack } from "../dev/pack";
 import {
   bandStates,
   firstSpot,
@@ -11,6 +10,7 @@ import {
   turnStep,
 } from "../src/model/run";
 import { decodeRun } from "../src/model/run-decode";
+import { pack } from "./pack";
 import { smallRun } from "./small";
 
 const { wire, data, run } = smallRun();

@@ -1,22 +1,14 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test, vi } from "vitest";
-import { MemoryHost } from "../dev/host";
-import { renderWorkbench } from "../src/layout/all-tabs";
 import { KEYS } from "../src/layout/key-table";
 import type { Traits } from "../src/payloads/host";
 import type { LessonReply, SearchHit } from "../src/payloads/types";
-import { smallPlan, smallPlayed, smallScene } from "./small";
+import { close, dispose, draw, find, plan, wire } from "./bench";
+import type { MemoryHost } from "./host";
+import { smallPlayed } from "./small";
 import { settle, until } from "./wait";
 
-const { wire, data, scene } = smallScene();
-const planned = smallPlan(scene);
-const traits = (changes: Partial<Traits> = {}): Traits => ({
-  ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], tab: "blocks", block: "", versus: {} },
-  ...{ _seq: 0, _scene: wire, _scene_data: data, _plan: planned.wire, _plan_data: planned.data, _error: "" },
-  ...changes,
-});
 const frames = (time = 60) => settle(time);
-const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
 const root = () => document.querySelector(".ci") as HTMLElement;
 const slider = () => find("cut-handle");
 const press = (key: string, options: KeyboardEventInit = {}, target: Element = root()) => {
@@ -25,16 +17,10 @@ const press = (key: string, options: KeyboardEventInit = {}, target: Element = r
   return event;
 };
 
-let dispose = () => {};
 const open = async (changes: Partial<Traits> = {}, extra: object = {}) => {
-  const host = Object.assign(new MemoryHost(traits(changes), null), extra);
-  dispose = renderWorkbench(host, document.body);
+  const host = draw(changes, extra);
   await frames();
   return host;
-};
-const plan = (changes: Parameters<typeof smallPlan>[1]) => {
-  const { wire: _plan, data: _plan_data } = smallPlan(scene, changes);
-  return { _plan, _plan_data };
 };
 const answer = async (host: MemoryHost, type: string, reply: object) => {
   const request = host.sent.filter(message => (message as { type: string }).type === type).at(-1) as {
@@ -48,10 +34,7 @@ const panels = () =>
     .filter(panel => !panel.hidden)
     .map(panel => panel.dataset.panel);
 
-afterEach(() => {
-  dispose();
-  document.body.replaceChildren();
-});
+afterEach(close);
 
 test("a tab opens by hand, by its number and from Python, and the picture above stays", async () => {
   const host = await open();

@@ -4,9 +4,9 @@
 // that is a session under a harness that waits for /compact, and a provider that clears old outputs from its requests.
 import { readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
-import { MemoryHost } from "../dev/host";
 import { renderWorkbench } from "../src/layout/all-tabs";
 import type { PlanPayload, RunPayload, ScenePayload } from "../src/payloads/types";
+import { MemoryHost } from "./host";
 import { settle } from "./wait";
 
 const read = (name: string): [object, DataView] => {
@@ -38,7 +38,7 @@ const draw = async (prefix: "" | "manual_", changes: Partial<PlanPayload> = {}, 
     tab: run ? ("replay" as const) : ("blocks" as const),
     ...(run ? { _run: replayRun as RunPayload, _run_data } : { _run: {}, _run_data: null }),
   };
-  const host = new MemoryHost(traits, null);
+  const host = new MemoryHost(traits);
   dispose = renderWorkbench(host, document.body);
   await frames();
   return host;

@@ -4,10 +4,11 @@
 //   turn      0        0           0        1        1
 //   step      0        0           0        1        1
 //   tokens    10       5           100      20       30
-import { pack } from "../dev/pack";
 import { decodePlan, decodeScene, type Plan, type Scene } from "../src/model/plan";
 import { decodeRun, type Run } from "../src/model/run-decode";
+import type { Traits } from "../src/payloads/host";
 import type { LessonReply, PlanPayload, RunEvent, RunPayload, ScenePayload } from "../src/payloads/types";
+import { pack } from "./pack";
 
 const named = (...ids: string[]) => ids.map(id => ({ id, label: id.replace("_", " ") }));
 
@@ -224,6 +225,63 @@ export const smallPlan = (
   return { wire, data: bytes, plan: decodePlan(wire, bytes, scene) as Plan };
 };
 
+/** The traits of a widget that shows it. */
+export const smallTraits = (changes: Partial<Traits> = {}): Traits => {
+  const { wire: _scene, data: _scene_data, scene } = smallScene();
+  const { wire: _plan, data: _plan_data } = smallPlan(scene);
+  return {
+    ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], tab: "blocks", block: "", versus: {} },
+    ...{ _seq: 0, _scene, _scene_data, _plan, _plan_data, _error: "" },
+    ...changes,
+  };
+};
+
+/** Turns of one to nine steps, every thirteenth much longer; a step is a call, its output, and maybe words. */
+export const longScene = (steps: number): Scene => {
+  const entries: { turn: number; step: number; role: number; sections: number[] }[] = [];
+  for (let step = 0, turn = 0; step < steps; turn++) {
+    const length = turn % 13 === 5 ? Math.round(0.4 * steps) : ([3, 1, 9, 2, 5][turn % 5] as number);
+    const end = Math.min(steps, step + length);
+    entries.push({ turn, step, role: 0, sections: [1] });
+    for (; step < end; step++) {
+      entries.push({ turn, step, role: 1, sections: step % 3 === 0 ? [2, 3] : [3] });
+      entries.push({ turn, step, role: 2, sections: [4] });
+    }
+  }
+  const blocks = entries.flatMap(({ sections }, entry) => sections.map(section => ({ entry, section })));
+  const { scene } = smallScene();
+  const entryStart = new Int32Array(entries.length + 1);
+  entries.forEach(({ sections }, i) => {
+    entryStart[i + 1] = (entryStart[i] as number) + sections.length;
+  });
+  return {
+    ...scene,
+    ...{ steps, entries: entries.length, blocks: blocks.length, entryStart },
+    entryIds: entries.map((_, i) => `e${i}`),
+    blockEntry: Int32Array.from(blocks, block => block.entry),
+    blockSection: Uint8Array.from(blocks, block => block.section),
+    blockTokens: Int32Array.from(blocks, (_, row) => 1 + ((row * 37) % 900)),
+    entryStep: Int32Array.from(entries, entry => entry.step),
+    entryTurn: Int32Array.from(entries, entry => entry.turn),
+    entryRole: Uint8Array.from(entries, entry => entry.role),
+    stepRow: Int32Array.from({ length: steps + 1 }, (_, step) => {
+      const first = entries.findIndex(entry => entry.step === step);
+      return first < 0 ? blocks.length : (entryStart[first] as number);
+    }),
+  };
+};
+
+/** Outputs become pointers, reasoning and words are dropped or summarised; what is kept stays. */
+export const longPlan = (scene: Scene): Plan => ({
+  ...smallPlan(smallScene().scene).plan,
+  fateOlder: scene.blockSection.map((section, row) => (section === 4 && row % 2 ? 2 : 3 + (row % 2))),
+  fateKept: new Uint8Array(scene.blocks),
+  tokensOlder: Int32Array.from(scene.blockSection, section => (section === 4 ? 7 : 0)),
+  tokensKept: scene.blockTokens,
+  ruleOlder: new Int32Array(scene.blocks),
+  ruleKept: new Int32Array(scene.blocks).fill(-1),
+});
+
 /** A lesson over the small plan: nothing is decided, then the third block is a pointer. */
 export const smallPlayed: LessonReply["played"] = [
   {
@@ -293,9 +351,6 @@ export const smallRun = (
     compactions: [
       {
         step: 2,
-        turn: 1,
-        at: "e2",
-        reason: "auto",
         before: 150,
         after: 40,
         adopted: true,

@@ -1,10 +1,9 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
-import { MemoryHost } from "../dev/host";
-import { startKernel } from "../dev/kernel";
-import { SUMMARY } from "../dev/summary-writer";
 import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
+import { MemoryHost } from "./host";
+import { SUMMARY, startWriter } from "./summary-writer";
 import { settle, until } from "./wait";
 
 const find = <T extends HTMLElement = HTMLButtonElement>(id: string) =>
@@ -34,8 +33,7 @@ interface Request {
 
 let dispose = () => {};
 const start = async (changes: Partial<Traits> = {}, extra: object = {}) => {
-  const kernel = startKernel(40);
-  Object.assign(kernel.traits, changes);
+  const kernel = startWriter(changes);
   const host = Object.assign(new MemoryHost(kernel.traits, kernel), extra);
   dispose = renderWorkbench(host, document.body);
   await settle();

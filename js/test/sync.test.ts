@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { MemoryHost } from "../dev/host";
-import { startKernel } from "../dev/kernel";
 import { Sync } from "../src/store/send";
+import { MemoryHost } from "./host";
+import { smallTraits } from "./small";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const open = () => {
-  const host = new MemoryHost(startKernel(5).traits, null);
+  const host = new MemoryHost(smallTraits());
   return { host, sync: new Sync(host) };
 };
 

@@ -1,16 +1,14 @@
 // @vitest-environment happy-dom
 // The small plan as A cuts at e3; B keeps everything from e1 on, or is what a file records.
 import { afterEach, expect, test, vi } from "vitest";
-import { MemoryHost } from "../dev/host";
-import { renderWorkbench } from "../src/layout/all-tabs";
 import { compare, heldOf, swapped } from "../src/model/compare";
 import { foldRows, nextDiffering } from "../src/model/folds";
 import type { Traits } from "../src/payloads/host";
 import type { PlanPayload } from "../src/payloads/types";
-import { smallPlan, smallScene } from "./small";
+import { close, draw, find, scene } from "./bench";
+import { smallPlan } from "./small";
 import { settle } from "./wait";
 
-const { wire, data, scene } = smallScene();
 const a = smallPlan(scene);
 const early: Partial<PlanPayload> = {
   policy: "other",
@@ -80,27 +78,15 @@ test("A and B change places only where B is a plan of a policy", () => {
 // -- drawn -------------------------------------------------------------------------------------------------
 
 const frames = () => settle(80);
-const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
-let dispose = () => {};
 
 const open = async (changes: Partial<Traits> = {}, needsKernel?: string) => {
-  const traits: Traits = {
-    ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], versus: {}, _seq: 0, _error: "" },
-    ...{ _scene: wire, _scene_data: data, _plan: a.wire, _plan_data: a.data },
-    ...changes,
-  };
-  const host = new MemoryHost(traits, null);
-  if (needsKernel !== undefined) Object.defineProperty(host, "needsKernel", { value: needsKernel });
-  dispose = renderWorkbench(host, document.body);
+  const host = draw(changes, needsKernel === undefined ? {} : { needsKernel });
   await frames();
   return host;
 };
 const withB = { versus: { policy: "other" }, _other: b.wire, _other_data: b.data };
 
-afterEach(() => {
-  dispose();
-  document.body.replaceChildren();
-});
+afterEach(close);
 
 /** In the menu of plans, page by page. */
 const choose = async (...items: string[]) => {

@@ -1,50 +1,22 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
-import { MemoryHost } from "../dev/host";
-import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
-import { smallPlan, smallScene } from "./small";
+import { close, dispose, draw, find, plan, scene, wire } from "./bench";
+import { smallPlan, smallTraits } from "./small";
 import { settle, until } from "./wait";
 
-const { wire, data, scene } = smallScene();
-const planned = smallPlan(scene);
-
-const traits = (changes: Partial<Traits> = {}): Traits => ({
-  cut: "",
-  policy: "plain",
-  settings: {},
-  at: "",
-  _seq: 0,
-  _scene: wire,
-  _scene_data: data,
-  _plan: planned.wire,
-  _plan_data: planned.data,
-  _error: "",
-  ...changes,
-});
-
 const frames = () => settle(60);
-const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
 const press = (node: Element, key: string) =>
   node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 const slider = () => find("cut-handle");
 
-let dispose = () => {};
 const open = async (changes: Partial<Traits> = {}) => {
-  const host = new MemoryHost(traits(changes), null);
-  dispose = renderWorkbench(host, document.body);
+  const host = draw(changes);
   await frames();
   return host;
 };
-const plan = (changes: Parameters<typeof smallPlan>[1]) => {
-  const { wire: _plan, data: _plan_data } = smallPlan(scene, changes);
-  return { _plan, _plan_data };
-};
 
-afterEach(() => {
-  dispose();
-  document.body.replaceChildren();
-});
+afterEach(close);
 
 test("the reading of both gauges comes from Python's columns", async () => {
   await open();
@@ -201,7 +173,7 @@ test("a block is pinned by its entry and its index in it, if the host has pins",
 });
 
 test("a host without pins offers none", async () => {
-  await open();
+  await open({ pins: undefined });
   (document.querySelector('[data-row="2"]') as HTMLElement).click();
   await frames();
   expect(find("pin")).toBeNull();
@@ -265,7 +237,7 @@ test("before anything is sent it says that it loads", async () => {
 test("an error of Python is shown as its sentence, with or without a picture", async () => {
   const host = await open({ _scene: {}, _plan: {}, _error: "notes.txt is no transcript." });
   expect(find("error").textContent).toBe("notes.txt is no transcript.");
-  host.receive({ ...traits() });
+  host.receive({ ...smallTraits() });
   await frames();
   expect((find("error").parentElement as HTMLElement).hidden).toBe(true);
   press(slider(), "ArrowRight");

@@ -14,7 +14,7 @@ from ...planning.diff.pieces import Piece, find_pieces
 from ...planning.fates import DECIDED_BY, REMAINS
 from ...planning.plan import Plan
 from ...planning.summary_jobs import Checkpoint
-from ...policies.table import CLEARED, FATES, VERBATIM, Table
+from ...policies.table import CLEARED, FATES, Table
 from ...redaction.cut import cut_text, redact_long
 from ...session.blocks import Block
 from ...session.entries import Entry
@@ -41,7 +41,6 @@ from .titles import preview_call, title_call
 
 BODY_CHARS = 20_000
 PREVIEW_CHARS = 160
-BY_FILE = "the compaction that the file records"
 
 
 Fact = tuple[str, str]
@@ -70,11 +69,8 @@ class Body(Payload, frozen=True):
 
 
 class OtherBody(Payload, frozen=True):
-    """Plan B's retention of a block, the rule that decides it, and the resulting text."""
+    """A block's text after plan B."""
 
-    fate: str
-    tokens: int
-    by: str
     after: Body | None
     diff: list[Piece] | None
 
@@ -141,7 +137,7 @@ def describe_body(plan: Plan, row: int, other: Plan | DrawnPlan | None = None) -
         facts.append(("downstream", describe_downstream(upstream.id)))
     if table.live.cleared[row]:
         facts.append(("recorded", "this output was cleared before"))
-    other_body = None if other is None else _describe_other(other, row, block)
+    other_body = None if other is None else OtherBody(*_compare(block, _text_of(other, row)))
     return BodyReply(row, _body(block.text), *_compare(block, _after(plan, row)), facts, other_body)
 
 
@@ -165,19 +161,6 @@ def _text_of(other: Plan | DrawnPlan, row: int) -> str | None:
         return _after(other, row)
     cleared = unpack(other.payload.columns, other.data)["fate_kept"][row] == CLEARED
     return CLEARED_TEXT if cleared else None
-
-
-def _describe_other(other: Plan | DrawnPlan, row: int, block: Block) -> OtherBody:
-    """Return plan B's retention of the block, and the rule that decides it."""
-    compared = _compare(block, _text_of(other, row))
-    if isinstance(other, Plan):
-        tokens = int(other.outcome.tokens[row])
-        return OtherBody(FATES[other.fate[row]], tokens, _name_decider(other, row), *compared)
-    columns = unpack(other.payload.columns, other.data)
-    # A recorded compaction treats a block the same for every cut.
-    fate = int(columns["fate_kept"][row])
-    by = BY_FILE if fate != VERBATIM else "no rule"
-    return OtherBody(FATES[fate], int(columns["tokens_kept"][row]), by, *compared)
 
 
 def _reasoning(plan: Plan, entry: Entry, block: Block) -> list[Fact]:

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import field
 
 from ...errors import EditError
-from ...facts.extract.collect import BY, KINDS, OPERATIONS
+from ...facts.extract.collect import KINDS, OPERATIONS
 from ...facts.facts import Fact, Facts
 from ...facts.outcome_finder import Evidence
 from ...facts.outcomes import MISSING, OUTCOMES, WORST_FIRST, Outcome, read_outcome
@@ -59,27 +59,24 @@ NO_FACTS = "Nothing said so far is a path, a command, an error or anything else 
 
 
 class FactRound(Payload, frozen=True):
-    """Outcome of a fact after a recorded compaction, with its evidence; "" if the fact came later.
+    """Outcome of a fact after a recorded compaction; "" if the fact came later.
 
     `bad` says that this compaction left nothing of it, or something false; `judged` that the reader judged it
     not to be lost.
     """
 
     outcome: Outcome | Literal[""]
-    tier: Evidence
     stood: bool
     bad: bool
     judged: bool = False
 
 
 class FactRow(Payload, frozen=True, kw_only=True):
-    """A fact in the list. Turns are 0-based; `row` is the last block that states it, -1 outside this context.
+    """A fact in the list. Turns are 0-based.
 
     `title` is the text in the list; a long path is shortened in its middle. `rounds` holds the outcomes after
-    the recorded compactions, in the order of the reply's `marks`. `words` is how the context after the plan
-    states it; these words could also mean `others` other files. `stood` is False if the fact was not readable
-    before; an absent fact is then not `bad`, nor while its summary is not written yet. `said` is the number
-    of blocks that state it.
+    the recorded compactions, in the order of the reply's `marks`. `stood` is False if the fact was not
+    readable before; an absent fact is then not `bad`, nor while its summary is not written yet.
     """
 
     number: int
@@ -87,17 +84,11 @@ class FactRow(Payload, frozen=True, kw_only=True):
     form: str
     title: str
     outcome: Outcome
-    tier: Evidence
-    words: str
-    others: int
     stood: bool
     bad: bool
     judged: bool
     rounds: list[FactRound]
-    said: int
-    by: list[str]
     last_turn: int
-    row: int
 
 
 class FactKind(Labelled, frozen=True):
@@ -123,7 +114,6 @@ class FactsReply(Payload, frozen=True, kw_only=True):
     rows: list[FactRow]
     marks: list[str]
     kinds: list[FactKind]
-    tier: Evidence
     absent: str
     sentence: str
 
@@ -262,7 +252,6 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
         ],
         marks=[sign for sign, _ in rounds],
         kinds=_kinds(model, listing.trace, numbers),
-        tier=listing.trace.scene.tier,
         absent=UNLESS_NAMED if listing.plan.is_unwritten else label_of("absent"),
         sentence="" if len(listing.trace) else NO_FACTS,
     )
@@ -293,11 +282,11 @@ def _find_rounds(listing: FactListing) -> list[tuple[str, Trace]]:
 
 def _round(model: WorkbenchModel, trace: Trace, fact: Fact) -> FactRound:
     if (fact.kind, fact.form) not in trace:
-        return FactRound("", "recorded", False, False)
+        return FactRound("", False, False)
     traced = trace[fact.kind, fact.form]
     judged = is_judged(model, traced)
     bad = is_bad(model, traced) and not judged
-    return FactRound(traced.outcome, traced.tier, traced.stood, bad, judged)
+    return FactRound(traced.outcome, traced.stood, bad, judged)
 
 
 def is_judged(model: WorkbenchModel, traced: TracedFact) -> bool:
@@ -318,29 +307,19 @@ def is_bad(model: WorkbenchModel, traced: TracedFact) -> bool:
 
 
 def _row(model: WorkbenchModel, listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> FactRow:
-    fact, facts, cwd = traced.fact, listing.facts, listing.plan.session.cwd
-    start, end = facts.offset[fact.number : fact.number + 2].tolist()
-    here = listing.plan.session.path_index[facts.entry[start:end]] >= 0
+    fact, cwd = traced.fact, listing.plan.session.cwd
     judged = is_judged(model, traced)
-    by = dict.fromkeys(facts.by[start:end][here].tolist())
-    blocks = listing.plan.session.tree.start[facts.entry[start:end]] + facts.block[start:end]
     return FactRow(
         number=fact.number,
         kind=fact.kind,
         form=cut_text(fact.form, MOST_FORM),
         title=cut_text(title_path(fact.form, cwd) if fact.kind == "file" else fact.form, MOST_FORM),
         outcome=traced.outcome,
-        tier=traced.tier,
-        words=cut_text(traced.words, MOST_FORM),
-        others=len(traced.others),
         stood=traced.stood,
         bad=is_bad(model, traced) and not judged,
         judged=judged,
         rounds=rounds,
-        said=len(traced.said),
-        by=[BY[code] for code in by],
         last_turn=listing.trace.scene.session.turn_of.get(traced.said[-1].entry, 1) - 1,
-        row=int(listing.live_row[blocks[here]].max(initial=-1)),
     )
 
 

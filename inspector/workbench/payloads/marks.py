@@ -7,8 +7,6 @@ import re
 import numpy as np
 
 from ...facts.grounding import Sources, check_grounding, gather_sources, is_whole
-from ...facts.regret import Regret, sum_regret
-from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
 from ...session.queries import find_parent
 from ...text import printable, utf16_length
@@ -16,30 +14,19 @@ from ...tokens.cache_rebuilds import describe_rebuild, find_cache_rebuilds
 from ..model import WorkbenchModel
 from .base_payload import Payload
 from .block import BODY_CHARS
-from .fact_list import MOST_FORM, find_listing
+from .fact_list import find_listing
 from .findings import find_again
 
 WRITTEN = ("compaction", "branch_summary")
 """Kinds of entries in which a model summarised earlier content."""
-NO_COMPACTION = "The file records no compaction, so nothing was lost."
-NO_REGRET = "Nothing that a recorded compaction took away was needed again."
 
 
 class RegretMark(Payload, frozen=True):
-    """A fact that was needed again, by the block `ref`; `tokens` and `price` are what that took.
-
-    `step` and `turn` are -1 off the main path.
-    """
+    """A fact that was needed again; `step` is -1 off the main path."""
 
     step: int
-    turn: int
-    ref: str
     number: int
-    kind: str
-    form: str
     sentence: str
-    tokens: int
-    price: str
 
 
 class RebuildMark(Payload, frozen=True):
@@ -56,23 +43,14 @@ class RegretReply(Payload, frozen=True):
     """
 
     marks: list[RegretMark]
-    tokens: int
-    price: str
-    sentence: str
     rebuilds: list[RebuildMark]
 
 
 class GroundingMark(Payload, frozen=True):
-    """Words of a recorded summary that nothing it summarises says.
+    """Words of a recorded summary that nothing it summarises says; the offsets in its text are UTF-16."""
 
-    `line` counts from 1, as the sentence does; `start` and `end` are UTF-16 offsets in the text of its body.
-    """
-
-    line: int
     start: int
     end: int
-    words: str
-    what: str
     sentence: str
 
 
@@ -83,7 +61,6 @@ class GroundingReply(Payload, frozen=True):
     was summarised. In both cases there are no marks.
     """
 
-    row: int
     marks: list[GroundingMark]
     hidden: int
     read: bool
@@ -93,12 +70,11 @@ class GroundingReply(Payload, frozen=True):
 def describe_regret(model: WorkbenchModel) -> RegretReply:
     """Everything on the path that was lost in a recorded compaction and then paid for again."""
     regrets = find_again(model, find_listing(model, model.plan.place or 0))
-    tokens, money = sum_regret(regrets)
-    compacted = any(mark.kind == "compact" for mark in model.history.marks)
-    sentence = "" if regrets else NO_REGRET if compacted else NO_COMPACTION
-    marks = [_mark(model, regret) for regret in regrets]
-    price = "" if money is None else str(money)
-    return RegretReply(marks, tokens, price, sentence, _find_rebuilds(model))
+    marks = [
+        RegretMark(_step_of(model, regret.again.entry), regret.traced.fact.number, regret.sentence)
+        for regret in regrets
+    ]
+    return RegretReply(marks, _find_rebuilds(model))
 
 
 def _find_rebuilds(model: WorkbenchModel) -> list[RebuildMark]:
@@ -110,21 +86,6 @@ def _find_rebuilds(model: WorkbenchModel) -> list[RebuildMark]:
         ]
         model.cache["cache rebuilds"] = cached
     return cached
-
-
-def _mark(model: WorkbenchModel, regret: Regret) -> RegretMark:
-    fact, step = regret.traced.fact, _step_of(model, regret.again.entry)
-    return RegretMark(
-        step=step,
-        turn=int(model.history.turn[step]) if step >= 0 else -1,
-        ref=str(regret.again),
-        number=fact.number,
-        kind=fact.kind,
-        form=cut_text(fact.form, MOST_FORM),
-        sentence=regret.sentence,
-        tokens=regret.tokens,
-        price=regret.price,
-    )
 
 
 def _step_of(model: WorkbenchModel, entry: str) -> int:
@@ -147,15 +108,15 @@ def describe_grounding(model: WorkbenchModel, row: int) -> GroundingReply:
     entry = session.entries[live.entries[live.position[row]]]
     if entry.kind not in WRITTEN:
         raise LookupError(f"block {row} is not a recorded summary")
-    cached = model.cache.setdefault("grounding", {})
+    cached: dict[BlockRef, GroundingReply] = model.cache.setdefault("grounding", {})
     ref = BlockRef(entry.id, int(live.block[row]))
     if ref not in cached:
         text = entry.blocks[ref.block].text
         before = session.at(find_parent(session, entry))
         whole = is_whole(before)
         marks, hidden = _mark_words(text, gather_sources(before)) if whole else ([], 0)
-        cached[ref] = marks, hidden, bool(text), whole
-    return GroundingReply(row, *cached[ref])
+        cached[ref] = GroundingReply(marks, hidden, bool(text), whole)
+    return cached[ref]
 
 
 def _mark_words(text: str, sources: Sources) -> tuple[list[GroundingMark], int]:
@@ -176,11 +137,8 @@ def _mark_words(text: str, sources: Sources) -> tuple[list[GroundingMark], int]:
             continue
         marks.append(
             GroundingMark(
-                line=line.line,
                 start=utf16_length(printable(text[:start])),
                 end=utf16_length(printable(text[:end])),
-                words=cut_text(line.words, MOST_FORM),
-                what=line.what,
                 sentence=line.sentence,
             )
         )

@@ -95,9 +95,6 @@ class RunCompaction(Payload, frozen=True):
     """A compaction of the replay, tokens before and after."""
 
     step: int
-    turn: int
-    at: str
-    reason: str
     before: int
     after: int
     adopted: bool
@@ -358,9 +355,6 @@ def _label(event: AuditEvent) -> str:
 def _compaction(compaction: Compaction) -> RunCompaction:
     return RunCompaction(
         step=compaction.step,
-        turn=compaction.turn,
-        at=compaction.entry,
-        reason=compaction.reason,
         before=compaction.before,
         after=compaction.after,
         adopted=compaction.adopted,

@@ -9,12 +9,7 @@ export interface Traits {
   plan: PlanPayload;
   run: RunPayload;
 }
-/**
- * A point in time of the session before any plan.
- *
- * `judged` is another text for other judgements of the reader; it is missing without any. `due` says that
- * the file, which has grown since it was opened, is about to be compacted; "" if it is not.
- */
+/** A point in time of the session before any plan. */
 export interface ScenePayload {
   version: number;
   title: string;
@@ -39,13 +34,7 @@ export interface ScenePayload {
   judged?: string;
   due?: string;
 }
-/**
- * The title and the unique id of the session, and data about the whole file.
- *
- * `about` is the tooltip of the title: the origin of the session. `harness`, `model`, `size` (turns and
- * steps) and `compactions` are each a few words. `unknown` lists the kinds of records and blocks that no
- * reader knows, with their numbers.
- */
+/** The title and the unique id of the session, and data about the whole file. */
 export interface HeaderPayload {
   title: string;
   id: string;
@@ -83,21 +72,13 @@ export interface SidePayload {
   tokens: number;
   end: string;
 }
-/**
- * Rule that forbids a cut at a place, and a sentence about it.
- *
- * `error` is the provider's answer to a request that begins there, or "" if the provider accepts it.
- */
+/** Rule that forbids a cut at a place, and a sentence about it. */
 export interface CutReason {
   rule: string;
   sentence: string;
   error: string;
 }
-/**
- * Segment of the session between two recorded compactions; `at` is the point in time at its end.
- *
- * `note` says that the segment follows a model's summary, or is "".
- */
+/** Segment of the session between two recorded compactions; `at` is the point in time at its end. */
 export interface SegmentPayload {
   label: string;
   at: string;
@@ -110,9 +91,6 @@ export interface SegmentPayload {
 /**
  * A recorded compaction; `before` and `after` are tokens of the context, `before` is null at the
  * beginning of a file. `source` is the source of `after`: "reported", or "predicted, 41k to 63k".
- *
- * `look` is its value of `wb.look`, `at` the point in time right before it, `name` the text of its button,
- * "◆1 · turn 15 · 158.3k → 18.6k", and `sign` the shortest form of that.
  */
 export interface BoundaryPayload {
   step: number;
@@ -138,13 +116,7 @@ export interface PolicyName {
   name: string;
   title: string;
 }
-/**
- * The cost of the session by the usage in its file.
- *
- * `cost` is a few words, "" if there are no replies; `sentence` is the same with its source. The last of the
- * `columns` is the currency. A row has a name, the number of requests, their tokens and their cost, "?" if
- * it is unknown. `notes` are about prices and assumptions.
- */
+/** The cost of the session by the usage in its file. */
 export interface BillPayload {
   cost: string;
   sentence: string;
@@ -164,20 +136,7 @@ export interface PackedColumn {
   length: number;
   offset: number;
 }
-/**
- * A plan over its scene, or a recorded compaction drawn like a plan.
- *
- * `after` is the size after the plan; a plan without a cut has no place for it in the cut table. `summary`
- * is null while a placeholder is used, and absent without a summary. Plan B has its name in `label`. A
- * recorded compaction has its `look`, the `entry` that records it, the `source` of the size after it
- * ("reported", "counted" or "predicted"), and in `told` the reported values: name, tokens, and who reports
- * them. `untold` marks a compaction that no plan can express: it is drawn block by block and has no rules.
- * `unread` says why its summary cannot be read, "" if it can. `chosen` says why this policy is used, or is
- * "" if the user chose it. `recovery` is the refused request that a recorded compaction followed, if any. If
- * the cut splits a turn, the beginning of the turn, from position `split_from`, takes a separate summariser
- * call. `since` is the live position before which everything stays, if the plan has one.
- * `trigger` says whether the policy fires, and why.
- */
+/** A plan over its scene, or a recorded compaction drawn like a plan. */
 export interface PlanPayload {
   seq: number;
   policy: string;
@@ -214,11 +173,7 @@ export interface PlanPayload {
   pins: string[];
   columns: PackedColumn[];
 }
-/**
- * Position of the cut: before the entry `id`, or "" if there is no cut.
- *
- * Without a cut the handle is drawn hollow at the place `rest`; -1 if there is no valid cut point.
- */
+/** Position of the cut: before the entry `id`, or "" if there is no cut. */
 export interface CutPayload {
   place: number;
   id: string;
@@ -226,13 +181,7 @@ export interface CutPayload {
   sentence: string;
   rest?: number;
 }
-/**
- * The sentence of a plan.
- *
- * `case` is the kind of sentence, `parts` are its texts in order. The plan's columns "left_blocks" and
- * "left_tokens" have the numbers of the slot "left" for each place. If `loses` is True, the screen asks for
- * the lost facts. `range` is the range of the total in words, or "" if it is exact.
- */
+/** The sentence of a plan. */
 export interface SentencePayload {
   case: "idle" | "nothing" | "planned" | "recorded" | "refused";
   parts: SentencePart[];
@@ -253,14 +202,7 @@ export interface SentenceButton {
     [k: string]: string;
   };
 }
-/**
- * A rule, or another decision next to the rules; a value replaces "{knob}" in its `sentence`.
- *
- * `source` says who published it. A `locked` rule cannot be switched off. `delta` is the change of the total
- * tokens by the rule (the deltas of all rules add up to the plan's change), null if it does not act; `words`
- * are then shown instead. `note` explains its effect here. For a rule added by an edit, `added` lists the
- * settings to remove with it. `number` is 0 for an entry that is not a rule.
- */
+/** A rule, or another decision next to the rules; a value replaces "{knob}" in its `sentence`. */
 export interface RulePayload {
   kind: string;
   title: string;
@@ -275,13 +217,7 @@ export interface RulePayload {
   note: string;
   added?: string[];
 }
-/**
- * A setting of a rule: a number with its limits, or a choice with its `choices`.
- *
- * A "python" value (a list, a mapping, free text) is read-only on the screen and set from Python. A
- * `nullable` value may be none. `words` is the value in a sentence, and `was` the published policy's value
- * in words, if it differs.
- */
+/** A setting of a rule: a number with its limits, or a choice with its `choices`. */
 export interface Knob {
   name: string;
   label: string;
@@ -297,11 +233,7 @@ export interface Knob {
   words: string;
   was?: string;
 }
-/**
- * Tokens before and after a stage; the sentence says why it did not run.
- *
- * `look` is "stage1", "stage2", … in the policy's order, or "emergency".
- */
+/** Tokens before and after a stage; the sentence says why it did not run. */
 export interface StagePayload {
   name: string;
   ran: boolean;
@@ -315,23 +247,14 @@ export interface SectionSums {
   total: number;
   sections: number[];
 }
-/**
- * A line on a token gauge, with the `mark` of the state that begins there, if any.
- *
- * For a target, `share` is its share of the window or budget.
- */
+/** A line on a token gauge, with the `mark` of the state that begins there, if any. */
 export interface Threshold {
   label: string;
   tokens: number;
   mark?: string;
   share?: string;
 }
-/**
- * Labels next to a plan's row: its `name`, and `words` about its threshold, at `at` tokens.
- *
- * `words` are "" if no threshold is known; `at` is null if it has no place on a scale of tokens. `low` and
- * `high` are the bounds of the size after; they are equal if it is certain.
- */
+/** Labels next to a plan's row: its `name`, and `words` about its threshold, at `at` tokens. */
 export interface GaugeWords {
   name: string;
   words: string;
@@ -339,12 +262,7 @@ export interface GaugeWords {
   low: number;
   high: number;
 }
-/**
- * A state of the harness, with a mark besides the tone, so that it is readable without colour.
- *
- * `condition` says when a harness is in the state, if ever. `banner` is the message that the harness shows
- * its user, null below its thresholds.
- */
+/** A state of the harness, with a mark besides the tone, so that it is readable without colour. */
 export interface RunState {
   id: string;
   label: string;
@@ -363,8 +281,6 @@ export interface RecoveryPayload {
 /**
  * A node of the tree. "leaf" is the entry before the request, "removed" is a branch of it, and the others
  * continue below it; "failed" is a compaction without a result, or an error that surfaced.
- *
- * `usage` gives tokens and their source, or "" if unknown.
  */
 export interface RecoveryNode {
   kind: "compaction" | "failed" | "leaf" | "removed" | "retry";
@@ -372,12 +288,7 @@ export interface RecoveryNode {
   text: string;
   usage: string;
 }
-/**
- * A figure: its name, and its words.
- *
- * `lead` comes before the words: the number of a bar of `size` tokens, or the name of the message at the
- * live position `message`, which it opens.
- */
+/** A figure: its name, and its words. */
 export interface PlanFigure {
   id: string;
   name: string;
@@ -392,14 +303,7 @@ export interface WrittenBy {
   tokens: number;
   digest: string;
 }
-/**
- * The session replayed under a policy; events are in the order of their steps.
- *
- * `source` is the source of the tokens and prices. The run ended after `lived` of its steps; if it was
- * paused, failed or reached its cap, the later steps did not happen. `above_window` has the number of
- * requests above the window, and the provider's reaction. `stage` names the replayed sub-agent, or is "" for
- * the session itself. `first` is the event to select first, or -1.
- */
+/** The session replayed under a policy; events are in the order of their steps. */
 export interface RunPayload {
   seq: number;
   policy: string;
@@ -487,13 +391,7 @@ export interface RunCounts {
   events: number;
   findings: number;
 }
-/**
- * An event at a step. `name` is the replayed system's own name for it, or "".
- *
- * `details` are labels and values: the provider and model, related events, other values, and the options of
- * the user. `compaction` is the number of the compaction it belongs to, -1 for none; `entered` is the
- * harness state that it enters, as an index into `states`, if any.
- */
+/** An event at a step. `name` is the replayed system's own name for it, or "". */
 export interface RunEvent {
   step: number;
   turn: number;
@@ -512,9 +410,6 @@ export interface RunEvent {
 /** A compaction of the replay, tokens before and after. */
 export interface RunCompaction {
   step: number;
-  turn: number;
-  at: string;
-  reason: string;
   before: number;
   after: number;
   adopted: boolean;
@@ -569,11 +464,7 @@ export interface RowPayload {
   label: string;
   preview: string;
 }
-/**
- * One block in full, with its retention and details.
- *
- * For a changed block, `diff` holds its texts before and after as pieces: kept, gone, or new.
- */
+/** One block in full, with its retention and details. */
 export interface BodyReply {
   row: number;
   before: Body;
@@ -587,11 +478,8 @@ export interface Body {
   text: string;
   total: number;
 }
-/** Plan B's retention of a block, the rule that decides it, and the resulting text. */
+/** A block's text after plan B. */
 export interface OtherBody {
-  fate: string;
-  tokens: number;
-  by: string;
   after: Body | null;
   diff: ["gone" | "new" | "same", string][] | null;
 }
@@ -602,13 +490,7 @@ export interface SummaryReply {
   total: number;
   facts: [string, string][];
 }
-/**
- * The blocks that contain the words: `total` is their number, `hits` the first of them.
- *
- * The other fields are for a list of about twelve rows: facts, turns (by number, or by the beginning of the
- * user's message), and the keys of the query that contain the words. `rows` has the number of rows of each
- * group: facts, blocks, turns, keys.
- */
+/** The blocks that contain the words: `total` is their number, `hits` the first of them. */
 export interface SearchReply {
   query: string;
   hits: SearchHit[];
@@ -618,12 +500,7 @@ export interface SearchReply {
   keys: number[];
   rows: number[];
 }
-/**
- * A block that holds the words; `row` is -1 outside this context, `turn` is 0-based.
- *
- * `at` is a point in time with the block in its context. `spans` are the positions of the words in
- * `preview`: start and end, alternating, in UTF-16 units as in JavaScript.
- */
+/** A block that holds the words; `row` is -1 outside this context, `turn` is 0-based. */
 export interface SearchHit {
   ref: string;
   row: number;
@@ -641,25 +518,14 @@ export interface FactHit {
   outcome: string;
   turn: number;
 }
-/**
- * The policy played one rule at a time; at an invalid cut point, the errors of a cut there.
- *
- * `played` holds the contexts before the first step and after each step but the last.
- */
+/** The policy played one rule at a time; at an invalid cut point, the errors of a cut there. */
 export interface LessonReply {
   place: number;
   steps: LessonStep[];
   played: PlayedPlan[];
   refusal?: CutRefusal;
 }
-/**
- * One played rule of a policy: how many `blocks` it decides, and the context before and after it.
- *
- * `rule` is its number in the plan's columns (negative for pins, pairs and bound reasoning). Sums are tokens
- * of the whole context, including what is not in the file. `sections` are the sums after the rule, `summary`
- * the size of the summary so far. A block belongs to the last rule that decides it. `marks` are the rows of
- * the blocks that the rule is about: the blocks it decides, or the tail if it places the cut.
- */
+/** One played rule of a policy: how many `blocks` it decides, and the context before and after it. */
 export interface LessonStep {
   rule: number;
   title: string;
@@ -671,12 +537,7 @@ export interface LessonStep {
   summary: number;
   marks: number[];
 }
-/**
- * The context after only the first rules of a policy have decided.
- *
- * `total`, `sections` and `summary` are tokens as in a step; `fates`, `tokens` and `rules` have a value for
- * each block of the moment, as in a plan's columns.
- */
+/** The context after only the first rules of a policy have decided. */
 export interface PlayedPlan {
   total: number;
   sections: number[];
@@ -685,11 +546,7 @@ export interface PlayedPlan {
   tokens: number[];
   rules: number[];
 }
-/**
- * Errors that a cut would cause; `more` pairs are not listed.
- *
- * `error` is the status and text of the provider's answer, or "" if it would accept the request.
- */
+/** Errors that a cut would cause; `more` pairs are not listed. */
 export interface CutRefusal {
   sentence: string;
   error: string;
@@ -707,36 +564,14 @@ export interface LessonBlock {
   turn: number;
   label: string;
 }
-/**
- * The rows of the recorded compactions in order, the plan's row, and the row with the most harm.
- *
- * `worst` is "" if no recorded compaction does harm. If `go` is True, the screen should show it: the user
- * has not chosen a view yet.
- */
+/** The rows of the recorded compactions in order, the plan's row, and the row with the most harm. */
 export interface CompactionsReply {
   rows: CompactionCounts[];
   plan: CompactionCounts;
   worst: string;
   go: boolean;
 }
-/**
- * The counts of one row; the boundary of the scene with the same `look` has the same turn and sizes.
- *
- * Attributes:
- * look: The row's name in `wb.look`, such as "recorded:1"; "plan" for the plan.
- * turn: Its turn, from 1; 0 before the first.
- * time: The time of day, "14:02"; "" if the file has none.
- * taken: Blocks that were summarised, dropped or cleared.
- * kept: Blocks that stayed in the context.
- * files, rules, errors, todos: Facts missing, by kind.
- * changed: Facts that the summary gives with another value, or contradicts.
- * known: Whether the losses are known: not if the summary is encrypted, missing, or not written yet.
- * again: Facts needed again afterwards, each counted once.
- * again_tokens: Their tokens.
- * again_price: Their price in words; "" if it is not known.
- * summary: The size of the summary, "encrypted", "missing", or "".
- * losses: The counts of facts in words.
- */
+/** The counts of one row; the boundary of the scene with the same `look` has the same turn and sizes. */
 export interface CompactionCounts {
   look: string;
   turn: number;
@@ -755,20 +590,7 @@ export interface CompactionCounts {
   summary: string;
   losses: string;
 }
-/**
- * Two requests, row by row.
- *
- * Attributes:
- * pair: The compared pair.
- * pairs: The pairs that can be compared here.
- * count: The number of rows.
- * changes: The number of changes.
- * runs: All rows, by run.
- * rows: The rows that were asked for, in order; without a range, those that are not folded.
- * chosen: The row of the block at `row` of the query; -1 if it is in neither request.
- * sentence: A note about both sides, or "".
- * refused: The reason for which a provider would refuse the request on the right, or "".
- */
+/** Two requests, row by row. */
 export interface ContextReply {
   place: number;
   pair: "before" | "other" | "recorded";
@@ -789,16 +611,7 @@ export interface ContextSide {
   tokens: number;
   source: string;
 }
-/**
- * Adjacent rows of one kind, from `first` up to `end`.
- *
- * Attributes:
- * label: The text of a folded run, such as "37 blocks unchanged, turns 24–25".
- * left: Tokens on the left.
- * right: Tokens on the right.
- * folded: Whether the run is folded at first.
- * change: The number of the change, from 1; 0 if nothing changed.
- */
+/** Adjacent rows of one kind, from `first` up to `end`. */
 export interface ContextRun {
   kind: "added" | "changed" | "moved" | "removed" | "same";
   first: number;
@@ -809,16 +622,7 @@ export interface ContextRun {
   folded: boolean;
   change: number;
 }
-/**
- * A row of the comparison.
- *
- * Attributes:
- * index: The row's position in the comparison.
- * kind: "moved" if the block is on both sides, at two places.
- * left: The block on the left, or None.
- * right: The block on the right, or None; always None if the row is the "same".
- * words: The text of a changed row in pieces that are the same, gone or new.
- */
+/** A row of the comparison. */
 export interface ContextRow {
   index: number;
   kind: "added" | "changed" | "moved" | "removed" | "same";
@@ -826,19 +630,7 @@ export interface ContextRow {
   right: ContextBlock | null;
   words: ["gone" | "new" | "same", string][];
 }
-/**
- * A block, summary or part of one of the two requests.
- *
- * Attributes:
- * who: Who says it, or which tool.
- * turn: Its turn, from 1; 0 if it has none.
- * state: How it got there: "kept", "shortened", "summary", "not in the file".
- * tokens: Its tokens.
- * text: The beginning of its text, of `total` characters.
- * ref: The block's address; "" if it is not a block of the file.
- * row: The block's row in the scene; -1 if it is not on the screen.
- * note: A note about a summary.
- */
+/** A block, summary or part of one of the two requests. */
 export interface ContextBlock {
   who: string;
   turn: number;
@@ -850,15 +642,7 @@ export interface ContextBlock {
   row: number;
   note: string;
 }
-/**
- * Facts by the side that has them.
- *
- * Attributes:
- * only_left: Facts that are missing or changed on the right alone, the most serious first.
- * only_right: Facts that are missing or changed on the left alone.
- * both: Essential facts that both sides keep, the latest first.
- * sentence: Why losses are not known, or "".
- */
+/** Facts by the side that has them. */
 export interface ContextFactsReply {
   onlyLeft: ContextFacts;
   onlyRight: ContextFacts;
@@ -903,11 +687,7 @@ export interface SummariesReply {
   sentence: string;
   givenBack: SummarySide;
 }
-/**
- * One summary: its name, size and author, and its text.
- *
- * `note` says what limits it, or is ""; `sentence` replaces a missing text.
- */
+/** One summary: its name, size and author, and its text. */
 export interface SummarySide {
   title: string;
   size: string;
@@ -916,12 +696,7 @@ export interface SummarySide {
   note: string;
   sentence: string;
 }
-/**
- * The matching facts; `rows` are those from index `from`; `kinds` counts all facts, without the filter.
- *
- * `marks` name the recorded compactions of the rows, at most those nearest to the point in time. `absent` is
- * the label of that outcome for this plan. `sentence` says why the list is empty, or is "".
- */
+/** The matching facts; `rows` are those from index `from`; `kinds` counts all facts, without the filter. */
 export interface FactsReply {
   place: number;
   query: string;
@@ -932,19 +707,10 @@ export interface FactsReply {
   rows: FactRow[];
   marks: string[];
   kinds: FactKind[];
-  tier: "inferred" | "planned" | "recorded";
   absent: string;
   sentence: string;
 }
-/**
- * A fact in the list. Turns are 0-based; `row` is the last block that states it, -1 outside this context.
- *
- * `title` is the text in the list; a long path is shortened in its middle. `rounds` holds the outcomes after
- * the recorded compactions, in the order of the reply's `marks`. `words` is how the context after the plan
- * states it; these words could also mean `others` other files. `stood` is False if the fact was not readable
- * before; an absent fact is then not `bad`, nor while its summary is not written yet. `said` is the number
- * of blocks that state it.
- */
+/** A fact in the list. Turns are 0-based. */
 export interface FactRow {
   number: number;
   kind: string;
@@ -962,24 +728,13 @@ export interface FactRow {
     | "unclear"
     | "unknown"
     | "verbatim";
-  tier: "inferred" | "planned" | "recorded";
-  words: string;
-  others: number;
   stood: boolean;
   bad: boolean;
   judged: boolean;
   rounds: FactRound[];
-  said: number;
-  by: string[];
   lastTurn: number;
-  row: number;
 }
-/**
- * Outcome of a fact after a recorded compaction, with its evidence; "" if the fact came later.
- *
- * `bad` says that this compaction left nothing of it, or something false; `judged` that the reader judged it
- * not to be lost.
- */
+/** Outcome of a fact after a recorded compaction; "" if the fact came later. */
 export interface FactRound {
   outcome:
     | (
@@ -996,7 +751,6 @@ export interface FactRound {
         | "verbatim"
       )
     | "";
-  tier: "inferred" | "planned" | "recorded";
   stood: boolean;
   bad: boolean;
   judged: boolean;
@@ -1010,12 +764,7 @@ export interface FactKind {
     [k: string]: number;
   };
 }
-/**
- * All findings of the compaction that is shown.
- *
- * `look` names it: "recorded:1" for the first one in the file, or "plan". `unchecked` counts losses that are
- * not findings; `sentence` says that there are no findings, or that the losses are not `known`.
- */
+/** All findings of the compaction that is shown. */
 export interface FindingsReply {
   place: number;
   look: string;
@@ -1034,12 +783,7 @@ export interface FindingGroup {
   note: string;
   rows: FindingRow[];
 }
-/**
- * A finding: the fact by its number, kind and form, and the note at its right.
- *
- * `pick` names the row of the fact's history, as in `story`. `code` is the check's code.
- * `verdict` is the user's own, "" for none.
- */
+/** A finding: the fact by its number, kind and form, and the note at its right. */
 export interface FindingRow {
   number: number;
   kind: string;
@@ -1063,15 +807,7 @@ export interface FindingRow {
   pick: string;
   verdict: ("lost" | "not lost" | "right") | "";
 }
-/**
- * The story of a fact, with the evidence of the row of `outcomes` that `pick` names.
- *
- * `label` is that outcome in a few words, `wording` in a sentence; `tone` is its colour, "" for none.
- * `verdict` is the user's own judgement of it, `verdicts` the possible ones.
- * `said` quotes the source, `found` the closest remaining words; `searched` names the searched texts if
- * nothing was found. `because` lists the causes. `places` are blocks that name the fact: at most
- * `MOST_PLACES`, half of them the first and half the last.
- */
+/** The story of a fact, with the evidence of the row of `outcomes` that `pick` names. */
 export interface StoryReply {
   number: number;
   place: number;
@@ -1120,11 +856,7 @@ export interface WordingPayload {
   code: string;
   text: string;
 }
-/**
- * A quotation with its surroundings: `start` to `end` is the quotation itself, in UTF-16 units.
- *
- * If there is no quotation, the span is empty, and `text` says so.
- */
+/** A quotation with its surroundings: `start` to `end` is the quotation itself, in UTF-16 units. */
 export interface StoryPassage {
   title: string;
   note: string;
@@ -1177,13 +909,7 @@ export interface StoryPlace {
   ref: string;
   label: string;
 }
-/**
- * An edit that keeps the fact: `does` is the label of its button, `words` its object.
- *
- * If `done`, the plan on the screen already has it: `changes` then undo it, and `words` say that it keeps
- * the fact. "Copy" copies the `recipe`, which holds instructions for a summariser. `tokens` is the growth of
- * the total by the edit; `said` describes the edit.
- */
+/** An edit that keeps the fact: `does` is the label of its button, `words` its object. */
 export interface StoryFix {
   id: string;
   does: string;
@@ -1211,63 +937,33 @@ export interface FactLane {
   does: string;
   ends: string;
 }
-/**
- * All content that a recorded compaction removed and that was paid for again.
- *
- * `rebuilds` are the requests that paid again for cached content, for any reason.
- */
+/** All content that a recorded compaction removed and that was paid for again. */
 export interface RegretReply {
   marks: RegretMark[];
-  tokens: number;
-  price: string;
-  sentence: string;
   rebuilds: RebuildMark[];
 }
-/**
- * A fact that was needed again, by the block `ref`; `tokens` and `price` are what that took.
- *
- * `step` and `turn` are -1 off the main path.
- */
+/** A fact that was needed again; `step` is -1 off the main path. */
 export interface RegretMark {
   step: number;
-  turn: number;
-  ref: string;
   number: number;
-  kind: string;
-  form: string;
   sentence: string;
-  tokens: number;
-  price: string;
 }
 /** A request that had to write its cache again; `step` is -1 off the main path. */
 export interface RebuildMark {
   step: number;
   sentence: string;
 }
-/**
- * The marks of a summary; `hidden` more are in the part of the text that is not shown.
- *
- * `read` is False if the summary has no text; `whole` is False if the file does not contain everything that
- * was summarised. In both cases there are no marks.
- */
+/** The marks of a summary; `hidden` more are in the part of the text that is not shown. */
 export interface GroundingReply {
-  row: number;
   marks: GroundingMark[];
   hidden: number;
   read: boolean;
   whole: boolean;
 }
-/**
- * Words of a recorded summary that nothing it summarises says.
- *
- * `line` counts from 1, as the sentence does; `start` and `end` are UTF-16 offsets in the text of its body.
- */
+/** Words of a recorded summary that nothing it summarises says; the offsets in its text are UTF-16. */
 export interface GroundingMark {
-  line: number;
   start: number;
   end: number;
-  words: string;
-  what: string;
   sentence: string;
 }
 /** Sentence about the losses of a plan or a compaction, and the number of its findings. */
@@ -1276,14 +972,7 @@ export interface LossesReply {
   tone: "" | "bad" | "good";
   total: number;
 }
-/**
- * The content of a range of blocks.
- *
- * `parts` are the rest of the sentence about it: its cost, the files changed, the retention of the blocks,
- * and the missing facts. Requests are the replies recorded in the range; `cost` is their price in words, or
- * "" if unknown. `facts` counts the facts stated in the range, `missing` lists the facts among them that the
- * compaction or plan on the screen lost.
- */
+/** The content of a range of blocks. */
 export interface SelectionReply {
   parts: SentencePart[];
   requests: number;
@@ -1309,12 +998,7 @@ export interface RulesReply {
   rules: RuleOffer[];
   numbers: string[];
 }
-/**
- * A rule that could be added: `changes` are the settings that add it, `instead` the rules it replaces.
- *
- * `delta` is the change of the context in tokens, null if unknown; `refused` says why it cannot be added, or
- * is "".
- */
+/** A rule that could be added: `changes` are the settings that add it, `instead` the rules it replaces. */
 export interface RuleOffer {
   kind: string;
   title: string;
@@ -1360,12 +1044,7 @@ export interface PolicyResultsReply {
   results: PolicyResult[];
   total: number;
 }
-/**
- * The tokens after a policy, null if it has no plan here.
- *
- * `word` says why that is not a plain number, or is ""; `sentence` is the full explanation. `refused` is
- * True if a provider would refuse the result.
- */
+/** The tokens after a policy, null if it has no plan here. */
 export interface PolicyResult {
   name: string;
   after: number | null;
@@ -1393,12 +1072,7 @@ export interface ExportReply {
   size: number;
   name: string;
 }
-/**
- * Preview of a file, as lines of a label (`id`) and a text (`label`).
- *
- * `places` are the points at which a session can be reopened, by the id of the last entry to keep; `at` is
- * the selected one. `problem` is the reason for which the file cannot be written, or "".
- */
+/** Preview of a file, as lines of a label (`id`) and a text (`label`). */
 export interface NewFilePreview {
   kind: string;
   name: string;
@@ -1413,13 +1087,7 @@ export interface NewFileReply {
   path: string;
   sentence: string;
 }
-/**
- * Preview of the requests. They can be sent only if `ready`; the sentence says why not.
- *
- * `price` is like "at most $0.43", or "" if unknown. `redacted` secrets are removed, except the names
- * in `kept`. Only previewed requests are sent: `digest` identifies them. `notes` are other facts about
- * this way to compact.
- */
+/** Preview of the requests. They can be sent only if `ready`; the sentence says why not. */
 export interface SendingReply {
   by: "extractive" | "model";
   ready: boolean;
@@ -1438,11 +1106,7 @@ export interface SendingReply {
   notes: string[];
   digest: string;
 }
-/**
- * One request to a model: the beginning of its text, redacted.
- *
- * `total` counts the characters of the whole text; `cached` tokens are already in the provider's cache.
- */
+/** One request to a model: the beginning of its text, redacted. */
 export interface RequestText {
   kind: ("initial" | "turn_prefix" | "update") | ("compaction" | "labels");
   tokens: number;
@@ -1459,13 +1123,7 @@ export interface SecretName {
 
 /** The outcomes of facts with their words and colours. */
 export const OUTCOMES = [
-  {
-    name: "verbatim",
-    label: "kept",
-    sentence: "It stays as it is.",
-    colour: "green",
-    sign: "●",
-  },
+  { name: "verbatim", label: "kept", sentence: "It stays as it is.", colour: "green", sign: "●" },
   {
     name: "quoted",
     label: "in the summary",

@@ -35,33 +35,17 @@ export interface InventedFacts {
 
 /** `blocks` are the rows of the moment. */
 export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
+  const rowOf = (number: number) => (number * 37) % Math.max(1, blocks.length);
   const rows: FactRow[] = Array.from({ length: many }, (_, number) => {
     const [kind] = KINDS[number % KINDS.length] as readonly [string, string];
-    const row = (number * 37) % Math.max(1, blocks.length);
     const outcome: Outcome = (number % 7 < 3 ? undefined : WORST_FIRST[number % 11]) ?? "absent";
-    const tier: FactRow["tier"] = number % 11 === 0 ? "recorded" : "planned";
+    const form = number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`;
+    const stood = number % 29 !== 28;
     return {
-      ...{
-        number,
-        kind,
-        outcome,
-        tier,
-        words: outcome === "partial" ? "state.go" : "",
-        others: outcome === "partial" ? 2 : 0,
-      },
-      form: number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`,
-      title: number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`,
-      rounds: [
-        {
-          outcome: "absent" as Outcome,
-          tier: "recorded" as FactRow["tier"],
-          stood: true,
-          bad: true,
-          judged: false,
-        },
-      ],
-      ...{ stood: number % 29 !== 28, bad: isBad(outcome) && number % 29 !== 28, judged: false },
-      ...{ said: 1 + (number % 9), by: ["user", "tool"], lastTurn: blocks[row]?.turn ?? 0, row },
+      ...{ number, kind, form, title: form, outcome },
+      rounds: [{ outcome: "absent" as Outcome, stood: true, bad: true, judged: false }],
+      ...{ stood, bad: isBad(outcome) && stood, judged: false },
+      lastTurn: blocks[rowOf(number)]?.turn ?? 0,
     };
   });
   const order = [...rows].sort(
@@ -87,16 +71,13 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
     return {
       ...{ place, query, kind, outcome, from, total: matches.length, rows: matches.slice(from, to), kinds },
       marks: ["◆1"],
-      ...{
-        tier: "planned",
-        absent: "absent",
-        sentence: "",
-      },
+      ...{ absent: "absent", sentence: "" },
     };
   };
 
   const story = (number: number, place: number, pick = ""): StoryReply => {
-    const { kind, form, outcome, row, said } = rows[number] as FactRow;
+    const { kind, form, outcome } = rows[number] as FactRow;
+    const [row, said] = [rowOf(number), 1 + (number % 9)];
     const at = Array.from({ length: said }, (_, i) => (row + i * 5) % Math.max(1, blocks.length)).sort(
       (a, b) => a - b,
     );
@@ -217,14 +198,10 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
 
   const regret = () => {
     const marks = [96, 101, 130, 174, 180, 200].map((step, number) => ({
-      ...{ step, number, turn: 30 + number, kind: "file", form: rows[number]?.form ?? "" },
-      ref: blocks[number % blocks.length]?.ref ?? "",
-      ...{
-        sentence: `The file ${rows[number]?.form} was read again after it was lost: 3,812 tokens.`,
-        tokens: 3812,
-      },
+      ...{ step, number },
+      sentence: `The file ${rows[number]?.form} was read again after it was lost: 3,812 tokens.`,
     }));
-    return { marks, tokens: 22_872, price: "$0.07", sentence: "", rebuilds: [] };
+    return { marks, rebuilds: [] };
   };
 
   interface Question {
@@ -246,15 +223,8 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
     if (type === "findings") return { ...findings(message.place ?? 0, message.look ?? ""), type, id };
     if (type === "regret") return { ...regret(), type, id };
     if (type !== "grounding") return undefined;
-    const mark = {
-      line: 1,
-      start: 3,
-      end: 9,
-      words: "shadow",
-      what: "path",
-      sentence: "Line 1 names the path shadow; nothing it summarises does.",
-    };
-    return { type, id, row: message.row ?? 0, marks: [mark], hidden: 0, read: true };
+    const sentence = "Line 1 names the path shadow; nothing it summarises does.";
+    return { type, id, marks: [{ start: 3, end: 9, sentence }], hidden: 0, read: true };
   };
   return { rows, list, story, findings, regret, answer };
 };

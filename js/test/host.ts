@@ -1,6 +1,14 @@
-// A host without Jupyter: traits in memory, answers from the invented kernel after a delay.
+// A host without Jupyter: traits in memory, and answers of a Python that a test invents.
 import type { Host, Traits } from "../src/payloads/host";
-import type { Kernel } from "./kernel";
+
+/** What a test has in Python's place. */
+export interface Kernel {
+  readonly traits: Traits;
+  plan(traits: Traits): Partial<Traits>;
+  answer(message: object): object | null;
+  /** Hears of traits that Python hands over by itself. */
+  hear: (traits: Partial<Traits>) => void;
+}
 
 type Listener = (message: unknown) => void;
 
@@ -9,11 +17,10 @@ export class MemoryHost implements Host {
   readonly sent: unknown[] = [];
   saves = 0;
 
-  /** `delay` in milliseconds, or null for a Python that never answers. */
+  /** Without a kernel, Python never answers. */
   constructor(
     readonly traits: Traits,
-    private readonly kernel: Kernel | null,
-    private readonly delay: number | null = 0,
+    private readonly kernel: Kernel | null = null,
   ) {
     if (kernel !== null) kernel.hear = news => this.receive(news);
   }
@@ -49,22 +56,18 @@ export class MemoryHost implements Host {
 
   save_changes(): void {
     this.saves++;
+    const { kernel } = this;
     const changes = { ...this.traits };
-    const kernel = this.kernel;
-    if (kernel !== null) this.later(() => this.receive(kernel.plan(changes)));
+    if (kernel !== null) setTimeout(() => this.receive(kernel.plan(changes)));
   }
 
   send(message: unknown): void {
     this.sent.push(message);
-    const kernel = this.kernel;
+    const { kernel } = this;
     if (kernel === null) return;
-    this.later(() => {
-      const reply = kernel.answer(message as Parameters<Kernel["answer"]>[0]);
+    setTimeout(() => {
+      const reply = kernel.answer(message as object);
       if (reply !== null) this.emit("msg:custom", reply);
     });
-  }
-
-  private later(act: () => void): void {
-    if (this.delay !== null) setTimeout(act, this.delay);
   }
 }

@@ -1,7 +1,10 @@
 // Plays Python's writing of a summary: a look, a text that grows with every question, an end of one kind or another.
 
+import type { Traits } from "../src/payloads/host";
 import type { WritingReply } from "../src/payloads/replies";
 import type { SecretName, SendingReply } from "../src/payloads/types";
+import type { Kernel } from "./host";
+import { smallPlan, smallScene, smallTraits } from "./small";
 
 export const SUMMARY = `## Goal
 Make the second commit see the new shadow branch, without touching the hooks that are already installed.
@@ -35,7 +38,7 @@ const STEP = 170;
 const COUNTED = Math.round(SUMMARY.split(/\s+/).length * 1.4);
 
 /** The plan that is on the screen: `name` identifies it. */
-export interface Screen {
+interface Screen {
   name: string;
   cut: string;
   turn: number;
@@ -57,7 +60,7 @@ interface Message {
 }
 
 /** `screen` says what is on it, `planned` is called when it has to be redrawn. */
-export const inventSummaryWriter = (screen: () => Screen, planned: () => void) => {
+const inventSummaryWriter = (screen: () => Screen, planned: () => void) => {
   let state: WritingReply["state"] = "none";
   let [by, full, shown, sentence, tries] = ["", "", 0, "", 1];
   let trouble = "";
@@ -195,4 +198,57 @@ export const inventSummaryWriter = (screen: () => Screen, planned: () => void) =
     },
     text: () => full,
   };
+};
+
+/** Python behind the small plan, once a cut is chosen or a summary is written. */
+export const startWriter = (changes: Partial<Traits>): Kernel => {
+  const { scene } = smallScene();
+  let screen: Screen = { name: "", cut: "", turn: 0, tokens: 0 };
+  const writer = inventSummaryWriter(
+    () => screen,
+    () => kernel.hear(kernel.plan(kernel.traits)),
+  );
+  const plan: Kernel["plan"] = ({ cut, policy, settings, _seq }) => {
+    const place = cut === "" ? 3 : cut === "end" ? scene.entries : scene.entryIds.indexOf(cut);
+    const name = JSON.stringify([policy, settings, place]);
+    const id = scene.entryIds[place] ?? "end";
+    const summary = writer.of(name);
+    const small = smallPlan(scene, {
+      ...{ seq: _seq, summary },
+      cut: { place, id, by: cut === "" ? "policy" : "you", sentence: "" },
+    });
+    const tokens = small.plan.summaryTokens[place] ?? 0;
+    const write = (column: string, value: number) => {
+      const { offset = 0 } = small.wire.columns.find(packed => packed.name === column) ?? {};
+      small.data.setInt32(offset + 4 * place, value, true);
+    };
+    screen = { name, cut: id, turn: scene.entryTurn[place] ?? -1, tokens };
+    if (summary !== null) {
+      write("summary_tokens", summary.tokens);
+      write("after_total", (small.plan.afterTotal[place] ?? 0) + summary.tokens - tokens);
+    }
+    return { _plan: small.wire, _plan_data: small.data };
+  };
+  const answer = (message: Message): object | null => {
+    const { type, id } = message;
+    const wrote = writer.answer(message);
+    if (wrote !== undefined) return wrote;
+    const isWritten = writer.of(screen.name) !== null;
+    const text =
+      isWritten || type !== "summary" ? writer.text() : "Make the second commit see the shadow branch.";
+    const side = { title: "Planned", size: "", text, total: text.length, note: "", sentence: "" };
+    if (type === "summary") return { type, id, text, total: text.length, facts: [] };
+    if (type !== "summaries") return null;
+    return {
+      type,
+      id,
+      recorded: null,
+      planned: side,
+      sentence: "",
+      givenBack: { ...side, text: "", total: 0 },
+    };
+  };
+  const kernel: Kernel = { traits: smallTraits(changes), plan, answer, hear() {} };
+  Object.assign(kernel.traits, plan(kernel.traits));
+  return kernel;
 };
