@@ -118,7 +118,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 def test_the_command_line_scans_sweeps_and_compares(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = str(make_folder(tmp_path / "corpus", 1))
+    folder = str(make_folder(tmp_path / "corpus", 1, demo=True))
     old, new = str(tmp_path / "old.jsonl"), str(tmp_path / "new.jsonl")
     code, out, _ = run(capsys, "scan", folder, "--policy", "flue, codex", "--into", old, "--workers", "1")
     assert code == 0

@@ -24,7 +24,7 @@ from tests.fixed_policies import fixed_plan
 from tests.fixed_sessions import LENGTH
 from tests.reference.fates import SUMMARISED, tell_fates
 
-SEEDS = range(80)
+SEEDS = range(40)
 FATE_OF_NEW = ("summarised", "dropped")
 
 
