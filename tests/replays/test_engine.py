@@ -380,6 +380,16 @@ def test_S1_3_a_threshold_that_the_head_crosses_alone_is_said_to_be_so() -> None
     assert not any(found.kind == "head" for found in live(turns(9), WARNING).findings)
 
 
+def test_a_trigger_that_no_cut_gets_below_is_told_once() -> None:
+    """The head takes 75 of the 80 tokens at which it fires, and every compaction leaves a turn of ten."""
+    run = live(turns(8, system=(Text(text="word " * 75),)))
+    assert len(run.adopted) > 2 and kinds(run, "irreducible") == ["irreducible"]
+    least = event(run, "irreducible").after
+    assert least >= 85
+    assert found(run, "irreducible").startswith(f"No cut leaves less than {least} tokens here")
+    assert not kinds(live(turns(8)), "irreducible")
+
+
 # -- refused by the provider ---------------------------------------------------------------------------
 
 
