@@ -346,23 +346,26 @@ def test_a_cut_moved_by_hand_is_the_same_plan_live_and_on_a_page(
     assert told == []
 
 
+@pytest.mark.parametrize(
+    ("query", "group"),
+    [("offsets.py", "facts"), ("never touch data/almanac", "facts"), ("turn 3", "turns")],
+)
 def test_the_search_of_a_page_finds_the_facts_and_turns_that_the_live_one_finds(
-    page: Page, open_workbench: OpenWorkbench, exported_page: Path, show: OpenOffline
+    page: Page, open_workbench: OpenWorkbench, exported_page: Path, show: OpenOffline, query: str, group: str
 ) -> None:
     offline, told = show(exported_page)
     open_workbench(policy="auto")
     # The facts are found once the list is asked for.
     page.get_by_test_id("tab-facts").click()
     expect(page.locator("[data-panel=facts]").get_by_test_id("fact").first).to_be_visible()
-    for query, group in (("offsets.py", "facts"), ("never touch data/almanac", "facts"), ("turn 3", "turns")):
-        found = []
-        for one in (page, offline):
-            one.get_by_test_id("search").fill(query)
-            box = one.get_by_test_id("found").get_by_role("group", name=group)
-            expect(box.get_by_role("option").first).to_be_visible()
-            wait_until_still(one)
-            found.append(sorted(box.get_by_role("option").all_inner_texts()))
-        assert found[0] == found[1] != []
+    found = []
+    for one in (page, offline):
+        one.get_by_test_id("search").fill(query)
+        box = one.get_by_test_id("found")
+        expect(box.get_by_role("group", name=group).get_by_role("option").first).to_be_visible()
+        wait_until_still(one)
+        found.append(sorted(box.get_by_role("group", name=group).get_by_role("option").all_inner_texts()))
+    assert found[0] == found[1] != []
     # What only a kernel searches is said.
     expect(offline.get_by_test_id("found-note")).to_contain_text("this context, not the whole session")
     expect(page.get_by_test_id("found-note")).not_to_contain_text("not the whole session")
