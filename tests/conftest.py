@@ -1,4 +1,4 @@
-"""Hypothesis repeats itself: two runs of one commit try the same 30 examples of each law.
+"""Hypothesis repeats itself: two runs of one commit try the same 25 examples of each law.
 
 `HYPOTHESIS_PROFILE=explore` tries 2,000 new ones.
 """
@@ -33,7 +33,7 @@ settings.register_profile(
     "repeat",
     derandomize=True,
     deadline=None,
-    max_examples=30,
+    max_examples=25,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

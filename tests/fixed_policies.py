@@ -76,6 +76,7 @@ def draw_policy(chance: random.Random) -> Policy:
     return Policy(name="drawn", trigger=trigger, rules=rules, stages=stages, target=target)
 
 
+@cache
 def fixed_plan(seed: int) -> Plan:
     """A plan of any policy over the session of a seed, perhaps with pins, perhaps for a model that binds
     reasoning to what stands before it."""

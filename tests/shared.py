@@ -20,3 +20,13 @@ needs_shared = pytest.mark.skipif(
 def open_shared(path: Path) -> Session:
     """One of these sessions, opened once in a process, so that its facts are found once too."""
     return open_session(path)
+
+
+def list_few() -> list[Path]:
+    """The smallest session of each folder and the one in the middle, for what is alike in the others."""
+    folders: dict[Path, list[Path]] = {}
+    for path in (SHARED / "sessions").rglob("*.json*"):
+        folders.setdefault(path.parent, []).append(path)
+    for files in folders.values():
+        files.sort(key=lambda path: (path.stat().st_size, path))
+    return sorted({files[at] for files in folders.values() for at in (0, len(files) // 2)})

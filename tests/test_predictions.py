@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from .predictions.measure import find_predictions, write_rows
+from .predictions.measure import Prediction, find_predictions, write_rows
 from .predictions.stated import find_stated, write_stated
 from .shared import SHARED, needs_shared
 
@@ -15,10 +16,14 @@ TABLE = Path(__file__).parent / "cases" / "predictions.tsv"
 STATED = Path(__file__).parent / "cases" / "stated.tsv"
 
 
+@cache
+def predict_all() -> list[Prediction]:
+    return list(find_predictions(SHARED / "sessions"))
+
+
 @needs_shared
 def test_the_committed_table_is_what_the_command_prints() -> None:
-    found = list(find_predictions(SHARED / "sessions"))
-    assert list(write_rows(found)) == TABLE.read_text("utf-8").splitlines()
+    assert list(write_rows(predict_all())) == TABLE.read_text("utf-8").splitlines()
 
 
 @needs_shared
@@ -28,8 +33,7 @@ def test_predictions_are_near_what_the_provider_reported() -> None:
     One was generated: its usage is a made-up model's. How many sizes lie in their range is bounded for the
     sessions that the prediction was developed with: of all 27, 24 do, which is less than nine tenths.
     """
-    every = find_predictions(SHARED / "sessions")
-    found = [p for p in every if p.reported > 1_000 and "--generated" not in p.file]
+    found = [p for p in predict_all() if p.reported > 1_000 and "--generated" not in p.file]
     errors = sorted(abs(p.error) for p in found)
     assert len(found) > 15
     assert errors[len(errors) // 2] < 0.06

@@ -204,15 +204,18 @@ class Compactor:
     def _look_for_floor(self, plan: Plan) -> None:
         """Whether no cut at all would get below the trigger."""
         trigger = self.policy.trigger
+        # The table of all cuts costs as much as the plan, and some policies compact at every request.
+        if any(condition.measure not in COUNTED for condition in trigger.conditions):
+            return
+        if any(event.kind == "irreducible" for event in self.log.events):
+            return
         totals = plan.cut_table.total
         legal = totals[totals >= 0]
-        if any(condition.measure not in COUNTED for condition in trigger.conditions) or not len(legal):
+        if not len(legal):
             return
         least = int(legal.min())
         verdict = trigger.decide(lambda _: whole_size(least), self.context.window)
         if verdict.reached:
-            if any(event.kind == "irreducible" for event in self.log.events):
-                return
             self.log.record("irreducible", before=self.context.size, after=least)
             self.log.note(
                 "irreducible",

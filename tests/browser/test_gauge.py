@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from inspector.session.session import Session
@@ -37,19 +36,17 @@ def test_reasoning_that_is_not_in_the_file_is_an_estimate_and_no_saving(
     expect(words).to_contain_text("not in the file")
 
 
-@pytest.mark.parametrize("width", [560, 390])
-def test_a_narrow_frame_has_a_legend_of_its_colours(
-    page: Page, open_workbench: OpenWorkbench, width: int
-) -> None:
-    fill_page(page, width, 900)
+def test_a_narrow_frame_has_a_legend_of_its_colours(page: Page, open_workbench: OpenWorkbench) -> None:
     open_workbench(policy="auto")
     key = page.locator(".ci-gauge .ci-key")
-    expect(key).to_be_visible()
-    for name in (*IN_FILE, "not in the file"):
-        entry = key.get_by_text(name, exact=True)
-        expect(entry).to_be_visible()
-        expect(entry.locator(".ci-chip")).to_be_visible()
-    assert key.evaluate("node => node.scrollWidth <= node.clientWidth")
+    for width in (560, 390):
+        fill_page(page, width, 900)
+        expect(key).to_be_visible()
+        for name in (*IN_FILE, "not in the file"):
+            entry = key.get_by_text(name, exact=True)
+            expect(entry).to_be_visible()
+            expect(entry.locator(".ci-chip")).to_be_visible()
+        assert key.evaluate("node => node.scrollWidth <= node.clientWidth")
     fill_page(page, 1400, 900)
     expect(key).to_be_hidden()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.demo import read_demo
+from tests.claude_rows import Claude, dump
 
 WORDS = "Read src/tide/harbour.py and never touch fixtures/raw.csv. "
 
@@ -37,10 +38,21 @@ def talk(number: int, turns: int = 3) -> list[dict[str, Any]]:
     return rows
 
 
-def make_folder(folder: Path, sessions: int = 3) -> Path:
-    """The demo, which records a compaction, some short sessions, a file that is none and a hidden one."""
+def compacted() -> Claude:
+    """A person asks, the model reads two files and answers, and a compaction loses one of them."""
+    rows = Claude().say(WORDS).use("c1", "tide = 1\n" * 40, 900, "Read", {"file_path": "/w/src/tide.py"})
+    rows.use("c2", "never touch it", 1_200, "Read", {"file_path": "/w/src/moon.py"}).reply("Done.", 1_400)
+    rows.compact("The user wants src/tide/harbour.py read. /w/src/moon.py was read.")
+    return rows.say("Go on.").reply("Done.", 700)
+
+
+def make_folder(folder: Path, sessions: int = 3, *, demo: bool = False) -> Path:
+    """A session that records a compaction, some short ones, a file that is none and a hidden session.
+
+    The first is the demo where that is asked for: it takes as long as all tests with a short one.
+    """
     folder.mkdir(exist_ok=True)
-    (folder / "a demo.jsonl").write_bytes(read_demo())
+    (folder / "a demo.jsonl").write_bytes(read_demo() if demo else dump(compacted().rows))
     inner = folder / "inner"
     inner.mkdir()
     for number in range(sessions):

@@ -554,7 +554,7 @@ def test_choices_and_rules_over_and_over_take_no_time_squared(piece: str) -> Non
         assert facts.by_kind("constraint") or facts.by_kind("choice")
 
     with limit_work():
-        assert count_calls(lambda: find(20_000)) < 6 * count_calls(lambda: find(5_000))
+        assert count_calls(lambda: find(4_000)) < 6 * count_calls(lambda: find(1_000))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import io
 import json
 import zipfile
 from contextlib import suppress
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -121,7 +122,7 @@ def test_a_log_that_grows_is_at_any_time_what_reading_it_anew_gives(path: Path) 
 @every_file
 def test_a_file_that_is_cut_short_opens_as_far_as_it_goes_or_is_refused(path: Path) -> None:
     data = path.read_bytes()
-    for end in range(0, len(data), max(1, len(data) // 60)):
+    for end in range(0, len(data), max(1, len(data) // 30)):
         with suppress(ReadError):
             check_shape(read_session(data[:end]))
 
@@ -186,8 +187,7 @@ def at_way(value: Any, way: tuple[Any, ...]) -> Any:
     return value
 
 
-@every_file
-@pytest.mark.parametrize("pack", ["gz", "zst", "zip"])
+@pytest.mark.parametrize(("path", "pack"), list(zip(FILES, cycle(("gz", "zst", "zip")), strict=False)))
 def test_a_packed_file_is_the_same_session(path: Path, pack: str, tmp_path: Path) -> None:
     data = path.read_bytes()
     if pack == "gz":
@@ -216,7 +216,7 @@ def test_a_packed_file_is_the_same_session(path: Path, pack: str, tmp_path: Path
 
 @every_file
 def test_a_file_can_be_asked_what_any_session_can(path: Path, tmp_path: Path) -> None:
-    """Facts, trace, plan, replay, the workbench and its page, once through."""
+    """Facts, trace, plan, replay and the workbench, once through, and of every fourth file its page."""
     session = open_session(path)
     facts = find_facts(session)
     ledger = count_tokens(session)
@@ -230,8 +230,9 @@ def test_a_file_can_be_asked_what_any_session_can(path: Path, tmp_path: Path) ->
     workbench = WorkbenchModel(session, "claude-code")
     answer = workbench.answer({})
     assert answer["_scene"] and not answer["_error"] and workbench.plan.session.id == session.id
-    export_html(workbench, tmp_path / "page.html", policies=["claude-code"])
-    assert b"</html>" in (tmp_path / "page.html").read_bytes()
+    if FILES.index(path) % 4 == 0:
+        export_html(workbench, tmp_path / "page.html", policies=["claude-code"])
+        assert b"</html>" in (tmp_path / "page.html").read_bytes()
     again = read_session(export_session(session, "pi"), format="pi")
     assert {*said_by_the_model(session)} == {*said_by_the_model(again)}
 

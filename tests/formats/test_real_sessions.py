@@ -17,7 +17,7 @@ from inspector.files import open_session, save_session
 from inspector.formats.readers import READERS
 from inspector.session.blocks import Block
 from inspector.session.session import Session
-from tests.shared import SHARED, needs_shared
+from tests.shared import SHARED, needs_shared, open_shared
 
 SESSIONS = SHARED / "sessions"
 
@@ -98,7 +98,7 @@ def blocks_of(session: Session) -> Iterator[Block]:
 
 @every_sample
 def test_a_file_holds_what_its_index_says(sample: Sample) -> None:
-    session = open_session(SESSIONS / sample.file)
+    session = open_shared(SESSIONS / sample.file)
     kinds = [block.kind for block in blocks_of(session)]
     recorded = [boundary.kind for _, boundary in session.boundaries]
     largest = max((entry.usage.prompt for entry in session.entries if entry.usage), default=None)
@@ -118,14 +118,14 @@ def test_a_file_holds_what_its_index_says(sample: Sample) -> None:
 
 @every_claude_code
 def test_nothing_is_unknown_and_nothing_is_corrupt(sample: Sample) -> None:
-    session = open_session(SESSIONS / sample.file)
+    session = open_shared(SESSIONS / sample.file)
     assert session.unknown == 0
     assert not session.corrupt
 
 
 @every_sample
 def test_a_file_is_the_same_after_it_was_saved_and_opened(sample: Sample, tmp_path: Path) -> None:
-    session = open_session(SESSIONS / sample.file)
+    session = open_shared(SESSIONS / sample.file)
     save_session(session, tmp_path / "saved.json")
     assert open_session(tmp_path / "saved.json") == session
 
@@ -134,7 +134,7 @@ def test_a_file_is_the_same_after_it_was_saved_and_opened(sample: Sample, tmp_pa
 def test_every_line_is_in_one_place(sample: Sample) -> None:
     """Each line that is not blank is a source of one entry, or a note, or corrupt: zero silent loss."""
     content = (SESSIONS / sample.file).read_bytes()
-    session = open_session(SESSIONS / sample.file)
+    session = open_shared(SESSIONS / sample.file)
     sources = [source for entry in session.entries for source in entry.sources]
     sources += [note.source for note in session.notes]
     lines = content.split(b"\n")
@@ -146,7 +146,7 @@ def test_every_line_is_in_one_place(sample: Sample) -> None:
 @every_claude_code
 def test_the_conversation_hangs_together(sample: Sample) -> None:
     """Every output on the path follows its call, and pictures have pixels."""
-    session = open_session(SESSIONS / sample.file)
+    session = open_shared(SESSIONS / sample.file)
     assert not len(session.live.orphans)
     # The one file that ends while a tool is at work.
     assert len(session.live.pending) == (1 if "step00" in sample.file else 0)
@@ -162,7 +162,7 @@ def test_the_conversation_hangs_together(sample: Sample) -> None:
 @every_claude_code
 def test_each_compaction_makes_the_next_prompt_smaller(sample: Sample) -> None:
     """By the provider's own word: the first reply after it was asked with less than the last before it."""
-    session = open_session(SESSIONS / sample.file)
+    session = open_shared(SESSIONS / sample.file)
     path = [session.entries[i] for i in session.path]
     for at, entry in enumerate(path):
         if entry.kind == "compaction" and sample.records > 10:

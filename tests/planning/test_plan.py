@@ -11,7 +11,7 @@ from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.policy import Edits
-from inspector.policies.registry import POLICIES, find_policy
+from inspector.policies.registry import find_policy
 from inspector.policies.table import FATES
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry, Usage
@@ -104,30 +104,6 @@ def test_an_output_behind_the_cut_goes_where_its_call_went() -> None:
     assert fates(plan) == ["summarised", "summarised", "verbatim", "summarised", "verbatim", "verbatim"]
     assert plan.rule_of(3) == "pair"
     assert "1 block shares the fate of the other half of its call." in plan.notes
-
-
-def test_the_numbers_add_up() -> None:
-    plan = plan_of(FIVE_TURNS, cut="e6")
-    context = build_context(FIVE_TURNS, plan)
-    assert plan.before == 5 * (4 + 2)
-    assert plan.after == context.tokens == 2 * (4 + 2) + plan.summary_tokens
-    assert plan.summary_tokens == sum(len(line.split()) for line in context.pieces[0].block.text.splitlines())
-
-
-def test_the_cut_table_says_of_every_legal_place_what_a_plan_there_says() -> None:
-    session = build(
-        user(), call("a", signed=True), answer("a"), say("done"), user(), say(), user("last words"), say()
-    )
-    for policy in POLICIES:
-        table = make_plan(session, count(session), policy, window=200_000).cut_table
-        for point in plan_of(session).cuts:
-            if not point.legal:
-                assert table.total[point.place] == -1
-                continue
-            plan = plan_of(session, policy.name, cut=point.entry)
-            assert table.total[point.place] == plan.after == build_context(session, plan).tokens
-            assert table.sections[point.place].sum() == plan.after
-            assert table.summary[point.place] == plan.summary_tokens
 
 
 def test_S4_41_a_split_turn_s_beginning_is_its_own_job_and_gets_no_previous_summary() -> None:

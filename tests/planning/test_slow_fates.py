@@ -8,7 +8,7 @@ from inspector.tokens.rows import SECTIONS
 from tests.fixed_policies import fixed_plan
 from tests.reference.fates import BOUND, END, PAIR, SUMMARISED, VERBATIM, WITHHELD, Side, tell_fates
 
-SEEDS = range(70)
+SEEDS = range(40)
 
 
 def told(side: Side) -> list[tuple[int, int, int]]:

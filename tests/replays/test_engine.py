@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -379,6 +380,16 @@ def test_S1_3_a_threshold_that_the_head_crosses_alone_is_said_to_be_so() -> None
     assert not any(found.kind == "head" for found in live(turns(9), WARNING).findings)
 
 
+def test_a_trigger_that_no_cut_gets_below_is_told_once() -> None:
+    """The head takes 75 of the 80 tokens at which it fires, and every compaction leaves a turn of ten."""
+    run = live(turns(8, system=(Text(text="word " * 75),)))
+    assert len(run.adopted) > 2 and kinds(run, "irreducible") == ["irreducible"]
+    least = event(run, "irreducible").after
+    assert least >= 85
+    assert found(run, "irreducible").startswith(f"No cut leaves less than {least} tokens here")
+    assert not kinds(live(turns(8)), "irreducible")
+
+
 # -- refused by the provider ---------------------------------------------------------------------------
 
 
@@ -693,20 +704,17 @@ REAL = sorted((SHARED / "sessions").glob("claude-code--*/*.jsonl"))
 
 
 @cache
-def read_real() -> list[tuple[Session, Ledger, History]]:
-    found = []
-    for path in REAL:
-        session = open_shared(path)
-        ledger = count_tokens(session, "calibrated")
-        found.append((session, ledger, trace_history(session, ledger)))
-    return found
+def read_real(path: Path) -> tuple[Session, Ledger, History]:
+    session = open_shared(path)
+    ledger = count_tokens(session, "calibrated")
+    return session, ledger, trace_history(session, ledger)
 
 
 @needs_shared
 @pytest.mark.parametrize("name", ["keep-recent-turns", "claude-code-analysis"])
 def test_every_recorded_compaction_of_a_real_session_has_its_sentence(name: str) -> None:
     seen = 0
-    for session, ledger, history in read_real():
+    for session, ledger, history in map(read_real, REAL):
         run = replay(session, name, ledger=ledger, history=history)
         marks = [mark for mark in history.marks if mark.kind == "compact"]
         assert [told.entry for told in run.against] == [mark.entry for mark in marks]
@@ -730,9 +738,10 @@ def check_life(session: Session, name: str, provider: str, **known: Any) -> Run:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", names_of_policies())
-def test_real_sessions_are_lived_in_order_under_every_policy(name: str) -> None:
-    for session, ledger, history in read_real():
+@pytest.mark.parametrize(("number", "name"), list(enumerate(names_of_policies())))
+def test_real_sessions_are_lived_in_order_under_every_policy(number: int, name: str) -> None:
+    """Every policy replays three of the sessions, and each session is replayed under several policies."""
+    for session, ledger, history in map(read_real, [REAL[(number + step) % len(REAL)] for step in (0, 4, 9)]):
         run = check_life(session, name, "accepts", ledger=ledger, history=history)
         # Only what is larger than the window is refused; without it both lives are the same, see below.
         if (run.sent > run.window).any():

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import pytest
@@ -152,11 +153,16 @@ def find_open(entries: list[Entry]) -> list[bool]:
     return [any(asked < at <= got for asked, got in spans) for at in range(len(entries) + 1)]
 
 
+@cache
+def replay_fixed(seed: int) -> tuple[Session, Ledger, Run]:
+    session = live_again(seed)
+    ledger = count_tokens(session, LENGTH)
+    return session, ledger, replay(session, draw_given(seed), ledger=ledger, window=0)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_figure_of_a_replay_is_what_counting_one_by_one_gives(seed: int) -> None:
-    session, policy = live_again(seed), draw_given(seed)
-    ledger = count_tokens(session, LENGTH)
-    run = replay(session, policy, ledger=ledger, window=0)
+    session, ledger, run = replay_fixed(seed)
     history = trace_history(session, ledger)
     lived = [
         (session.entries[i], int(history.step[at]), int(ledger.entry_tokens[i]))
@@ -192,9 +198,4 @@ def test_every_figure_of_a_replay_is_what_counting_one_by_one_gives(seed: int) -
 
 
 def test_enough_of_these_replays_compact() -> None:
-    compactions = 0
-    for seed in SEEDS:
-        session = live_again(seed)
-        run = replay(session, draw_given(seed), ledger=count_tokens(session, LENGTH), window=0)
-        compactions += len(run.compactions)
-    assert compactions > 40
+    assert sum(len(replay_fixed(seed)[2].compactions) for seed in SEEDS) > 40

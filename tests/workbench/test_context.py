@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from inspector import build_context, open_demo, open_session
+from inspector import build_context, open_demo
 from inspector.planning.assemble import live_context
 from inspector.text import printable
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.opening import list_marks
 from inspector.workbench.queries import answer_query
-from tests.shared import SHARED, needs_shared
+from tests.shared import SHARED, needs_shared, open_shared
 from tests.workbench.test_one_count import sealed_session
 
 
@@ -94,7 +94,7 @@ def real_sessions() -> list[Any]:
 @needs_shared
 @pytest.mark.parametrize("path", real_sessions())
 def test_W2_18_of_real_sessions(path: Path) -> None:
-    model = WorkbenchModel(open_session(path), "auto")
+    model = WorkbenchModel(open_shared(path), "auto")
     model.answer({})
     check(model)
     model.answer({"policy": "keep-recent-turns"})
@@ -142,7 +142,7 @@ def test_a_fact_that_the_reader_calls_not_lost_is_in_no_list() -> None:
 @needs_shared
 @pytest.mark.parametrize("path", real_sessions())
 def test_the_facts_of_real_sessions_are_the_findings(path: Path) -> None:
-    model = WorkbenchModel(open_session(path), "auto")
+    model = WorkbenchModel(open_shared(path), "auto")
     model.answer({})
     for mark in list_marks(model.session, model.history):
         check_facts(model, mark.look)

@@ -233,9 +233,15 @@ def check_fixes(model: WorkbenchModel, number: int, place: int) -> list[str]:
     return [fix["does"] for fix in fixes]
 
 
-@pytest.mark.parametrize("cut", ["", "end"])
 @pytest.mark.parametrize(
-    "policy", ["flue", "keep-recent-turns", "claude-code-analysis", "mini-claude-code", "stud-merged"]
+    ("policy", "cut"),
+    [
+        ("flue", "end"),
+        ("keep-recent-turns", ""),
+        ("claude-code-analysis", "end"),
+        ("mini-claude-code", ""),
+        ("stud-merged", "end"),
+    ],
 )
 def test_a_fix_costs_what_it_says_and_keeps_what_it_says(
     model: WorkbenchModel, policy: str, cut: str

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspector import Session, lint, make_plan, open_demo, open_session
+from inspector import Session, lint, make_plan, open_demo
 from inspector.demo import CONSTRAINT, LOST_PATH
 from inspector.facts.lint.check import LOSSES
 from inspector.facts.regret import find_regret
@@ -16,7 +16,7 @@ from inspector.facts.trace import trace_recorded
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.findings import MOST_TO_CHECK
 from inspector.workbench.queries import answer_query
-from tests.shared import SHARED, needs_shared
+from tests.shared import SHARED, needs_shared, open_shared
 
 OFFSETS = {"number": 0, "kind": "file", "form": LOST_PATH}
 
@@ -85,7 +85,7 @@ def real_sessions() -> list[Any]:
 @needs_shared
 @pytest.mark.parametrize("path", real_sessions())
 def test_real_sessions_list_what_the_check_of_the_session_finds(path: Path) -> None:
-    check_against_lint(open_session(path))
+    check_against_lint(open_shared(path))
 
 
 def test_the_lost_file_is_told_as_a_colleague_would(model: WorkbenchModel) -> None:

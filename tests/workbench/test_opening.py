@@ -24,17 +24,9 @@ from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.opening import choose, find_start, list_marks
 from inspector.workbench.payloads.columns import unpack
 from tests.claude_rows import Claude, dump
-from tests.shared import SHARED, needs_shared
+from tests.shared import SHARED, list_few, needs_shared, open_shared
 
 NOTHING = "No compaction needed yet"
-
-
-def list_sessions() -> list[Path | None]:
-    folder = SHARED / "sessions"
-    files = sorted(
-        path for path in folder.rglob("*") if path.is_file() and path.suffix in (".json", ".jsonl")
-    )
-    return [None, *files]
 
 
 def show(answer: dict[str, Any]) -> str:
@@ -54,12 +46,12 @@ def judge(model: WorkbenchModel, at: str) -> None:
         assert plan.cuts.legal[plan.place]
 
 
-@pytest.mark.parametrize("path", list_sessions(), ids=lambda path: "demo" if path is None else path.name)
+@pytest.mark.parametrize("path", [None, *list_few()], ids=lambda path: "demo" if path is None else path.name)
 def test_w2_3_a_session_opens_on_something_that_is_done_or_says_that_nothing_has_to(
     path: Path | None,
 ) -> None:
     try:
-        session = open_demo() if path is None else open_session(path)
+        session = open_demo() if path is None else open_shared(path)
     except InspectorError as error:
         pytest.skip(f"this version reads no such file: {error}")
     model = WorkbenchModel(session, "auto", counter="chars4_utf16")

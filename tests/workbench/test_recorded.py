@@ -31,7 +31,7 @@ from inspector.workbench.payloads.recorded import draw_recorded, find_recorded
 from inspector.workbench.payloads.scene import CutPayload, PlanPayload, draw_plan
 from inspector.workbench.queries import answer_query
 from tests.claude_rows import Claude
-from tests.shared import SHARED, needs_shared
+from tests.shared import SHARED, list_few, needs_shared, open_shared
 from tests.strategies import sessions
 
 LENGTH = Counter("length", "Characters", lambda texts: np.array([len(t) for t in texts], np.int32))
@@ -189,18 +189,11 @@ def test_what_our_own_compactions_left_is_what_they_promised(session: Session, p
     assert_adds_up(picture, unpack(picture.columns, data))
 
 
-def real_sessions() -> list[Any]:
-    if not SHARED.exists():
-        return []
-    found = sorted((SHARED / "sessions").rglob("*.json*"))
-    return [pytest.param(path, id=path.name) for path in found]
-
-
 @needs_shared
-@pytest.mark.parametrize("path", real_sessions())
-def test_the_same_of_every_real_session(path: Any) -> None:
+@pytest.mark.parametrize("path", list_few(), ids=lambda path: path.name)
+def test_the_same_of_real_sessions(path: Path) -> None:
     try:
-        session = open_session(path)
+        session = open_shared(path)
     except InspectorError:
         pytest.skip("no reader for this format")
     seen = check_everywhere(session, count_tokens(session, "chars4_utf16"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...errors import LessonError
+from ...facts.trace import trace_again
 from ...planning.plan import Plan
 from ...redaction.cut import cut_text
 from ...summaries.write import checkpoint_from_text
@@ -231,7 +232,9 @@ def _size_of_file(generated: GeneratedSession, dice: Dice, charts: Charts) -> Ex
 
 def _fitting_policy(generated: GeneratedSession, dice: Dice, charts: Charts) -> Exercise | None:
     plans = {name: generated.plan(name) for name in _POLICIES}
-    outcomes = {name: _rule_outcome(plan) for name, plan in plans.items()}
+    # Of all facts only the rule is asked for, so the others are traced under one plan alone.
+    rules = plans[_POLICIES[0]].trace.select(kind="constraint")[:1]
+    outcomes = {name: str(trace_again(rules, plan)[0].outcome) for name, plan in plans.items()}
     conditions: dict[str, Callable[[str], bool]] = {
         "keeps the rule ★ word for word in its place": lambda name: outcomes[name] == "verbatim",
         "needs no model": lambda name: plans[name].deterministic,
@@ -276,10 +279,6 @@ def _fitting_policy(generated: GeneratedSession, dice: Dice, charts: Charts) -> 
         *("policy", f"Choose the policy that sends at most {limit:,} tokens and {condition}.", options, -1),
         *(keys.index(right), charts.add(plan, rule), show_nothing(plan)),
     )
-
-
-def _rule_outcome(plan: Plan) -> str:
-    return str(plan.trace.select(kind="constraint")[0].outcome)
 
 
 TASKS: dict[str, Task] = {
