@@ -88,6 +88,10 @@ summaries: $(MADE)/test ## write what the extractive summary keeps beside the re
 benchmark: $(MADE)/test ## write what recorded compactions of real sessions keep, beside every policy
 	@$(PY) tests/bench/benchmark.py
 
+yardsticks: $(MADE)/test ## print our rows on three benchmarks that others made; installs them
+	@$(PIP) --no-deps compaction-conformance-kit==0.8.0 conpact==0.1.0
+	@$(PY) tests/bench/yardsticks.py
+
 hooks: $(MADE)/test ## write what the hooks would have given back at every recorded compaction, and what it takes
 	@$(PY) tests/bench/hooks.py $(ARGS)
 

@@ -17,7 +17,6 @@ from msgspec import field
 from ...errors import EditError
 from ...facts.extract.collect import KINDS, OPERATIONS
 from ...facts.facts import Fact, Facts
-from ...facts.outcome_finder import Evidence
 from ...facts.outcomes import MISSING, OUTCOMES, WORST_FIRST, Outcome, read_outcome
 from ...facts.trace import find_whole, trace_facts, trace_moves
 from ...facts.traced import Trace, TracedFact, find_verdict
