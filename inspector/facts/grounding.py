@@ -39,7 +39,8 @@ _ORDINAL = re.compile(
 # In a folder any suffix but one that code has behind a dot ("transport/client.Fetch"); alone, a known one.
 _FILE = re.compile(r"/[\w-][\w.-]*\.(?:[a-z0-9]\w{0,9}|[A-Z]{1,5})$")
 _USER = re.compile(r"\b(?:user|asked|said|wants?|told|requested)\b", re.IGNORECASE)
-_CUT = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\]\n]{1,200}\]")
+_CUT = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\]\n]{1,200}\]|(?<=[.!?])\s+(?=[A-Z])")
+"""What separates the parts of a quote: an omission, a note in brackets, the end of a sentence."""
 _WORD = re.compile(r"\w+")
 # Forms of the number of an issue or a pull request without "#": in its address, after its kind, in JSON.
 _ISSUE = re.compile(
@@ -286,7 +287,7 @@ def ground_recorded(session: Session) -> tuple[Grounding, ...]:
         text = entry.text
         before = session.at(find_parent(session, entry))
         whole = is_whole(before)
-        unfounded = check_grounding(blank_frame(text), gather_sources(before)) if whole else ()
+        unfounded = check_grounding(blank_frame(text), gather_sources(before, i)) if whole else ()
         out.append(Grounding(entry.id, bool(text), unfounded, whole))
     return tuple(out)
 
@@ -317,14 +318,26 @@ def is_whole(session: Session) -> bool:
     return bool(live)
 
 
-def gather_sources(session: Session) -> Sources:
+def gather_sources(session: Session, end: int = 0) -> Sources:
     """Collect the texts in the context at a session's leaf, including system prompt and working directory.
 
-    The user's arguments of the compaction command are included, which Claude Code records after it.
+    The user's arguments of the compaction command are included, which Claude Code records after it, and what
+    people typed in the file before the compaction, though no later row follows it: a message that the
+    compaction came before is such a row.
+
+    Args:
+        session: The session before the compaction.
+        end: The index of the compaction's entry.
     """
     texts = [stand.text for stand in stand_live(session).others]
     texts += [session.cwd or "", session.title or "", *_list_requested(session)]
     model: list[str] = []
+    path = set(session.path)
+    texts += [
+        entry.text
+        for i, entry in enumerate(session.entries[:end])
+        if i not in path and entry.role == "user" and entry.sidechain is None
+    ]
     for i in session.live.entries.tolist():
         entry = session.entries[i]
         for block in entry.blocks:

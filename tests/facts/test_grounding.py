@@ -14,6 +14,7 @@ from inspector.facts.trace import trace_recorded
 from inspector.session.blocks import Text
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
+from tests.claude_rows import Claude
 from tests.shared import SHARED, needs_shared, open_shared
 from tests.test_cuts import build, say, user
 
@@ -148,3 +149,18 @@ def test_a_quote_may_have_other_quotation_marks_inside_and_leave_out_a_word_that
     said = 'no more of the "the easy way" with our own stubs'
     for quote, wrong in (("no more of 'the easy way' with", False), ("no more of the 'easy day' with", True)):
         assert bool(marks(summarised(f'Ann: "{quote} our own stubs"', said=said))) == wrong
+
+
+def test_a_message_that_the_compaction_came_before_was_said() -> None:
+    """Its row has no successor: the compaction follows the reply before it."""
+    late = "Can you merge both ledgers while you are at it?"
+    quote = f'The user said: "{late} Also paint the quay."'
+    talk = Claude().say("Look at the quay.").reply("I see it.", 9_000)
+    reply = talk.parent
+    talk.say(late).compact(quote)
+    talk.rows[-2]["logicalParentUuid"] = reply
+    session = talk.say("Go on.").reply("Yes.", 2_000).open()
+    assert all(
+        late not in session.entries[i].text for i in session.path if session.entries[i].kind == "message"
+    )
+    assert marks(session) == ["Also paint the quay."]

@@ -114,7 +114,8 @@ def describe_grounding(model: WorkbenchModel, row: int) -> GroundingReply:
         text = entry.blocks[ref.block].text
         before = session.at(find_parent(session, entry))
         whole = is_whole(before)
-        marks, hidden = _mark_words(text, gather_sources(before)) if whole else ([], 0)
+        sources = gather_sources(before, session.index[entry.id]) if whole else None
+        marks, hidden = ([], 0) if sources is None else _mark_words(text, sources)
         cached[ref] = GroundingReply(marks, hidden, bool(text), whole)
     return cached[ref]
 
