@@ -47,14 +47,14 @@ class Term(NamedTuple):
     end: int
 
 
+_UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+_LONG_UNIT = "|".join(sorted((unit for unit in UNITS if len(unit) > 2), key=len, reverse=True))
 _SPELLED = (
     rf"(?:{'|'.join(TENS)})[- ](?:{'|'.join(ONES[1:10])})"
     r"|(?:one|a|two|three|four|five)\s(?:hundred|thousand|million)"
-    rf"|{'|'.join(NUMERALS)}"
+    rf"|{'|'.join(NUMERALS)}|one(?=[*_`]{{0,2}}[ -](?:{_LONG_UNIT})\b)"
 )
 _NOT = r"(?P<nt>(?:do|does|did|wo|ca|should|must|need|is|are|was|were|would|could|has|have)n['’]?t)"
-_UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
-_LONG_UNIT = "|".join(sorted((unit for unit in UNITS if len(unit) > 2), key=len, reverse=True))
 _MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" if name[3:] else name for name in MONTHS)
 _CAPITAL_MONTH = "|".join(name.title() for name in MONTHS)
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"

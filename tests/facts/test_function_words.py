@@ -172,6 +172,8 @@ def test_other_words_for_the_same_are_kept(typed: str, summary: str) -> None:
         ("A render must finish within 150 seconds.", "A render must finish within 2.5 minutes.", True),
         ("Never store more than 2 GB per tenant.", "Never store more than 2048 MB per tenant.", True),
         ("Keep the drafts for 14 days at most.", "Keep the drafts for 2 weeks at most.", True),
+        ("Keep the drafts for 60 minutes.", "The drafts must be kept for one hour.", True),
+        ("Keep the drafts for 60 minutes.", "The drafts must be kept for one day.", False),
         ("The gate must close at 18:15 every day.", "The gate must close at 6:15 am every day.", False),
         ("A render must finish within 150 seconds.", "A render must finish within 2.5 hours.", False),
         ("Never store more than 2 GB per tenant.", "Never store more than 2048 GB per tenant.", False),
