@@ -68,8 +68,8 @@ _STANDARD = frozenset(
 _ENDS = ".!?\n"
 _MODALS = frozenset(("would", "could", "might"))
 _WHETHER = frozenset(("whether", stem("whether")))
-_DEEPEST, _LONGEST, _LINES = 3, 80, 200
-"""Headings that are read above a place, characters of the longest, and lines in which they are looked for."""
+_DEEPEST, _LONGEST, _REACH = 3, 80, 20_000
+"""Headings that are read above a place, characters of the longest, and of the text in which they are found."""
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _TITLE = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|__[^_]+__:?\s*$)")
 
@@ -153,7 +153,7 @@ def is_under(text: str, start: int, own: Sequence[Term]) -> bool:
     """
     if text.count("~~", text.rfind("\n", 0, start) + 1, start) % 2:
         return True
-    return any(_names_another(read_terms(head), own) for head in _find_headings(text, start))
+    return any(_names_another(read_terms(heading), own) for heading in _find_headings(text, start))
 
 
 def is_listed(text: str, start: int) -> bool:
@@ -166,14 +166,13 @@ def _find_headings(text: str, start: int) -> Iterator[str]:
     at = text.rfind("\n", 0, start) + 1
     depth = _read_depth(text[at:start])
     found = 0
-    for line in text[:at].splitlines()[: -_LINES - 1 : -1]:
-        own, words = _read_depth(line), line.strip().strip("*_# ")
-        is_title = _TITLE.match(line) is not None or (words.endswith(":") and own < depth)
-        if own >= depth or not words or not (is_title or words.endswith(":")):
+    for line in reversed(text[max(0, at - _REACH) : at].splitlines()):
+        line_depth, words = _read_depth(line), line.strip().strip("*_# ")
+        if line_depth >= depth or not (_TITLE.match(line) or words.endswith(":")):
             continue
-        if len(words) <= _LONGEST and (head := _BULLET.sub("", words).rstrip(": ")):
-            yield head
-        depth, found = own, found + 1
+        if len(words) <= _LONGEST and (heading := _BULLET.sub("", words).rstrip(": ")):
+            yield heading
+        depth, found = line_depth, found + 1
         if depth <= 1 or found == _DEEPEST:
             return
 

@@ -86,12 +86,13 @@ def quote_message(statement: str, message: str, text: IndexedText) -> FactCompar
     words, at = _split(statement), message.find(statement)
     if at < 0 or not words or f" {' '.join(words)} " not in text.flat:
         return None
-    behind = at + len(statement)
-    said = _split(message[max(0, at - _QUOTED) : at])[::-1], _split(message[behind : behind + _QUOTED])
+    end_of_it = at + len(statement)
+    words_before = _split(message[max(0, at - _QUOTED) : at])[::-1]
+    words_after = _split(message[end_of_it : end_of_it + _QUOTED])
     for start, end in islice(text.find_sequence(words), _MOST_HITS):
         before = list(WORDS.finditer(text.text, max(0, start - _QUOTED), start))[::-1]
         after = list(WORDS.finditer(text.text, end, end + _QUOTED))
-        left, right = _count_same(before, said[0]), _count_same(after, said[1])
+        left, right = _count_same(before, words_before), _count_same(after, words_after)
         first = before[left - 1].start() if left else start
         last = after[right - 1].end() if right else end
         if (first, last) == (start, end):
@@ -103,12 +104,11 @@ def quote_message(statement: str, message: str, text: IndexedText) -> FactCompar
     return None
 
 
-def _count_same(words: Sequence[re.Match[str]], said: Sequence[str]) -> int:
+def _count_same(words: Sequence[re.Match[str]], expected: Sequence[str]) -> int:
     """Count the words that are the same in both, up to the first that is not."""
-    pairs = zip(words, said, strict=False)
-    return next(
-        (at for at, (word, own) in enumerate(pairs) if word[0].casefold() != own), min(len(words), len(said))
-    )
+    pairs = zip(words, expected, strict=False)
+    different = (at for at, (word, other) in enumerate(pairs) if word[0].casefold() != other)
+    return next(different, min(len(words), len(expected)))
 
 
 def _split(text: str) -> list[str]:
