@@ -69,7 +69,7 @@ _ENDS = ".!?\n"
 _MODALS = frozenset(("would", "could", "might"))
 _WHETHER = frozenset(("whether", stem("whether")))
 _DEEPEST, _LONGEST, _REACH = 3, 80, 20_000
-"""Headings that are read above a place, characters of the longest, and of the text in which they are found."""
+"""Headings that are read above a place, characters of the longest, and of the text that is searched."""
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _TITLE = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|__[^_]+__:?\s*$)")
 
