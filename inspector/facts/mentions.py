@@ -40,6 +40,10 @@ LONG = 100_000
 log full of names."""
 
 
+_TRIES = 16
+"""Places at which a wording is looked for before the places of its words are stored."""
+
+
 class FactPattern(NamedTuple):
     """How a fact is looked up: its wordings, and the parts of its path if it is a file.
 
@@ -112,11 +116,16 @@ class SearchText:
     def has_words(self, wording: str) -> bool:
         """Whether the text contains a wording with its words whole.
 
-        In a long text, only the places of the wording's rarest word are searched: a full search for each of
-        its facts would take quadratic time.
+        In a long text, after a few places only those of the wording's rarest word are searched: a full search
+        for each of its facts would take quadratic time.
         """
-        if len(self.flat) < LONG:
+        if len(self.flat) < LONG or not wording:
             return has_words(self.flat, wording)
+        at = self.flat.find(wording)
+        for _ in range(_TRIES):
+            if at < 0 or has_words_at(self.flat, wording, at):
+                return at >= 0
+            at = self.flat.find(wording, at + 1)
         words = [(self._places.get(word.group(), ()), word.start()) for word in WORD.finditer(wording)]
         if not words:
             return has_words(self.flat, wording)
