@@ -65,7 +65,7 @@ _STANDARD = frozenset(
     """.splitlines()
 )
 """Headings that harnesses ask for in a summary, whose words alone might change what is below them."""
-_ENDS = ".!?\n"
+_ENDS = ".!?\n…·•"
 _MODALS = frozenset(("would", "could", "might"))
 _WHETHER = frozenset(("whether", stem("whether")))
 _DEEPEST, _LONGEST, _REACH = 3, 80, 20_000

@@ -89,7 +89,7 @@ _TERM = re.compile(
     |(?i:\b(?:{_FORCE}|{_NOT})\b)
     |(?P<letter>[{_LETTERS}])
     |(?P<word>[^\W\d_{_LETTERS}]+(?:['’][a-z]+)?)
-    |(?P<mark>&&|\|\||[.;:!?,()\n—–|&。、，；：！？]|->|→)""".replace(r"[ ]", r"\s+"),
+    |(?P<mark>&&|\|\||[.;:!?,()\n—–|&…·•。、，；：！？]|->|→)""".replace(r"[ ]", r"\s+"),
     re.VERBOSE,
 )
 _ASSIGNS = re.compile(r"(?:[=:<>]|\bset to|\bat (?:most|least))\s*\Z")
