@@ -198,11 +198,14 @@ class _Wire(Reading):
 
     def _undo(self, count: float | None) -> None:
         """Remove the newest prompts and what follows them, at most back to the last compaction."""
-        last = max((at for at, name in enumerate(self.line) if self[name].boundary is not None), default=-1)
-        prompts = [at for at, name in enumerate(self.line) if at > last and self._is_prompt(name)]
-        back = int(min(count, len(prompts))) if count is not None and count > 0 else 0
-        if back:
-            first = prompts[-back]
+        back = int(min(count, len(self.line))) if count is not None and count > 0 else 0
+        first = -1
+        for at in range(len(self.line) - 1, -1, -1):
+            if not back or self[self.line[at]].boundary is not None:
+                break
+            if self._is_prompt(self.line[at]):
+                first, back = at, back - 1
+        if first >= 0:
             self.tip = self[self.line[first]].parent
             del self.line[first:]
 
