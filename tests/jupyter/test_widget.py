@@ -203,8 +203,10 @@ def test_a_widget_that_the_browser_puts_away_works_no_more(
     sent: list[dict[str, Any]], tmp_path: Path
 ) -> None:
     (tmp_path / "story.jsonl").write_bytes(read_demo())
+    others = set(threading.enumerate())
     workbench = Workbench(tmp_path / "story.jsonl", follow=True)
-    (pulse,) = (thread for thread in threading.enumerate() if thread.name == "compaction-inspector-follow")
+    new = set(threading.enumerate()) - others
+    (pulse,) = (thread for thread in new if thread.name == "compaction-inspector-follow")
     workbench.comm.handle_close({"content": {"data": {}}})
     pulse.join(120)
     assert not pulse.is_alive()
