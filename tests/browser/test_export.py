@@ -274,6 +274,22 @@ def test_W2_25_what_is_searched_for_is_found_in_the_texts_of_the_page(
     assert told == []
 
 
+WIDER = """nodes => nodes
+  .map(node => [node.textContent, node.scrollWidth - node.clientWidth])
+  .filter(([, more]) => more > 1)"""
+
+
+def test_names_in_the_lists_of_a_page_do_not_run_into_their_notes(
+    exported_page: Path, show: OpenOffline
+) -> None:
+    page, _ = show(exported_page)
+    page.set_viewport_size({"width": 1100, "height": 900})
+    page.get_by_test_id("tab-context").click()
+    names = page.get_by_label("Essential facts").locator("li > *")
+    expect(names.first).to_be_visible()
+    assert names.evaluate_all(WIDER) == []
+
+
 def test_a_link_opens_the_page_at_a_block(exported: Path, show: OpenOffline, model: WorkbenchModel) -> None:
     live = model.moment.live
     row = int(live.start[model.plan.place or 0])

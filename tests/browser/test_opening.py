@@ -47,6 +47,19 @@ def test_W2_3_a_session_opens_on_what_it_records_and_the_switch_shows_the_plan(
     assert (opened.look, opened.plan.policy.name, opened.policy) == ("plan", "claude-code", "auto")
 
 
+def test_the_two_words_of_the_switch_stand_apart(page: Page, opened: Workbench) -> None:
+    gap = """([first, second]) => {
+      const [left, right] = [first, second].map(node => {
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        return range.getBoundingClientRect();
+      });
+      return right.left - left.right;
+    }"""
+    expect(sides(page)).to_have_count(2)
+    assert sides(page).evaluate_all(gap) >= 8
+
+
 def test_W2_4_a_policy_that_does_nothing_says_why_and_offers_a_way(
     page: Page, open_workbench: OpenWorkbench
 ) -> None:
