@@ -101,6 +101,15 @@ def undone(count: int) -> Iterator[Any]:
         yield {"type": "context.undo", "count": 1}
 
 
+def undone_in_vain(count: int) -> Iterator[Any]:
+    """Steps of Kimi Code's without a prompt, and as many undos that find none."""
+    for number in range(count):
+        message = {"role": "assistant", "content": f"reply {number}"}
+        yield {"type": "context.append_message", "message": message}
+    for _ in range(count):
+        yield {"type": "context.undo", "count": 1}
+
+
 def chatted(count: int) -> Iterator[Any]:
     """Messages of Gemini CLI's, each of which may be one that was said before."""
     yield {"sessionId": "s", "projectHash": "p"}
@@ -165,6 +174,7 @@ def write_unanswered(folder: Path, count: int) -> Path:
         pytest.param(of_lines(of_one_id), 1000, id="message-lines-one-id"),
         pytest.param(of_lines(unanswered_calls), 1000, id="message-lines-calls"),
         pytest.param(of_lines(undone), 1000, id="kimi-undone"),
+        pytest.param(of_lines(undone_in_vain), 1000, id="kimi-undone-in-vain"),
         pytest.param(of_lines(chatted), 1500, id="gemini"),
         pytest.param(write_task, 500, id="cline-task"),
         pytest.param(write_unanswered, 1000, id="swe-agent"),

@@ -10,10 +10,11 @@ recorded: they remain, and a warning says so.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ...session.blocks import Text
-from ...session.entries import Source
+from ...session.entries import Entry, Source
 from ...session.session import Session
 from ..json_document import Fields, ParsedBlock, iso_time, make_usage
 from ..json_lines import Data
@@ -51,6 +52,7 @@ class _Wire(Reading):
 
     def __init__(self) -> None:
         super().__init__()
+        self.prompts: list[int] = []  # indices in `line` of the prompts that an undo can remove
         self.steps: dict[str, str] = {}  # the entries of open steps
         self.waiting: dict[str, list[Source]] = {}
         self.emptied = 0
@@ -84,6 +86,7 @@ class _Wire(Reading):
             self.about |= fields.rest
         elif kind == "context.clear":
             self.cut(0)
+            self.prompts.clear()
         elif kind == "context.undo":
             self._undo(fields.number("count"))
         elif kind in ("micro_compaction.apply", "context.observation_masking"):
@@ -189,8 +192,24 @@ class _Wire(Reading):
             "extra": {} if words else {"unreadable": True},
         }
         extra = fields.rest | ({"summary": summary} if sent and summary != sent else {})
+        gone = len(self.line) - len(rest)
         entry = self.compact(f"line-{source.line}", words, boundary, extra=extra)
         self.line = [*kept_ids, entry.id, *rest]
+        self.prompts = [index - gone + 1 for index in self.prompts if index >= gone]
+
+    def add(
+        self,
+        name: str,
+        role: str,
+        parsed_blocks: Iterable[ParsedBlock],
+        extra: Json | None = None,
+        **more: Any,
+    ) -> Entry:
+        """Add a message; a prompt can be removed by an undo."""
+        entry = super().add(name, role, parsed_blocks, extra, **more)
+        if self._is_prompt(entry.id):
+            self.prompts.append(len(self.line) - 1)
+        return entry
 
     def _is_prompt(self, name: str) -> bool:
         entry = self[name]
@@ -198,14 +217,10 @@ class _Wire(Reading):
 
     def _undo(self, count: float | None) -> None:
         """Remove the newest prompts and what follows them, at most back to the last compaction."""
-        back = int(min(count, len(self.line))) if count is not None and count > 0 else 0
-        first = -1
-        for at in range(len(self.line) - 1, -1, -1):
-            if not back or self[self.line[at]].boundary is not None:
-                break
-            if self._is_prompt(self.line[at]):
-                first, back = at, back - 1
-        if first >= 0:
+        back = int(min(count, len(self.prompts))) if count is not None and count > 0 else 0
+        if back:
+            first = self.prompts[-back]
+            del self.prompts[-back:]
             self.tip = self[self.line[first]].parent
             del self.line[first:]
 
