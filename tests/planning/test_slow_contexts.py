@@ -1,4 +1,4 @@
-"""The context that a plan leaves: piece by piece beside a reference that knows the fates alone."""
+"""What a plan leaves, as a context and as a recorded session, piece by piece beside a reference."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Piece
 from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
+from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.table import FATES
 from inspector.session.blocks import Block, Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
-from inspector.summaries.record import promise_context, record_plan
+from inspector.summaries.record import changes_stored, promise_context, record_plan
 from inspector.tokens.ledger import count_tokens
 from tests.fixed_policies import fixed_plan
 from tests.fixed_sessions import LENGTH
@@ -88,6 +89,22 @@ def test_a_context_holds_what_stands_under_the_fates_in_its_order(seed: int) -> 
         if one.message == other.message:
             assert one.role == other.role
     assert len({piece.message for piece in summaries}) == len(summaries)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_recorded_is_what_was_promised(seed: int) -> None:
+    plan = fixed_plan(seed)
+    checkpoint = Checkpoint(text="All of it.", by="somebody") if plan.summarises else None
+    promised = promise_context(plan, checkpoint)
+    done = record_plan(plan, checkpoint, "new", {"asked": "by hand"})
+    shown = live_context(done, count_tokens(done, LENGTH))
+    assert [(p.role, p.block) for p in shown.pieces] == [(p.role, p.block) for p in promised.pieces]
+    assert done.entries[: len(plan.session.entries)] == plan.session.entries
+    entry = done["new"]
+    assert entry.parent == plan.session.leaf and entry.kind == "compaction"
+    assert entry.boundary is not None and entry.boundary.extra["asked"] == "by hand"
+    assert entry.boundary.trigger == plan.reason
+    assert entry.boundary.tokens_after == promised.tokens or not changes_stored(plan)
 
 
 def test_what_was_emptied_before_stays_emptied_whatever_a_rule_makes_of_it() -> None:
