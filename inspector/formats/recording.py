@@ -420,7 +420,11 @@ def read_inclusive(
 
 
 def find_figure(raw: Any, names: FigureNames) -> Number | None:
-    """Return the first of these figures that is not 0; 0 if all are 0, None if there are none."""
+    """Return the first of these figures that is not 0; 0 if all are 0, None if there are none.
+
+    >>> find_figure({"input": 0, "prompt": {"tokens": 9}}, ("input", "prompt/tokens"))
+    9
+    """
     figures: list[Number] = []
     for name in (names,) if isinstance(names, str) else names:
         *way, last = name.split("/")

@@ -291,7 +291,8 @@ class _LogReading(Reading):
         if count is None:
             # Entries added while the summary was being written are not part of it.
             start = self.started[0] if self.started is not None else len(self.line)
-            return tuple(name for name in live if name in set(self.line[start:]))
+            added = set(self.line[start:])
+            return tuple(name for name in live if name in added)
         return tuple(name for name in live[max(count, 0) :] if self[name].boundary is None)
 
     def _compact(self, name: str, details: Fields) -> None:
