@@ -1,8 +1,8 @@
-"""Find what the sentence around a statement adds to it: whose rule it is, for what, or what became of it.
+"""Decide whether the text around a statement may change it: limit, reject, postpone or attribute it.
 
-A sentence says a statement only if all of it is understood. A summary introduces a rule with words of few
-kinds (FRAME); any other word beside it may limit, reject or attribute it: "the old guide says to …", "… in
-the test build", "… was turned down".
+A sentence repeats a statement only if all of its words are understood. A summary introduces a rule with words
+of few kinds (FRAME). Any other word next to it may change it: "the old guide says to …", "… in the test
+build", "… was turned down". Labels and headings have words of their own (_LABELS): "Rejected ideas:".
 """
 
 from __future__ import annotations
@@ -77,11 +77,11 @@ _TITLE = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|__[^_]+__:?\s*$)")
 def is_changed(
     text: str, start: int, terms: Sequence[Term], paired: AbstractSet[int], own: Sequence[Term]
 ) -> bool:
-    """Whether what stands around a statement in a text may change it: in its sentence, or above it.
+    """Return whether the sentence of a statement, or a heading above it, may change it.
 
     Args:
         text: The text.
-        start: Where the statement begins.
+        start: The offset of the statement.
         terms: The terms of the sentence.
         paired: Indices of those that are the statement's.
         own: The terms of the statement.
@@ -98,8 +98,8 @@ def adds_words(
         terms: The terms of the sentence.
         paired: Indices of those that are the statement's.
         own: The terms of the statement.
-        listed: Whether the sentence is in a list of the user's messages (`is_listed`); what such a list
-            notes in brackets behind a message is not a part of it.
+        listed: Whether the sentence is in a list of the user's messages (`is_listed`), in which a note in
+            brackets after a message is not a part of it.
 
     >>> from .terms import read_terms
     >>> own, other = read_terms("Use tabs."), read_terms("The plan to use tabs was turned down.")
@@ -117,9 +117,9 @@ def adds_words(
     if _names_another(terms[start:colon], own):
         return True
     forms, sorts = {term.form for term in own}, {term.sort for term in own}
-    asked = {at + step for at in range(start, end - 1) if _asks(terms, at) for step in (0, 1)}
+    requests = {at + step for at in range(start, end - 1) if _asks(terms, at) for step in (0, 1)}
     added = [
-        terms[at] for at in range(colon, end) if at not in paired | asked and terms[at].form not in forms
+        terms[at] for at in range(colon, end) if at not in paired | requests and terms[at].form not in forms
     ]
     if any(term.form in _WHETHER | _MODALS or term.sort in ("cancel", "soft") for term in added):
         return True
@@ -132,7 +132,7 @@ def adds_words(
     most = 0 if forms & {"i", "me"} else 1
     if len(new) > most or any(not is_general(term.form) or term.form in ENDED for term in new):
         return True
-    if rest < len(terms) and terms[rest].form == "?" and not asked and "?" not in forms:
+    if rest < len(terms) and terms[rest].form == "?" and not requests and "?" not in forms:
         return True
     # "…; afterwards it is allowed", "…, which the user does not want".
     behind = next((at for at in range(high + 1, rest) if terms[at].sort == "mark"), rest)
@@ -144,7 +144,7 @@ def adds_words(
 
 
 def is_under(text: str, start: int, own: Sequence[Term]) -> bool:
-    """Whether a place of a text stands under a heading that may change it, or is struck through.
+    """Return whether a place of a text is below a heading that may change it, or is struck through.
 
     >>> from .terms import read_terms
     >>> own, lines = read_terms("Use tabs."), "Rejected ideas:\\n- Use tabs."
@@ -165,15 +165,15 @@ def _find_headings(text: str, start: int) -> Iterator[str]:
     """Yield the headings above a place, the nearest first."""
     at = text.rfind("\n", 0, start) + 1
     depth = _read_depth(text[at:start])
-    found = 0
+    count = 0
     for line in reversed(text[max(0, at - _REACH) : at].splitlines()):
         line_depth, words = _read_depth(line), line.strip().strip("*_# ")
         if line_depth >= depth or not (_TITLE.match(line) or words.endswith(":")):
             continue
         if len(words) <= _LONGEST and (heading := _BULLET.sub("", words).rstrip(": ")):
             yield heading
-        depth, found = line_depth, found + 1
-        if depth <= 1 or found == _DEEPEST:
+        depth, count = line_depth, count + 1
+        if depth <= 1 or count == _DEEPEST:
             return
 
 

@@ -455,8 +455,8 @@ class OutcomeFinder:
         if _flatten(form) not in text.flat:
             return None
         messages = (readable_text(session.block(ref)) for ref in self.said(number))
-        quoted = (quote_message(form, message, text) for message in messages)
-        return next((found for found in quoted if found is not None), None)
+        comparisons = (quote_message(form, message, text) for message in messages)
+        return next(filter(None, comparisons), None)
 
     def _make(
         self, outcome: Outcome, places: Sequence[RemainingText], comparison: FactComparison

@@ -1,4 +1,4 @@
-"""Find the words of a statement in a text, in sequence, unless the words beside them revoke them."""
+"""Find the words of a statement in a text, in sequence, unless the words around them revoke them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def find_words(
 ) -> FactComparison | None:
     """Find the words in sequence, ignoring punctuation and case, unless words around them revoke them.
 
-    What an error message says (`exact`) is the same whatever stands around it.
+    The words around an error message (`exact`) do not change it.
     """
     words, whole = WORDS.findall(statement), statement.strip()
     if not whole or (words and f" {' '.join(words).casefold()} " not in text.flat):
@@ -92,9 +92,9 @@ def quote_message(statement: str, message: str, text: IndexedText) -> FactCompar
     for start, end in islice(text.find_sequence(words), _MOST_HITS):
         before = list(WORDS.finditer(text.text, max(0, start - _QUOTED), start))[::-1]
         after = list(WORDS.finditer(text.text, end, end + _QUOTED))
-        left, right = _count_same(before, words_before), _count_same(after, words_after)
-        first = before[left - 1].start() if left else start
-        last = after[right - 1].end() if right else end
+        before_count, after_count = _count_same(before, words_before), _count_same(after, words_after)
+        first = before[before_count - 1].start() if before_count else start
+        last = after[after_count - 1].end() if after_count else end
         if (first, last) == (start, end):
             continue
         quoted = text.text[first:last]
