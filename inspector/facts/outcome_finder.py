@@ -433,7 +433,7 @@ class OutcomeFinder:
             return part
         if stand.placeholder and fact.kind in STATEMENTS:
             return quote_statement(form or fact.form, index_text(stand.text))
-        latest = fact.kind != "number" or self.occurrences.is_latest(fact)
+        latest = fact.kind != "number" or (self.occurrences.is_latest(fact) and self._is_stated(number))
         best = compare_fact(fact.kind, form or fact.form, index_text(stand.text), self._said_before, latest)
         if self._meant and best.outcome in IN_FULL:
             # "Which port is it?" has no value of its own that could be another one.
@@ -448,6 +448,11 @@ class OutcomeFinder:
         if stand.placeholder and best.outcome not in (*RETAINED, "partial"):
             best = ABSENT  # a placeholder only quotes
         return max(best, part, key=lambda result: RANK[result.outcome])
+
+    def _is_stated(self, number: int) -> bool:
+        """Whether anything but the arguments of a call says a fact: the "limit" of one call is no limit of the
+        next."""
+        return any(self.scene.session.block(ref).kind != "tool_call" for ref in self.said(number))
 
     def _find_message(self, number: int, text: IndexedText) -> FactComparison | None:
         """Find a statement in a text that quotes more of the message with it."""

@@ -475,7 +475,8 @@ class _Place:
                 gone, new = gone or [replaced[0]], new or [replaced[1]]
             if "cancel" in sorts - had and self._is_cancelled():
                 return self._make("contradicted", "revoked", own_words, instead)
-            if "permission" in sorts - had and had & bound and not sorts & bound:
+            permits = "permission" in (sorts - had) & self.there.sorts and not is_question
+            if permits and had & bound and not sorts & bound:
                 return self._make("contradicted", "permitted", own_words, instead)
             limited = any(item.form in LIMITS for item in gone)
             if "over" in sorts - had and limited and not has_negation(every_new):
@@ -519,6 +520,9 @@ class _Place:
                 around = other[max(0, edit.b - 2) : min(len(other), edit.b_end + 2)]
                 if self.is_said(_cut(around, self.text)):
                     return self._make("absent", "said of another")
+                kinds = {term.form[0] for term in swap if term.sort == "value"}
+                if len(kinds) == 2 and self.is_said(_cut(swap[1:], self.text)):
+                    return self._make("unclear", "another value")  # "session.State", "session/state.go"
                 return self._make(
                     "changed", "value", _cut(swap[:1], self.statement), _cut(swap[1:], self.text), swap[1]
                 )

@@ -372,6 +372,7 @@ def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: b
         for hit in hits
         if not named or hit["joint"].strip(" `\"'*_") or (hit in misread and len(hit["value"]) > 3)
     ]
+    hits = [hit for hit in hits if not _has_figure(text, hit.start(), figure)]  # "was 0 but expected 1"
     near = [
         hit
         for hit in hits
@@ -393,6 +394,12 @@ def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: b
         if place is not None:
             return FactComparison("unclear", place[0], place.start(), reason="another value")
     return ABSENT
+
+
+def _has_figure(text: IndexedText, at: int, figure: str) -> bool:
+    """Whether the sentence at a place has a figure as well."""
+    sentences = (part for part in text.sentences if part.start <= at < part.end)
+    return any(term.form == figure for part in sentences for term in part.terms)
 
 
 def read_telling_value(form: str) -> str:
