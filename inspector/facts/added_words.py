@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from unicodedata import category
 
 from .force import ENDED, EXCEPTIONS
 from .indexed_text import is_same, is_subject
@@ -26,7 +27,8 @@ FRAME = LIGHT | frozenset(
             emphasise stress insist remind policy convention decision decide agree key critical must ensure
             mandatory required needed remember guideline specify state follow apply using ever before prior
             after until once since because off length size number count rest session conversation task
-            relevant more less fewer long large big high low
+            relevant more less fewer long large big high low message turn add interrupt reply clarify
+            mention repeat respond confirm
             """
         ),
     )
@@ -43,7 +45,8 @@ _LABELS = FRAME - frozenset(
                 analyze analyse chronologically through overview goal progress context info information
                 latest first second third initial original main primary intent turn feedback style naming
                 format formatting documentation docs general behaviour behavior process workflow plan
-                knowledge critical active open-ended project repository repo environment setup git
+                knowledge critical active open-ended project repository repo environment setup git recent
+                last exact word quote direction guide
                 """
         ),
     )
@@ -53,6 +56,8 @@ _STANDARD = frozenset(
     line.strip()
     for line in """
     optional next step
+    next steps
+    completed
     done
     blocked
     in progress
@@ -70,6 +75,10 @@ _MODALS = frozenset(("would", "could", "might"))
 _WHETHER = frozenset(("whether", stem("whether")))
 _DEEPEST, _LONGEST, _REACH = 3, 80, 20_000
 """Headings that are read above a place, characters of the longest, and of the text that is searched."""
+_BESIDE = 400
+"""Characters of a line that are read on each side of a place."""
+_APPROVING = frozenset("✅✓✔☑☐⚠★☆⭐📌❗🔑")
+_OTHER_BOX = re.compile(r"\s*(?:[-*+•]\s+)?\[(?![ xX]\])\W\]")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _TITLE = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|__[^_]+__:?\s*$)")
 
@@ -86,7 +95,11 @@ def is_changed(
         paired: Indices of those that are the statement's.
         own: The terms of the statement.
     """
-    return adds_words(terms, paired, own, is_listed(text, start)) or is_under(text, start, own)
+    return (
+        adds_words(terms, paired, own, is_listed(text, start))
+        or is_under(text, start, own)
+        or is_marked(text, start)
+    )
 
 
 def adds_words(
@@ -153,7 +166,31 @@ def is_under(text: str, start: int, own: Sequence[Term]) -> bool:
     """
     if text.count("~~", text.rfind("\n", 0, start) + 1, start) % 2:
         return True
-    return any(_names_another(read_terms(heading), own) for heading in _find_headings(text, start))
+    return any(
+        _has_symbol(heading) or _names_another(read_terms(heading), own)
+        for heading in _find_headings(text, start)
+    )
+
+
+def is_marked(text: str, start: int) -> bool:
+    """Return whether a symbol or a check box in the line of a place may change it.
+
+    >>> is_marked("- ❌ Use tabs", 4), is_marked("- [~] Use tabs", 6), is_marked("- ✅ Use tabs", 4)
+    (True, True, False)
+    """
+    low = max(text.rfind("\n", 0, start) + 1, start - _BESIDE)
+    end = text.find("\n", start, start + _BESIDE)
+    line = text[low : end if end >= 0 else start + _BESIDE]
+    return _has_symbol(line) or _OTHER_BOX.match(line) is not None
+
+
+def _has_symbol(line: str) -> bool:
+    """Whether a line has a symbol other than a bullet, a frame or a sign of approval: "❌", "🚫"."""
+    if line.isascii():
+        return False
+    return any(
+        category(char) == "So" and char not in _APPROVING and not "\u2500" <= char <= "\u25ff" for char in line
+    )
 
 
 def is_listed(text: str, start: int) -> bool:

@@ -60,6 +60,8 @@ _CAPITAL_MONTH = "|".join(name.title() for name in MONTHS)
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
 _BETWEEN = r"[*_`]{0,2}\s?"  # "**20** minutes"
 _FORCE = "|".join(f"(?P<{sort}>{words})" for sort, words in FORCE.items()).replace(" ", "[ ]")
+_EMPHASISED = "|".join((*FORCE.values(), *sorted(word for word in SMALL if word.isalpha() and len(word) > 2)))
+"""Words that capitals stress, so that they are no acronym: "do NOT", "ALL files"."""
 _LETTERS = "぀-ヿ㐀-鿿豈-﫿가-힣"
 LETTER = re.compile(f"[{_LETTERS}]")
 """A letter of a script without blanks between words: each is a term."""
@@ -84,7 +86,7 @@ _TERM = re.compile(
     |(?P<flag>(?<!\S)--?[A-Za-z][\w-]*)
     |(?P<name>@?[A-Za-z_]\w*(?:(?:\.|::|-)\w+)+|[A-Za-z_]*[a-z0-9_][A-Z]\w*|[A-Za-z]\w*[_\d]\w*|(?<!\d)\d++[A-Za-z]{{4}}\w*
       |[A-Z]{{2,}}[a-z]\w*)(?:\(\))?
-    |(?P<caps>\b[A-Z]{{2,6}}\b(?!\s+[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{3}})
+    |(?P<caps>\b(?!(?i:{_EMPHASISED.replace(" ", "[ ]")})\b)[A-Z]{{2,6}}\b(?!\s+[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{3}})
       (?<![A-Z]{{2}}\s[A-Z]{{4}}))
     |(?i:\b(?:{_FORCE}|{_NOT})\b)
     |(?P<letter>[{_LETTERS}])
