@@ -145,11 +145,14 @@ def adds_words(
     most = 0 if forms & {"i", "me"} else 1
     if len(new) > most or any(not is_general(term.form) or term.form in ENDED for term in new):
         return True
+    behind = [term.form for term in terms[high + 1 : end] if term.sort != "mark"]
+    if behind in (["was"], ["were"]):
+        return True
     if rest < len(terms) and terms[rest].form == "?" and not requests and "?" not in forms:
         return True
     # "…; afterwards it is allowed", "…, which the user does not want".
-    behind = next((at for at in range(high + 1, rest) if terms[at].sort == "mark"), rest)
-    return any(term.sort == "negation" for term in terms[behind:rest]) or any(
+    mark = next((at for at in range(high + 1, rest) if terms[at].sort == "mark"), rest)
+    return any(term.sort == "negation" for term in terms[mark:rest]) or any(
         (term.sort in ("permission", "cancel") and term.sort not in sorts)
         or (term.form in EXCEPTIONS and term.form not in forms)
         for term in terms[end:rest]
@@ -189,7 +192,8 @@ def _has_symbol(line: str) -> bool:
     if line.isascii():
         return False
     return any(
-        category(char) == "So" and char not in _APPROVING and not "\u2500" <= char <= "\u25ff" for char in line
+        category(char) == "So" and char not in _APPROVING and not "\u2500" <= char <= "\u25ff"
+        for char in line
     )
 
 

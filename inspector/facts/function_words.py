@@ -175,6 +175,11 @@ class Bounded(NamedTuple):
     bound: Bound
     by: int
 
+    @property
+    def turned(self) -> Bounded:
+        """The opposite bound: "not above 5"."""
+        return self._replace(bound="lower" if self.bound == "upper" else "upper")
+
 
 _LESS = frozenset(map(stem, ("less", "fewer", "lower", "smaller", "shorter", "earlier", "sooner")))
 _MORE = frozenset(map(stem, ("more", "greater", "larger", "bigger", "longer", "higher", "later", "above")))
@@ -192,24 +197,32 @@ def read_bounds(terms: tuple[Term, ...]) -> Mapping[int, Bounded]:
     >>> texts = "At most 5 s.", "Not fewer than 5 s.", "5 s or more.", "It may not drop below 5 s."
     >>> [bounded.bound for text in texts for bounded in read_bounds(read_terms(text)).values()]
     ['upper', 'lower', 'lower', 'lower']
+    >>> [bounded.bound for bounded in read_bounds(read_terms("Above 5 MB is refused.")).values()]
+    ['upper']
     """
     result: dict[int, Bounded] = {}
     for clause in find_clauses(terms):
         bounded: Bounded | None = None
         since, negated = 0, False
+        before: list[int] = []  # the numbers whose bound a refusal behind them turns: "above 5 is refused"
         for place, at in enumerate(clause):
             term, following = terms[at], terms[clause[place + 1]].form if place + 1 < len(clause) else ""
             negated = negated or is_negation(term)
+            if is_negation(term):
+                result |= {number: result[number].turned for number in before}
+                before = []
             direction = _direction(term, following)
             if direction is not None and place and terms[clause[place - 1]].form == "or":
                 _set_behind(result, terms, clause[:place], Bounded(direction, at))
             elif direction is not None:
                 is_flipped = negated and term.form not in LIMITS | LOWER_LIMITS
-                opposite: Bound = "lower" if direction == "upper" else "upper"
-                bounded, since = Bounded(opposite if is_flipped else direction, at), place
+                bounded, since = Bounded(direction, at), place
+                bounded = bounded.turned if is_flipped else bounded
             elif term.form[:2] == "n:":
                 if bounded is not None and place - since <= _FAR:
                     result[at] = bounded
+                    if not negated and terms[bounded.by].form not in LIMITS | LOWER_LIMITS:
+                        before.append(at)
                 bounded, negated = None, False
         if bounded is not None:  # "200 rows at least"
             _set_behind(result, terms, clause[: since + 1], bounded)

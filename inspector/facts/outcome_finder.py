@@ -450,8 +450,8 @@ class OutcomeFinder:
         return max(best, part, key=lambda result: RANK[result.outcome])
 
     def _is_stated(self, number: int) -> bool:
-        """Whether anything but the arguments of a call says a fact: the "limit" of one call is no limit of the
-        next."""
+        """Whether more than the arguments of a call says a fact: the "limit" of one call does not hold for
+        the next."""
         return any(self.scene.session.block(ref).kind != "tool_call" for ref in self.said(number))
 
     def _find_message(self, number: int, text: IndexedText) -> FactComparison | None:

@@ -9,13 +9,13 @@ are `unclear`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from .added_words import is_changed
+from .added_words import FRAME, is_changed
 from .force import (
     CONDITIONS,
     ENDED,
@@ -28,6 +28,7 @@ from .force import (
     find_lost_negation,
     find_opposed,
     has_negation,
+    is_negation,
     is_permitted,
     keeps_refusals,
     read_force,
@@ -45,14 +46,16 @@ from .outcomes import ABSENT, RANK, FactComparison, Outcome
 from .quoted_words import find_words
 from .structure import find_other_structure, read_negations, split_relative
 from .terms import Term, read_terms
-from .vocabulary import LIGHT, LIMITS, LOWER_LIMITS, is_general
+from .vocabulary import LIGHT, LIMITS, LOWER_LIMITS, is_alike, is_general, stem
 from .word_order import (
+    JOINS,
     RELATIONS,
     find_exchange,
     find_replaced_word,
     find_reversed,
     find_value_exchange,
     find_value_swap,
+    is_misspelt,
     is_same_kind,
     is_tail,
     pair_terms,
@@ -205,11 +208,13 @@ class _Place:
             words = self.text[self.other[max(begin, clause[0])].start : self.other[clause[-1]].end]
             if begin >= 0 and not own_forms & EXCEPTIONS:
                 return self._make("partial", "exception", instead=words)
-            if (
-                clause[0] > last
-                and "permission" not in self.here.sorts
-                and any(self.other[at].sort == "cancel" or self.other[at].form in ENDED for at in clause)
-            ):
+            if clause[0] > last and "permission" not in self.here.sorts and self._find_cancels(clause):
+                about = [
+                    at for at in clause if is_subject(self.other[at]) and self.other[at].form not in ENDED
+                ]
+                is_other = any(self.other[at].form not in own_forms | FRAME for at in about)
+                if is_other or any(is_negation(self.other[at]) for at in clause):
+                    return self._make("unclear", "structure")  # "(the old limit was removed)"
                 return self._make("contradicted", "revoked", instead=words)
         paired = set(self.met.values())
         place = self.start + self.other[min(paired)].start
@@ -315,7 +320,7 @@ class _Place:
             return self._make("unclear", "words missing") if self.share >= NEAR else ABSENT
         if any(own[at].form in ORDER_WORDS for at in heavy):
             return self._make("partial" if self.asks else "unclear", "words missing")
-        if heavy and self._has_other_words():
+        if any(map(self._begins_part, heavy)) or (heavy and self._has_other_words()):
             return self._make("unclear", "words missing")
         if found_other := find_replaced_word(self.pairs, own, other, self.missing):
             return self._differ("unclear", *found_other, "another word")
@@ -351,6 +356,12 @@ class _Place:
                 if same_unit and before and word_before(self.other, place) == before:
                     return place
         return None
+
+    def _begins_part(self, at: int) -> bool:
+        """Whether a word is the first of the subject in a part: "drop" in "encode it and drop the titles"."""
+        parts = (is_subject(term) or term.sort == "mark" or term.form in JOINS for term in self.own[:at])
+        before = [term for term, counts in zip(self.own, parts, strict=False) if counts]
+        return bool(before) and not is_subject(before[-1]) and at not in self.here.refused
 
     def _has_other_words(self) -> bool:
         """Whether other words than the statement's are among those that match."""
@@ -402,13 +413,31 @@ class _Place:
         )
         if self.share < TOPIC or names_missing or "permission" in self.here.sorts:
             return False
-        cancels = {at for at, term in enumerate(self.other) if term.sort == "cancel" or term.form in ENDED}
+        every = range(len(self.other))
+        cancels = self._find_cancels(every)
         for part in split_relative(self.other):
             for place, at in enumerate(part):
                 following = next((item for item in part[place + 1 :] if is_subject(self.other[item])), -1)
-                if at in cancels and not self.near.isdisjoint({following, *part[:place]}):
+                # "The keys are no longer in the old folder" says nothing of where they are.
+                is_adverb = following >= 0 and self.other[at].form == "no longer"
+                is_adverb = is_adverb and all(
+                    self.other[item].sort == "small" for item in range(at + 1, following)
+                )
+                before = [] if is_adverb else part[:place]
+                if at in cancels and not self.near.isdisjoint({following, *before}):
                     return True
-        return not cancels
+        return not cancels and not any(self.other[at].sort == "cancel" for at in every)
+
+    def _find_cancels(self, places: Iterable[int]) -> list[int]:
+        """Return the places whose words cancel something, and are not the statement's own: "cancel"."""
+        own = [term.form for term in self.own if term.sort == "word"]
+        terms = ((at, self.other[at]) for at in places)
+        return [
+            at
+            for at, term in terms
+            if (term.sort == "cancel" or term.form in ENDED)
+            and not any(is_alike(stem(term.form), form) for form in own)
+        ]
 
     def _is_negated_aside(self) -> bool:
         """Whether the text negates only what the statement does not have, as in "the not so old files", or
@@ -508,6 +537,8 @@ class _Place:
                 and (swap[0].form[0] != swap[1].form[0] or not (self.asks or self.exact))
             ):
                 return None
+            if swap is None and len(words) == len(put) == 1 and is_misspelt(words[0], put[0]):
+                return self._make("unclear", "another word", own_words, instead)
             one_word = len(words) == len(put) in (1, 2) and words[0].sort == put[0].sort
             one_word = one_word and edit.a > 0 and edit.a_end - edit.a <= 3 and len(inner) == 1
             if swap is None and one_word and (self.asks or self.exact) and self.matched >= 2 / 3:

@@ -136,12 +136,15 @@ class _Both:
 
     def find_quantity(self) -> Difference | None:
         """Find "one" in the place of "each", or another noun behind an "every": "every Sunday night"."""
+        negates = any(map(is_negation, (*self.own, *self.other)))
         for at, to in self.pairs:
             quantities = [_quantify(self.own, at), _quantify(self.other, to)]
             beside = to - 1
             is_other = beside >= 0 and is_subject(self.other[beside]) and beside not in self.items
-            if {*quantities} == {"all", "part"} or (quantities[0] == "all" and is_other):
+            if {*quantities} == {"all", "part"} or (quantities[0] in ("all", "any") and is_other):
                 return at, to
+            if {*quantities} in ({"all", "any"}, {"part", "any"}) and not negates:
+                return at, to  # "when any disk is full", "when every disk is full"
             is_one = any(term.form == "one" for term in _before(self.own, at))
             if is_one and _SINGLE.isdisjoint(term.form for term in _before(self.other, to)):
                 return at, to
@@ -299,12 +302,12 @@ def _before(terms: Terms, at: int) -> Iterator[Term]:
 
 
 def _quantify(terms: Terms, at: int) -> str:
-    """Return "all", "part" or "" for the quantifier right before a term."""
+    """Return "all", "any", "part" or "" for the quantifier right before a term."""
     forms = [term.form for term in _before(terms, at)]
     if "other" in forms or "but" in forms:  # "every other week", "all but the first"
         return "part"
     found = next((form for form in forms if form in _ALL | _NOT_ALL), "")
-    return "all" if found in _ALL else found and "part"
+    return "any" if found == "any" else "all" if found in _ALL else found and "part"
 
 
 def _preposition(terms: Terms, at: int) -> str:

@@ -61,6 +61,7 @@ _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
 _BETWEEN = r"[*_`]{0,2}\s?"  # "**20** minutes"
 _FORCE = "|".join(f"(?P<{sort}>{words})" for sort, words in FORCE.items()).replace(" ", "[ ]")
 _EMPHASISED = "|".join((*FORCE.values(), *sorted(word for word in SMALL if word.isalpha() and len(word) > 2)))
+_EMPHASISED = _EMPHASISED.replace(" ", "[ ]")
 """Words that capitals stress, so that they are no acronym: "do NOT", "ALL files"."""
 _LETTERS = "぀-ヿ㐀-鿿豈-﫿가-힣"
 LETTER = re.compile(f"[{_LETTERS}]")
@@ -86,7 +87,8 @@ _TERM = re.compile(
     |(?P<flag>(?<!\S)--?[A-Za-z][\w-]*)
     |(?P<name>@?[A-Za-z_]\w*(?:(?:\.|::|-)\w+)+|[A-Za-z_]*[a-z0-9_][A-Z]\w*|[A-Za-z]\w*[_\d]\w*|(?<!\d)\d++[A-Za-z]{{4}}\w*
       |[A-Z]{{2,}}[a-z]\w*)(?:\(\))?
-    |(?P<caps>\b(?!(?i:{_EMPHASISED.replace(" ", "[ ]")})\b)[A-Z]{{2,6}}\b(?!\s+[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{3}})
+    |(?P<caps>\b(?!(?i:{_EMPHASISED})\b)
+      [A-Z]{{2,6}}\b(?!\s+[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{3}})
       (?<![A-Z]{{2}}\s[A-Z]{{4}}))
     |(?i:\b(?:{_FORCE}|{_NOT})\b)
     |(?P<letter>[{_LETTERS}])

@@ -182,5 +182,15 @@ def find_value_swap(gone: Sequence[Term], new: Sequence[Term]) -> tuple[Term, Te
     return next(((item, two) for item, two in values if is_same_kind(item, two)), None)
 
 
+_MISSPELT = 0.75
+"""The least similarity of two words of which one may be a typing error."""
+
+
+def is_misspelt(term: Term, other: Term) -> bool:
+    """Whether two words differ so little that one may be a typing error: "pallete", "palette"."""
+    alike = term.form[:1] == other.form[:1] and len(term.form) > 3
+    return alike and term.sort == other.sort == "word" and similarity(term.form, other.form) >= _MISSPELT
+
+
 def similarity(item: str, other: str) -> float:
     return SequenceMatcher(None, item, other).ratio()
