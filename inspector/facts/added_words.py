@@ -75,6 +75,8 @@ _MODALS = frozenset(("would", "could", "might"))
 _WHETHER = frozenset(("whether", stem("whether")))
 _DEEPEST, _LONGEST, _REACH = 3, 80, 20_000
 """Headings that are read above a place, characters of the longest, and of the text that is searched."""
+_QUOTATION = re.compile(r"\"[^\"\n]{1,2000}\"|“[^”\n]{1,2000}”")
+_ANSWERS = frozenset(("ok", "okay"))
 _BESIDE = 400
 """Characters of a line that are read on each side of a place."""
 _APPROVING = frozenset("✅✓✔☑☐⚠★☆⭐📌❗🔑")
@@ -95,11 +97,31 @@ def is_changed(
         paired: Indices of those that are the statement's.
         own: The terms of the statement.
     """
+    terms, paired = _drop_quotations(text, start, terms, paired)
     return (
         adds_words(terms, paired, own, is_listed(text, start))
         or is_under(text, start, own)
         or is_marked(text, start)
     )
+
+
+def _drop_quotations(
+    text: str, start: int, terms: Sequence[Term], paired: AbstractSet[int]
+) -> tuple[Sequence[Term], AbstractSet[int]]:
+    """Return the terms of a sentence without its other quotations, if the statement is one of them: in a list
+    of messages, each says something else."""
+    first, last = min(paired), max(paired)
+    base = start - terms[first].start
+    spans = [span.span() for span in _QUOTATION.finditer(text, max(0, base), base + terms[-1].end + 2)]
+    low, high = start, base + terms[last].end
+    own = next((span for span in spans if span[0] < low and high < span[1]), None)
+    if own is None or re.search(r"\w", text[own[0] : low] + text[high : own[1]]):
+        return terms, paired
+    others = [(begin - base, end - base) for begin, end in spans if (begin, end) != own]
+    kept = [
+        at for at, term in enumerate(terms) if not any(begin <= term.start < end for begin, end in others)
+    ]
+    return [terms[at] for at in kept], {place for place, at in enumerate(kept) if at in paired}
 
 
 def adds_words(
@@ -131,6 +153,9 @@ def adds_words(
         return True
     forms, sorts = {term.form for term in own}, {term.sort for term in own}
     requests = {at + step for at in range(start, end - 1) if _asks(terms, at) for step in (0, 1)}
+    requests |= {
+        at for at in range(start, low) if terms[at].form in _ANSWERS and _is_mark(terms[at + 1], ",")
+    }
     added = [
         terms[at] for at in range(colon, end) if at not in paired | requests and terms[at].form not in forms
     ]

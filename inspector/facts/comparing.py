@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .indexed_text import NOTHING_SAID, WORDS, IndexedText, SaidBefore, find_held, is_subject
 from .outcomes import ABSENT, IN_FULL, FactComparison
-from .questions import combine, compare_question, compare_share, find_name, split_sentences
+from .questions import MOST, combine, compare_question, compare_share, find_name, split_sentences
 from .quoted_words import quote_statement
 from .statements import TOPIC, compare_statement
 from .terms import LETTER, read_terms
@@ -84,6 +84,8 @@ def compare_fact(
             result = _compare_parts(form, text, is_said)
         if kind in _ASKING and result.outcome in ("absent", "unclear"):
             result = _find_misread(form, text, is_said) or result
+        if kind in ("todo", "decision") and result.outcome == "absent" and is_near:
+            result = compare_share(form, text, MOST)
         # That a text has a name of a rule or a choice says nothing of what is wanted of it.
         if result.outcome != "absent" or kind in ("constraint", "choice"):
             return result

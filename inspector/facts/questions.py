@@ -41,8 +41,8 @@ _COMMAND = re.compile(r"`(\w[\w.-]* [^`\n]*\w)`")
 """A command of several words, in backquotes."""
 _COMPOUND = re.compile(r"[a-z]{2}[A-Z][a-z]|\w{2}[_.]\w{2}")
 """An identifier of several parts."""
-SOME, MUCH = 0.2, 0.3
-"""Shares of the weight in one sentence from which on a question, and a statement, are more than absent."""
+SOME, MUCH, MOST = 0.2, 0.3, 0.6
+"""Shares of the weight in one sentence from which on a question, a statement, and a to-do are not absent."""
 
 
 def compare_question(question: str, text: IndexedText, is_said: SaidBefore = NOTHING_SAID) -> FactComparison:
@@ -192,19 +192,19 @@ def is_name(form: str) -> bool:
     return form[:2] in ("p:", "u:", "i:") or (form[:2] == "w:" and _COMPOUND.search(form[2:]) is not None)
 
 
-def compare_share(statement: str, text: IndexedText) -> FactComparison:
+def compare_share(statement: str, text: IndexedText, least: float = MUCH) -> FactComparison:
     """Decide by its words whether a text may still say a statement: `unclear` if so, else `absent`.
 
     Its best sentence decides, whatever the others say.
     """
     terms = read_terms(statement)
     for share, place in text.rank_shares(terms):
-        if share < MUCH:
+        if share < least:
             break
         words = text.text[place.start : place.end].strip()
         if _has_bound(terms, words):
             return FactComparison("unclear", words, place.start, reason="words missing")
-    result = _compare_share(statement, text, MUCH)
+    result = _compare_share(statement, text, least)
     return result if _has_bound(terms, result.words) else ABSENT
 
 

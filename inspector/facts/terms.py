@@ -85,7 +85,7 @@ _TERM = re.compile(
       [A-H]\b|\b[A-H](?=\))|(?<=[a-z]\s)[A-HJ-Z]\b(?![-'’.&]\w))
     |(?P<spelled>\b(?i:{_SPELLED})\b(?:[*_`]{{0,2}}[\s-](?P<spelled_unit>(?i:{_LONG_UNIT}))\b)?)
     |(?P<flag>(?<!\S)--?[A-Za-z][\w-]*)
-    |(?P<name>@?[A-Za-z_]\w*(?:(?:\.|::|-)\w+)+|[A-Za-z_]*[a-z0-9_][A-Z]\w*|[A-Za-z]\w*[_\d]\w*|(?<!\d)\d++[A-Za-z]{{4}}\w*
+    |(?P<name>(?!@[\w.-]{{1,100}}\.(?:{ENDINGS_OF_FILES})(?![\w-]|\.\w))@?[A-Za-z_]\w*(?:(?:\.|::|-)\w+)+|[A-Za-z_]*[a-z0-9_][A-Z]\w*|[A-Za-z]\w*[_\d]\w*|(?<!\d)\d++[A-Za-z]{{4}}\w*
       |[A-Z]{{2,}}[a-z]\w*)(?:\(\))?
     |(?P<caps>\b(?!(?i:{_EMPHASISED})\b)
       [A-Z]{{2,6}}\b(?!\s+[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{3}})

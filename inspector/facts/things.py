@@ -377,7 +377,7 @@ def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: b
         hit
         for hit in hits
         if not is_said(hit[0])
-        and (named or len(hit["value"]) < 2 or not is_said(hit["value"]))  # "208 passed", "208 tests"
+        and (len(hit["value"]) < 2 or not is_said(hit["value"]))  # "208 passed", "208 tests"
         and (latest or hit in misread)
     ]
     if not near and (unit := _SIZE.fullmatch(rest)):

@@ -22,6 +22,8 @@ _VALUE = re.compile(
     r"|(?<![\"'])(\d[\d_,]*(?:\.\d+)?)( ?(?:%|ms|s|px|r?em|[kKMG]i?B|tokens|x)(?!\w))?(?!\w|[./:-]\w)"
 )
 _LABEL = re.compile(r"(?<![\w./-])([A-Za-z_][\w.-]{0,60}(?: [A-Za-z][\w-]{1,30})?)[\"'`*]{0,3} ?$")
+_BECOMES = re.compile(r"[\"'`*_)]{0,3} ?(?:→|->|=>) ?[\"'`*_(]{0,3}")
+"""An arrow from an old value to the one that holds."""
 _ORDINAL = ("Task ", "Phase ", "Step ", "Item ")
 _THINGS = (
     "tests?|tokens|files?|insertions|deletions|lines|words|entries|hooks|issues|matches|commits|sessions|items"
@@ -91,6 +93,8 @@ def _find_set(text: str, codes: Codes, starts: NDArray[np.int64]) -> Iterator[Hi
     for start in starts[sure].tolist():
         set_to = _SET.search(text, max(0, start - 6), start)
         value = _VALUE.match(text, start) if set_to else None
+        if value and (arrow := _BECOMES.match(text, value.end())):
+            value = _VALUE.match(text, arrow.end()) or value
         if set_to is None or value is None:
             continue
         label = _LABEL.search(text[max(0, set_to.start() - 60) : set_to.start()])
@@ -100,7 +104,8 @@ def _find_set(text: str, codes: Codes, starts: NDArray[np.int64]) -> Iterator[Hi
             if gap and (text[set_to.start()] == "=" or first in _ARTICLES or _CASED.search(last)):
                 name, back = last, back - len(first) - 1
             sign, words = "-" if text[start - 1] == "-" else "", _format_value(value)
-            yield set_to.start() - back, start + len(words), f"{name} = {sign}{words}"
+            sign = sign if value.start() == start else ""
+            yield set_to.start() - back, value.start() + len(words), f"{name} = {sign}{words}"
     at -= ticked
     endings = _at(codes, at - 3) * 256 + _at(codes, at - 2)
     for start in starts[space & ~sure & _ENDINGS[endings]].tolist():

@@ -231,7 +231,7 @@ def typed_sentences(text: str) -> Iterator[Hit]:
     >>> [form for _, _, form in typed_sentences("- let's use it, can you show it? It is late. Ok!")]
     ["let's use it", 'can you show it?', 'It is late.', 'Ok!']
     """
-    at = 0
+    at, text = 0, _unwrap(text)
     while at < len(text):
         stop = _STOP.search(text, at)
         end = stop.end() if stop else len(text)
@@ -251,6 +251,29 @@ def typed_sentences(text: str) -> Iterator[Hit]:
             yield from _cut_long(words[first:cut], start + first)
             first = cut
         at = end
+
+
+def _unwrap(text: str) -> str:
+    """Return a text with blanks for the line breaks inside its paragraphs, if an editor wrapped the lines: if
+    the first word of each line would not have fitted in the line before it."""
+    if text.count("\n") < _FEWEST_BREAKS:
+        return text
+    return _PARAGRAPH.sub(lambda match: _join_wrapped(match[0]), text)
+
+
+def _join_wrapped(paragraph: str) -> str:
+    lines = paragraph.split("\n")
+    width = max(map(len, lines))
+    is_wrapped = width <= _WIDEST and all(
+        len(line) + len(following.split(None, 1)[0]) >= width and not _BEGINS_ITEM.match(following)
+        for line, following in pairwise(lines)
+    )
+    return " ".join(lines) if is_wrapped else paragraph
+
+
+_PARAGRAPH = re.compile(r"[^\n]*\w[^\n]*(?:\n[^\n]*\w[^\n]*){2,}")
+_BEGINS_ITEM = re.compile(r"\s*(?:[-*+•>#|]|\d{1,3}[.)])\s|\s{4}|\t")
+_FEWEST_BREAKS, _WIDEST = 2, 160
 
 
 def _cut_long(words: str, start: int) -> Iterator[Hit]:
