@@ -80,7 +80,7 @@ _ANSWERS = frozenset(("ok", "okay"))
 _BESIDE = 400
 """Characters of a line that are read on each side of a place."""
 _APPROVING = frozenset("✅✓✔☑☐⚠★☆⭐📌❗🔑")
-_OTHER_BOX = re.compile(r"\s*(?:[-*+•]\s+)?\[(?![ xX]\])\W\]")
+_OTHER_BOX = re.compile(r"(?<!\S)\[[-~!/<>]\]")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _TITLE = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|__[^_]+__:?\s*$)")
 
@@ -209,7 +209,7 @@ def is_marked(text: str, start: int) -> bool:
     low = max(text.rfind("\n", 0, start) + 1, start - _BESIDE)
     end = text.find("\n", start, start + _BESIDE)
     line = text[low : end if end >= 0 else start + _BESIDE]
-    return _has_symbol(line) or _OTHER_BOX.match(line) is not None
+    return _has_symbol(line) or _OTHER_BOX.search(line) is not None
 
 
 def _has_symbol(line: str) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.facts.test_outcomes_read import AROUND, KEPT, outcome
+from inspector import checkpoint_from_text, count_tokens, make_plan, read_session
+from tests.facts.test_outcomes_read import AROUND, KEPT, outcome, trace
 
 LINES = st.sampled_from(["{}", "- {}", "The user: {}", "**{}**", "1. {}"])
 NOUNS = ["harbour", "ledger", "orchard", "kiln", "turbine", "quarry", "almanac", "beacon"]
@@ -77,8 +80,25 @@ SWAPPED = [
     ("Never open the {a}.", "Never open the {a} - dropped."),
     ("Never open the {a}.", "Never open the {a} for now."),
     ("Never open the {a}.", "Never open the {a}?"),
+    ("Paint the {a} before the {b}.", "NOT: paint the {a} before the {b}."),
+    ("Paint the {a} before the {b}.", "Paint the {a} before the {b} (was)."),
+    # Symbols and check boxes.
+    ("Paint the {a} before the {b}.", "❌ Paint the {a} before the {b}."),
+    ("Paint the {a} before the {b}.", "Paint the {a} before the {b} 🚫"),
+    ("Paint the {a} before the {b}.", "| Paint the {a} before the {b} | ✗ |"),
+    ("Paint the {a} before the {b}.", "[~] Paint the {a} before the {b}."),
+    # Quantities, and a verb that only one of two parts has.
+    ("Ring the bell when any {a} is {p}.", "Ring the bell when every {a} is {p}."),
+    ("Copy the {a} of year {n} and drop the {b} {c}.", "Copying: {a} of year {n}, {b} {c}."),
+    ("Do NOT open the {a} before the {b}.", "Do open the {a} before the {b}."),
 ]
-TURNED = ["Rejected approaches", "Rules withdrawn by the user", "Open questions", "Not done", "Out of scope"]
+TURNED = [
+    "Rejected approaches",
+    "Rules withdrawn by the user",
+    "Open questions",
+    "Things NOT to do",
+    "Out of scope",
+]
 KEEPING = [
     "Rules",
     "6. All user messages",
@@ -101,6 +121,11 @@ SAME = [
     ("Clear the {a} whenever the {b} changes.", "Whenever the {b} changes, clear the {a}."),
     ("Put each {a} in one {b}.", "Each {a} is put in one {b}."),
     ("Never open the {a} without a {b}.", "Never open the {a} without a {b}, please."),
+    ("Do NOT open the {a} before the {b}.", "Do not open the {a} before the {b}."),
+    ("Paint the {a} before the {b}.", "✅ Paint the {a} before the {b}."),
+    ("Paint the {a} before the {b}.", 'Turn {n} (most recent): "Paint the {a} before the {b}."'),
+    ("Paint the {a} before the {b}.", 'Messages: "hi", "Paint the {a} before the {b}", "go on with the {c}"'),
+    ("Paint the {a} before the {b}.", 'The user added: "ok, paint the {a} before the {b}"'),
 ]
 DONE = st.sampled_from(["sealed", "painted", "drained", "polished"])
 
@@ -159,6 +184,20 @@ def test_law_the_same_structure_is_kept(
             "Keep `QUARRY_DEPTH` (used by the kiln page).",
             "Removed `openQuarry` (no longer used; the kiln page uses it).",
         ),
+        (
+            "Keep the old ledgers until June.",
+            "The old ledgers stay until June ends (do not remove them earlier).",
+        ),
+        ("Use a kiln for the plates.", "Use a kiln for the plates, not an oven (the oven was dropped)."),
+        ("Put the keys into the vault.", "The keys are no longer in the shed; they were put into the vault."),
+        ("Let the guest cancel the tour.", "The tour can be cancelled by the guest."),
+        ("Refuse crates above 10 kg.", "Crates above 10 kg are refused, smaller ones accepted."),
+        ("Paint the harbour in a blue pallete.", "Paint the harbour in a blue palette."),
+        ("the nubmers of the ledger are wrong", "The numbers of the ledger are wrong."),
+        (
+            "We need to clean the turbine with warm water.",
+            "The user: can you clean the turbine with warm water?",
+        ),
         ("Write down the depth of each kiln.", "The user asked: can you write down the depth of each kiln?"),
     ],
 )
@@ -169,3 +208,45 @@ def test_what_negates_something_else_does_not_contradict(typed: str, summary: st
 def test_a_line_number_is_no_value() -> None:
     typed = "When two ledgers are merged (line 343-364), the older entry is lost."
     assert outcome(typed, "When two ledgers are merged (lines 12-33) the older entry is lost.") != "changed"
+
+
+@given(st.integers(60, 120))
+def test_law_a_wrapped_message_is_read_by_its_sentences(width: int) -> None:
+    words = "No beacon may be lit while the kiln is warm, because its smoke hides the light from the boats "
+    sentence = words + "that come in between the two old harbours, and they would miss the narrow passage."
+    lines = f"Hello.\n\n{textwrap.fill(sentence + ' Thanks, that is all for today.', width)}\n\nBye."
+    facts = {fact.form for fact in read_session([{"role": "user", "content": lines}]).facts.every}
+    assert sentence in facts or textwrap.fill(sentence, width).count("\n") < 2
+
+
+@pytest.mark.parametrize(
+    ("said", "summary"),
+    [
+        ("`kilnDepth`: 0.15 → **0.02**", "`kilnDepth` is 0.02 now."),
+        ("kilnDepth = 12", "`kilnDepth` was 9 but 12 was expected."),
+        ("kilnDepth = 12, then kilnDepth = 9", "`kilnDepth` is 9."),
+    ],
+)
+def test_a_number_is_not_changed_to_one_that_was_said(said: str, summary: str) -> None:
+    told = trace(said, summary)
+    assert not {fact.outcome for fact in told.select()} & {"changed", "contradicted"}
+
+
+def test_the_limit_of_one_call_is_not_changed_by_another() -> None:
+    rows = [
+        {"role": "user", "content": "Read it."},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "tool_use", "id": "t1", "name": "Read", "input": {"path": "a.py", "limit": 25}}
+            ],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "x = y"}]},
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": "Go on."},
+        {"role": "assistant", "content": "Done so far."},
+    ]
+    session = read_session(rows)
+    plan = make_plan(session, count_tokens(session), "claude-code-analysis", reason="manual")
+    told = plan.with_summary(checkpoint_from_text("The page limit is 50. Read a.py.")).trace
+    assert [fact.outcome for fact in told.select() if fact.fact.form.startswith("limit")] != ["changed"]
