@@ -28,7 +28,7 @@ FRAME = LIGHT | frozenset(
             mandatory required needed remember guideline specify state follow apply using ever before prior
             after until once since because off length size number count rest session conversation task
             relevant more less fewer long large big high low message turn add interrupt reply clarify
-            mention repeat respond confirm
+            mention repeat respond confirm correct
             """
         ),
     )
@@ -76,10 +76,12 @@ _WHETHER = frozenset(("whether", stem("whether")))
 _DEEPEST, _LONGEST, _REACH = 3, 80, 20_000
 """Headings that are read above a place, characters of the longest, and of the text that is searched."""
 _QUOTATION = re.compile(r"\"[^\"\n]{1,2000}\"|“[^”\n]{1,2000}”")
+_CAUSE = stem("because")
 _ANSWERS = frozenset(("ok", "okay"))
 _BESIDE = 400
 """Characters of a line that are read on each side of a place."""
 _APPROVING = frozenset("✅✓✔☑☐⚠★☆⭐📌❗🔑")
+_FRAMES_AND_FACES = re.compile("[\u2500-\u25ff\U0001f600-\U0001f644\U0001f910-\U0001f92f]")
 _OTHER_BOX = re.compile(r"(?<!\S)\[[-~!/<>]\]")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _TITLE = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|__[^_]+__:?\s*$)")
@@ -108,10 +110,13 @@ def is_changed(
 def _drop_quotations(
     text: str, start: int, terms: Sequence[Term], paired: AbstractSet[int]
 ) -> tuple[Sequence[Term], AbstractSet[int]]:
-    """Return the terms of a sentence without its other quotations, if the statement is one of them: in a list
-    of messages, each says something else."""
+    """Return the terms of a sentence without its check box, and without its other quotations if the statement
+    is one of them: in a list of messages, each says something else."""
     first, last = min(paired), max(paired)
     base = start - terms[first].start
+    if text[max(0, base + terms[0].start - 1) :][:3].casefold() == "[x]" and first > 0:
+        terms, paired = terms[1:], {at - 1 for at in paired}
+        first, last = first - 1, last - 1
     spans = [span.span() for span in _QUOTATION.finditer(text, max(0, base), base + terms[-1].end + 2)]
     low, high = start, base + terms[last].end
     own = next((span for span in spans if span[0] < low and high < span[1]), None)
@@ -146,7 +151,8 @@ def adds_words(
     low, high = min(paired), max(paired)
     start = next((at + 1 for at in range(low - 1, -1, -1) if _is_mark(terms[at], _ENDS + ";")), 0)
     marks = _ENDS + (";(" if listed else ";")
-    end = next((at for at in range(high + 1, len(terms)) if _is_mark(terms[at], marks)), len(terms))
+    after = range(high + 1, len(terms))
+    end = next((at for at in after if _is_mark(terms[at], marks) or terms[at].form == _CAUSE), len(terms))
     rest = next((at for at in range(end, len(terms)) if _is_mark(terms[at], _ENDS)), len(terms))
     colon = next((at for at in range(low - 1, start, -1) if _is_mark(terms[at], ":")), start)
     if _names_another(terms[start:colon], own):

@@ -143,7 +143,7 @@ class _Both:
             is_other = beside >= 0 and is_subject(self.other[beside]) and beside not in self.items
             if {*quantities} == {"all", "part"} or (quantities[0] in ("all", "any") and is_other):
                 return at, to
-            if {*quantities} in ({"all", "any"}, {"part", "any"}) and not negates:
+            if {*quantities} == {"all", "any"} or ({*quantities} == {"part", "any"} and not negates):
                 return at, to  # "when any disk is full", "when every disk is full"
             is_one = any(term.form == "one" for term in _before(self.own, at))
             if is_one and _SINGLE.isdisjoint(term.form for term in _before(self.other, to)):

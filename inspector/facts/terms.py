@@ -66,6 +66,13 @@ _EMPHASISED = _EMPHASISED.replace(" ", "[ ]")
 _LETTERS = "぀-ヿ㐀-鿿豈-﫿가-힣"
 LETTER = re.compile(f"[{_LETTERS}]")
 """A letter of a script without blanks between words: each is a term."""
+_AMOUNT = r"(?=\s?[$€£]?\d)"
+_OPERATORS: dict[str, tuple[str, Sort]] = {
+    "least": ("at least", "strict"),
+    "most": ("at most", "strict"),
+    "more": ("more than", "over"),
+}
+"""The words that an operator before an amount stands for."""
 _DOMAINS = "com|org|net|io|dev|ai|app"
 _TERM = re.compile(
     rf"""(?P<url>(?i:https?)://[^\s<>"'`)\]]+|(?<![\w/@.-])(?:[\w-]{{1,64}}\.){{1,8}}(?:{_DOMAINS})/[^\s<>"'`)\]]+)
@@ -90,6 +97,7 @@ _TERM = re.compile(
     |(?P<caps>\b(?!(?i:{_EMPHASISED})\b)
       [A-Z]{{2,6}}\b(?!\s+[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{3}})
       (?<![A-Z]{{2}}\s[A-Z]{{4}}))
+    |(?P<least>(?:>=|≥){_AMOUNT})|(?P<most>(?:<=|≤){_AMOUNT})|(?P<more>(?<=\w\s)>{_AMOUNT})
     |(?i:\b(?:{_FORCE}|{_NOT})\b)
     |(?P<letter>[{_LETTERS}])
     |(?P<word>[^\W\d_{_LETTERS}]+(?:['’][a-z]+)?)
@@ -135,6 +143,8 @@ def read_terms(text: str) -> tuple[Term, ...]:
             terms.append(_word(whole, start))
         elif sort == "letter":
             terms.append(Term(whole, "word", start, end))
+        elif sort in _OPERATORS:
+            terms.append(Term(*_OPERATORS[sort], start, end))
         elif sort == "nt":
             terms.append(Term("not", "negation", start, end))
         elif sort == "mark":
