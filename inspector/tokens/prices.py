@@ -100,10 +100,6 @@ class Price(Value):
         money = money + written * base * self.write(ttl) / MILLION + output * reply / MILLION
         return np.asarray(money, np.float64)
 
-    def worth(self, money: float) -> float:
-        """Return the number of fresh tokens that an amount buys; infinite if they cost nothing."""
-        return money * MILLION / self.input if self.input else float("inf")
-
     @property
     def note(self) -> str:
         """The price as a sentence, with its source and date."""
@@ -281,15 +277,9 @@ def price_usage(model: str | None, usage: Usage) -> Money | None:
     >>> str(price_usage("claude-opus-4-5", Usage(cache_write=2000, cache_write_1h=2000)))
     '$0.020'
     """
-    requests = usage.requests or (
-        Request(
-            input=usage.input,
-            output=usage.output,
-            cache_read=usage.cache_read,
-            cache_write=usage.cache_write,
-            cache_write_1h=usage.cache_write_1h,
-        ),
-    )
+    names = "input", "output", "cache_read", "cache_write", "cache_write_1h"
+    whole = Request.model_construct(**{name: getattr(usage, name) for name in names})
+    requests = usage.requests or (whole,)
     return add_money([_price_request(request.model or model, request) for request in requests])
 
 

@@ -72,6 +72,26 @@ class Spent:
     counter: str = SNAPSHOTS
     more_calls: int = 0
 
+    def add(
+        self,
+        whose: int,
+        at: int,
+        model: str | None,
+        tokens: list[int],
+        usage: Usage,
+        terms: Terms | None,
+        hour: bool,
+    ) -> None:
+        """Add a request with a part of a reply's usage; `hour` says that its cache writes are split."""
+        self.whose.append(whose)
+        self.entry.append(at)
+        self.model.append(model)
+        self.tokens.append(tokens)
+        self.stated_cost.append(_read_cost(usage))
+        self.is_lifetime_unknown.append(not hour)
+        self.terms.append(terms)
+        self.split |= hour
+
 
 def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, counts: Longs | None = None) -> Spent:
     """Collect every request that the file reports.
@@ -90,28 +110,19 @@ def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, counts: 
         fields = fields_of(usage)
         cost, requests = fields["cost"], fields["requests"]
         model = fields_of(entry)["model"] or (session.model if at >= 0 else None)
-        stated_cost = _NO_COST if cost is None else _read_cost(usage)
         if cost or not requests:
             parts = fields["input"] + fields["cache_read"] + fields["cache_write"]
-            spent.whose.append(whose)
             spent.more_calls += count_calls(entry) - 1 if whose == SUMMARY else 0
-            spent.entry.append(at)
-            spent.model.append(model)
-            spent.tokens.append(_split(fields, ttl, None if parts else request_tokens(usage)))
-            spent.stated_cost.append(stated_cost)
-            spent.is_lifetime_unknown.append(fields["cache_write_1h"] is None)
-            spent.terms.append(fields["terms"])
-            spent.split |= fields["cache_write_1h"] is not None
             requests = ()
+            row = _split(fields, ttl, None if parts else request_tokens(usage))
+            spent.add(whose, at, model, row, usage, fields["terms"], fields["cache_write_1h"] is not None)
         for request in requests:
-            spent.whose.append(SUMMARY if request.kind == "compaction" and whose != COPIED else whose)
-            spent.entry.append(at)
-            spent.model.append(request.model or model)
-            spent.tokens.append(_split(fields_of(request), ttl))
-            spent.stated_cost.append(stated_cost)
-            spent.is_lifetime_unknown.append(request.cache_write_1h is None)
-            spent.terms.append(_at_most_once(fields["terms"], request is requests[-1]))
-            spent.split |= request.cache_write_1h is not None
+            origin = SUMMARY if request.kind == "compaction" and whose != COPIED else whose
+            terms = fields["terms"]
+            if terms is not None and request is not requests[-1]:
+                terms = terms.model_copy(update={"web_searches": 0, "other_tools": 0})
+            row, hour = _split(fields_of(request), ttl), request.cache_write_1h is not None
+            spent.add(origin, at, request.model or model, row, usage, terms, hour)
         if not counted or whose == COPIED:
             continue
         own = [row for row in range(first, len(spent.tokens)) if spent.whose[row] == whose]
@@ -143,13 +154,6 @@ def describe_copied(session: Session, spent: Spent, money: Doubles, currency: st
         count = len({spent.entry[row] for row in copies})
         copied = plural(count, "request is copied", "requests are copied")
         yield f"{copied} from session {printable(origin, 60)}{paid}: charged there, not in this bill."
-
-
-def _at_most_once(terms: Terms | None, last: bool) -> Terms | None:
-    """Return the terms of one request of a reply. Only the last request has the uses of tools."""
-    if terms is None or last:
-        return terms
-    return terms.model_copy(update={"web_searches": 0, "other_tools": 0})
 
 
 def covered_entries(session: Session, total: StatedTotal) -> range:

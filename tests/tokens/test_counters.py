@@ -20,7 +20,7 @@ from inspector.session.session import Session
 from inspector.text import utf16_length
 from inspector.tokens.counter import Counter
 from inspector.tokens.counters import chars4_utf16, find_counter, openai, tiered
-from inspector.tokens.counters.openai_ranks import load_encoding
+from inspector.tokens.counters.openai import load_encoding
 from inspector.tokens.ledger import count_tokens
 from tests.shared import SHARED, needs_shared
 
