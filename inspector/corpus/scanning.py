@@ -1,4 +1,4 @@
-"""I/O: measure many files in parallel, and write their rows as they are ready.
+"""I/O: find the files of a scan, measure them in parallel, and write their rows as they are ready.
 
 The unit of work is a file: its address and the policies are sent to a worker, which returns a few rows.
 Results are identified by the content of the file and of the policy, and the version of this package, so a
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import partial
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
@@ -21,6 +21,7 @@ from threading import Event
 from typing import Any
 
 from ..errors import ArgumentError, PolicyError, expect, expect_items
+from ..library import FoundSession, HolderSearch, sessions
 from ..paths import spell_out
 from ..policies.builtin.recorded import RECORDED
 from ..policies.policy import Policy, rename_settings
@@ -31,9 +32,15 @@ from .columns import Key, Row
 from .measure import MEASURES, USUAL, USUAL_LIMITS, Limits, Measure, hash_policy
 from .row_store import RowStore
 from .scan_table import ScanTable
-from .sources import Sources, list_files
-from .worker import Helper, digest_file, measure_here, measure_task, tell_failure
+from .worker import Helper, measure_here, measure_task, tell_failure
 
+SUFFIXES = frozenset(
+    {".jsonl", ".json", ".eval", ".zip", ".db", ".sqlite", ".vscdb", ".trajectory", ".traj", ".parquet"}
+)
+PACKED = frozenset({".gz", ".zst", ".xz", ".bz2"})
+"""Suffixes of files in a folder that are tried as sessions."""
+
+Sources = str | os.PathLike[str] | FoundSession | Iterable[str | os.PathLike[str] | FoundSession]
 AHEAD = 2
 """Tasks submitted for each worker before the first one is finished."""
 
@@ -283,7 +290,8 @@ def _digest(address: str) -> str:
     """
     with suppress(OSError):
         if "://" not in address and Path(address).is_file():
-            return digest_file(address)
+            with Path(address).open("rb") as file:
+                return file_digest(file, "sha256").hexdigest()[:32]
     return sha256(address.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -339,3 +347,57 @@ def _hand_out(
     finally:
         for future in out:
             future.cancel()
+
+
+def list_files(sources: Sources | None) -> list[tuple[str, int]]:
+    """Return every file with its size, the largest first, so that long tasks do not start last."""
+    if sources is None:
+        # A file that is not in the index yet may belong to a sub-agent.
+        return _sort(_leave_out_held({str(file.path): file.size for file in sessions(seconds=0)}))
+    if isinstance(sources, str | os.PathLike | FoundSession):
+        sources = [sources]
+    sizes: dict[str, int] = {}
+    for source in expect_items("scan", "sources", sources, str, os.PathLike, FoundSession):
+        if isinstance(source, FoundSession):
+            sizes[str(source.path)] = source.size
+        elif isinstance(source, str) and "://" in source:
+            sizes[source] = 0
+        else:
+            sizes |= _list_path(spell_out(source, "scan", "sources"))
+    return _sort(sizes)
+
+
+def _sort(sizes: dict[str, int]) -> list[tuple[str, int]]:
+    return sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _list_path(path: Path) -> dict[str, int]:
+    """Find the files below a folder, or return the file itself, with their sizes.
+
+    Files that hold no session are included; their rows report the error.
+    """
+    if not path.is_dir():
+        return {str(path): path.stat().st_size}
+    sizes = {}
+    for folder, inner, names in os.walk(path):
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        for name in sorted(names):
+            place = Path(folder, name)
+            suffixes = [suffix.lower() for suffix in place.suffixes[-2:]]
+            if suffixes and suffixes[-1] in PACKED:
+                suffixes.pop()
+            if name[0] != "." and suffixes and suffixes[-1] in SUFFIXES and not place.is_symlink():
+                sizes[str(place)] = 0
+                with suppress(OSError):  # gone since the folder was read
+                    sizes[str(place)] = place.stat().st_size
+    return _leave_out_held(sizes)
+
+
+def _leave_out_held(sizes: dict[str, int]) -> dict[str, int]:
+    """Remove files of sub-agents that are read with another of these files."""
+    search, paths = HolderSearch(), set(map(os.path.realpath, sizes))
+    return {
+        name: size
+        for name, size in sizes.items()
+        if (holder := search.find(Path(name))) is None or str(holder) not in paths
+    }

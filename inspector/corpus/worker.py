@@ -16,8 +16,6 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from hashlib import sha256
-from pathlib import Path
 from threading import Event
 from typing import Any, BinaryIO
 
@@ -138,15 +136,6 @@ def read_address(address: str) -> bytes:
         ) from error
     with fsspec.open(address, "rb") as file:
         return bytes(file.read())
-
-
-def digest_file(path: str) -> str:
-    """Return the SHA-256 of a file's content, as 32 hexadecimal digits."""
-    digest = sha256()
-    with Path(path).open("rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()[:32]
 
 
 class Helper:
