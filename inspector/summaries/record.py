@@ -26,9 +26,8 @@ from ..policies.base_rule import Rule
 from ..policies.policy import Policy
 from ..policies.rules.truncate_outputs import TruncateOutputs, remember_decisions
 from ..policies.table import TRUNCATED, VERBATIM
-from ..session.blocks import Text
+from ..session.blocks import Block, Text
 from ..session.entries import Boundary, Entry
-from ..session.json_text import digest
 from ..session.live import UNSEEN
 from ..session.session import Session
 from ..tokens.ledger import clear_output
@@ -201,17 +200,6 @@ def promise_context(plan: Plan, checkpoint: Checkpoint | None) -> Context:
     return replace(context, pieces=tuple(map(settle, context.pieces)))
 
 
-def hash_policy(plan: Plan) -> str:
-    """SHA-256 of the policy as it is configured, in hexadecimal."""
-    return digest(plan.policy.model_dump(mode="json"))
-
-
-def hash_plan(plan: Plan) -> str:
-    """SHA-256 of what the plan is made of and of every fate it decides, in hexadecimal."""
-    columns = [plan.fate.tolist(), plan.outcome.tokens.tolist()]
-    return digest([plan.spec_json, plan.session.leaf, plan.ledger.counter.name, plan.place, columns])
-
-
 def _add_extra(session: Session, entry_id: str, core: Plan, extra_fields: dict[str, Any] | None) -> Session:
     """Return the session with extra fields in the boundary of the compaction entry."""
     at = session.index[entry_id]
@@ -245,16 +233,31 @@ def _record_pieces(
         extra={"derived_from": "user content", "trust": "untrusted"} if head else {},
         **file_fields(core),
     )
-    entry = Entry(
-        id=entry_id,
-        parent=session.leaf,
-        kind="compaction",
-        blocks=tuple(piece.block for piece in head),
-        boundary=boundary,
-        usage=checkpoint.usage if checkpoint is not None else None,
+    blocks = tuple(piece.block for piece in head)
+    return _append(
+        session,
+        entry_id,
+        blocks,
+        boundary,
+        checkpoint,
+        tuple(_copies(session, groups[kept_count:], entry_id)),
     )
-    copies = list(_copies(session, groups[kept_count:], entry_id))
-    return session.with_entries((*session.entries, entry, *copies), copies[-1].id if copies else entry_id)
+
+
+def _append(
+    session: Session,
+    entry_id: str,
+    blocks: tuple[Block, ...],
+    boundary: Boundary,
+    checkpoint: Checkpoint | None,
+    copies: tuple[Entry, ...] = (),
+) -> Session:
+    """Append a compaction entry at the leaf, and copies of entries after it."""
+    usage = None if checkpoint is None else checkpoint.usage
+    entry = Entry(
+        id=entry_id, parent=session.leaf, kind="compaction", blocks=blocks, boundary=boundary, usage=usage
+    )
+    return session.with_entries((*session.entries, entry, *copies), (entry, *copies)[-1].id)
 
 
 def _take_summary(session: Session, groups: list[Group]) -> tuple[Group, list[Group]]:
@@ -331,12 +334,11 @@ def _copies(session: Session, groups: list[Group], name: str) -> Iterator[Entry]
 def _shown(session: Session) -> list[tuple[str, Any]]:
     """The same of a session's context, without counting it."""
     live = session.live
-    entries = [session.entries[i] for i in live.entries.tolist()]
-    rows = zip(live.position.tolist(), live.block.tolist(), live.cleared.tolist(), strict=True)
-    return [
-        (entries[at].role, clear_output(entries[at].blocks[block]) if emptied else entries[at].blocks[block])
-        for at, block, emptied in rows
-    ]
+    at, block = live.entries[live.position].tolist(), live.block.tolist()
+    entries = [session.entries[i] for i in at]
+    blocks = [entry.blocks[i] for entry, i in zip(entries, block, strict=True)]
+    rows = zip(entries, blocks, live.cleared.tolist(), strict=True)
+    return [(entry.role, clear_output(block) if emptied else block) for entry, block, emptied in rows]
 
 
 def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Session:
@@ -382,15 +384,8 @@ def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Sess
         extra={"derived_from": "user content", "trust": "untrusted"},
         **file_fields(plan),
     )
-    entry = Entry(
-        id=entry_id,
-        parent=session.leaf,
-        kind="compaction",
-        blocks=(Text(text=shown_summary(session.format, checkpoint.text)),),
-        boundary=boundary,
-        usage=checkpoint.usage,
-    )
-    return session.with_entries((*session.entries, entry), entry_id)
+    shown = Text(text=shown_summary(session.format, checkpoint.text))
+    return _append(session, entry_id, (shown,), boundary, checkpoint)
 
 
 def file_fields(plan: Plan) -> dict[str, tuple[str, ...]]:

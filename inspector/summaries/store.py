@@ -137,10 +137,7 @@ def open_earlier(path: StrPath) -> Session:
     ...     print(open_session(manifest).leaf, open_earlier(manifest).leaf)
     compaction-1 m1
     """
-    return open_session(_find_earlier(find_place(path)))
-
-
-def _find_earlier(manifest: Path) -> Path:
+    manifest = find_place(path)
     name = open_session(manifest).extra.get(PREVIOUS)
     if not isinstance(name, str) or not HASHED.fullmatch(name):
         raise ReadError(str(manifest), detail="it names no earlier manifest")
@@ -148,7 +145,7 @@ def _find_earlier(manifest: Path) -> Path:
     earlier = beside if manifest.parent.name == EARLIER else manifest.parent / EARLIER / name
     if f"{sha256(earlier.read_bytes()).hexdigest()}.json" != name:
         raise ReadError(str(earlier), detail="it was changed since it was kept")
-    return earlier
+    return open_session(earlier)
 
 
 def _read(manifest: bytes) -> Session | None:
