@@ -167,10 +167,7 @@ class ClaudeLabeller:
         self._read: dict[str, tuple[TextLabels, int]] = {}
         """By the hash of a text: its labels, and the quotations that were left out."""
         self._owed = Usage()
-
-    @property
-    def model(self) -> str:
-        return self._claude.model
+        self.model = model
 
     def __repr__(self) -> str:
         return f"ClaudeLabeller({self.model!r})"
@@ -203,12 +200,11 @@ class ClaudeLabeller:
         while todo:
             texts, body = todo.pop(0)
             if not allowance.allows(body):
-                rest = [text.digest for batch in (texts, *(batch for batch, _ in todo)) for text in batch]
-                unread |= dict.fromkeys(rest, "limit")
+                unread |= {text.digest: "limit" for batch, _ in [(texts, body), *todo] for text in batch}
                 break
-            work = partial(ApiCall.listen, body=body)
+            work, most = partial(ApiCall.listen, body=body), int(body["max_tokens"])
             try:
-                call = self._claude.follow(cleaner, "labels", body["max_tokens"], work, stops)
+                call = self._claude.follow(cleaner, "labels", most, work, stops)
             except Stopped:
                 self._owed = used
                 raise
@@ -236,11 +232,8 @@ class ClaudeLabeller:
         results = [self._read[digest] for digest in new if digest in self._read]
         why = next(iter(unread.values()), "")
         if unread and not results:
-            raise (
-                refused[-1]
-                if refused
-                else AnswerRefused(why, f"No typed text could be read: {_SAYS[why]}.", used)
-            )
+            broken = AnswerRefused(why, f"No typed text could be read: {_SAYS[why]}.", used)
+            raise refused[-1] if refused else broken
         labels, left_out = tuple(labels for labels, _ in results), sum(missed for _, missed in results)
         return LabellingResult(self.model, labels, left_out, len(unread), _SAYS.get(why, ""), used)
 

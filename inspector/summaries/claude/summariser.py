@@ -67,7 +67,7 @@ class JobRunner:
         self.oversize: list[Oversize] = []
         self.shortened = self.tightened = self.size = 0
         self.body = self._write()
-        self.allowance = Allowance(limit_job(self.body))
+        self.allowance = Allowance(limit_job([self.body]))
 
     def run(self) -> Reply:
         while True:
@@ -166,9 +166,8 @@ class JobRunner:
         return True
 
 
-def limit_job(body: Json) -> SpendingLimit:
-    """Return the limit of one job, which is repeated if its answer or its request is too long."""
-    return find_limit([body], TIGHTER + MOST_SHORTENED)
+limit_job = partial(find_limit, again=TIGHTER + MOST_SHORTENED)
+"""The limit of one job, which is repeated if its answer or its request is too long."""
 
 
 def find_fault(call: ApiCall) -> str | None:
@@ -285,6 +284,8 @@ class ClaudeSummariser:
         self.asking = RequestOptions(
             model, focus, dict(additions), cache, effort, prompt, keep_names(keep), personal
         )
+        self.model = self.by = model
+        self.prompt = prompt
         self.max_retries, self.base_url, self.timeout = max_retries, base_url, timeout
         self.prices, self.tell, self.provider_side = prices, tell, provider_side
         self.events: list[AuditEvent] = []
@@ -292,20 +293,6 @@ class ClaudeSummariser:
         self.stops = 0
         self._last_redactor: tuple[Session, Redactor] | None = None
         self._lock = threading.Lock()
-
-    @property
-    def model(self) -> str:
-        return self.asking.model
-
-    @property
-    def prompt(self) -> str:
-        """The name of the prompt it is asked by."""
-        return self.asking.prompt
-
-    @property
-    def by(self) -> str:
-        """Who wrote what comes of it."""
-        return self.model
 
     def __repr__(self) -> str:
         return f"ClaudeSummariser({self.model!r})"
@@ -360,15 +347,9 @@ class ClaudeSummariser:
         side = ask_provider(plan, self.asking, cleaner)
         call = self.follow(cleaner, "initial", side.limit, lambda call: call.listen(side.body, side.betas))
         sealed = read_compacted(side, call.blocks, call.stop_reason, call.usage)
-        return Checkpoint(
-            text=sealed.block["content"],
-            by=self.by,
-            usage=call.usage,
-            covers=tuple(map(str, covered(plan))),
-            sealed=sealed,
-            provider=self.provider,
-            model=self.model,
-        )
+        own = {"by": self.by, "provider": self.provider, "model": self.model}
+        covers = tuple(map(str, covered(plan)))
+        return Checkpoint(text=sealed.block["content"], usage=call.usage, covers=covers, sealed=sealed, **own)
 
     def remember(self, other: ClaudeSummariser) -> None:
         """Know what another found in a session, so that it is not looked through again."""
@@ -454,10 +435,8 @@ class ClaudeSummariser:
         price, price_note = find_price(self.model, self.prices)
         bodies = [request.body for request in requests]
         if limit is None:
-            limits = [
-                find_limit([body], asks=1) if self.provider_side else limit_job(body) for body in bodies
-            ]
-            limit = sum(limits, start=NOTHING)
+            find = partial(find_limit, asks=1) if self.provider_side else limit_job
+            limit = sum((find([body]) for body in bodies), start=NOTHING)
         return RequestPreview(
             self.model,
             tuple(requests),
