@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -120,8 +121,10 @@ def scan(
     if not here and policies is None:
         left_out = tuple(item.name for item in chosen if not is_portable(item))
         chosen = tuple(item for item in chosen if item.name not in left_out)
-    elif not here:
-        check_portable(chosen)
+    elif not here and (strange := [policy for policy in chosen if not is_portable(policy)]):
+        kinds = [rule.kind for rule in strange[0].rules if is_own(type(rule))]
+        what = f"its rule {kinds[0]!r} is" if kinds else "it is"
+        raise PolicyError(strange[0].name, f"{what} known only to this process: scan with workers=0")
     memory_rows: list[Row] = []
     complete = set[Key]() if store is None else store.complete()
     digests: dict[str, str] = {}
@@ -130,16 +133,17 @@ def scan(
     many = max(workers or os.cpu_count() or 1, 1)
     helpers, stopped = list[Helper](), Event()
     pool = executor
-    with show_progress("scan", tell) as tell:
+    with show_progress("scan", tell) as shown:
+        report = shown or (lambda share: None)
         if here:
-            rows_of_files = _measure_in_turn(tasks, chosen, len(files), tell)
+            rows_of_files = _measure_in_turn(tasks, chosen, len(files), report)
         else:
             pool = pool or ThreadPoolExecutor(many)
             run = partial(measure_task, limits=limits)
             if executor is None:
                 run = partial(run, helpers=helpers, stopped=stopped)
             ahead = AHEAD * max(many, 1 if executor is None else LEAST)
-            rows_of_files = _hand_out(tasks, pool, run, ahead, len(files), tell)
+            rows_of_files = _hand_out(tasks, pool, run, ahead, len(files), report)
         try:
             for rows in rows_of_files:
                 if store is None:
@@ -152,17 +156,14 @@ def scan(
                 helper.close()
             if executor is None and pool is not None:
                 pool.shutdown(cancel_futures=True)
-    policy_hashes = (
-        {hash_policy(item) for item in chosen} | ({hash_policy(RECORDED)} if recorded else set()) | {""}
-    )
     if store is None:
         order = {item.name: at for at, item in enumerate((RECORDED, *chosen))}
         memory_rows.sort(
             key=lambda row: (row["file"], row["part"] or "", order.get(row["policy"], 0), row["moment"] or 0)
         )
         return ScanTable(lambda: memory_rows, len(files), left_out)
-    wanted_digests = set(digests.values())
-    return ScanTable(partial(store.select, wanted_digests, policy_hashes, method), len(files), left_out)
+    wanted = {"", *map(hash_policy, chosen), *([hash_policy(RECORDED)] if recorded else ())}
+    return ScanTable(partial(store.select, set(digests.values()), wanted, method), len(files), left_out)
 
 
 def sweep(
@@ -229,20 +230,10 @@ def _find_policies(policies: Any) -> tuple[Policy, ...]:
         policies = [policies]
     named = expect_items("scan", "policies", policies, str, Policy, dict)
     chosen = tuple(find_policy(policy) for policy in named if policy != RECORDED.name)
-    names = [policy.name for policy in chosen]
-    for name in names:
-        if names.count(name) > 1:
+    for name, times in Counter(policy.name for policy in chosen).items():
+        if times > 1:
             raise PolicyError(name, "two policies have this name, and the table could not distinguish them")
     return chosen
-
-
-def check_portable(policies: Iterable[Policy]) -> None:
-    """Raise `PolicyError` for a policy that another process cannot read from its JSON."""
-    for policy in policies:
-        if not is_portable(policy):
-            own = [rule.kind for rule in policy.rules if is_own(type(rule))]
-            what = f"its rule {own[0]!r} is" if own else "it is"
-            raise PolicyError(policy.name, f"{what} known only to this process: scan with workers=0")
 
 
 def is_portable(policy: Policy) -> bool:
@@ -276,11 +267,9 @@ def _find_tasks(
         missing = [policy for name, policy in hashes.items() if (digest, method, name) not in measured]
         # Recorded compactions are measured together with the first policies.
         first = len(missing) == len(hashes)
-        if missing or not hashes:
-            own = {"file": address, "digest": digest, "bytes": size, "recorded": recorded and first}
-            yield {**own, "policies": [_carry(policy) for policy in missing], **common}
-        else:
-            yield None
+        own = {"file": address, "digest": digest, "bytes": size, "recorded": recorded and first}
+        task = {**own, "policies": list(map(_carry, missing)), **common}
+        yield task if missing or not hashes else None
 
 
 def _digest(address: str) -> str:
@@ -296,17 +285,15 @@ def _digest(address: str) -> str:
 
 
 def _measure_in_turn(
-    tasks: Iterator[Task | None], policies: Sequence[Policy], total: int, report: Report | None
+    tasks: Iterator[Task | None], policies: Sequence[Policy], total: int, report: Report
 ) -> Iterator[list[Row]]:
     """Measure each file in this process, by the policies themselves, and yield its rows."""
     for done, task in enumerate(tasks, 1):
         if task is not None:
             names = {policy["name"] for policy in task["policies"]}
             yield measure_here(task, [policy for policy in policies if policy.name in names])
-        if report is not None:
-            report(done / total)
-    if report is not None:
-        report(1.0)
+        report(done / total)
+    report(1.0)
 
 
 def _hand_out(
@@ -315,7 +302,7 @@ def _hand_out(
     run: Callable[[Task], list[Row]],
     ahead: int,
     total: int,
-    report: Report | None,
+    report: Report,
 ) -> Iterator[list[Row]]:
     """Yield the rows of each file when they are ready, with a few submitted tasks at a time. A file without a
     task counts as done."""
@@ -340,10 +327,8 @@ def _hand_out(
                     rows = tell_failure(task, f"{type(error).__name__}: {error}")
                 yield rows
                 done += 1
-                if report is not None:
-                    report(min(done / max(total, 1), 1.0))
-        if report is not None:
-            report(1.0)
+                report(min(done / max(total, 1), 1.0))
+        report(1.0)
     finally:
         for future in out:
             future.cancel()

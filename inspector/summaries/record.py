@@ -70,12 +70,8 @@ def without_summary(plan: Plan) -> Plan:
     The results of stages before the summarising one are kept; stages after it run until the target is met.
     Nothing remains of a policy without stages, or if a failed compaction ends the turn (S0-102).
     """
-    rules = plan.policy.rules
-    asks = {
-        rule.kind
-        for rule, decision in zip(rules, plan.decisions, strict=True)
-        if decision.summary is not None
-    }
+    pairs = zip(plan.policy.rules, plan.decisions, strict=True)
+    asks = {rule.kind for rule, decision in pairs if decision.summary is not None}
     first = next((at for at, stage in enumerate(plan.tiers.stages) if asks & {*stage.rules}), None)
     failing = {kind for stage in plan.policy.stages if asks & {*stage.rules} for kind in stage.rules}
     nothing = first is None or plan.policy.harness.fatal
@@ -265,12 +261,10 @@ def _take_summary(session: Session, groups: list[Group]) -> tuple[Group, list[Gr
     keeps, by the one before; and the other groups."""
     if not groups or not groups[0][0].summary:
         return (), groups
-    first = groups[0][0]
-    if _is_new_summary(groups[0]) or (
-        session[first.origin[0].entry].kind == "compaction" and not any(map(_is_new_summary, groups))
-    ):
-        return groups[0], groups[1:]
-    return (), groups
+    new = _is_new_summary(groups[0])
+    if not new and not any(map(_is_new_summary, groups)):
+        new = session[groups[0][0].origin[0].entry].kind == "compaction"
+    return (groups[0], groups[1:]) if new else ((), groups)
 
 
 def _is_new_summary(group: Group) -> bool:
@@ -323,9 +317,8 @@ def _copies(session: Session, groups: list[Group], name: str) -> Iterator[Entry]
             meta=entry is None or entry.meta,
         )
         if entry is not None:
-            fields = {
-                name: getattr(entry, name) for name in ("model", "provider", "stop_reason", "timestamp")
-            }
+            names = ("model", "provider", "stop_reason", "timestamp")
+            fields = {name: getattr(entry, name) for name in names}
             copied = copied.model_copy(update={**fields, "extra": {**entry.extra, "copy_of": entry.id}})
         parent = copied.id
         yield copied

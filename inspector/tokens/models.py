@@ -173,16 +173,13 @@ def refuse_context_editing(session: Session) -> str:
     >>> refuse_context_editing(read_session({"model": "gpt-5.5", "messages": [message]}))
     "Context editing is Anthropic's: the provider of gpt-5.5 clears nothing."
     """
-    model, provider = model_of(session), ""
-    for index in session.named[::-1]:
-        if session.entries[int(index)].model == model:
-            provider = (session.entries[int(index)].provider or "").lower()
-            break
-    if is_of_another(model):
-        return f"Context editing is Anthropic's: the provider of {model:.60} clears nothing."
-    if provider and not any(part in provider for part in _SERVING):
-        return f"Context editing is Anthropic's: {provider:.60} clears nothing."
-    return ""
+    model = model_of(session)
+    named = (session.entries[int(index)] for index in session.named[::-1])
+    provider = next((entry.provider or "" for entry in named if entry.model == model), "").lower()
+    who = f"the provider of {model:.60}" if is_of_another(model) else f"{provider:.60}"
+    if not is_of_another(model) and (not provider or any(part in provider for part in _SERVING)):
+        return ""
+    return f"Context editing is Anthropic's: {who} clears nothing."
 
 
 def window_of(session: Session) -> Window:

@@ -92,13 +92,16 @@ class Price(Value):
         >>> round(float(opus.charge(1000, 100_000, 2000, 400)), 6)
         0.0775
         """
-        fresh, read, written, output = (
-            np.asarray(amounts, np.float64) for amounts in (fresh, read, written, output)
-        )
+        sizes = (fresh, read, written, output)
+        fresh, read, written, output = (np.asarray(amounts, np.float64) for amounts in sizes)
         base, reply = self.rates(fresh + read + written)
         money = fresh * base / MILLION + read * base * self.read / MILLION
         money = money + written * base * self.write(ttl) / MILLION + output * reply / MILLION
         return np.asarray(money, np.float64)
+
+    def amount(self, total: float) -> Money:
+        """Return an amount at this price, in billionths."""
+        return Money(Decimal(repr(round(total, 9))), self.currency, self.note)
 
     @property
     def note(self) -> str:
@@ -291,7 +294,7 @@ def _price_request(model: str | None, request: Request) -> Money | None:
     charges = price.charge(request.input, request.cache_read, request.cache_write, request.output)
     base, _ = price.rates(request.input + request.cache_read + request.cache_write)
     longer = float(base) * hour * (price.write_1h - price.write_5m) / MILLION
-    return Money(Decimal(repr(round(float(charges) + longer, 9))), price.currency, price.note)
+    return price.amount(float(charges) + longer)
 
 
 def add_money(amounts: list[Money | None]) -> Money | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -47,7 +46,7 @@ class SpendingLimit(NamedTuple):
         written = 1.0 if ttl is None else max(price.write(ttl), 1.0)
         sent = max(price.input, price.long_input or 0.0) * written * self.sent
         output = max(price.output, price.long_output or 0.0) * self.output
-        return Money(Decimal(repr(round((sent + output) / MILLION, 9))), price.currency, price.note)
+        return price.amount((sent + output) / MILLION)
 
 
 NOTHING = SpendingLimit()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
@@ -327,6 +326,6 @@ def price_requests(
     for request in requests:
         written = request.cached if ttl is not None and request.cached >= (price.minimum or 0) else 0
         output = request.body["max_tokens"]
-        total = float(price.charge(request.tokens - written, 0, written, output, ttl or "5m"))
-        totals.append(Money(Decimal(repr(round(total, 9))), price.currency, price.note))
+        charges = price.charge(request.tokens - written, 0, written, output, ttl or "5m")
+        totals.append(price.amount(float(charges)))
     return add_money(totals)

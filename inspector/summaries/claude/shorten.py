@@ -46,10 +46,12 @@ class Shortened(NamedTuple):
 
 def take_part(session: Session, job: SummaryJob) -> tuple[SummaryJob, Session]:
     """The job over a session that holds nothing but its entries, without what the job leaves out."""
-    part = build(
-        Session, format=session.format, model=session.model, entries=tuple(job_entries(session, job))
-    )
+    part = _hold(session, job_entries(session, job))
     return job.model_copy(update={"leave_out": ()}), part
+
+
+def _hold(session: Session, entries: list[Entry]) -> Session:
+    return build(Session, format=session.format, model=session.model, entries=tuple(entries))
 
 
 def shorten_job(job: SummaryJob, session: Session, most: int) -> Shortened | None:
@@ -77,9 +79,7 @@ def shorten_job(job: SummaryJob, session: Session, most: int) -> Shortened | Non
     omitted = sum(1 for at in gone if sizes[at])
     return Shortened(
         job.model_copy(update={"entries": tuple(job.entries[at] for at in retained), "thinking": False}),
-        build(
-            Session, format=session.format, model=session.model, entries=tuple(entries[at] for at in retained)
-        ),
+        _hold(session, [entries[at] for at in retained]),
         "truncated" if omitted else "tighter",
         total,
         omitted,

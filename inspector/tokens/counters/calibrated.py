@@ -73,19 +73,18 @@ def calibrate(session: Session, words: Longs, pictures: Longs, gaps: Longs) -> C
     whole = _without_outliers(growth, counted, usable & (gap == 0))
     why = ""
     if not _enough(counted[whole]) and _enough(counted[usable]):
-        whole, why = (
-            _without_outliers(growth, counted, usable),
-            "costs of sealed blocks are part of the factor",
-        )
+        whole = _without_outliers(growth, counted, usable)
+        why = "costs of sealed blocks are part of the factor"
     growth, counted = growth[whole], counted[whole]
     replies, total = len(counted), int(counted.sum())
-    if not _enough(counted):
+    enough = _enough(counted)
+    factor = float(growth.sum() / total) if enough else 0.0
+    if not enough:
         why = f"{replies} usable replies of {model} with {total:,} tokens between them, "
         why += f"where {REPLIES} and {TOKENS:,} are needed"
-        return Calibration(model, replies=replies, counted=total, why=why)
-    factor = float(growth.sum() / total)
-    if factor > LARGEST:
+    elif factor > LARGEST:
         why = f"{factor:,.0f} tokens are reported for each one counted, which no tokenizer explains"
+    if not enough or factor > LARGEST:
         return Calibration(model, replies=replies, counted=total, why=why)
     ratio = growth / counted
     low, high = (_quantile(ratio, counted, share) for share in (0.1, 0.9))
