@@ -357,13 +357,8 @@ def _is_empty(checkpoint: Checkpoint | None) -> bool:
 class _EventReporter:
     """Report the events of a compaction, with the payloads that a replay gives them.
 
-    Args:
-        plan: The plan.
-        core: The part of it that is stored.
-        on_event: The function to call with each event; None reports nothing.
-        summariser: The summariser, or the summary; None for the placeholder.
-        calls: The calls of the summariser, as they are made.
-        failed: The reply that was taken off the path.
+    `core` is the part of the plan that is stored, `calls` are the summariser's as they are made, `failed` is
+    the reply that was taken off the path. Without `on_event` nothing is reported.
     """
 
     def __init__(
@@ -375,8 +370,8 @@ class _EventReporter:
         calls: Calls,
         failed: str | None = None,
     ) -> None:
-        self.failed = failed
-        self.plan, self.core, self.on_event, self.calls = plan, core, on_event, calls
+        self.plan, self.core, self.on_event, self.calls, self.failed = plan, core, on_event, calls, failed
+        self.before = plan.before
         self.provider, self.writer = BY_RULES, ""
         self.model: str | None = None
         if core.summarises:
@@ -387,11 +382,6 @@ class _EventReporter:
             is_sure = getattr(summariser, "deterministic", summariser is None)
             self.provider = self.writer if is_sure else UNKNOWN
             self.name(summariser)
-
-    @cached_property
-    def before(self) -> int:
-        """Tokens of the context, counted like what is left."""
-        return self.plan.before
 
     @cached_property
     def estimated(self) -> int:
@@ -458,8 +448,7 @@ class _EventReporter:
         """The compaction succeeded."""
         if self.on_event is None:
             return
-        core, session = self.core, self.plan.session
-        checkpoint = done.checkpoint
+        core, session, checkpoint = self.core, self.plan.session, done.checkpoint
         written = core if checkpoint is None else core.with_summary(checkpoint)
         after = done.promised.tokens
         turns = {
@@ -467,13 +456,13 @@ class _EventReporter:
             for turn in session.turns
             for at in range(turn.first, turn.last + 1)
         }
-        harness = self.plan.policy.running
-        usage = None if checkpoint is None else checkpoint.usage
-        calls = 0 if checkpoint is None else checkpoint.calls
-        tokens_sent = int(core.table.tokens[core.fate == SUMMARISED].sum()) * calls // max(len(core.jobs), 1)
-        work = audit.Work(calls, tokens_sent, written.summary_tokens if checkpoint is not None else 0)
-        if usage is not None:
-            work = work._replace(usage_input=int(usage.prompt), usage_output=int(usage.output))
+        harness, work = self.plan.policy.running, audit.Work()
+        if checkpoint is not None:
+            asked = int(core.table.tokens[core.fate == SUMMARISED].sum())
+            asked = asked * checkpoint.calls // max(len(core.jobs), 1)
+            work = audit.Work(checkpoint.calls, asked, written.summary_tokens)
+            if (usage := checkpoint.usage) is not None:
+                work = work._replace(usage_input=int(usage.prompt), usage_output=int(usage.output))
         own = audit.OwnFigures(
             self.estimated,
             _estimate(done, after),
@@ -481,7 +470,9 @@ class _EventReporter:
             len(self.plan.session.live),
             len(done.after.live),
         )
-        cleared = self._count_cleared()
+        # By entry, how many blocks of reasoning the provider clears from the request.
+        rows = np.flatnonzero((self.plan.table.kind == REASONING) & (self.plan.fate == CLEARED))
+        cleared = Counter(ref.entry for ref in session.live_refs(rows))
         self.report(audit.list_stages(self.plan))
         self.report(
             audit.finish_compaction(written, harness, self.before, after, work, own, turns.get, cleared)
@@ -492,12 +483,6 @@ class _EventReporter:
             self.report([audit.run_twice(self.before, self.before - after, wire)])
         counts, last, summary = count_passes(done.after, done.ledger, self.plan.policy)
         self.report(audit.stop_growing(counts, harness, self.before, after, summary, last))
-
-    def _count_cleared(self) -> Counter[str]:
-        """By entry, how many blocks of reasoning the provider clears from the request."""
-        table, session = self.plan.table, self.plan.session
-        rows = np.flatnonzero((table.kind == REASONING) & (self.plan.fate == CLEARED))
-        return Counter(ref.entry for ref in session.live_refs(rows))
 
     def report(self, events: Iterable[audit.CompactionEvent]) -> None:
         """Report events as events of the turn at the leaf."""
