@@ -119,8 +119,10 @@ class ScanTable(Framed):
     def _sum_up(self) -> dict[Moments, list[PolicyRow]]:
         sealed = {_place(row) for row in self if row["evidence"] == SEALED}
         sums: dict[Moments, dict[str, _PolicySums]] = {"recorded": {}, "fullest": {}}
-        for row in self._list_originals():
-            if name := row["policy"]:
+        copies = self._copies
+        for row in self:
+            # Compactions that a fork copied from another file of the scan count once.
+            if (name := row["policy"]) and _place(row) not in copies:
                 group = sums["recorded" if row["moment"] else "fullest"]
                 group.setdefault(name, _PolicySums(name)).add(row, _place(row) in sealed)
         self._shares = {
@@ -151,11 +153,6 @@ class ScanTable(Framed):
             least = min((left for _, left, *_ in candidates), default=0.0)
             budget = 0.5 if not recorded or recorded[0] is None else max(recorded[0], least)
         return choose_policy(candidates, budget)
-
-    def _list_originals(self) -> Iterator[Row]:
-        """Yield the rows without copies: compactions that a fork copied from another file of the scan."""
-        copies = self._copies
-        return (row for row in self if _place(row) not in copies)
 
     @cached_property
     def _copies(self) -> set[tuple[str, str, int]]:

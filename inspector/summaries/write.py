@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -289,31 +291,20 @@ def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appen
     for several turns are the checkpoint's `turns`, and follow each other in its text, separated by a blank
     line.
     """
-    texts: dict[str, str] = {}
-    turns: list[str] = []
-    history = ""
-    used: list[Usage] = []
     for job, reply in zip(jobs, replies, strict=True):
-        prefix = job.kind == "turn_prefix"
         if fault := _fault(job, reply):
-            what = "Turn prefix summarization" if prefix else "Summarization"
+            what = "Turn prefix summarization" if job.kind == "turn_prefix" else "Summarization"
             return Checkpoint(error=f"{what} failed: {fault}")
-        name = "prefix" if prefix else "history"
-        if prefix:
-            history = job.history
-        else:
-            turns.append(reply.text)
-        texts[name] = f"{texts[name]}\n\n{reply.text}" if name in texts else reply.text
-        if reply.usage is not None:
-            used.append(reply.usage)
-    text = texts.get("history", history)
-    if "prefix" in texts:
-        text += TURN_CONTEXT + texts["prefix"]
+    pairs = list(zip(jobs, replies, strict=True))
+    turns = [reply.text for job, reply in pairs if job.kind != "turn_prefix"]
+    prefixes = [reply.text for job, reply in pairs if job.kind == "turn_prefix"]
+    text = "\n\n".join(turns) if turns else jobs[-1].history if jobs else ""
+    if prefixes:
+        text += TURN_CONTEXT + "\n\n".join(prefixes)
     if not any(reply.text.strip() for reply in replies):
         text = appendix = ""
-    usage = None
-    for item in used:
-        usage = item if usage is None else usage + item
+    usages = [reply.usage for reply in replies if reply.usage is not None]
+    usage = reduce(add, usages) if usages else None
     several = (*turns[:-1], turns[-1] + appendix) if len(turns) > 1 else ()
     fields: dict[str, Any] = {}
     for name in NAMED:

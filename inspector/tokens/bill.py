@@ -14,8 +14,8 @@ import numpy as np
 from ..session.entries import Cost
 from ..session.tree import Ints
 from ..text import plural, printed, text_table
-from .counter import Longs
-from .prices import Doubles, Price
+from .counter import Doubles, Longs
+from .prices import Price
 
 KINDS = ("input", "cache read", "cache write 5m", "cache write 1h", "output")
 """The kinds of tokens that are paid for: uncached input, cache reads and writes, and output."""

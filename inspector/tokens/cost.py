@@ -22,8 +22,8 @@ from ..session.tree import ASSISTANT, MESSAGE, Bools, Ints
 from ..text import plural, printable
 from .bill import KINDS, SEARCHES, STATED, Bill, BillLine, Charged, Reset, Sum
 from .cache_rebuilds import describe_cache_rebuilds, find_among
-from .counter import Longs
-from .prices import MILLION, PRICES, SEARCH, TTL, Doubles, Price, Priced, check_ttl, find_factor, find_price
+from .counter import Doubles, Longs
+from .prices import MILLION, PRICES, SEARCH, TTL, Price, Priced, check_ttl, find_factor, find_price
 from .spent import REPLY, RESULT, SUBAGENT, SUMMARY, Spent, covered_entries, describe_copied, find_spent
 
 

@@ -14,16 +14,16 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from pydantic import Field, model_validator
 
 from ..errors import InspectorError
 from ..session.blocks import Value
 from ..session.entries import Request, Terms, Usage
 from ..text import printable
+from .counter import Doubles
 from .models import ClaudeName, find_claude
 
-Doubles = NDArray[np.float64]
 TTL = Literal["5m", "1h"]
 MILLION = 1_000_000
 
@@ -283,18 +283,15 @@ def price_usage(model: str | None, usage: Usage) -> Money | None:
     names = "input", "output", "cache_read", "cache_write", "cache_write_1h"
     whole = Request.model_construct(**{name: getattr(usage, name) for name in names})
     requests = usage.requests or (whole,)
-    return add_money([_price_request(request.model or model, request) for request in requests])
-
-
-def _price_request(model: str | None, request: Request) -> Money | None:
-    price = find_price(model).price
-    if price is None:
-        return None
-    hour = request.cache_write_1h or 0
-    charges = price.charge(request.input, request.cache_read, request.cache_write, request.output)
-    base, _ = price.rates(request.input + request.cache_read + request.cache_write)
-    longer = float(base) * hour * (price.write_1h - price.write_5m) / MILLION
-    return price.amount(float(charges) + longer)
+    amounts: list[Money | None] = []
+    for one in requests:
+        if (price := find_price(one.model or model).price) is None:
+            return None
+        charges = price.charge(one.input, one.cache_read, one.cache_write, one.output)
+        base, _ = price.rates(one.input + one.cache_read + one.cache_write)
+        longer = float(base) * (one.cache_write_1h or 0) * (price.write_1h - price.write_5m) / MILLION
+        amounts.append(price.amount(float(charges) + longer))
+    return add_money(amounts)
 
 
 def add_money(amounts: list[Money | None]) -> Money | None:

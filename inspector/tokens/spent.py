@@ -18,10 +18,10 @@ from ..session.entries import MOST_TOKENS, Entry, StatedTotal, Terms, Usage
 from ..session.queries import count_calls
 from ..session.session import Session
 from ..text import plural, printable
-from .counter import Longs
+from .counter import Doubles, Longs
 from .counters import find_counter
 from .models import is_same
-from .prices import TTL, Doubles
+from .prices import TTL
 from .reported import is_snapshot, request_tokens, whole_tokens
 
 REPLY, SUMMARY, SUBAGENT, RESULT, COPIED = range(5)

@@ -68,7 +68,10 @@ def shorten_job(job: SummaryJob, session: Session, most: int) -> Shortened | Non
     entries = [_tighten(entry) for entry in session.entries]
     sizes = [len(text) + 2 if (text := _text(entry, job)) else 0 for entry in entries]
     total, gone = max(sum(sizes) - 2, 0), set[int]()
-    for at in _find_order(entries):
+    users = [at for at, entry in enumerate(entries) if entry.role == "user"]
+    others = [at for at, entry in enumerate(entries) if entry.role != "user"]
+    stay = {len(entries) - 1, *users[:1]}
+    for at in (at for at in (*others, *users) if at not in stay):
         if total <= most:
             break
         gone.add(at)
@@ -101,14 +104,6 @@ def find_share(message: str) -> float | None:
 
 def _text(entry: Entry, job: SummaryJob) -> str:
     return conversation_text([entry], thinking=False, whole_characters=job.whole_characters)
-
-
-def _find_order(entries: list[Entry]) -> list[int]:
-    """Positions in the order in which they may go."""
-    users = [at for at, entry in enumerate(entries) if entry.role == "user"]
-    others = [at for at, entry in enumerate(entries) if entry.role != "user"]
-    stay = {len(entries) - 1, *users[:1]}
-    return [at for at in (*others, *users) if at not in stay]
 
 
 def _tighten(entry: Entry) -> Entry:
