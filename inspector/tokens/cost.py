@@ -367,8 +367,9 @@ def break_even(
     It rewrites R tokens (`rewritten`: all that remain after the first edited place, its summary too), which
     are written to the cache instead of read from it, once; and S tokens (`saved`) are no longer read by
     every request: n > (write - read) R / (read S) + summary / (read S), with the usual prices n > 11.5 R / S
-    + summary / (0.1 S) (CLAUDE §9). `summary_cost` is in tokens' worth at the price of a fresh one. A higher
-    price of long requests is left out. Raises `InspectorError` for figures below 0.
+    + summary / (0.1 S) (CLAUDE §9). `summary_cost` is in tokens' worth at the price of a fresh one:
+    `price.worth(money)` turns money into that. A higher price of long requests is left out. Raises
+    `InspectorError` for figures below 0.
 
     >>> break_even(20_000, 100_000).needed, break_even(20_000, 100_000, summary_cost=30_000).needed
     (3, 6)

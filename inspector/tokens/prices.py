@@ -99,6 +99,10 @@ class Price(Value):
         money = money + written * base * self.write(ttl) / MILLION + output * reply / MILLION
         return np.asarray(money, np.float64)
 
+    def worth(self, money: float) -> float:
+        """Return the number of fresh tokens that an amount buys; infinite if they cost nothing."""
+        return money * MILLION / self.input if self.input else float("inf")
+
     def amount(self, total: float) -> Money:
         """Return an amount at this price, in billionths."""
         return Money(Decimal(repr(round(total, 9))), self.currency, self.note)

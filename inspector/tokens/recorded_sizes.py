@@ -118,10 +118,9 @@ def _measure(branch: Session, ledger: Ledger, at: int) -> RecordedSizes:
     last_made = np.flatnonzero(path == branch.index[find_end(branch, entries[at].id)])
     end = int(last_made[0]) if len(last_made) else where
     sizes = _PATHS.of(ledger, lambda: RequestSizes(branch, ledger), branch.leaf)
-    before = None
-    if where:
-        moment = branch.at(entries[int(path[where - 1])].id)
-        before = _sum_up(sizes, where) or _measure_moment(moment, ledger)
+    before = _sum_up(sizes, where) if where else None
+    if where and before is None:
+        before = _measure_moment(branch.at(entries[int(path[where - 1])].id), ledger)
     after = _find_reported(sizes, where, end)
     if after is None:
         after = _measure_moment(branch.at(entries[int(path[end])].id), ledger)

@@ -149,21 +149,18 @@ def _look_closer(
                 if part.text:
                     rows.more.append((row, part.text))
                 _look_closer(rows, row, part, model, cost, True)
+        return
+    tokens = cost(block, model, in_tool) if block.kind == "image" else None
+    if tokens is not None:
+        rows.pictures.append((row, tokens))
     elif block.kind == "image":
-        tokens = cost(block, model, in_tool)
-        if tokens is None:
-            rows.uncounted.append((row, IMAGE))
-        else:
-            rows.pictures.append((row, tokens))
-    elif block.kind == "unknown":
-        if BASE64 in block.text:
-            rows.uncounted.append((row, DATA))
-    elif block.kind == "document":
-        if not block.text:
-            rows.uncounted.append((row, FILE))
-    elif block.kind == "reasoning":
-        if block.encrypted or (block.signature and not block.text):
-            rows.uncounted.append((row, SEALED))
+        rows.uncounted.append((row, IMAGE))
+    elif block.kind == "unknown" and BASE64 in block.text:
+        rows.uncounted.append((row, DATA))
+    elif block.kind == "document" and not block.text:
+        rows.uncounted.append((row, FILE))
+    elif block.kind == "reasoning" and (block.encrypted or (block.signature and not block.text)):
+        rows.uncounted.append((row, SEALED))
 
 
 OnProgress = Callable[[float], None]

@@ -18,7 +18,7 @@ from ..session.entries import MOST_TOKENS, Entry, StatedTotal, Terms, Usage
 from ..session.queries import count_calls
 from ..session.session import Session
 from ..text import plural, printable
-from .counter import Doubles, Longs
+from .counter import Doubles, Longs, running_sums
 from .counters import find_counter
 from .models import is_same
 from .prices import TTL
@@ -229,21 +229,19 @@ def _count_snapshots(
     session: Session, replies: Sequence[ReplyRow], counter: str, counts_by_entry: Longs | None
 ) -> list[int]:
     """Count the text of each reply whose usage may be incomplete; 0 for all others."""
-    counts = [0] * len(replies)
-    texts: list[str] = []
+    counts, texts = [0] * len(replies), list[str]()
     ends: list[tuple[int, int]] = []
     tree = session.tree
     answering = {*(np.searchsorted(tree.start, np.flatnonzero(tree.answers), "right") - 1).tolist()}
-    lengths = None if counts_by_entry is None else counts_by_entry.tolist()
     for number, (_, at, reply, _) in enumerate(replies):
         if not is_snapshot(session, reply):
             continue
-        if lengths is not None and at >= 0 and at not in answering:
-            counts[number] = lengths[at]
+        if counts_by_entry is not None and at >= 0 and at not in answering:
+            counts[number] = int(counts_by_entry[at])
         else:
             texts += [block.text for block in reply.blocks]
             ends.append((number, len(texts)))
-    sums = np.cumsum([0, *(find_counter(counter).count(texts).tolist() if texts else ())]).tolist()
+    sums = running_sums(find_counter(counter).count(texts)).tolist() if texts else [0]
     first = 0
     for number, end in ends:
         counts[number], first = sums[end] - sums[first], end

@@ -113,13 +113,11 @@ def collect_items(session: Session, *, brief: bool = False) -> list[Item]:
         item._replace(text=_LABEL.sub("", item.text), key=_LABEL.sub("", item.key))  # the key is in the text
         for item in items
     ]
-    return sorted(
-        items,
-        key=lambda item: (
-            _BRIEF.get(item.kind, len(_BRIEF)),
-            len(item.text) if item.kind in _SHORTER else 0,
-        ),
-    )
+
+    def rank(item: Item) -> tuple[int, int]:
+        return _BRIEF.get(item.kind, len(_BRIEF)), len(item.text) if item.kind in _SHORTER else 0
+
+    return sorted(items, key=rank)
 
 
 class _ItemCollector:
