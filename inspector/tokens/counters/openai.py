@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
@@ -180,25 +180,24 @@ def find_engine(name: str) -> Engine:
 
 @cache
 def _find_engine(name: str) -> Engine:
-    return choose_engine(name, (_toktok,))
+    return choose_engine(name, _toktok)
 
 
-def choose_engine(name: str, loaders: Iterable[Loader]) -> Engine:
-    """The first engine that starts and passes the self-test, else tiktoken."""
-    rejected: list[str] = []
-    for load in loaders:
-        try:
-            label, run = load(name)
-            if fingerprint(run(probes())) == ANSWERS[name]:
-                return Engine(label, "; ".join(rejected), run, fast=True)
-            rejected.append(f"{label} failed its self-test")
-        except ImportError:
-            continue
-        except BaseException as error:
-            _let_pass(error)
-            rejected.append(f"{load.__name__.strip('_')} broke down in its self-test")
+def choose_engine(name: str, load: Loader) -> Engine:
+    """The engine that starts by `load` if it passes the self-test, else tiktoken."""
+    rejected = ""
+    try:
+        label, run = load(name)
+        if fingerprint(run(probes())) == ANSWERS[name]:
+            return Engine(label, "", run, fast=True)
+        rejected = f"{label} failed its self-test"
+    except ImportError:
+        pass
+    except BaseException as error:
+        _let_pass(error)
+        rejected = f"{load.__name__.strip('_')} broke down in its self-test"
     version = import_module("tiktoken").__version__
-    return Engine(f"tiktoken {version}", "; ".join(rejected), partial(_run_reference, name))
+    return Engine(f"tiktoken {version}", rejected, partial(_run_reference, name))
 
 
 def _run_reference(name: str, texts: list[str]) -> list[int]:
