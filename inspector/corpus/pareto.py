@@ -73,9 +73,9 @@ def _marks(rows: list[PolicyRow], name: str, hue: str, dim: str, mark: str) -> d
     # Overlapping names would be unreadable: only the name of the highest policy of a cluster is shown.
     shown: dict[str, tuple[float, float]] = {}
     for row in sorted(rows, key=lambda row: (not row.front, -_point(row)[1])):
-        left, kept = _point(row)
-        if all(abs(left - x) > 0.09 or abs(kept - y) > 0.045 for x, y in shown.values()):
-            shown[row.policy] = left, kept
+        size, facts = _point(row)
+        if all(abs(size - x) > 0.09 or abs(facts - y) > 0.045 for x, y in shown.values()):
+            shown[row.policy] = size, facts
     x, y = zip(*map(_point, rows), strict=True)
     return {
         "x": x,

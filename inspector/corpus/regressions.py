@@ -88,10 +88,10 @@ def _compare(
         ("facts kept", "kept", "stood", -1, most_drop),
         ("tokens left", "after", "before", 1, most_rise),
     ):
-        known = [pair for pair in good if None not in (pair[0][whole], pair[1][whole])]
-        was, now = (_share(known, at, part, whole) for at in (0, 1))
-        if known and worse * (now - was) > most:
-            yield Regression(policy, what, was, now, len(known))
+        measured = [pair for pair in good if None not in (pair[0][whole], pair[1][whole])]
+        was, now = (_share(measured, at, part, whole) for at in (0, 1))
+        if measured and worse * (now - was) > most:
+            yield Regression(policy, what, was, now, len(measured))
     if any(new["again"] and old["again"] is False for old, new in good):
         again = [sum(bool(pair[at]["again"]) for pair in good) for at in (0, 1)]
         yield Regression(policy, "fires again", again[0], again[1], len(good))

@@ -46,8 +46,8 @@ def resample_difference(first: Shares, second: Shares) -> Interval:
     if not names:
         return Interval(None, None, None)
     tables = [np.array([shares[name] for name in names], np.float64) for shares in (first, second)]
-    one, other = (table.sum(axis=0) for table in tables)
-    return _resample(float(one[0] / one[1] - other[0] / other[1]), *tables)
+    sums, others = (table.sum(axis=0) for table in tables)
+    return _resample(float(sums[0] / sums[1] - others[0] / others[1]), *tables)
 
 
 def resample_share(part: Sequence[float], whole: Sequence[float]) -> Interval:

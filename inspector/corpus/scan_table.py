@@ -318,12 +318,12 @@ def _order(rows: list[PolicyRow]) -> list[PolicyRow]:
 
 
 def _is_front(row: PolicyRow, others: Iterable[PolicyRow]) -> bool:
-    left, kept = row.left.share, row.kept.share
-    if kept is None or left is None or row.evidence != "planned":
+    size, facts = row.left.share, row.kept.share
+    if facts is None or size is None or row.evidence != "planned":
         return False
     points = ((other.left.share, other.kept.share) for other in others if other.evidence == "planned")
-    known = ((x, y) for x, y in points if x is not None and y is not None)
-    return not any(x <= left and y >= kept and (x < left or y > kept) for x, y in known)
+    measured = ((x, y) for x, y in points if x is not None and y is not None)
+    return not any(x <= size and y >= facts and (x < size or y > facts) for x, y in measured)
 
 
 def _cells(row: PolicyRow) -> tuple[str, ...]:

@@ -162,8 +162,8 @@ def scan(
             key=lambda row: (row["file"], row["part"] or "", order.get(row["policy"], 0), row["moment"] or 0)
         )
         return ScanTable(lambda: memory_rows, len(files), left_out)
-    wanted = {"", *map(hash_policy, chosen), *([hash_policy(RECORDED)] if recorded else ())}
-    return ScanTable(partial(store.select, set(digests.values()), wanted, method), len(files), left_out)
+    hashes = {"", *map(hash_policy, chosen), *([hash_policy(RECORDED)] if recorded else ())}
+    return ScanTable(partial(store.select, set(digests.values()), hashes, method), len(files), left_out)
 
 
 def sweep(

@@ -137,11 +137,11 @@ def _drop_known(lines: tuple[UngroundedLine, ...], plan: Plan) -> tuple[Unground
     """Drop the lines whose path is the name of a known file, even if no text writes it: `cd a && cat
     b.py`."""
     cwd = plan.session.cwd
-    found = {canonical_path(item.words, cwd) for item in lines if item.what == "path"}
-    if found:
-        found &= {canonical_path(item.fact.form, cwd) for item in plan.trace if item.fact.kind == "file"}
+    paths = {canonical_path(item.words, cwd) for item in lines if item.what == "path"}
+    if paths:
+        paths &= {canonical_path(item.fact.form, cwd) for item in plan.trace if item.fact.kind == "file"}
     return tuple(
-        item for item in lines if item.what != "path" or canonical_path(item.words, cwd) not in found
+        item for item in lines if item.what != "path" or canonical_path(item.words, cwd) not in paths
     )
 
 

@@ -458,9 +458,9 @@ class _EventReporter:
         }
         harness, work = self.plan.policy.running, audit.Work()
         if checkpoint is not None:
-            asked = int(core.table.tokens[core.fate == SUMMARISED].sum())
-            asked = asked * checkpoint.calls // max(len(core.jobs), 1)
-            work = audit.Work(checkpoint.calls, asked, written.summary_tokens)
+            tokens = int(core.table.tokens[core.fate == SUMMARISED].sum())
+            tokens_sent = tokens * checkpoint.calls // max(len(core.jobs), 1)
+            work = audit.Work(checkpoint.calls, tokens_sent, written.summary_tokens)
             if (usage := checkpoint.usage) is not None:
                 work = work._replace(usage_input=int(usage.prompt), usage_output=int(usage.output))
         own = audit.OwnFigures(

@@ -331,7 +331,7 @@ def _describe_gaps(
             f"{spent.counted:,} ({spent.counter})."
         )
     nothing, missing = "no usage, so the cost is unknown.", "so that cost is not in the bill."
-    for number, one, several, rest in zip(
+    for number, singular, several, rest in zip(
         silent,
         ("reply reports", "run of sub-agents is", "recorded compaction reports"),
         ("replies report", "runs of sub-agents are", "recorded compactions report"),
@@ -339,7 +339,7 @@ def _describe_gaps(
         strict=True,
     ):
         if number:
-            yield f"{plural(number, one, several)} {rest}"
+            yield f"{plural(number, singular, several)} {rest}"
 
 
 class BreakEven(NamedTuple):

@@ -41,8 +41,8 @@ def find_quantiles(values: Doubles, weights: Longs, *shares: float) -> list[floa
     """
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weights[order])
-    found: list[float] = values[order][np.searchsorted(reached, np.array(shares) * reached[-1])].tolist()
-    return found
+    quantiles: list[float] = values[order][np.searchsorted(reached, np.array(shares) * reached[-1])].tolist()
+    return quantiles
 
 
 class Calibration(NamedTuple):

@@ -288,12 +288,12 @@ def price_usage(model: str | None, usage: Usage) -> Money | None:
     whole = Request.model_construct(**{name: getattr(usage, name) for name in names})
     requests = usage.requests or (whole,)
     amounts: list[Money | None] = []
-    for one in requests:
-        if (price := find_price(one.model or model).price) is None:
+    for request in requests:
+        if (price := find_price(request.model or model).price) is None:
             return None
-        charges = price.charge(one.input, one.cache_read, one.cache_write, one.output)
-        base, _ = price.rates(one.input + one.cache_read + one.cache_write)
-        longer = float(base) * (one.cache_write_1h or 0) * (price.write_1h - price.write_5m) / MILLION
+        prompt = request.input, request.cache_read, request.cache_write
+        charges, (base, _) = price.charge(*prompt, request.output), price.rates(sum(prompt))
+        longer = float(base) * (request.cache_write_1h or 0) * (price.write_1h - price.write_5m) / MILLION
         amounts.append(price.amount(float(charges) + longer))
     return add_money(amounts)
 

@@ -100,8 +100,8 @@ class RequestSizes:
         good, text, rest = self._find_fitting(replies)
         if good.sum() < STEPS:
             return Scale()
-        found = find_quantiles(rest[good] / text[good], text[good], 0.5, 0.1, 0.9)
-        middle, low, high = np.clip(found, 1.0, WIDEST).tolist()
+        values = find_quantiles(rest[good] / text[good], text[good], 0.5, 0.1, 0.9)
+        middle, low, high = np.clip(values, 1.0, WIDEST).tolist()
         return Scale(middle, low, high, True)
 
     def _find_fitting(self, replies: int | None = None) -> tuple[Bools, Longs, Longs]:

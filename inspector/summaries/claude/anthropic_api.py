@@ -274,8 +274,8 @@ class ApiCall:
 
 def _send(client: Any, method: str, body: Json, betas: tuple[str, ...], **more: Any) -> Any:
     """Call a method of the client; parts of the body that it does not know are sent as they are."""
-    plain, known = dict(body), ("model", "max_tokens", "messages", "system", "tools")
-    more |= {key: plain.pop(key) for key in known if key in plain}
+    plain, names = dict(body), ("model", "max_tokens", "messages", "system", "tools")
+    more |= {key: plain.pop(key) for key in names if key in plain}
     api = client.beta.messages if betas else client.messages
     more |= {"betas": list(betas)} if betas else {}
     return getattr(api, method)(**more, extra_body=plain or None)
