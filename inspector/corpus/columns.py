@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from ..facts.outcomes import IN_FULL, OUTCOMES
@@ -81,22 +82,7 @@ def sum_kept(counts: Sequence[int]) -> int:
     return sum(count for name, count in zip(COUNTED, counts, strict=True) if name in IN_FULL)
 
 
-def complete_keys(rows: Iterable[Row]) -> set[Key]:
-    """Return (digest, method, policy hash) of policies that have all rows. The policy of a file that failed
-    as a whole is ""."""
-    there: dict[Key, set[tuple[Any, Any]]] = {}
-    many: dict[Key, int] = {}
-    for row in rows:
-        key = (row["digest"] or "", row["method"] or "", row["policy_hash"] or "")
-        there.setdefault(key, set()).add((row["part"], row["moment"]))
-        many[key] = row["rows"] or 1
-    return {key for key, places in there.items() if len(places) >= many[key]}
-
-
 def count_rows(rows: list[Row]) -> list[Row]:
     """Return the rows of one file, each with the number of rows of its policy."""
-    many: dict[str, int] = {}
-    for row in rows:
-        name = row.get("policy_hash") or ""
-        many[name] = many.get(name, 0) + 1
+    many = Counter(row.get("policy_hash") or "" for row in rows)
     return [fill_row(row | {"rows": many[row.get("policy_hash") or ""]}) for row in rows]

@@ -111,19 +111,14 @@ def measure_session(
     if not traces:
         fullest = trace_history(session, ledger).fullest
         moments = [(0, session if fullest is None else session.at(fullest.at))]
-    copied = {
-        number: trace.scene.entry.copied_from
-        for number, trace in enumerate(traces, 1)
-        if trace.scene.entry is not None
-    }
     if recorded:
         for number, trace in enumerate(traces, 1):
-            row = _measure_recorded(number, session, trace, ledger, regrets, chosen)
-            yield row | {"copied_from": copied.get(number)}
+            yield _measure_recorded(number, session, trace, ledger, regrets, chosen)
+    entries = {number: trace.scene.entry for number, trace in enumerate(traces, 1)}
     for policy in policies:
         for number, moment in moments:
-            row = _measure_planned(number, moment, ledger, policy, chosen)
-            yield row | {"copied_from": copied.get(number)}
+            row, entry = _measure_planned(number, moment, ledger, policy, chosen), entries.get(number)
+            yield row | {"copied_from": None if entry is None else entry.copied_from}
 
 
 def _measure_recorded(
@@ -142,31 +137,18 @@ def _measure_recorded(
     except InspectorError:
         # Some recorded compactions cannot be described as a plan, for instance because of their cut.
         plan_fields = {}
-    plan_fields |= _tell_sizes(session, ledger, entry.id)
+    before, after = find_recorded_sizes(session, ledger, entry.id)
+    plan_fields |= {"before": None, "after": None}
+    if before is not None:
+        plan_fields |= {"before": before.tokens, "after": after.tokens}
+        plan_fields |= {"after_low": after.low, "after_high": after.high}
     boundary = entry.boundary
-    row = _tell_moment(number, moment, RECORDED) | plan_fields
+    row = _tell_moment(number, moment, RECORDED) | plan_fields | _count_trace(trace, None, chosen)
     row |= {"evidence": trace.scene.tier, "trigger": None if boundary is None else boundary.trigger}
-    row["fires"] = row["again"] = None  # a harness does not use our triggers
-    if "facts" in chosen:
-        row |= count_facts(trace)
-    if "findings" in chosen:
-        row["findings"] = _count_findings(trace, None)
+    row |= {"fires": None, "again": None}  # a harness does not use our triggers
     if regrets is not None:
         row |= _count_regrets(entry.id, regrets)
-    return row
-
-
-def _tell_sizes(session: Session, ledger: Ledger, entry: str) -> Row:
-    """Return the tokens around a recorded compaction; None for both at the beginning of a file."""
-    before, after = find_recorded_sizes(session, ledger, entry)
-    if before is None:
-        return {"before": None, "after": None}
-    return {
-        "before": before.tokens,
-        "after": after.tokens,
-        "after_low": after.low,
-        "after_high": after.high,
-    }
+    return row | {"copied_from": entry.copied_from}
 
 
 def _count_regrets(entry: str, regrets: Sequence[Regret]) -> Row:
@@ -190,13 +172,17 @@ def _measure_planned(
         plan = make_plan(moment, ledger, policy, reason="manual")
     except InspectorError as error:
         return row | {"error": f"{type(error).__name__}: {error}"}
-    row |= _tell_plan(plan) | {"floor": _find_floor(plan)}
-    if {"facts", "findings"} & chosen:
-        trace = trace_plan(plan)
-        if "facts" in chosen:
-            row |= count_facts(trace)
-        if "findings" in chosen:
-            row["findings"] = _count_findings(trace, plan)
+    # The smallest result over all valid cut points; without one, the planned result.
+    total = plan.cut_table.total
+    row |= _tell_plan(plan) | {"floor": int(total[total >= 0].min(initial=plan.after))}
+    return row | (_count_trace(trace_plan(plan), plan, chosen) if {"facts", "findings"} & chosen else {})
+
+
+def _count_trace(trace: Trace, plan: Plan | None, chosen: frozenset[Measure]) -> Row:
+    row = count_facts(trace) if "facts" in chosen else {}
+    if "findings" in chosen:
+        findings = check_trace(trace, trace.scene.session, plan)
+        row["findings"] = dict(sorted(Counter(finding.code for finding in findings).items()))
     return row
 
 
@@ -244,12 +230,6 @@ def _tell_plan(plan: Plan) -> Row:
     }
 
 
-def _find_floor(plan: Plan) -> int:
-    """Return the smallest result over all valid cut points; without one, the planned result."""
-    total = plan.cut_table.total
-    return int(total[total >= 0].min(initial=plan.after))
-
-
 def _charge(price: Price | None, read: int, written: int) -> float | None:
     return None if price is None else float(price.charge(0, read, written, 0))
 
@@ -284,8 +264,3 @@ def facts_of(trace: Trace) -> Facts:
     """Return the facts of a trace: those on the path at its point in time."""
     facts: Facts = trace.traced[0].fact.facts if len(trace) else trace.scene.session.facts
     return facts
-
-
-def _count_findings(trace: Trace, plan: Plan | None) -> dict[str, int]:
-    findings = check_trace(trace, trace.scene.session, plan)
-    return dict(sorted(Counter(finding.code for finding in findings).items()))

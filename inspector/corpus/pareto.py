@@ -6,6 +6,7 @@ in both. The bars are 95 % of the draws of whole sessions.
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 from ..errors import FigureError, expect
@@ -35,11 +36,12 @@ def draw_pareto(table: ScanTable, *, dark: bool = False) -> Any:
     if not rows:
         raise FigureError("pareto", "no row of the table has facts and tokens")
     figure = load_plotly("pareto").Figure()
-    front = sorted((row for row in rows if row.front), key=_share_left)
+    front = sorted((_point(row) for row in rows if row.front), key=itemgetter(0))
     if front:
+        x, y = zip(*front, strict=True)
         figure.add_scatter(
-            x=list(map(_share_left, front)),
-            y=list(map(_share_kept, front)),
+            x=x,
+            y=y,
             mode="lines",
             line={"color": colour("line", dark), "width": 2},
             name="no other policy beats it in both",
@@ -63,29 +65,24 @@ def list_drawn(table: ScanTable, evidence: str = "") -> list[PolicyRow]:
     return [row for row in rows if evidence in ("", row.evidence)]
 
 
-def _share_left(row: PolicyRow) -> float:
-    return row.left.share or 0.0
-
-
-def _share_kept(row: PolicyRow) -> float:
-    return row.kept.share or 0.0
+def _point(row: PolicyRow) -> tuple[float, float]:
+    return row.left.share or 0.0, row.kept.share or 0.0
 
 
 def _marks(rows: list[PolicyRow], name: str, hue: str, dim: str, mark: str) -> dict[str, Any]:
     # Overlapping names would be unreadable: only the name of the highest policy of a cluster is shown.
-    shown: list[PolicyRow] = []
-    for row in sorted(rows, key=lambda row: (not row.front, -_share_kept(row))):
-        if all(
-            abs(_share_left(row) - _share_left(o)) > 0.09 or abs(_share_kept(row) - _share_kept(o)) > 0.045
-            for o in shown
-        ):
-            shown.append(row)
+    shown: dict[str, tuple[float, float]] = {}
+    for row in sorted(rows, key=lambda row: (not row.front, -_point(row)[1])):
+        size, facts = _point(row)
+        if all(abs(size - x) > 0.09 or abs(facts - y) > 0.045 for x, y in shown.values()):
+            shown[row.policy] = size, facts
+    x, y = zip(*map(_point, rows), strict=True)
     return {
-        "x": list(map(_share_left, rows)),
-        "y": list(map(_share_kept, rows)),
+        "x": x,
+        "y": y,
         "mode": "markers+text",
         "name": name,
-        "text": [plain(row.policy, 28) if row in shown else "" for row in rows],
+        "text": [plain(row.policy, 28) if row.policy in shown else "" for row in rows],
         "textposition": "top center",
         "textfont": {"size": 11},
         "marker": {"size": 9, "symbol": mark, "color": hue},

@@ -80,19 +80,18 @@ def _index(table: ScanTable) -> dict[Place, Row]:
 def _compare(
     policy: str, pairs: list[tuple[Row, Row]], most_drop: float, most_rise: float
 ) -> Iterable[Regression]:
-    many = len(pairs)
     failed = [sum(bool(pair[at]["error"]) for pair in pairs) for at in (0, 1)]
     if any(new["error"] and not old["error"] for old, new in pairs):
-        yield Regression(policy, "errors", failed[0], failed[1], many)
+        yield Regression(policy, "errors", failed[0], failed[1], len(pairs))
     good = [pair for pair in pairs if not pair[0]["error"] and not pair[1]["error"]]
-    read = [pair for pair in good if None not in (pair[0]["stood"], pair[1]["stood"])]
-    was, now = (_share(read, at, "kept", "stood") for at in (0, 1))
-    if read and was - now > most_drop:
-        yield Regression(policy, "facts kept", was, now, len(read))
-    sized = [pair for pair in good if None not in (pair[0]["before"], pair[1]["before"])]
-    was, now = (_share(sized, at, "after", "before") for at in (0, 1))
-    if sized and now - was > most_rise:
-        yield Regression(policy, "tokens left", was, now, len(sized))
+    for what, part, whole, worse, most in (
+        ("facts kept", "kept", "stood", -1, most_drop),
+        ("tokens left", "after", "before", 1, most_rise),
+    ):
+        measured = [pair for pair in good if None not in (pair[0][whole], pair[1][whole])]
+        was, now = (_share(measured, at, part, whole) for at in (0, 1))
+        if measured and worse * (now - was) > most:
+            yield Regression(policy, what, was, now, len(measured))
     if any(new["again"] and old["again"] is False for old, new in good):
         again = [sum(bool(pair[at]["again"]) for pair in good) for at in (0, 1)]
         yield Regression(policy, "fires again", again[0], again[1], len(good))

@@ -45,20 +45,9 @@ def resample_difference(first: Shares, second: Shares) -> Interval:
     names = sorted(name for name in first.keys() & second.keys() if first[name][1] and second[name][1])
     if not names:
         return Interval(None, None, None)
-    sums, other_sums = (np.array([shares[name] for name in names], np.float64) for shares in (first, second))
-    pooled = sums.sum(axis=0), other_sums.sum(axis=0)
-    share = float(pooled[0][0] / pooled[0][1] - pooled[1][0] / pooled[1][1])
-    if len(names) < 2:
-        return Interval(share, None, None)
-    chosen = _draw(len(names))
-    drawn = [chosen @ rows[:, 0] / (chosen @ rows[:, 1]) for rows in (sums, other_sums)]
-    low, high = np.quantile(drawn[0] - drawn[1], [(1 - WIDTH) / 2, (1 + WIDTH) / 2]).tolist()
-    return Interval(share, low, high)
-
-
-def _draw(count: int) -> NDArray[np.int64]:
-    """Return how often each session occurs in each draw."""
-    return np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=DRAWS)
+    tables = [np.array([shares[name] for name in names], np.float64) for shares in (first, second)]
+    sums, others = (table.sum(axis=0) for table in tables)
+    return _resample(float(sums[0] / sums[1] - others[0] / others[1]), *tables)
 
 
 def resample_share(part: Sequence[float], whole: Sequence[float]) -> Interval:
@@ -71,15 +60,21 @@ def resample_share(part: Sequence[float], whole: Sequence[float]) -> Interval:
     >>> print(resample_share([5], [10]))
     50%
     """
-    parts, wholes = np.asarray(part, np.float64), np.asarray(whole, np.float64)
-    if not wholes.sum():
+    table = np.column_stack([np.asarray(part, np.float64), np.asarray(whole, np.float64)])
+    parts, wholes = table.sum(axis=0)
+    if not wholes:
         return Interval(None, None, None)
-    share = float(parts.sum() / wholes.sum())
-    count = int((wholes > 0).sum())
+    return _resample(float(parts / wholes), table[table[:, 1] > 0])
+
+
+def _resample(share: float, *tables: NDArray[np.float64]) -> Interval:
+    """The interval of a share over a table (part and whole by session), or of the difference of two."""
+    count = len(tables[0])
     if count < 2:
         return Interval(share, None, None)
-    parts, wholes = parts[wholes > 0], wholes[wholes > 0]
-    chosen = _draw(count)
-    drawn = (chosen @ parts) / (chosen @ wholes)
-    low, high = np.quantile(drawn, [(1 - WIDTH) / 2, (1 + WIDTH) / 2]).tolist()
+    # How often each session occurs in each draw.
+    chosen = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=DRAWS)
+    drawn = [chosen @ table[:, 0] / (chosen @ table[:, 1]) for table in tables]
+    bounds = [(1 - WIDTH) / 2, (1 + WIDTH) / 2]
+    low, high = np.quantile(drawn[0] - drawn[1] if len(drawn) > 1 else drawn[0], bounds).tolist()
     return Interval(share, low, high)

@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import EditError
 from ..files import mode_of
 from ..formats.whole_file import strictest
-from .columns import COLUMNS, Key, Row, complete_keys
+from .columns import COLUMNS, Key, Row
 from .scan_table import ScanTable
 
 
@@ -87,8 +87,15 @@ class RowStore:
                 yield row
 
     def complete(self) -> set[Key]:
-        """Return the keys of the policies and files that are complete."""
-        return complete_keys(self.rows())
+        """Return (digest, method, policy hash) of policies that have all rows. The policy of a file that
+        failed as a whole is ""."""
+        there: dict[Key, set[tuple[Any, Any]]] = {}
+        many: dict[Key, int] = {}
+        for row in self.rows():
+            key = (row["digest"] or "", row["method"] or "", row["policy_hash"] or "")
+            there.setdefault(key, set()).add((row["part"], row["moment"]))
+            many[key] = row["rows"] or 1
+        return {key for key, places in there.items() if len(places) >= many[key]}
 
     def select(self, digests: set[str], policies: set[str], method: str) -> Iterator[Row]:
         """Yield the rows of these files, policies and method, without duplicates."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from ..mixins import Framed
 from ..text import html_lines, html_table, join_words, plural, printed, text_table
@@ -18,6 +18,7 @@ SEALED = "inferred"
 NESTED = ("sections", "facts", "findings", "cache_rebuilds")
 """Columns that contain a table."""
 USER = "/user"
+SILENT = "session that records none", "sessions that record none"
 Moments = Literal["recorded", "fullest"]
 NOTES = (
     (
@@ -118,8 +119,10 @@ class ScanTable(Framed):
     def _sum_up(self) -> dict[Moments, list[PolicyRow]]:
         sealed = {_place(row) for row in self if row["evidence"] == SEALED}
         sums: dict[Moments, dict[str, _PolicySums]] = {"recorded": {}, "fullest": {}}
-        for row in self._list_originals():
-            if name := row["policy"]:
+        copies = self._copies
+        for row in self:
+            # Compactions that a fork copied from another file of the scan count once.
+            if (name := row["policy"]) and _place(row) not in copies:
                 group = sums["recorded" if row["moment"] else "fullest"]
                 group.setdefault(name, _PolicySums(name)).add(row, _place(row) in sealed)
         self._shares = {
@@ -150,11 +153,6 @@ class ScanTable(Framed):
             least = min((left for _, left, *_ in candidates), default=0.0)
             budget = 0.5 if not recorded or recorded[0] is None else max(recorded[0], least)
         return choose_policy(candidates, budget)
-
-    def _list_originals(self) -> Iterator[Row]:
-        """Yield the rows without copies: compactions that a fork copied from another file of the scan."""
-        copies = self._copies
-        return (row for row in self if _place(row) not in copies)
 
     @cached_property
     def _copies(self) -> set[tuple[str, str, int]]:
@@ -197,16 +195,16 @@ class ScanTable(Framed):
         return html_lines([self.headline]) + "".join(tables) + html_lines(self.notes)
 
     def _tables(self) -> Iterator[TextTable]:
-        if rows := self.by_policy("recorded"):
-            compactions = max(row.compactions + row.errors for row in rows)
-            sessions = plural(max(row.sessions for row in rows), "session")
-            head = f"Right before {plural(compactions, 'recorded compaction')} of {sessions}"
-            yield head, HEADINGS, [_cells(row) for row in rows], 1
-        if rows := self.by_policy("fullest"):
-            many = plural(
-                max(row.sessions for row in rows), "session that records none", "sessions that record none"
-            )
-            yield f"At the fullest moment of {many}", HEADINGS, [_cells(row) for row in rows], 1
+        for moments in get_args(Moments):
+            if rows := self.by_policy(moments):
+                many = max(row.sessions for row in rows)
+                head = f"At the fullest moment of {plural(many, *SILENT)}"
+                if moments == "recorded":
+                    compactions = plural(
+                        max(row.compactions + row.errors for row in rows), "recorded compaction"
+                    )
+                    head = f"Right before {compactions} of {plural(many, 'session')}"
+                yield head, HEADINGS, [_cells(row) for row in rows], 1
 
     @property
     def headline(self) -> str:
@@ -293,9 +291,8 @@ class _PolicySums:
         return {f"{digest} {part}": (s[3], s[2]) for (digest, part), s in self.sessions.items()}
 
     def finish(self) -> PolicyRow:
-        before, after, facts, facts_kept, user_facts, user_kept = zip(
-            *(self.sessions[name] for name in sorted(self.sessions)), strict=True
-        )
+        sums = (self.sessions[name] for name in sorted(self.sessions))
+        before, after, facts, facts_kept, user_facts, user_kept = zip(*sums, strict=True)
         many = self.many
         return PolicyRow(
             policy=self.policy,
@@ -321,15 +318,12 @@ def _order(rows: list[PolicyRow]) -> list[PolicyRow]:
 
 
 def _is_front(row: PolicyRow, others: Iterable[PolicyRow]) -> bool:
-    if row.kept.share is None or row.left.share is None or row.evidence != "planned":
+    size, facts = row.left.share, row.kept.share
+    if facts is None or size is None or row.evidence != "planned":
         return False
-    for other in others:
-        if other.evidence != row.evidence or other.kept.share is None or other.left.share is None:
-            continue
-        less, more = row.left.share - other.left.share, other.kept.share - row.kept.share
-        if less >= 0 and more >= 0 and (less > 0 or more > 0):
-            return False
-    return True
+    points = ((other.left.share, other.kept.share) for other in others if other.evidence == "planned")
+    measured = ((x, y) for x, y in points if x is not None and y is not None)
+    return not any(x <= size and y >= facts and (x < size or y > facts) for x, y in measured)
 
 
 def _cells(row: PolicyRow) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""I/O: measure many files in parallel, and write their rows as they are ready.
+"""I/O: find the files of a scan, measure them in parallel, and write their rows as they are ready.
 
 The unit of work is a file: its address and the policies are sent to a worker, which returns a few rows.
 Results are identified by the content of the file and of the policy, and the version of this package, so a
@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import partial
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
@@ -21,6 +22,7 @@ from threading import Event
 from typing import Any
 
 from ..errors import ArgumentError, PolicyError, expect, expect_items
+from ..library import FoundSession, HolderSearch, sessions
 from ..paths import spell_out
 from ..policies.builtin.recorded import RECORDED
 from ..policies.policy import Policy, rename_settings
@@ -31,9 +33,15 @@ from .columns import Key, Row
 from .measure import MEASURES, USUAL, USUAL_LIMITS, Limits, Measure, hash_policy
 from .row_store import RowStore
 from .scan_table import ScanTable
-from .sources import Sources, list_files
-from .worker import Helper, digest_file, measure_here, measure_task, tell_failure
+from .worker import Helper, measure_here, measure_task, tell_failure
 
+SUFFIXES = frozenset(
+    {".jsonl", ".json", ".eval", ".zip", ".db", ".sqlite", ".vscdb", ".trajectory", ".traj", ".parquet"}
+)
+PACKED = frozenset({".gz", ".zst", ".xz", ".bz2"})
+"""Suffixes of files in a folder that are tried as sessions."""
+
+Sources = str | os.PathLike[str] | FoundSession | Iterable[str | os.PathLike[str] | FoundSession]
 AHEAD = 2
 """Tasks submitted for each worker before the first one is finished."""
 
@@ -113,8 +121,10 @@ def scan(
     if not here and policies is None:
         left_out = tuple(item.name for item in chosen if not is_portable(item))
         chosen = tuple(item for item in chosen if item.name not in left_out)
-    elif not here:
-        check_portable(chosen)
+    elif not here and (strange := [policy for policy in chosen if not is_portable(policy)]):
+        kinds = [rule.kind for rule in strange[0].rules if is_own(type(rule))]
+        what = f"its rule {kinds[0]!r} is" if kinds else "it is"
+        raise PolicyError(strange[0].name, f"{what} known only to this process: scan with workers=0")
     memory_rows: list[Row] = []
     complete = set[Key]() if store is None else store.complete()
     digests: dict[str, str] = {}
@@ -123,16 +133,17 @@ def scan(
     many = max(workers or os.cpu_count() or 1, 1)
     helpers, stopped = list[Helper](), Event()
     pool = executor
-    with show_progress("scan", tell) as tell:
+    with show_progress("scan", tell) as shown:
+        report = shown or (lambda share: None)
         if here:
-            rows_of_files = _measure_in_turn(tasks, chosen, len(files), tell)
+            rows_of_files = _measure_in_turn(tasks, chosen, len(files), report)
         else:
             pool = pool or ThreadPoolExecutor(many)
             run = partial(measure_task, limits=limits)
             if executor is None:
                 run = partial(run, helpers=helpers, stopped=stopped)
             ahead = AHEAD * max(many, 1 if executor is None else LEAST)
-            rows_of_files = _hand_out(tasks, pool, run, ahead, len(files), tell)
+            rows_of_files = _hand_out(tasks, pool, run, ahead, len(files), report)
         try:
             for rows in rows_of_files:
                 if store is None:
@@ -145,17 +156,14 @@ def scan(
                 helper.close()
             if executor is None and pool is not None:
                 pool.shutdown(cancel_futures=True)
-    policy_hashes = (
-        {hash_policy(item) for item in chosen} | ({hash_policy(RECORDED)} if recorded else set()) | {""}
-    )
     if store is None:
         order = {item.name: at for at, item in enumerate((RECORDED, *chosen))}
         memory_rows.sort(
             key=lambda row: (row["file"], row["part"] or "", order.get(row["policy"], 0), row["moment"] or 0)
         )
         return ScanTable(lambda: memory_rows, len(files), left_out)
-    wanted_digests = set(digests.values())
-    return ScanTable(partial(store.select, wanted_digests, policy_hashes, method), len(files), left_out)
+    hashes = {"", *map(hash_policy, chosen), *([hash_policy(RECORDED)] if recorded else ())}
+    return ScanTable(partial(store.select, set(digests.values()), hashes, method), len(files), left_out)
 
 
 def sweep(
@@ -222,20 +230,10 @@ def _find_policies(policies: Any) -> tuple[Policy, ...]:
         policies = [policies]
     named = expect_items("scan", "policies", policies, str, Policy, dict)
     chosen = tuple(find_policy(policy) for policy in named if policy != RECORDED.name)
-    names = [policy.name for policy in chosen]
-    for name in names:
-        if names.count(name) > 1:
+    for name, times in Counter(policy.name for policy in chosen).items():
+        if times > 1:
             raise PolicyError(name, "two policies have this name, and the table could not distinguish them")
     return chosen
-
-
-def check_portable(policies: Iterable[Policy]) -> None:
-    """Raise `PolicyError` for a policy that another process cannot read from its JSON."""
-    for policy in policies:
-        if not is_portable(policy):
-            own = [rule.kind for rule in policy.rules if is_own(type(rule))]
-            what = f"its rule {own[0]!r} is" if own else "it is"
-            raise PolicyError(policy.name, f"{what} known only to this process: scan with workers=0")
 
 
 def is_portable(policy: Policy) -> bool:
@@ -269,11 +267,9 @@ def _find_tasks(
         missing = [policy for name, policy in hashes.items() if (digest, method, name) not in measured]
         # Recorded compactions are measured together with the first policies.
         first = len(missing) == len(hashes)
-        if missing or not hashes:
-            own = {"file": address, "digest": digest, "bytes": size, "recorded": recorded and first}
-            yield {**own, "policies": [_carry(policy) for policy in missing], **common}
-        else:
-            yield None
+        own = {"file": address, "digest": digest, "bytes": size, "recorded": recorded and first}
+        task = {**own, "policies": list(map(_carry, missing)), **common}
+        yield task if missing or not hashes else None
 
 
 def _digest(address: str) -> str:
@@ -283,22 +279,21 @@ def _digest(address: str) -> str:
     """
     with suppress(OSError):
         if "://" not in address and Path(address).is_file():
-            return digest_file(address)
+            with Path(address).open("rb") as file:
+                return file_digest(file, "sha256").hexdigest()[:32]
     return sha256(address.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _measure_in_turn(
-    tasks: Iterator[Task | None], policies: Sequence[Policy], total: int, report: Report | None
+    tasks: Iterator[Task | None], policies: Sequence[Policy], total: int, report: Report
 ) -> Iterator[list[Row]]:
     """Measure each file in this process, by the policies themselves, and yield its rows."""
     for done, task in enumerate(tasks, 1):
         if task is not None:
             names = {policy["name"] for policy in task["policies"]}
             yield measure_here(task, [policy for policy in policies if policy.name in names])
-        if report is not None:
-            report(done / total)
-    if report is not None:
-        report(1.0)
+        report(done / total)
+    report(1.0)
 
 
 def _hand_out(
@@ -307,7 +302,7 @@ def _hand_out(
     run: Callable[[Task], list[Row]],
     ahead: int,
     total: int,
-    report: Report | None,
+    report: Report,
 ) -> Iterator[list[Row]]:
     """Yield the rows of each file when they are ready, with a few submitted tasks at a time. A file without a
     task counts as done."""
@@ -332,10 +327,62 @@ def _hand_out(
                     rows = tell_failure(task, f"{type(error).__name__}: {error}")
                 yield rows
                 done += 1
-                if report is not None:
-                    report(min(done / max(total, 1), 1.0))
-        if report is not None:
-            report(1.0)
+                report(min(done / max(total, 1), 1.0))
+        report(1.0)
     finally:
         for future in out:
             future.cancel()
+
+
+def list_files(sources: Sources | None) -> list[tuple[str, int]]:
+    """Return every file with its size, the largest first, so that long tasks do not start last."""
+    if sources is None:
+        # A file that is not in the index yet may belong to a sub-agent.
+        return _sort(_leave_out_held({str(file.path): file.size for file in sessions(seconds=0)}))
+    if isinstance(sources, str | os.PathLike | FoundSession):
+        sources = [sources]
+    sizes: dict[str, int] = {}
+    for source in expect_items("scan", "sources", sources, str, os.PathLike, FoundSession):
+        if isinstance(source, FoundSession):
+            sizes[str(source.path)] = source.size
+        elif isinstance(source, str) and "://" in source:
+            sizes[source] = 0
+        else:
+            sizes |= _list_path(spell_out(source, "scan", "sources"))
+    return _sort(sizes)
+
+
+def _sort(sizes: dict[str, int]) -> list[tuple[str, int]]:
+    return sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _list_path(path: Path) -> dict[str, int]:
+    """Find the files below a folder, or return the file itself, with their sizes.
+
+    Files that hold no session are included; their rows report the error.
+    """
+    if not path.is_dir():
+        return {str(path): path.stat().st_size}
+    sizes = {}
+    for folder, inner, names in os.walk(path):
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        for name in sorted(names):
+            place = Path(folder, name)
+            suffixes = [suffix.lower() for suffix in place.suffixes[-2:]]
+            if suffixes and suffixes[-1] in PACKED:
+                suffixes.pop()
+            if name[0] != "." and suffixes and suffixes[-1] in SUFFIXES and not place.is_symlink():
+                sizes[str(place)] = 0
+                with suppress(OSError):  # gone since the folder was read
+                    sizes[str(place)] = place.stat().st_size
+    return _leave_out_held(sizes)
+
+
+def _leave_out_held(sizes: dict[str, int]) -> dict[str, int]:
+    """Remove files of sub-agents that are read with another of these files."""
+    search, paths = HolderSearch(), set(map(os.path.realpath, sizes))
+    return {
+        name: size
+        for name, size in sizes.items()
+        if (holder := search.find(Path(name))) is None or str(holder) not in paths
+    }

@@ -16,8 +16,6 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from hashlib import sha256
-from pathlib import Path
 from threading import Event
 from typing import Any, BinaryIO
 
@@ -90,11 +88,11 @@ def _address(task: dict[str, Any]) -> Row:
 
 
 def _measure(part: str, session: Session, task: dict[str, Any], policies: Sequence[Policy]) -> list[Row]:
-    rebuilds = sum_cache_rebuilds(find_cache_rebuilds(session))
+    rebuilds, label = sum_cache_rebuilds(find_cache_rebuilds(session)), session.extra.get("version")
     fields = {
         "part": part,
         "format": session.format,
-        "version": find_version(session),
+        "version": str(label) if isinstance(label, str | int | float) else None,
         "session": session.id,
         "model": session.model,
         "cache_rebuilds": {name: [*sums] for name, sums in rebuilds.items()},
@@ -102,18 +100,14 @@ def _measure(part: str, session: Session, task: dict[str, Any], policies: Sequen
     measured = measure_session(
         session, policies, recorded=task["recorded"], measures=task["measures"], counter=task["counter"]
     )
-    return [_redact(fields | row) for row in measured]
-
-
-def _redact(row: Row) -> Row:
-    """Redact the texts in a row that come from the transcript: names, models, versions."""
-    return {name: redact_text(value) if isinstance(value, str) else value for name, value in row.items()}
-
-
-def find_version(session: Session) -> str | None:
-    """Return the harness's version from the file."""
-    label = session.extra.get("version")
-    return str(label) if isinstance(label, str | int | float) else None
+    # Some texts in a row come from the transcript: names, models, versions.
+    return [
+        {
+            name: redact_text(value) if isinstance(value, str) else value
+            for name, value in (fields | row).items()
+        }
+        for row in measured
+    ]
 
 
 def _open(task: dict[str, Any]) -> list[tuple[str, Session]]:
@@ -138,15 +132,6 @@ def read_address(address: str) -> bytes:
         ) from error
     with fsspec.open(address, "rb") as file:
         return bytes(file.read())
-
-
-def digest_file(path: str) -> str:
-    """Return the SHA-256 of a file's content, as 32 hexadecimal digits."""
-    digest = sha256()
-    with Path(path).open("rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()[:32]
 
 
 class Helper:

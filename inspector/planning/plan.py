@@ -35,8 +35,8 @@ from ..tokens.memo import Memo
 from ..tokens.models import model_of
 from ..tokens.moment import Moment
 from ..tokens.not_in_file import NotInFile, PartName
-from ..tokens.reattached import ATTACHING
-from ..tokens.reattached import MOST as MOST_ATTACHED
+from ..tokens.prediction import ATTACHING
+from ..tokens.prediction import MOST as MOST_ATTACHED
 from ..tokens.recorded_sizes import ContextSize, find_recorded_sizes
 from ..tokens.rows import SECTIONS
 from .as_recorded import find_recorded

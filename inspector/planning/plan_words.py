@@ -22,7 +22,7 @@ from ..session.tree import SYSTEM, USER
 from ..text import plural
 from ..tokens.memo import Memo
 from ..tokens.models import name_entry, refuse_context_editing
-from ..tokens.reattached import MOST as MOST_ATTACHED
+from ..tokens.prediction import MOST as MOST_ATTACHED
 from .fates import BY_BOUND, BY_PAIR, REMAINS, describe_ends, describe_lost, find_standing
 from .plan import Plan
 from .summary_jobs import CAME_WHOLE

@@ -112,22 +112,18 @@ def check_summary(checkpoint: Checkpoint, plan: Plan) -> SummaryCheck:
     tokens, more = ledger.count_texts([text, appendix]).tolist()
     budget = find_budget(plan.jobs)
     budget = None if budget is None else budget + more
+    faults = list[SummaryFault]()
     if checkpoint.error is not None:
-        return SummaryCheck(
-            checkpoint, (SummaryFault("error", f"It was not written: {checkpoint.error}"),), tokens, budget
-        )
-    if not text.strip():
-        return SummaryCheck(checkpoint, (SummaryFault("empty", "There are no words in it."),), tokens, budget)
-    faults = []
+        faults.append(SummaryFault("error", f"It was not written: {checkpoint.error}"))
+    elif not text.strip():
+        faults.append(SummaryFault("empty", "There are no words in it."))
+    if faults:
+        return SummaryCheck(checkpoint, tuple(faults), tokens, budget)
     if budget is not None and tokens > budget:
         faults.append(SummaryFault("size", f"It has {tokens:,} tokens; {budget:,} are allowed."))
     if missing := find_missing(text, plan.jobs):
-        names = ", ".join(missing)
-        faults.append(
-            SummaryFault(
-                "sections", f"{'Sections are' if len(missing) > 1 else 'A section is'} missing: {names}."
-            )
-        )
+        subject = "Sections are" if len(missing) > 1 else "A section is"
+        faults.append(SummaryFault("sections", f"{subject} missing: {', '.join(missing)}."))
     for kind, pattern, what in _TAGS:
         for match in list(pattern.finditer(text))[:_SHOWN]:
             line = text.count("\n", 0, match.start()) + 1
@@ -140,36 +136,30 @@ def check_summary(checkpoint: Checkpoint, plan: Plan) -> SummaryCheck:
 def _drop_known(lines: tuple[UngroundedLine, ...], plan: Plan) -> tuple[UngroundedLine, ...]:
     """Drop the lines whose path is the name of a known file, even if no text writes it: `cd a && cat
     b.py`."""
-    if not any(item.what == "path" for item in lines):
-        return lines
     cwd = plan.session.cwd
-    files = {canonical_path(item.fact.form, cwd) for item in plan.trace if item.fact.kind == "file"}
+    paths = {canonical_path(item.words, cwd) for item in lines if item.what == "path"}
+    if paths:
+        paths &= {canonical_path(item.fact.form, cwd) for item in plan.trace if item.fact.kind == "file"}
     return tuple(
-        item for item in lines if item.what != "path" or canonical_path(item.words, cwd) not in files
+        item for item in lines if item.what != "path" or canonical_path(item.words, cwd) not in paths
     )
 
 
 def find_missing(text: str, jobs: tuple[SummaryJob, ...]) -> tuple[str, ...]:
     """The requested sections that no heading names, in their order."""
     history, _, beginning = text.partition(TURN_CONTEXT)
-    expected: list[tuple[str, tuple[str, ...]]] = []
-    if any(job.kind != "turn_prefix" for job in jobs):
-        expected.append((history, SECTIONS))
-    if any(job.kind == "turn_prefix" for job in jobs):
-        expected.append((beginning, TURN_SECTIONS))
+    expected: list[tuple[str, tuple[str, ...]]] = (
+        [(history, SECTIONS)] if any(job.kind != "turn_prefix" for job in jobs) else []
+    )
+    expected += [(beginning, TURN_SECTIONS)] if any(job.kind == "turn_prefix" for job in jobs) else []
     missing: list[str] = []
     for part, names in expected:
         headings = [match[1] for match in _HEADING.finditer(part)]
-        missing += [
-            name
-            for name in names
-            if not any(re.search(_MESSAGES[name], heading, re.I) for heading in headings)
-        ]
+        missing += (name for name in names if not any(re.search(_MESSAGES[name], h, re.I) for h in headings))
     return tuple(dict.fromkeys(missing))
 
 
 def find_budget(jobs: tuple[SummaryJob, ...]) -> int | None:
     """Tokens that the answers to all jobs may have together; None when one has no limit."""
-    limits = [job.max_tokens for job in jobs]
-    numbers = [limit for limit in limits if limit is not None]
-    return sum(numbers) if len(numbers) == len(limits) else None
+    limits = [job.max_tokens for job in jobs if job.max_tokens is not None]
+    return sum(limits) if len(limits) == len(jobs) else None

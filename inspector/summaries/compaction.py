@@ -31,35 +31,17 @@ from ..policies.trigger import Reason
 from ..redaction.cut import cut_text
 from ..session.blocks import REASONING
 from ..session.entries import Entry
+from ..session.json_text import digest
 from ..session.overflow import is_overflow, read_error, read_stop
 from ..session.queries import count_loop_turns, find_parent
 from ..session.session import Session
 from ..text import plural, printed
 from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.models import name_maker, window_of
-from .audit import (
-    CompactionEvent,
-    OwnFigures,
-    Work,
-    describe_reason,
-    ends_turn,
-    fail_compaction,
-    finish_compaction,
-    hit_threshold,
-    list_oversize,
-    list_retries,
-    list_stages,
-    run_twice,
-    size_by_harness,
-    start_compaction,
-    stop_growing,
-    take_off,
-)
+from . import audit
 from .record import (
     changes_stored,
     find_truncated,
-    hash_plan,
-    hash_policy,
     list_archived,
     promise_context,
     record_plan,
@@ -239,14 +221,8 @@ def compact(
     edits_given = edits if isinstance(edits, Edits) or edits is None else dict(edits)
     named = policy if isinstance(policy, str | Policy) else dict(policy)
     plan = make_plan(before, ledger, named, edits_given, reason=reason, window=window)
-    why = _refuse(plan)
-    if (
-        reason == "overflow"
-        and removed is not None
-        and (refused := refuse_recovery(plan.policy, session, removed))
-    ):
-        why = f"{refused}."
-    if why:
+    refused = "" if removed is None else refuse_recovery(plan.policy, session, removed)
+    if why := f"{refused}." if refused else _refuse(plan):
         return CompactionResult(session, plan, session, why=why)
     return carry_out(plan, summariser, session, removed, on_event)
 
@@ -334,10 +310,13 @@ def carry_out(
             return start
         start, core, checkpoint = replace(start, plan=plan), stored_part(plan), None
     name = _free_name(session)
+    columns = [plan.fate.tolist(), plan.outcome.tokens.tolist()]
     extra: dict[str, Any] = {
         "policy": plan.policy.name,
-        "policy_sha256": hash_policy(plan),
-        "plan_sha256": hash_plan(plan),
+        "policy_sha256": digest(plan.policy.model_dump(mode="json")),
+        "plan_sha256": digest(
+            [plan.spec_json, plan.session.leaf, plan.ledger.counter.name, plan.place, columns]
+        ),
     }
     if checkpoint is not None:
         extra |= checkpoint.provenance()
@@ -367,7 +346,7 @@ def find_unusable(plan: Plan, checkpoint: Checkpoint | None) -> str:
         return ""
     after = promise_context(plan, checkpoint).tokens
     written = plan if checkpoint is None else plan.with_summary(checkpoint)
-    was, left = size_by_harness(written, plan.before, after)
+    was, left = audit.size_by_harness(written, plan.before, after)
     return f"The context would not become smaller: {left:,} tokens, {was:,} before." if left >= was else ""
 
 
@@ -378,13 +357,8 @@ def _is_empty(checkpoint: Checkpoint | None) -> bool:
 class _EventReporter:
     """Report the events of a compaction, with the payloads that a replay gives them.
 
-    Args:
-        plan: The plan.
-        core: The part of it that is stored.
-        on_event: The function to call with each event; None reports nothing.
-        summariser: The summariser, or the summary; None for the placeholder.
-        calls: The calls of the summariser, as they are made.
-        failed: The reply that was taken off the path.
+    `core` is the part of the plan that is stored, `calls` are the summariser's as they are made, `failed` is
+    the reply that was taken off the path. Without `on_event` nothing is reported.
     """
 
     def __init__(
@@ -396,8 +370,8 @@ class _EventReporter:
         calls: Calls,
         failed: str | None = None,
     ) -> None:
-        self.failed = failed
-        self.plan, self.core, self.on_event, self.calls = plan, core, on_event, calls
+        self.plan, self.core, self.on_event, self.calls, self.failed = plan, core, on_event, calls, failed
+        self.before = plan.before
         self.provider, self.writer = BY_RULES, ""
         self.model: str | None = None
         if core.summarises:
@@ -405,15 +379,9 @@ class _EventReporter:
                 self.writer = summariser.by
             else:
                 self.writer = STAND_IN if summariser is None else name_of(summariser)
-            self.provider = (
-                self.writer if getattr(summariser, "deterministic", summariser is None) else UNKNOWN
-            )
+            is_sure = getattr(summariser, "deterministic", summariser is None)
+            self.provider = self.writer if is_sure else UNKNOWN
             self.name(summariser)
-
-    @cached_property
-    def before(self) -> int:
-        """Tokens of the context, counted like what is left."""
-        return self.plan.before
 
     @cached_property
     def estimated(self) -> int:
@@ -425,10 +393,10 @@ class _EventReporter:
 
     def cross(self, failed: Entry | None) -> None:
         """Report why it is compacted: the reply that was taken off the path, or the trigger."""
-        if self.on_event is not None and failed is not None:
-            self.report(take_off(failed, self.before))
-        if self.on_event is not None and self.plan.reason == "auto" and self.plan.verdict.fires:
-            self.report([hit_threshold(self.plan.verdict, self.before, self.plan.table.window)])
+        if failed is not None:
+            self.report(audit.take_off(failed, self.before))
+        if self.plan.reason == "auto" and self.plan.verdict.fires:
+            self.report([audit.hit_threshold(self.plan.verdict, self.before, self.plan.table.window)])
 
     def name(self, source: Summariser | Checkpoint | None) -> None:
         """Take the names of the model and its provider from a summariser, or from what it wrote."""
@@ -439,46 +407,48 @@ class _EventReporter:
     def start(self) -> None:
         """The compaction starts."""
         if self.on_event is not None:
-            self.report([start_compaction(self.core, self.before, self.estimated)])
+            self.report([audit.start_compaction(self.core, self.before, self.estimated)])
 
     def retry(self, repeated: int, oversize: Iterable[Oversize] = ()) -> None:
         """The summariser is called again: it failed, or answered with more than its budget."""
-        if self.on_event is not None:
-            self.report(list_retries(repeated, self.before, self.plan.policy.running.retries))
-            self.report(list_oversize(oversize, self.before))
+        self.report(audit.list_retries(repeated, self.before, self.plan.policy.running.retries))
+        self.report(audit.list_oversize(oversize, self.before))
 
     def fail(self, cause: str = "SummarizeFailed", rest: CompactionResult | None = None) -> None:
         """The summariser failed; `rest` is what other stages did."""
         if self.on_event is not None:
             core = self.core if rest is None else stored_part(rest.plan)
             after = self.before if rest is None else rest.promised.tokens
-            self.report(list_stages(rest.plan) if rest is not None else ())
-            self.report(fail_compaction(core, self.before, after, self.calls.count, cause))
+            self.report(audit.list_stages(rest.plan) if rest is not None else ())
+            self.report(audit.fail_compaction(core, self.before, after, self.calls.count, cause))
             if rest is None:
                 self.surface()
 
     def surface(self) -> None:
         """The turn ends with an error, unless it continues without a compaction (S0-102)."""
-        if self.on_event is None or not ends_turn(self.plan):
+        if self.on_event is None or not audit.ends_turn(self.plan):
             return
         data: dict[str, Any] = {"cause": "SummarizeFailed"}
         if self.plan.reason == "overflow":
             times = 0 if self.failed is None else count_recoveries(self.plan.session, self.failed)
             data = {"recoveries": times + 1, "limit": self.plan.policy.running.recoveries}
-        self.report([CompactionEvent("surfaced", self.before, None, {"error": "ContextOverflow"} | data)])
+        self.report(
+            [audit.CompactionEvent("surfaced", self.before, None, {"error": "ContextOverflow"} | data)]
+        )
 
     def discard(self, checkpoint: Checkpoint | None) -> None:
         """The result is not smaller and is discarded."""
         if self.on_event is not None:
             after = promise_context(self.core, checkpoint).tokens
-            self.report([CompactionEvent("discarded", self.before, after, describe_reason(self.core))])
+            self.report(
+                [audit.CompactionEvent("discarded", self.before, after, audit.describe_reason(self.core))]
+            )
 
     def finish(self, done: CompactionResult) -> None:
         """The compaction succeeded."""
         if self.on_event is None:
             return
-        core, session = self.core, self.plan.session
-        checkpoint = done.checkpoint
+        core, session, checkpoint = self.core, self.plan.session, done.checkpoint
         written = core if checkpoint is None else core.with_summary(checkpoint)
         after = done.promised.tokens
         turns = {
@@ -486,39 +456,35 @@ class _EventReporter:
             for turn in session.turns
             for at in range(turn.first, turn.last + 1)
         }
-        harness = self.plan.policy.running
-        usage = None if checkpoint is None else checkpoint.usage
-        calls = 0 if checkpoint is None else checkpoint.calls
-        tokens_sent = int(core.table.tokens[core.fate == SUMMARISED].sum()) * calls // max(len(core.jobs), 1)
-        work = Work(calls, tokens_sent, written.summary_tokens if checkpoint is not None else 0)
-        if usage is not None:
-            work = work._replace(usage_input=int(usage.prompt), usage_output=int(usage.output))
-        own = OwnFigures(
+        harness, work = self.plan.policy.running, audit.Work()
+        if checkpoint is not None:
+            tokens = int(core.table.tokens[core.fate == SUMMARISED].sum())
+            tokens_sent = tokens * checkpoint.calls // max(len(core.jobs), 1)
+            work = audit.Work(checkpoint.calls, tokens_sent, written.summary_tokens)
+            if (usage := checkpoint.usage) is not None:
+                work = work._replace(usage_input=int(usage.prompt), usage_output=int(usage.output))
+        own = audit.OwnFigures(
             self.estimated,
             _estimate(done, after),
             count_loop_turns(self.plan.session),
             len(self.plan.session.live),
             len(done.after.live),
         )
-        cleared = self._count_cleared()
-        self.report(list_stages(self.plan))
-        self.report(finish_compaction(written, harness, self.before, after, work, own, turns.get, cleared))
-        wire, by_provider = (
-            core.after - self.plan.after,
-            any(rule.by_provider for rule in core.policy.rules if rule.enabled),
+        # By entry, how many blocks of reasoning the provider clears from the request.
+        rows = np.flatnonzero((self.plan.table.kind == REASONING) & (self.plan.fate == CLEARED))
+        cleared = Counter(ref.entry for ref in session.live_refs(rows))
+        self.report(audit.list_stages(self.plan))
+        self.report(
+            audit.finish_compaction(written, harness, self.before, after, work, own, turns.get, cleared)
         )
+        wire = core.after - self.plan.after
+        by_provider = any(rule.by_provider for rule in core.policy.rules if rule.enabled)
         if wire > 0 and self.before > after and not by_provider:
-            self.report([run_twice(self.before, self.before - after, wire)])
+            self.report([audit.run_twice(self.before, self.before - after, wire)])
         counts, last, summary = count_passes(done.after, done.ledger, self.plan.policy)
-        self.report(stop_growing(counts, harness, self.before, after, summary, last))
+        self.report(audit.stop_growing(counts, harness, self.before, after, summary, last))
 
-    def _count_cleared(self) -> Counter[str]:
-        """By entry, how many blocks of reasoning the provider clears from the request."""
-        table, session = self.plan.table, self.plan.session
-        rows = np.flatnonzero((table.kind == REASONING) & (self.plan.fate == CLEARED))
-        return Counter(ref.entry for ref in session.live_refs(rows))
-
-    def report(self, events: Iterable[CompactionEvent]) -> None:
+    def report(self, events: Iterable[audit.CompactionEvent]) -> None:
         """Report events as events of the turn at the leaf."""
         if self.on_event is None:
             return

@@ -39,17 +39,12 @@ def _items(entry: Entry, thinking: bool, whole: bool) -> list[str]:
 
 
 def _assistant_items(entry: Entry, thinking: bool) -> list[str]:
-    items = []
-    thoughts = [block.text for block in entry.blocks if block.kind == "reasoning"]
+    thoughts = [block.text for block in entry.blocks if block.kind == "reasoning" and thinking]
     words = [block.text for block in entry.blocks if block.kind == "text"]
-    calls = [block for block in entry.blocks if block.kind == "tool_call"]
-    if thoughts and thinking:
-        items.append("[Assistant thinking]: " + "\n".join(thoughts))
-    if words:
-        items.append("[Assistant]: " + "\n".join(words))
-    if calls:
-        items.append("[Assistant tool calls]: " + "; ".join(_call(call) for call in calls))
-    return items
+    calls = [_call(block) for block in entry.blocks if block.kind == "tool_call"]
+    labels = "[Assistant thinking]: ", "[Assistant]: ", "[Assistant tool calls]: "
+    items = zip(labels, ("\n", "\n", "; "), (thoughts, words, calls), strict=True)
+    return [label + between.join(texts) for label, between, texts in items if texts]
 
 
 def _call(call: ToolCall) -> str:

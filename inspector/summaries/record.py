@@ -26,9 +26,8 @@ from ..policies.base_rule import Rule
 from ..policies.policy import Policy
 from ..policies.rules.truncate_outputs import TruncateOutputs, remember_decisions
 from ..policies.table import TRUNCATED, VERBATIM
-from ..session.blocks import Text
+from ..session.blocks import Block, Text
 from ..session.entries import Boundary, Entry
-from ..session.json_text import digest
 from ..session.live import UNSEEN
 from ..session.session import Session
 from ..tokens.ledger import clear_output
@@ -71,12 +70,8 @@ def without_summary(plan: Plan) -> Plan:
     The results of stages before the summarising one are kept; stages after it run until the target is met.
     Nothing remains of a policy without stages, or if a failed compaction ends the turn (S0-102).
     """
-    rules = plan.policy.rules
-    asks = {
-        rule.kind
-        for rule, decision in zip(rules, plan.decisions, strict=True)
-        if decision.summary is not None
-    }
+    pairs = zip(plan.policy.rules, plan.decisions, strict=True)
+    asks = {rule.kind for rule, decision in pairs if decision.summary is not None}
     first = next((at for at, stage in enumerate(plan.tiers.stages) if asks & {*stage.rules}), None)
     failing = {kind for stage in plan.policy.stages if asks & {*stage.rules} for kind in stage.rules}
     nothing = first is None or plan.policy.harness.fatal
@@ -201,17 +196,6 @@ def promise_context(plan: Plan, checkpoint: Checkpoint | None) -> Context:
     return replace(context, pieces=tuple(map(settle, context.pieces)))
 
 
-def hash_policy(plan: Plan) -> str:
-    """SHA-256 of the policy as it is configured, in hexadecimal."""
-    return digest(plan.policy.model_dump(mode="json"))
-
-
-def hash_plan(plan: Plan) -> str:
-    """SHA-256 of what the plan is made of and of every fate it decides, in hexadecimal."""
-    columns = [plan.fate.tolist(), plan.outcome.tokens.tolist()]
-    return digest([plan.spec_json, plan.session.leaf, plan.ledger.counter.name, plan.place, columns])
-
-
 def _add_extra(session: Session, entry_id: str, core: Plan, extra_fields: dict[str, Any] | None) -> Session:
     """Return the session with extra fields in the boundary of the compaction entry."""
     at = session.index[entry_id]
@@ -245,16 +229,31 @@ def _record_pieces(
         extra={"derived_from": "user content", "trust": "untrusted"} if head else {},
         **file_fields(core),
     )
-    entry = Entry(
-        id=entry_id,
-        parent=session.leaf,
-        kind="compaction",
-        blocks=tuple(piece.block for piece in head),
-        boundary=boundary,
-        usage=checkpoint.usage if checkpoint is not None else None,
+    blocks = tuple(piece.block for piece in head)
+    return _append(
+        session,
+        entry_id,
+        blocks,
+        boundary,
+        checkpoint,
+        tuple(_copies(session, groups[kept_count:], entry_id)),
     )
-    copies = list(_copies(session, groups[kept_count:], entry_id))
-    return session.with_entries((*session.entries, entry, *copies), copies[-1].id if copies else entry_id)
+
+
+def _append(
+    session: Session,
+    entry_id: str,
+    blocks: tuple[Block, ...],
+    boundary: Boundary,
+    checkpoint: Checkpoint | None,
+    copies: tuple[Entry, ...] = (),
+) -> Session:
+    """Append a compaction entry at the leaf, and copies of entries after it."""
+    usage = None if checkpoint is None else checkpoint.usage
+    entry = Entry(
+        id=entry_id, parent=session.leaf, kind="compaction", blocks=blocks, boundary=boundary, usage=usage
+    )
+    return session.with_entries((*session.entries, entry, *copies), (entry, *copies)[-1].id)
 
 
 def _take_summary(session: Session, groups: list[Group]) -> tuple[Group, list[Group]]:
@@ -262,12 +261,10 @@ def _take_summary(session: Session, groups: list[Group]) -> tuple[Group, list[Gr
     keeps, by the one before; and the other groups."""
     if not groups or not groups[0][0].summary:
         return (), groups
-    first = groups[0][0]
-    if _is_new_summary(groups[0]) or (
-        session[first.origin[0].entry].kind == "compaction" and not any(map(_is_new_summary, groups))
-    ):
-        return groups[0], groups[1:]
-    return (), groups
+    new = _is_new_summary(groups[0])
+    if not new and not any(map(_is_new_summary, groups)):
+        new = session[groups[0][0].origin[0].entry].kind == "compaction"
+    return (groups[0], groups[1:]) if new else ((), groups)
 
 
 def _is_new_summary(group: Group) -> bool:
@@ -320,9 +317,8 @@ def _copies(session: Session, groups: list[Group], name: str) -> Iterator[Entry]
             meta=entry is None or entry.meta,
         )
         if entry is not None:
-            fields = {
-                name: getattr(entry, name) for name in ("model", "provider", "stop_reason", "timestamp")
-            }
+            names = ("model", "provider", "stop_reason", "timestamp")
+            fields = {name: getattr(entry, name) for name in names}
             copied = copied.model_copy(update={**fields, "extra": {**entry.extra, "copy_of": entry.id}})
         parent = copied.id
         yield copied
@@ -331,12 +327,11 @@ def _copies(session: Session, groups: list[Group], name: str) -> Iterator[Entry]
 def _shown(session: Session) -> list[tuple[str, Any]]:
     """The same of a session's context, without counting it."""
     live = session.live
-    entries = [session.entries[i] for i in live.entries.tolist()]
-    rows = zip(live.position.tolist(), live.block.tolist(), live.cleared.tolist(), strict=True)
-    return [
-        (entries[at].role, clear_output(entries[at].blocks[block]) if emptied else entries[at].blocks[block])
-        for at, block, emptied in rows
-    ]
+    at, block = live.entries[live.position].tolist(), live.block.tolist()
+    entries = [session.entries[i] for i in at]
+    blocks = [entry.blocks[i] for entry, i in zip(entries, block, strict=True)]
+    rows = zip(entries, blocks, live.cleared.tolist(), strict=True)
+    return [(entry.role, clear_output(block) if emptied else block) for entry, block, emptied in rows]
 
 
 def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Session:
@@ -382,15 +377,8 @@ def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Sess
         extra={"derived_from": "user content", "trust": "untrusted"},
         **file_fields(plan),
     )
-    entry = Entry(
-        id=entry_id,
-        parent=session.leaf,
-        kind="compaction",
-        blocks=(Text(text=shown_summary(session.format, checkpoint.text)),),
-        boundary=boundary,
-        usage=checkpoint.usage,
-    )
-    return session.with_entries((*session.entries, entry), entry_id)
+    shown = Text(text=shown_summary(session.format, checkpoint.text))
+    return _append(session, entry_id, (shown,), boundary, checkpoint)
 
 
 def file_fields(plan: Plan) -> dict[str, tuple[str, ...]]:

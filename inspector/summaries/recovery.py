@@ -114,10 +114,9 @@ def may_retry(transition: CompactionResult, judgement: Judgement) -> bool:
     >>> may_retry(done, tokens), may_retry(done, Judgement("recover", "Too many bytes.", "byte_overflow"))
     (True, False)
     """
-    if judgement.kind == "byte_overflow":
-        before, after = _count_media(transition.plan.session), _count_media(transition.after)
-        return transition.retries and after < before
-    return transition.retries
+    if judgement.kind != "byte_overflow":
+        return transition.retries
+    return transition.retries and _count_media(transition.after) < _count_media(transition.plan.session)
 
 
 def append_retry(result: CompactionResult, entries: Iterable[Entry]) -> CompactionResult:
@@ -155,8 +154,6 @@ def append_retry(result: CompactionResult, entries: Iterable[Entry]) -> Compacti
 
 
 def _count_media(session: Session) -> int:
-    blocks = (block for i in session.live.entries.tolist() for block in session.entries[i].blocks)
-    parts = (
-        part for block in blocks for part in ((block.parts) if block.kind == "tool_output" else (block,))
-    )
-    return sum(part.kind in ("image", "document") for part in parts)
+    blocks = [block for i in session.live.entries.tolist() for block in session.entries[i].blocks]
+    blocks += [part for block in blocks if block.kind == "tool_output" for part in block.parts]
+    return sum(block.kind in ("image", "document") for block in blocks)

@@ -99,8 +99,12 @@ def save_compaction(transition: CompactionResult, folder: StrPath, *, keep_secre
         current = home / CURRENT
         session = clean(transition.session)
         before = current.read_bytes() if current.exists() else dump_manifest(session).encode("ascii")
-        stored = _read(before)
-        if stored is None or not _goes_on_from(session, clean(stored)):
+        stored: Session | None = None
+        with suppress(ReadError):
+            stored = read_session(before, CURRENT, READER.name)
+        earlier_entries = () if stored is None else clean(stored).entries
+        begins = session.entries[: len(earlier_entries)] == earlier_entries
+        if stored is None or stored.id != session.id or not begins:
             raise WriteConflict(str(home), "the manifest there is not the session that was compacted")
         spills = [(_inside(home, spill.path), spill.text) for spill in _spills(transition)]
         if cleaner is not None:
@@ -115,14 +119,8 @@ def save_compaction(transition: CompactionResult, folder: StrPath, *, keep_secre
         after = clean(transition.after)
         after = after.model_copy(update={"extra": {**after.extra, PREVIOUS: earlier.name}})
         write_whole(current, dump_manifest(after).encode("ascii"), mode)
-    redacted = () if cleaner is None else cleaner.findings
-    return Saved(
-        current,
-        earlier,
-        archive,
-        tuple(place for place, _ in spills),
-        tuple(f for f in redacted if f.grade == "secret"),
-    )
+    redacted = [f for f in (() if cleaner is None else cleaner.findings) if f.grade == "secret"]
+    return Saved(current, earlier, archive, tuple(place for place, _ in spills), tuple(redacted))
 
 
 def open_earlier(path: StrPath) -> Session:
@@ -137,10 +135,7 @@ def open_earlier(path: StrPath) -> Session:
     ...     print(open_session(manifest).leaf, open_earlier(manifest).leaf)
     compaction-1 m1
     """
-    return open_session(_find_earlier(find_place(path)))
-
-
-def _find_earlier(manifest: Path) -> Path:
+    manifest = find_place(path)
     name = open_session(manifest).extra.get(PREVIOUS)
     if not isinstance(name, str) or not HASHED.fullmatch(name):
         raise ReadError(str(manifest), detail="it names no earlier manifest")
@@ -148,19 +143,7 @@ def _find_earlier(manifest: Path) -> Path:
     earlier = beside if manifest.parent.name == EARLIER else manifest.parent / EARLIER / name
     if f"{sha256(earlier.read_bytes()).hexdigest()}.json" != name:
         raise ReadError(str(earlier), detail="it was changed since it was kept")
-    return earlier
-
-
-def _read(manifest: bytes) -> Session | None:
-    try:
-        return read_session(manifest, CURRENT, READER.name)
-    except ReadError:
-        return None
-
-
-def _goes_on_from(session: Session, stored: Session) -> bool:
-    """Whether a session begins with all entries of a stored one."""
-    return stored.id == session.id and session.entries[: len(stored.entries)] == stored.entries
+    return open_session(earlier)
 
 
 def _write_once(folder: Path, content: bytes, mode: int | None) -> Path:
@@ -197,14 +180,8 @@ def _inside(home: Path, path: str) -> Path:
     place = home.joinpath(*parts) if parts else home
     real = Path(os.path.realpath(place))
     is_reserved = not parts or parts[0].casefold() in (CURRENT, EARLIER, ARCHIVE, LOCK)
-    if (
-        is_reserved
-        or ".." in parts
-        or "\0" in path
-        or ":" in path
-        or not real.is_relative_to(home)
-        or real != place
-    ):
+    is_odd = ".." in parts or "\0" in path or ":" in path
+    if is_reserved or is_odd or not real.is_relative_to(home) or real != place:
         raise EscapeError(path, str(home))
     return place
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
 from ..errors import ArgumentError, EditError, InspectorError, Stopped, expect
 from ..planning.plan import Plan
-from ..planning.summary_jobs import TURN_CONTEXT, Checkpoint, Reply, SummaryJob
+from ..planning.summary_jobs import TIGHTER, TURN_CONTEXT, Checkpoint, Oversize, Reply, SummaryJob
 from ..policies.harness import Harness
 from ..policies.rules.carry_file_operations import CarryFileOperations, FileOperations, collect
 from ..policies.table import SUMMARISED
@@ -24,8 +26,9 @@ from ..session.entries import Usage
 from ..session.session import Session
 from ..session.toolcalls.canonical_path import canonical_path
 from .extractive.summariser import ExtractiveSummariser
-from .limit import Count, ask_within
 
+Count = Callable[[str], int]
+"""Tokens of a text."""
 Summariser = Callable[[SummaryJob, Session], Reply | str]
 """Answers one job with a reply, or with its text alone.
 
@@ -46,8 +49,8 @@ def summarise(plan: Plan, summariser: Summariser | None = None) -> Checkpoint:
 
     A split turn takes two answers, anything else one (S4-47, S4-48). The policy's lists of files end the text
     (S4-45). An answer over its job's limit is requested again and finally cut; the checkpoint records this
-    (`limit.py`). A call that fails is repeated as often as the policy's harness does (`Calls`). After that, a
-    reply that stopped in error makes a checkpoint with an `error`, and an exception of the summariser is
+    (`ask_within`). A call that fails is repeated as often as the policy's harness does (`Calls`). After that,
+    a reply that stopped in error makes a checkpoint with an `error`, and an exception of the summariser is
     raised. Raises `EditError` for a plan that summarises nothing.
 
     >>> from inspector import count_tokens, make_plan, open_demo
@@ -115,11 +118,7 @@ def ask_for_summary(plan: Plan, summariser: Summariser | None, calls: Calls) -> 
     if files is not None and (without := getattr(summariser, "without", None)) is not None:
         paths = [*files.read_files, *files.modified_files]
         wrapped = without(frozenset(canonical_path(path, plan.session.cwd) for path in paths))
-
-    def ask(job: SummaryJob) -> Reply:
-        return calls.ask(wrapped, job, plan.session)
-
-    replies = _ask_all(plan.jobs, wrapped, ask, lambda text: int(plan.ledger.count_texts([text])[0]))
+    replies = _ask_all(plan, wrapped, calls)
     checkpoint = write_checkpoint(plan.jobs, replies, "" if files is None else files.text())
     fields: dict[str, Any] = {
         "by": name_of(summariser),
@@ -183,22 +182,24 @@ def with_files(plan: Plan, checkpoint: Checkpoint) -> Checkpoint:
 
 def covered(plan: Plan, reasoning: bool = True) -> list[BlockRef]:
     """The blocks that the summary is written from, in context order, with their `reasoning` or without."""
-    rows = plan.fate == SUMMARISED
-    return plan.session.live_refs(
-        np.flatnonzero(rows if reasoning else rows & (plan.table.kind != REASONING))
-    )
+    rows = (plan.fate == SUMMARISED) & (reasoning | (plan.table.kind != REASONING))
+    return plan.session.live_refs(np.flatnonzero(rows))
 
 
-def _ask_all(
-    jobs: Sequence[SummaryJob], summariser: Summariser, ask: Callable[[SummaryJob], Reply], count: Count
-) -> list[Reply]:
+def _ask_all(plan: Plan, summariser: Summariser, calls: Calls) -> list[Reply]:
     """Return an answer to each job in order; calls run in parallel if the summariser supports it."""
+    jobs = plan.jobs
+
+    def ask(job: SummaryJob) -> Reply:
+        return calls.ask(summariser, job, plan.session)
 
     def answer(job: SummaryJob) -> Reply:
-        return ask(job) if getattr(summariser, "keeps_limit", False) else ask_within(ask, job, count)
+        if getattr(summariser, "keeps_limit", False):
+            return ask(job)
+        return ask_within(ask, job, lambda text: int(plan.ledger.count_texts([text])[0]))
 
     if len(jobs) < 2 or not getattr(summariser, "side_by_side", False):
-        return [answer(job) for job in jobs]
+        return list(map(answer, jobs))
     replies: list[Reply | None] = [None] * len(jobs)
     faults: list[BaseException | None] = [None] * len(jobs)
 
@@ -207,7 +208,7 @@ def _ask_all(
             replies[at] = answer(jobs[at])
         except BaseException as fault:
             faults[at] = fault
-            _stop(summariser)
+            getattr(summariser, "stop", lambda: None)()
 
     threads = [threading.Thread(target=work, args=(at,), daemon=True) for at in range(1, len(jobs))]
     for thread in threads:
@@ -222,6 +223,57 @@ def _ask_all(
     return [reply for reply in replies if reply is not None]
 
 
+def ask_within(ask: Callable[[SummaryJob], Reply], job: SummaryJob, count: Count) -> Reply:
+    """The answer to a job within the tokens that the job allows, and what every answer on the way there cost.
+
+    One that is too long is reported in `oversize` and asked for again with half the limit; after `TIGHTER`
+    more tries it is `truncated` (S0-103 to S0-105).
+
+    >>> job = SummaryJob(kind="initial", entries=(), max_tokens=2)
+    >>> words = lambda text: len(text.split())
+    >>> reply = ask_within(lambda job: Reply(text="far too many words"), job, words)
+    >>> reply.text, reply.truncated, [one.limit for one in reply.oversize]
+    ('far too', True, [1, 1, None])
+    """
+    reply = ask(job)
+    if job.max_tokens is None or job.max_tokens <= 0:
+        return reply
+    budget = limit = job.max_tokens
+    oversizes: list[Oversize] = []
+    used = reply.usage
+    while reply.stop_reason != "error" and (size := count(reply.text)) > budget:
+        cut = len(oversizes) == TIGHTER
+        limit = max(limit // 2, 1)
+        oversizes.append(Oversize(size=size, budget=budget, limit=None if cut else limit))
+        if cut:
+            reply = reply.model_copy(update={"text": cut_text(reply.text, budget, count), "truncated": True})
+            break
+        reply = ask(job.model_copy(update={"max_tokens": limit}))
+        if reply.usage is not None:
+            used = reply.usage if used is None else used + reply.usage
+    return reply.model_copy(update={"usage": used, "oversize": tuple(oversizes)}) if oversizes else reply
+
+
+def cut_text(text: str, budget: int, count: Count) -> str:
+    """Return the beginning of a text with at most `budget` tokens, if possible ending between words.
+
+    >>> cut_text("one two three", 2, lambda text: len(text.split()))
+    'one two'
+    """
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count(text[:middle]) <= budget else (low, middle - 1)
+    whole = low == len(text) or text[low].isspace() or text[:low][-1:].isspace()
+    short = text[:low].rstrip()
+    if not whole and (words := short.rsplit(None, 1)) and len(words) == 2:
+        short = words[0].rstrip()
+    # Fewer characters have no more tokens but by a quirk of a counter.
+    while short and count(short) > budget:
+        short = short[:-1].rstrip()
+    return short
+
+
 def _ask(summariser: Summariser, job: SummaryJob, session: Session) -> Reply:
     reply = summariser(job, session)
     if isinstance(reply, str):
@@ -229,12 +281,6 @@ def _ask(summariser: Summariser, job: SummaryJob, session: Session) -> Reply:
     if not isinstance(reply, Reply):
         raise ArgumentError("summarise", f"what {name_of(summariser)} returns", reply, "a string or a Reply")
     return reply
-
-
-def _stop(summariser: Summariser) -> None:
-    stop = getattr(summariser, "stop", None)
-    if stop is not None:
-        stop()
 
 
 def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appendix: str = "") -> Checkpoint:
@@ -245,31 +291,20 @@ def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appen
     for several turns are the checkpoint's `turns`, and follow each other in its text, separated by a blank
     line.
     """
-    texts: dict[str, str] = {}
-    turns: list[str] = []
-    history = ""
-    used: list[Usage] = []
     for job, reply in zip(jobs, replies, strict=True):
-        prefix = job.kind == "turn_prefix"
         if fault := _fault(job, reply):
-            what = "Turn prefix summarization" if prefix else "Summarization"
+            what = "Turn prefix summarization" if job.kind == "turn_prefix" else "Summarization"
             return Checkpoint(error=f"{what} failed: {fault}")
-        if prefix:
-            history = job.history
-        name = "prefix" if prefix else "history"
-        if not prefix:
-            turns.append(reply.text)
-        texts[name] = f"{texts[name]}\n\n{reply.text}" if name in texts else reply.text
-        if reply.usage is not None:
-            used.append(reply.usage)
-    text = texts.get("history", history)
-    if "prefix" in texts:
-        text += TURN_CONTEXT + texts["prefix"]
+    pairs = list(zip(jobs, replies, strict=True))
+    turns = [reply.text for job, reply in pairs if job.kind != "turn_prefix"]
+    prefixes = [reply.text for job, reply in pairs if job.kind == "turn_prefix"]
+    text = "\n\n".join(turns) if turns else jobs[-1].history if jobs else ""
+    if prefixes:
+        text += TURN_CONTEXT + "\n\n".join(prefixes)
     if not any(reply.text.strip() for reply in replies):
         text = appendix = ""
-    usage = None
-    for item in used:
-        usage = item if usage is None else usage + item
+    usages = [reply.usage for reply in replies if reply.usage is not None]
+    usage = reduce(add, usages) if usages else None
     several = (*turns[:-1], turns[-1] + appendix) if len(turns) > 1 else ()
     fields: dict[str, Any] = {}
     for name in NAMED:

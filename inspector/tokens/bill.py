@@ -14,8 +14,8 @@ import numpy as np
 from ..session.entries import Cost
 from ..session.tree import Ints
 from ..text import plural, printed, text_table
-from .counter import Longs
-from .prices import Doubles, Price
+from .counter import Doubles, Longs
+from .prices import Price
 
 KINDS = ("input", "cache read", "cache write 5m", "cache write 1h", "output")
 """The kinds of tokens that are paid for: uncached input, cache reads and writes, and output."""
@@ -105,12 +105,12 @@ class Bill:
         counted: number of replies whose output was counted, because the usage reports less than their text.
         subagents: requests of sub-agents; `results` are last replies that only the call's result reports.
         sums: requests that the file states only as sums. They are not rows of `requests`.
-        searches: number of web searches; `searched` is the row with their cost.
-        stated: the difference between the total that the file states and all other rows (one row or none).
+        amounts: lines of costs without requests: web searches, and the difference between the total that
+            the file states and all other rows.
         covered: requests without a price whose cost is in the stated total.
         split: the usage reports the lifetime of cache writes.
-        silent_replies: replies of a file that reports no usage at all; `silent_subagents` and
-            `silent_compactions` count sub-agents and compactions with unreported requests.
+        silent: number of replies of a file that reports no usage at all, and of sub-agents and compactions
+            with unreported requests.
 
     >>> from inspector.tokens.cost import price_steps
     >>> opus = Price(model="mine", input=5, output=25, source="an example")
@@ -131,14 +131,10 @@ class Bill:
     subagents: Charged = field(default_factory=no_requests)
     results: Charged = field(default_factory=no_requests)
     sums: tuple[Sum, ...] = ()
-    searches: int = 0
-    searched: Charged = field(default_factory=no_requests)
-    stated: Charged = field(default_factory=no_requests)
+    amounts: tuple[BillLine, ...] = ()
     covered: int = 0
     split: bool = False
-    silent_replies: int = 0
-    silent_subagents: int = 0
-    silent_compactions: int = 0
+    silent: tuple[int, int, int] = (0, 0, 0)
 
     @property
     def fresh(self) -> Longs:
@@ -189,20 +185,12 @@ class Bill:
             if count := len(priced.tokens) if number is None else number:
                 lines.append(BillLine(name, count - len(rest) * (number is not None), *_sum(priced)))
         lines += [BillLine(f"{total.name}, {SUMS}", total.calls, *_sum(total.charged)) for total in self.sums]
-        if self.searches:
-            lines.append(BillLine(SEARCHES, self.searches, 0, _add(self.searched.money[:, -1])))
-        if len(self.stated.money):
-            lines.append(BillLine(STATED, 0, None, _add(self.stated.money[:, -1])))
+        lines += self.amounts
         if calls:
             tokens = sum(int(array.sum()) for array in unpriced)
             lines.append(BillLine(f"{UNKNOWN}: no price", calls, tokens, None))
-        for name, count in (
-            ("replies", self.silent_replies),
-            ("sub-agents", self.silent_subagents),
-            ("compactions", self.silent_compactions),
-        ):
-            if count:
-                lines.append(BillLine(f"{UNKNOWN}: {name}", count, None, None))
+        silent = zip(("replies", "sub-agents", "compactions"), self.silent, strict=True)
+        lines += [BillLine(f"{UNKNOWN}: {name}", count, None, None) for name, count in silent if count]
         return tuple(lines)
 
     @cached_property
@@ -211,7 +199,9 @@ class Bill:
 
         None if no request has a price, and for a recorded session that reports no usage.
         """
-        money = np.concatenate([group.money for group in self._groups])
+        rows = np.full((len(self.amounts), len(KINDS) + 1), np.nan)
+        rows[:, -1] = [amount.money for amount in self.amounts]
+        money = np.concatenate([*(group.money for group in self._groups), rows])
         priced = money[np.isfinite(money[:, -1])]
         if not len(priced) and (len(money) or not self.estimated):
             return None
@@ -221,21 +211,18 @@ class Bill:
     @property
     def _groups(self) -> tuple[Charged, ...]:
         sums = (total.charged for total in self.sums)
-        paid = self.requests, self.subagents, self.results, self.summaries
-        return (*paid, *sums, self.searched, self.stated)
+        return (self.requests, self.subagents, self.results, self.summaries, *sums)
 
     @property
     def unpriced(self) -> int:
         """Number of requests that have tokens but no price."""
-        return sum(
-            int((group.tokens.any(axis=1) & ~np.isfinite(group.money[:, -1])).sum()) for group in self._groups
-        )
+        groups = self._groups
+        return sum(int((tokens.any(axis=1) & ~np.isfinite(money[:, -1])).sum()) for tokens, money in groups)
 
     @property
     def has_unknown(self) -> bool:
         """Whether some requests have no price or are not reported."""
-        silent = self.silent_replies or self.silent_subagents or self.silent_compactions
-        return bool(self.unpriced > self.covered or silent)
+        return self.unpriced > self.covered or any(self.silent)
 
     @property
     def tokens(self) -> int:

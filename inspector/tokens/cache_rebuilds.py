@@ -16,7 +16,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..errors import expect
-from ..session.entries import Usage
 from ..session.session import Session
 from ..session.tree import COMPACTION
 from ..text import plural
@@ -99,11 +98,12 @@ def find_among(
     session: Session, spent: Spent, price: Price | None = None, table: Mapping[str, Price] = PRICES
 ) -> list[CacheRebuild]:
     """Find the cache rebuilds among collected requests, at the given price or the prices of a table."""
-    last: dict[int, tuple[list[int], str | None]] = {
-        at: (tokens, model)
-        for whose, at, tokens, model in zip(spent.whose, spent.entry, spent.tokens, spent.model, strict=True)
-        if whose == REPLY and not _is_summed(session.entries[at].usage)
-    }
+    last: dict[int, tuple[list[int], str | None]] = {}
+    for whose, at, tokens, model in zip(spent.whose, spent.entry, spent.tokens, spent.model, strict=True):
+        usage = session.entries[at].usage if whose == REPLY else None
+        # Sums over several requests do not describe one cache state.
+        if usage is not None and usage.request >= usage.prompt:
+            last[at] = tokens, model
     models = {model for _, model in last.values()}
     prices = {model: price or find_price(model, table).price for model in models}
     return list(_find(session, last, prices))
@@ -128,10 +128,10 @@ def describe_cache_rebuilds(rebuilds: Sequence[CacheRebuild]) -> Iterator[str]:
     """Yield one sentence about the rebuilds, if there are any."""
     if not rebuilds:
         return
-    parts = []
-    for cause, (times, tokens, cost) in sum_cache_rebuilds(rebuilds).items():
-        money = "" if cost is None else f", {rebuilds[0].currency} {cost:.2f} above reading them"
-        parts.append(f"{times:,} {CAUSES[cause]} ({tokens:,} tokens sent again{money})")
+    parts = [
+        f"{times:,} {CAUSES[cause]} ({_describe_again(tokens, cost, rebuilds[0].currency)})"
+        for cause, (times, tokens, cost) in sum_cache_rebuilds(rebuilds).items()
+    ]
     yield f"The cache was rebuilt {plural(len(rebuilds), 'time')}: {'; '.join(parts)}"
 
 
@@ -141,13 +141,13 @@ def describe_rebuild(rebuild: CacheRebuild) -> str:
     >>> describe_rebuild(CacheRebuild("a", "expired", 9_000, 0, 8_000, 0.046, "USD", 400.0))
     'Cache rebuilt because it had expired: 8,000 tokens sent again, USD 0.05 above reading them'
     """
-    money = "" if rebuild.cost is None else f", {rebuild.currency} {rebuild.cost:.2f} above reading them"
-    return f"Cache rebuilt {CAUSES[rebuild.cause]}: {rebuild.again:,} tokens sent again{money}"
+    again = _describe_again(rebuild.again, rebuild.cost, rebuild.currency)
+    return f"Cache rebuilt {CAUSES[rebuild.cause]}: {again}"
 
 
-def _is_summed(usage: Usage | None) -> bool:
-    """Whether the figures are sums over several requests. Such figures do not describe one cache state."""
-    return usage is not None and usage.request < usage.prompt
+def _describe_again(tokens: int, cost: float | None, currency: str) -> str:
+    money = "" if cost is None else f", {currency} {cost:.2f} above reading them"
+    return f"{tokens:,} tokens sent again{money}"
 
 
 def _find(
@@ -159,16 +159,12 @@ def _find(
     replies, ancestors = sorted(last), _Ancestors(session, last)
     compactions = np.flatnonzero(session.tree.sort == COMPACTION)
     earlier = np.searchsorted(compactions, replies).tolist()
-    before: int | None
-    compacted: int | None
     for number, at in enumerate(replies):
         requested = parent[at]
         near = replies[number - 1] if number else -1
-        if chain[at] <= near and earlier[number] == earlier[number - 1]:
-            # Nothing branches off between them, as nearly everywhere.
-            before, compacted = near, None
-        else:
-            before, compacted = ancestors.find(requested)
+        # Nothing branches off between them, as nearly everywhere.
+        plain = chain[at] <= near and earlier[number] == earlier[number - 1]
+        before, compacted = (near, None) if plain else ancestors.find(requested)
         if before is None and compacted is not None:
             # A compaction often begins a new root: the reply before it in the file left what was cached.
             place = bisect_left(replies, compacted)
@@ -195,9 +191,9 @@ def _find(
             cause = "untold"
         elif gap is not None and gap >= lifetime:
             cause = "expired"
-        price = prices[model]
-        cost = None if price is None else _above_reading(price, again, now)
-        currency = "" if price is None else price.currency
+        cost, currency = None, ""
+        if (price := prices[model]) is not None:
+            cost, currency = _above_reading(price, again, now), price.currency
         yield CacheRebuild(entries[at].id, cause, cached, now[READ], again, cost, currency, gap)
 
 

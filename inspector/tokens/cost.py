@@ -7,6 +7,7 @@ the tokens after the first rewritten position are written to the cache again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from math import floor, isfinite, nan
 from typing import NamedTuple
@@ -19,20 +20,11 @@ from ..session.entries import MOST_TOKENS, StatedTotal, Terms
 from ..session.session import Session
 from ..session.tree import ASSISTANT, MESSAGE, Bools, Ints
 from ..text import plural, printable
-from .bill import KINDS, Bill, Charged, Reset, Sum, no_requests
+from .bill import KINDS, SEARCHES, STATED, Bill, BillLine, Charged, Reset, Sum
 from .cache_rebuilds import describe_cache_rebuilds, find_among
-from .counter import Longs
-from .prices import MILLION, PRICES, SEARCH, TTL, Doubles, Price, Priced, check_ttl, find_factor, find_price
-from .spent import (
-    REPLY,
-    RESULT,
-    SUBAGENT,
-    SUMMARY,
-    Spent,
-    covered_entries,
-    describe_copied,
-    find_spent,
-)
+from .counter import Doubles, Longs
+from .prices import MILLION, PRICES, SEARCH, TTL, Price, Priced, check_ttl, find_factor, find_price
+from .spent import REPLY, RESULT, SUBAGENT, SUMMARY, Spent, covered_entries, describe_copied, find_spent
 
 
 class SummaryCall(NamedTuple):
@@ -89,25 +81,22 @@ def price_steps(
     if (cached > sent).any():
         at = int((cached > sent).argmax())
         raise InspectorError(f"step {at}: {cached[at]:,} of {sent[at]:,} tokens cannot be cached")
-    before = _before(sent)
+    requests = np.flatnonzero(sent)
+    before = np.zeros_like(sent)
+    before[requests[1:]] = sent[requests[:-1]]
     # A request that is all prefix, as after a rewind, has nothing to process again.
     reset = (cached < before) & (cached < sent)
     least = (price.minimum or 0) if price else 0
     read = np.where((cached >= least) & (ttl is not None), cached, 0)
     written = np.where((sent >= least) & (ttl is not None), sent - read, 0)
-    calls = tuple(summaries)
-    asking, reading, writing, answering = _table(_split(call) for call in calls).T
-    if ttl is not None:
-        check_ttl(ttl)
-    request_rows = _place(sent - read - written, read, written, output, ttl or "5m")
-    at_resets = np.flatnonzero(reset).tolist()
+    calls, lifetime = tuple(summaries), check_ttl(ttl or "5m")
+    asking, reading, writing, answering = np.array(list(map(_split, calls)), np.int64).reshape(-1, 4).T
+    resets = np.stack([cached, before - cached, sent - cached], axis=1)
     return Bill(
-        _charge(request_rows, price),
-        _charge(_place(asking, reading, writing, answering, ttl or "5m"), price),
+        _charge(_place(sent - read - written, read, written, output, lifetime), price),
+        _charge(_place(asking, reading, writing, answering, lifetime), price),
         sum(call.calls for call in calls),
-        resets=tuple(
-            Reset(i, int(cached[i]), int(before[i] - cached[i]), int(sent[i] - cached[i])) for i in at_resets
-        ),
+        resets=tuple(Reset(at, *resets[at].tolist()) for at in np.flatnonzero(reset).tolist()),
         prices=(price,) if price else (),
         notes=(price.note if price else "No price is given, so only tokens are counted.",),
         estimated=True,
@@ -174,22 +163,27 @@ def price_spent(
     whose, entry = np.array(spent.whose, np.int8), np.array(spent.entry, np.int32)
     groups = [Charged(tokens[whose == group], money[whose == group]) for group in range(4)]
     requests, at = _join(groups[REPLY], entry[whose == REPLY])
+    amounts = [BillLine(SEARCHES, terms.searches, 0, terms.searches * SEARCH)] if terms.searches else []
     totals = [total for total in session.totals if total.usage.cost is not None] if price is None else []
-    stated, covered, stated_note = _compare_stated(session, totals, entry, money, tokens)
+    compared, covered = list[str](), 0
+    if totals:
+        beyond, covered, note = _compare_stated(session, totals, entry, money, tokens)
+        amounts.append(BillLine(STATED, 0, None, beyond))
+        compared.append(note)
     silent = _count_silent(session, spent)
+    stated = f"Cost stated by the file: {int(is_stated.sum()):,} of {len(is_stated):,} requests."
     return Bill(
         requests,
         groups[SUMMARY],
         len(groups[SUMMARY].tokens) + spent.more_calls,
         prices=tuple(used),
         notes=(
-            *_describe_stated(is_stated),
+            *([stated] if is_stated.any() else ()),
             *dict.fromkeys(priced.note for priced in prices.values()),
-            *(_describe_sum(total) for total in sums),
+            *map(_describe_sum, sums),
             *terms.notes(),
-            *stated_note,
-            *_describe_assumptions(spent, tokens, ~is_stated, ttl),
-            *_describe_silent(*silent),
+            *compared,
+            *_describe_gaps(spent, tokens, ~is_stated, ttl, silent),
             *describe_copied(session, spent, money[:, -1], used[0].currency if used else "USD"),
             *describe_cache_rebuilds(find_among(session, spent, price, table)),
         ),
@@ -198,14 +192,10 @@ def price_spent(
         subagents=groups[SUBAGENT],
         results=groups[RESULT],
         sums=tuple(sums),
-        searches=terms.searches,
-        searched=_one_amount(terms.searches * SEARCH) if terms.searches else no_requests(),
-        stated=stated,
+        amounts=tuple(amounts),
         covered=covered,
         split=spent.split,
-        silent_replies=silent[0],
-        silent_subagents=silent[1],
-        silent_compactions=silent[2],
+        silent=silent,
     )
 
 
@@ -217,8 +207,7 @@ class _Terms:
 
     def __init__(self, own: bool) -> None:
         self.own, self.searches, self.others = own, 0, 0
-        self.unknown: dict[str, int] = {}
-        self.applied: dict[float, int] = {}
+        self.unknown, self.applied = Counter[str](), Counter[float]()
 
     def take(self, model: str | None, terms: Terms | None, price: Price | None) -> float:
         """Count the terms of one request, and return the multiplier of its price."""
@@ -226,23 +215,16 @@ class _Terms:
             return 1.0
         self.others += terms.other_tools
         if self.own or price is None or price.currency != "USD":
-            named = (("speed", terms.speed), ("service_tier", terms.service_tier))
-            reported = [f"{name} {word}" for name, word in named if word]
-            reported += [f"inference_geo {terms.inference_geo}"] if terms.inference_geo else []
-            self._list(reported)
+            named = ((name, getattr(terms, name)) for name in ("speed", "service_tier", "inference_geo"))
+            self.unknown.update(f"{name} {word}" for name, word in named if word)
             if terms.web_searches:
-                self.unknown["web searches"] = self.unknown.get("web searches", 0) + terms.web_searches
+                self.unknown["web searches"] += terms.web_searches
             return 1.0
         self.searches += terms.web_searches
         times, unknown = find_factor(model, terms)
-        self._list(unknown)
-        if times != 1:
-            self.applied[times] = self.applied.get(times, 0) + 1
+        self.unknown.update(unknown)
+        self.applied.update([times] if times != 1 else ())
         return times
-
-    def _list(self, names: Iterable[str]) -> None:
-        for name in names:
-            self.unknown[name] = self.unknown.get(name, 0) + 1
 
     def notes(self) -> Iterator[str]:
         """Yield sentences about multiplied prices and about terms that are not in the bill."""
@@ -261,35 +243,20 @@ class _Terms:
 
 def _compare_stated(
     session: Session, totals: list[StatedTotal], entry: Ints, money: Doubles, tokens: Longs
-) -> tuple[Charged, int, list[str]]:
+) -> tuple[float, int, str]:
     """Compare the total cost that the file states for its runs with the sum of their requests.
 
-    Returns:
-        A row with the difference, the number of requests without a price that the total includes, and a
-        sentence. No row and no sentence if the file states no total.
+    Returns the difference, the number of requests without a price that the total includes, and a sentence.
     """
     total = float(sum(total.usage.cost.total for total in totals if total.usage.cost is not None))
-    inside = np.zeros(len(entry), bool)
-    for stated in totals:
-        covered = covered_entries(session, stated)
-        inside |= (entry >= covered.start) & (entry < covered.stop)
+    inside = np.isin(entry, [at for stated in totals for at in covered_entries(session, stated)])
     priced = np.isfinite(money[:, -1])
     itemised = float(money[inside & priced, -1].sum())
-    unpriced = int((inside & ~priced & tokens.any(axis=1)).sum())
-    if not totals:
-        return no_requests(), unpriced, []
     note = (
         f"The file states USD {total:,.4f} as the total of its runs; the requests in it add up to "
         f"{itemised:,.4f}."
     )
-    return _one_amount(total - itemised), unpriced, [note]
-
-
-def _one_amount(money: float) -> Charged:
-    """Return one row with a cost and no tokens."""
-    row = np.full((1, len(KINDS) + 1), nan)
-    row[0, -1] = money
-    return Charged(np.zeros((1, len(KINDS)), np.int64), row)
+    return total - itemised, int((inside & ~priced & tokens.any(axis=1)).sum()), note
 
 
 def _describe_sum(total: Sum) -> str:
@@ -318,10 +285,9 @@ def _count_silent(session: Session, spent: Spent) -> tuple[int, int, int]:
     entries, paid = session.entries, set(spent.entry)
     summed = {at for total in session.totals for at in covered_entries(session, total)}
     tree = session.tree
-    messages = np.flatnonzero((tree.role == ASSISTANT) & (tree.sort == MESSAGE)).tolist()
     replies = [
         at
-        for at in messages
+        for at in np.flatnonzero((tree.role == ASSISTANT) & (tree.sort == MESSAGE)).tolist()
         if at not in summed and entries[at].sidechain is None and entries[at].extra.get("cache") != "read"
     ]
     # A harness writes an error of the API as a reply that is text alone; no request was answered.
@@ -329,26 +295,28 @@ def _count_silent(session: Session, spent: Spent) -> tuple[int, int, int]:
         entries[at].error is None or any(block.kind != "text" for block in entries[at].blocks)
         for at in replies
     )
-    silent = 0 if paid.intersection(replies) else sum(answered)
+    compactions = (entries[at] for at in tree.bounded.tolist() if at not in summed)
     unreported = sum(
-        boundary.kind == "compact" and entries[at].usage is None and entries[at].copied_from is None
-        for at in session.tree.bounded.tolist()
-        if (boundary := entries[at].boundary) is not None and at not in summed
+        entry.boundary is not None
+        and entry.boundary.kind == "compact"
+        and entry.usage is None
+        and entry.copied_from is None
+        for entry in compactions
     )
-    reported = sum(
-        entries[at].kind == "message"
+    by_reply = sum(
+        entries[at].kind == "message" and whose == SUMMARY
         for at, whose in zip(spent.entry, spent.whose, strict=True)
-        if whose == SUMMARY
     )
-    return silent, sum(agent.silent for agent in session.subagents), max(unreported - reported, 0)
+    return (
+        0 if paid.intersection(replies) else sum(answered),
+        sum(agent.silent for agent in session.subagents),
+        max(unreported - by_reply, 0),
+    )
 
 
-def _describe_stated(is_stated: Bools) -> Iterator[str]:
-    if is_stated.any():
-        yield f"Cost stated by the file: {int(is_stated.sum()):,} of {len(is_stated):,} requests."
-
-
-def _describe_assumptions(spent: Spent, tokens: Longs, charged: Bools, ttl: TTL) -> Iterator[str]:
+def _describe_gaps(
+    spent: Spent, tokens: Longs, charged: Bools, ttl: TTL, silent: tuple[int, int, int]
+) -> Iterator[str]:
     """Yield sentences about figures that the file does not report, and the values assumed instead."""
     assumed = np.array(spent.is_lifetime_unknown, bool) & charged & tokens[:, 2:4].any(axis=1)
     if assumed.any() and not spent.split:
@@ -362,18 +330,16 @@ def _describe_assumptions(spent: Spent, tokens: Longs, charged: Bools, ttl: TTL)
             f"has, because the usage was recorded during streaming: {spent.reported:,}, counted as "
             f"{spent.counted:,} ({spent.counter})."
         )
-
-
-def _describe_silent(replies: int, subagents: int, compactions: int) -> Iterator[str]:
-    if replies:
-        count = plural(replies, "reply reports", "replies report")
-        yield f"{count} no usage, so the cost is unknown."
-    if subagents:
-        runs = plural(subagents, "run of sub-agents is", "runs of sub-agents are")
-        yield f"{runs} recorded without some requests, so that cost is not in the bill."
-    if compactions:
-        count = plural(compactions, "recorded compaction reports", "recorded compactions report")
-        yield f"{count} no usage, so that cost is not in the bill."
+    nothing, missing = "no usage, so the cost is unknown.", "so that cost is not in the bill."
+    for number, singular, several, rest in zip(
+        silent,
+        ("reply reports", "run of sub-agents is", "recorded compaction reports"),
+        ("replies report", "runs of sub-agents are", "recorded compactions report"),
+        (nothing, f"recorded without some requests, {missing}", f"no usage, {missing}"),
+        strict=True,
+    ):
+        if number:
+            yield f"{plural(number, singular, several)} {rest}"
 
 
 class BreakEven(NamedTuple):
@@ -391,16 +357,6 @@ class BreakEven(NamedTuple):
     def needed(self) -> int | None:
         """The first whole number of requests by which it has paid off, None for never."""
         return floor(self.requests) + 1 if isfinite(self.requests) else None
-
-    @property
-    def note(self) -> str:
-        """The same as a sentence."""
-        if self.needed is None:
-            return "It never pays for itself: nothing is saved by later requests."
-        return (
-            f"It pays for itself from request {self.needed:,} on: {self.once:,.0f} tokens' worth once, "
-            f"{self.each:,.0f} saved by each."
-        )
 
 
 def break_even(
@@ -441,19 +397,6 @@ def _check(**columns: ArrayLike) -> list[Longs]:
         if array.ndim != 1 or not whole:
             raise InspectorError(f"{name} is not a column of numbers of tokens, whole and not below 0")
     return [array.astype(np.int64) for array in arrays.values()]
-
-
-def _before(sent: Longs) -> Longs:
-    """Tokens of the request before each one, 0 for the first and for steps without a request."""
-    requests = np.flatnonzero(sent)
-    before = np.zeros_like(sent)
-    before[requests[1:]] = sent[requests[:-1]]
-    return before
-
-
-def _table(rows: Iterable[tuple[int, int, int, int]]) -> Longs:
-    """int64[k, 4]: fresh, read, written and output tokens."""
-    return np.array(list(rows), np.int64).reshape(-1, 4)
 
 
 def _split(call: SummaryCall) -> tuple[int, int, int, int]:

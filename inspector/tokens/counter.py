@@ -19,6 +19,7 @@ from ..session.session import Session
 from ..session.tree import Ints
 
 Longs = NDArray[np.int64]
+Doubles = NDArray[np.float64]
 
 
 def running_sums(values: NDArray[Any]) -> Longs:
@@ -30,6 +31,18 @@ def running_sums(values: NDArray[Any]) -> Longs:
     sums = np.zeros(len(values) + 1, np.int64)
     np.cumsum(values, out=sums[1:])
     return sums
+
+
+def find_quantiles(values: Doubles, weights: Longs, *shares: float) -> list[float]:
+    """Return the values at these shares of the weight.
+
+    >>> find_quantiles(np.array([3.0, 1.0, 2.0]), np.array([1, 1, 2]), 0.5, 1)
+    [2.0, 3.0]
+    """
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weights[order])
+    quantiles: list[float] = values[order][np.searchsorted(reached, np.array(shares) * reached[-1])].tolist()
+    return quantiles
 
 
 class Calibration(NamedTuple):

@@ -6,7 +6,6 @@ The unit is the step: one request with its tool outputs. In go a session and its
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -120,6 +119,19 @@ def trace_history(session: Session, ledger: Ledger) -> History:
             a, b = int(step[first]), int(step[end - 1])
             most = _measure(reply_tokens[first:end], full[first:end])
             segments.append(Segment(a, b, int(turn[a]), int(turn[b]), entries[path[end - 1]].id, most))
+    bounded = ((at, entries[path[at]]) for at in np.flatnonzero(np.isin(path, tree.bounded)).tolist())
+    marks = [
+        CompactionMark(
+            int(step[at]),
+            entry.id,
+            mark.kind,
+            mark.trigger,
+            _int(mark.tokens_before),
+            _int(mark.tokens_after),
+        )
+        for at, entry in bounded
+        if (mark := entry.boundary) is not None
+    ]
     return History(
         path=path,
         step=step,
@@ -127,7 +139,7 @@ def trace_history(session: Session, ledger: Ledger) -> History:
         estimated=estimated,
         reported=reported,
         segments=tuple(segments),
-        marks=tuple(_marks(session, path, step)),
+        marks=tuple(marks),
     )
 
 
@@ -224,15 +236,6 @@ def find_emptied(session: Session, ledger: Ledger, path: Ints) -> tuple[Longs, L
     tokens = ledger.tokens[rows + ledger.head].astype(np.int64)
     less = tokens - int(ledger.count_texts([CLEARED_TEXT])[0])
     return position, np.maximum(position, first[tree.call[rows]]), less
-
-
-def _marks(session: Session, path: Ints, step: Ints) -> Iterator[CompactionMark]:
-    for at in np.flatnonzero(np.isin(path, session.tree.bounded)).tolist():
-        entry = session.entries[path[at]]
-        boundary = entry.boundary
-        if boundary is not None:
-            before, after = _int(boundary.tokens_before), _int(boundary.tokens_after)
-            yield CompactionMark(int(step[at]), entry.id, boundary.kind, boundary.trigger, before, after)
 
 
 def _int(value: float | None) -> int | None:

@@ -222,11 +222,8 @@ class Ledger(Framed, Drawable):
         entry = Entry.model_construct(id="", blocks=tuple(blocks))
         session = Session.model_construct(format="", entries=(entry,))
         rows = gather_rows(session, model_of(self.session), self.counter.image)
-        tokens = np.array(self.counter.count([*rows.texts, *(text for _, text in rows.more)]), np.int32)
-        out = tokens[: len(blocks)].copy()
-        np.add.at(out, [row for row, _ in rows.more], tokens[len(blocks) :])
-        np.add.at(out, [row for row, _ in rows.pictures], [cost for _, cost in rows.pictures])
-        return out
+        words, pictures = rows.count(self.counter.count)
+        return words + pictures
 
     def weights(self, name: str) -> Ints:
         """int32[n]: tokens of every entry by another measure, such as "chars4_utf16"; cached.
@@ -239,9 +236,8 @@ class Ledger(Framed, Drawable):
         """float64[n]: the same before they are rounded, for measures of `FRACTIONS`; cached."""
         if name not in FRACTIONS:
             return self.weights(name).astype(np.float64)
-        return _FRACTIONS.of(
-            self, lambda: np.array([*map(FRACTIONS[name], self.session.entries)], float), name
-        )
+        entries = self.session.entries
+        return _FRACTIONS.of(self, lambda: np.array([*map(FRACTIONS[name], entries)], float), name)
 
     @property
     def base(self) -> Counter:

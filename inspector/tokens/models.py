@@ -28,7 +28,7 @@ _NEWEST_FIRST = re.compile(
 )
 _OLD_STYLE = re.compile(r"claude-(?P<major>\d{1,2})(?:[-.](?P<minor>\d{1,2}))?-(?P<family>opus|sonnet|haiku)")
 # longest edge in pixels, most tokens
-_TIERS = {"standard": (1568, 1568), "high": (2576, 4784)}
+_STANDARD, _HIGH = (1568, 1568), (2576, 4784)
 _PATCH = 28
 
 
@@ -37,6 +37,9 @@ class ClaudeName(NamedTuple):
 
     family: str
     version: tuple[int, int]
+
+
+_EXTENDED = ClaudeName("opus", (4, 6)), ClaudeName("sonnet", (4, 6))
 
 
 class Window(NamedTuple):
@@ -173,16 +176,13 @@ def refuse_context_editing(session: Session) -> str:
     >>> refuse_context_editing(read_session({"model": "gpt-5.5", "messages": [message]}))
     "Context editing is Anthropic's: the provider of gpt-5.5 clears nothing."
     """
-    model, provider = model_of(session), ""
-    for index in session.named[::-1]:
-        if session.entries[int(index)].model == model:
-            provider = (session.entries[int(index)].provider or "").lower()
-            break
-    if is_of_another(model):
-        return f"Context editing is Anthropic's: the provider of {model:.60} clears nothing."
-    if provider and not any(part in provider for part in _SERVING):
-        return f"Context editing is Anthropic's: {provider:.60} clears nothing."
-    return ""
+    model = model_of(session)
+    named = (session.entries[int(index)] for index in session.named[::-1])
+    provider = next((entry.provider or "" for entry in named if entry.model == model), "").lower()
+    who = f"the provider of {model:.60}" if is_of_another(model) else f"{provider:.60}"
+    if not is_of_another(model) and (not provider or any(part in provider for part in _SERVING)):
+        return ""
+    return f"Context editing is Anthropic's: {who} clears nothing."
 
 
 def window_of(session: Session) -> Window:
@@ -212,7 +212,10 @@ def window_of(session: Session) -> Window:
                 f"observed: {published:,} is published for {model}, but the session was compacted and "
                 f"its largest context was {ceil(max(largest, before)):,} tokens",
             )
-    if session.format == CLAUDE_CODE and _is_extended(model) and largest <= _WINDOW:
+    # Claude Code gives these models the large window only if their name requests it (model configuration).
+    claude = find_claude(model)
+    is_extended = claude in _EXTENDED and _LARGE_SUFFIX not in (model or "").lower()
+    if session.format == CLAUDE_CODE and is_extended and largest <= _WINDOW:
         return Window(
             _WINDOW,
             f"{_WINDOW:,} in Claude Code unless the model's name ends in {_LARGE_SUFFIX}; none was larger",
@@ -223,17 +226,6 @@ def window_of(session: Session) -> Window:
             f"observed: {published:,} is published for {model}, but a context held {largest:,} tokens",
         )
     return Window(published, f"published for {model}")
-
-
-def _is_extended(model: str | None) -> bool:
-    """Whether Claude Code gives a model the large window only if its name requests it: Opus and Sonnet 4.6.
-
-    Source: Claude Code's documentation, model configuration.
-    """
-    claude = find_claude(model)
-    if claude is None or _LARGE_SUFFIX in (model or "").lower():
-        return False
-    return claude.family in ("opus", "sonnet") and claude.version == (4, 6)
 
 
 def _largest_answered(session: Session, model: str | None) -> int:
@@ -252,32 +244,20 @@ def _largest_answered(session: Session, model: str | None) -> int:
     return 0
 
 
-def image_tier(model: str | None) -> Literal["standard", "high"] | None:
-    """How finely a model sees: `high` from Claude 4.7 on. A model the file does not name is `standard`.
-
-    None for a model that is no Claude model: its makers' figures are not here. Source: vision.
-    """
-    if not model:
-        return "standard"
-    claude = find_claude(model)
-    if claude is None:
-        return None
-    return "high" if claude.version >= (4, 7) else "standard"
-
-
 def image_tokens(width: int | None, height: int | None, model: str | None = None) -> int | None:
     """Visual tokens of an image of `width` x `height` pixels; None if the size or the model is unknown.
 
     One token per 28 x 28 patch, after shrinking to the largest size of the same shape that keeps within
-    the tier's longest edge and most tokens. Source: vision.
+    the longest edge and the most tokens: larger ones from Claude 4.7 on. A model that the file does not name
+    sees as the older ones; of other makers' models no figures are here. Source: vision.
 
     >>> image_tokens(1920, 1080), image_tokens(1920, 1080, "claude-opus-4-7")
     (1560, 2691)
     """
-    tier = image_tier(model)
-    if tier is None or not width or not height or min(width, height) < 1:
+    claude = find_claude(model)
+    if (model and claude is None) or not width or not height or min(width, height) < 1:
         return None
-    return _patches(width, height, *_TIERS[tier])
+    return _patches(width, height, *(_STANDARD if claude is None or claude.version < (4, 7) else _HIGH))
 
 
 @lru_cache(maxsize=4096)

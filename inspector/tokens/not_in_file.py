@@ -135,21 +135,19 @@ class NotInFile:
     @property
     def note(self) -> str:
         """The source of the figures in one or two sentences; empty if no reply reports usage."""
+        sizes = [f"{part.tokens:,} {WORDS[name]}" for name, part in self.parts.items() if part.tokens]
+        parts = f"Not in the file: {'; '.join(sizes) or 'nothing'}."
+        if self.entry is None and not sizes:
+            return "No reply in the context reports its usage."
         if self.entry is None:
-            if not self.tokens:
-                return "No reply in the context reports its usage."
-            return f"No reply since the last compaction reports its usage. {self._describe_parts()}"
+            return f"No reply since the last compaction reports its usage. {parts}"
         summary = (
             f"{self.reported:,} tokens were reported for the request answered by {brief(self.entry)}, "
             f"{self.counted:,} are counted"
         )
         if self.exceeds:
             return f"{summary}: more than was reported, so every size here is a counted one."
-        return f"{summary}. {self._describe_parts()}"
-
-    def _describe_parts(self) -> str:
-        sizes = [f"{part.tokens:,} {WORDS[name]}" for name, part in self.parts.items() if part.tokens]
-        return f"Not in the file: {'; '.join(sizes) or 'nothing'}."
+        return f"{summary}. {parts}"
 
     def __repr__(self) -> str:
         parts = ", ".join(f"{name} {part.tokens:,}" for name, part in self.parts.items() if part.tokens)

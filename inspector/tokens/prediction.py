@@ -6,23 +6,32 @@ before that it is predicted, with a range.
 
 If the file begins in the middle, or the first prompt names files with `@`, the first request held more than
 system prompt and tools. Then the typical figures are used, and the rest came before the file.
+
+After a compaction, Claude Code attaches the five files that were modified last again, with line numbers. A
+file above 5,000 tokens takes a place, but only its path is attached. Added are the plan and the skills that
+were used, each up to 5,000 tokens and all up to 25,000 (recorded requests of 2.1.332). The order of
+modification is known only for files that a call changed. The others follow them, the latest read first.
+Measured on 13 compactions of versions 2.1.7 to 2.1.49: the median error of the predicted request is 4.0 %,
+the 90th percentile 15.3 %. Newer versions keep a row of each attachment; then nothing is predicted.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..session.entries import Entry
+from ..session.blocks import ToolCall
+from ..session.entries import Entry, is_tokens
 from ..session.queries import find_end, is_sealed
 from ..session.session import Session
 from ..session.tree import ASSISTANT, MICRO, TOOL
 from .ledger import Ledger
 from .memo import Memo
 from .not_in_file import NOTHING, NotInFile, Part
-from .reattached import ATTACHING, MOST, UNSEEN, predict_reattached
 from .reported import whole_tokens
 from .request_sizes import RequestSizes
 from .rows import SECTIONS
@@ -48,9 +57,29 @@ ELSEWHERE, MIDDLE = Part(8_000, 1_000, 40_000, (), _NOTE), 100_000
 """Other harnesses: 2.6 thousand in pi's first request. None is published: only above 100,000 tokens it is
 sure that a first request holds something else."""
 
+FILES, FILE, SKILL, SKILLS = 5, 5_000, 5_000, 25_000
+"""Published: files that are attached, and the most tokens of a file, of a skill and of all skills."""
+LARGEST, BESIDE = 4_000, 500
+"""Fitted to the 13 compactions: counted tokens of the largest file that is attached, and the provider's
+tokens besides files, plan and skills. Fitted without one of the nine sessions, the first is 4,000 eight times
+of nine, the second from 0 to 1,000, and the median error for that session is 4.3 %."""
+MOST = FILES * FILE + BESIDE
+UNSEEN = 10_400
+"""The mean of the 13, from 3 to 21,161, for a file without the entries before the compaction."""
+ATTACHING = frozenset({"claude-code"})
+"""Formats of harnesses that attach files again."""
+NUMBER = "   100→"
+"""The prefix of a line in the output of Read."""
+CHARS = 4
+"""Characters of a token if nothing was read."""
+
+TOOLS = {"Read": "read", "Write": "change", "Edit": "change", "MultiEdit": "change"}
+PLANS, SKILL_TEXT = "/.claude/plans/", "Base directory for this skill:"
+
 _PREDICTIONS: Memo[NotInFile] = Memo(64)
 _AFTER_FIRST: Memo[Part] = Memo()
 _SHOWS: Memo[bool] = Memo()
+_ATTACHABLE: Memo[list[Attachable]] = Memo()
 
 
 def find_not_in_file(session: Session, ledger: Ledger) -> NotInFile:
@@ -103,13 +132,12 @@ class _Prediction:
         for number in range(1, len(sizes.cuts) + 1):
             system, attached = self._go_on(number, system, attached)
             before = NOTHING
-        spread = sizes.spread()
-        hidden, slack = int(spread.sum()), self._find_slack(row)
-        note = "growth of the steps beyond the counted tokens"
+        spread, slack = sizes.spread(), self._find_slack(row)
+        tokens, note = int(spread.sum()), "growth of the steps beyond the counted tokens"
         return replace(
             result,
             system_and_tools=system.within(),
-            hidden_reasoning=Part(hidden, hidden - slack, hidden + slack, sizes.names(rows), note).within(),
+            hidden_reasoning=Part(tokens, tokens - slack, tokens + slack, sizes.names(rows), note).within(),
             before_file=before.within(),
             reattached=attached.within(),
             spread=spread,
@@ -280,14 +308,109 @@ class _Prediction:
 
 def _find_after_first(ledger: Ledger) -> Part:
     """Find system prompt and tools by the first request after a file's first compaction, if there is one."""
-    prediction = _Prediction(RequestSizes(ledger.session, ledger))
-    sizes = prediction.sizes
-    if not sizes.cuts or not len(sizes.rows(1)):
+    sizes = RequestSizes(ledger.session, ledger)
+    rows = sizes.rows(1)
+    if not len(rows):
         return NOTHING
-    came, rest = prediction._expect(1, NOTHING, False), sizes.remainder(1)
-    least = min(rest, prediction.usual.low)
-    names, note = (
-        sizes.names(sizes.rows(1)[:1]),
-        "reported by the request after the first recorded compaction",
+    prediction, rest = _Prediction(sizes), sizes.remainder(1)
+    came, least = prediction._expect(1, NOTHING, False), min(rest, prediction.usual.low)
+    note = "reported by the request after the first recorded compaction"
+    return Part(
+        max(rest - came.tokens, least), max(rest - came.high, least), rest, sizes.names(rows[:1]), note
     )
-    return Part(max(rest - came.tokens, least), max(rest - came.high, least), rest, names, note)
+
+
+class Attachable(NamedTuple):
+    """Something that may be attached again: a file that was read or changed, a skill, a plan.
+
+    `tokens` are counted. Of a file they include line numbers, and are 0 if only its path is attached. They
+    are None if the length of the file is unknown from the call.
+    """
+
+    at: int
+    kind: str
+    name: str
+    tokens: float | None
+
+
+def predict_reattached(sizes: RequestSizes, number: int) -> tuple[int, int]:
+    """Predict what is attached again after a compaction, in the provider's tokens.
+
+    Args:
+        sizes: The requests on the path.
+        number: The number of the compaction, from 1.
+
+    Returns:
+        All tokens, and those of them that are the plan's and the skills'.
+    """
+    first, end = sizes.cuts[number - 2] if number > 1 else 0, sizes.cuts[number - 1]
+    last_read, changed = dict[str, int](), dict[str, int]()
+    files, skills, plan = dict[str, float](), dict[str, float](), 0.0
+    for at, kind, name, tokens in _ATTACHABLE.of(sizes.ledger, lambda: _find_attachable(sizes.ledger)):
+        place = int(sizes.where[at])
+        if not 0 <= place < end:
+            continue
+        if kind == "plan":
+            plan = tokens or 0
+        elif kind == "skill":
+            skills[name] = min(tokens or 0, SKILL)
+        else:
+            files[name] = files.get(name, 0) if tokens is None else tokens
+            if kind == "change":
+                changed[name] = place
+            if place >= first:
+                last_read[name] = place
+    order = sorted(last_read, key=lambda name: (changed.get(name, -1), last_read[name]), reverse=True)
+    more = plan + min(sum(skills.values()), SKILLS)
+    # Everything attached again was in the context before.
+    most, scale = int(sizes.tokens[first:end].sum()), sizes.scale.middle
+    tokens = scale * (sum(files[name] for name in order[:FILES]) + more) + BESIDE
+    return round(min(tokens, scale * most)), round(scale * more)
+
+
+def _find_attachable(ledger: Ledger) -> list[Attachable]:
+    """Find what may be attached again in all entries.
+
+    The tokens of a file are its characters (`extra["file"]`) times the tokens of a character that was read,
+    plus the tokens of its line numbers. If the row does not record its length, the tokens of the call that
+    wrote the file, or of the part that was read.
+    """
+    out, sized = list[Attachable](), list[tuple[int, Any, Any]]()
+    calls: dict[str, tuple[str, str, int]] = {}
+    number_tokens = int(ledger.count_texts([NUMBER])[0])
+    tokens = chars = 0
+    for at, entry in enumerate(ledger.session.entries):
+        row, size = int(ledger.start[at]), entry.extra.get("file")
+        if entry.extra.get("way") == "plan":
+            out.append(Attachable(at, "plan", "", int(ledger.entry_tokens[at])))
+        for number, block in enumerate(entry.blocks):
+            counted = int(ledger.tokens[row + number])
+            if isinstance(block, ToolCall):
+                args = block.input if isinstance(block.input, Mapping) else {}
+                name = args.get("file_path")
+                if block.name == "ExitPlanMode" and args.get("plan"):
+                    out.append(Attachable(at, "plan", "", counted))
+                elif block.name in TOOLS and isinstance(name, str):
+                    calls[block.id] = block.name, name, counted
+            elif block.kind == "tool_output" and block.call_id in calls and not block.is_error:
+                tool, name, written = calls.pop(block.call_id)
+                if PLANS in name:
+                    out += [Attachable(at, "plan", "", written)] if tool == "Write" else []
+                    continue
+                if tool == "Read":
+                    lines = block.text.count("\n") + 1
+                    tokens += max(counted - number_tokens * lines, 0)
+                    chars += max(len(block.text) - len(NUMBER) * lines, 0)
+                if isinstance(size, Mapping):
+                    sized.append((len(out), size.get("chars"), size.get("lines")))
+                shown = {"Read": counted, "Write": written}.get(tool)
+                out.append(Attachable(at, TOOLS[tool], name, shown and shown * (shown <= FILE)))
+            elif block.kind == "text" and entry.meta and block.text.startswith(SKILL_TEXT):
+                out.append(Attachable(at, "skill", block.text.partition("\n")[0], counted))
+    density = tokens / chars if chars else 1 / CHARS
+    for where, length, lines in sized:
+        if all(isinstance(number, int) and is_tokens(number) for number in (length, lines)):
+            plain = density * length
+            whole = plain + number_tokens * lines
+            out[where] = out[where]._replace(tokens=whole if plain <= LARGEST else 0.0)
+    return out

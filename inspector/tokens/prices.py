@@ -14,16 +14,16 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from pydantic import Field, model_validator
 
 from ..errors import InspectorError
 from ..session.blocks import Value
 from ..session.entries import Request, Terms, Usage
 from ..text import printable
+from .counter import Doubles
 from .models import ClaudeName, find_claude
 
-Doubles = NDArray[np.float64]
 TTL = Literal["5m", "1h"]
 MILLION = 1_000_000
 
@@ -92,9 +92,8 @@ class Price(Value):
         >>> round(float(opus.charge(1000, 100_000, 2000, 400)), 6)
         0.0775
         """
-        fresh, read, written, output = (
-            np.asarray(amounts, np.float64) for amounts in (fresh, read, written, output)
-        )
+        sizes = (fresh, read, written, output)
+        fresh, read, written, output = (np.asarray(amounts, np.float64) for amounts in sizes)
         base, reply = self.rates(fresh + read + written)
         money = fresh * base / MILLION + read * base * self.read / MILLION
         money = money + written * base * self.write(ttl) / MILLION + output * reply / MILLION
@@ -103,6 +102,10 @@ class Price(Value):
     def worth(self, money: float) -> float:
         """Return the number of fresh tokens that an amount buys; infinite if they cost nothing."""
         return money * MILLION / self.input if self.input else float("inf")
+
+    def amount(self, total: float) -> Money:
+        """Return an amount at this price, in billionths."""
+        return Money(Decimal(repr(round(total, 9))), self.currency, self.note)
 
     @property
     def note(self) -> str:
@@ -281,27 +284,18 @@ def price_usage(model: str | None, usage: Usage) -> Money | None:
     >>> str(price_usage("claude-opus-4-5", Usage(cache_write=2000, cache_write_1h=2000)))
     '$0.020'
     """
-    requests = usage.requests or (
-        Request(
-            input=usage.input,
-            output=usage.output,
-            cache_read=usage.cache_read,
-            cache_write=usage.cache_write,
-            cache_write_1h=usage.cache_write_1h,
-        ),
-    )
-    return add_money([_price_request(request.model or model, request) for request in requests])
-
-
-def _price_request(model: str | None, request: Request) -> Money | None:
-    price = find_price(model).price
-    if price is None:
-        return None
-    hour = request.cache_write_1h or 0
-    charges = price.charge(request.input, request.cache_read, request.cache_write, request.output)
-    base, _ = price.rates(request.input + request.cache_read + request.cache_write)
-    longer = float(base) * hour * (price.write_1h - price.write_5m) / MILLION
-    return Money(Decimal(repr(round(float(charges) + longer, 9))), price.currency, price.note)
+    names = "input", "output", "cache_read", "cache_write", "cache_write_1h"
+    whole = Request.model_construct(**{name: getattr(usage, name) for name in names})
+    requests = usage.requests or (whole,)
+    amounts: list[Money | None] = []
+    for request in requests:
+        if (price := find_price(request.model or model).price) is None:
+            return None
+        prompt = request.input, request.cache_read, request.cache_write
+        charges, (base, _) = price.charge(*prompt, request.output), price.rates(sum(prompt))
+        longer = float(base) * (request.cache_write_1h or 0) * (price.write_1h - price.write_5m) / MILLION
+        amounts.append(price.amount(float(charges) + longer))
+    return add_money(amounts)
 
 
 def add_money(amounts: list[Money | None]) -> Money | None:

@@ -118,10 +118,9 @@ def _measure(branch: Session, ledger: Ledger, at: int) -> RecordedSizes:
     last_made = np.flatnonzero(path == branch.index[find_end(branch, entries[at].id)])
     end = int(last_made[0]) if len(last_made) else where
     sizes = _PATHS.of(ledger, lambda: RequestSizes(branch, ledger), branch.leaf)
-    before = None
-    if where:
-        moment = branch.at(entries[int(path[where - 1])].id)
-        before = _sum_up(sizes, where) or _measure_moment(moment, ledger)
+    before = _sum_up(sizes, where) if where else None
+    if where and before is None:
+        before = _measure_moment(branch.at(entries[int(path[where - 1])].id), ledger)
     after = _find_reported(sizes, where, end)
     if after is None:
         after = _measure_moment(branch.at(entries[int(path[end])].id), ledger)
@@ -142,10 +141,9 @@ def _measure_moment(moment: Session, ledger: Ledger) -> ContextSize:
     tokens = counted + outside.tokens
     if outside.exceeds:
         return ContextSize(tokens, "counted", *outside.bound(counted))
-    if outside.entry is None and not outside.tokens:
-        return ContextSize(tokens, "counted", tokens, tokens)
-    if outside.entry is not None and outside.hidden_reasoning.certain:
-        return ContextSize(tokens, "reported", tokens, tokens)
+    source: Source = "counted" if outside.entry is None else "reported"
+    if outside.hidden_reasoning.certain if outside.entry is not None else not outside.tokens:
+        return ContextSize(tokens, source, tokens, tokens)
     return ContextSize(tokens, "predicted", *outside.bound(counted))
 
 
@@ -188,24 +186,19 @@ def _find_reported(sizes: RequestSizes, where: int, end: int) -> ContextSize | N
     later = np.flatnonzero(np.isin(path[end + 1 :], session.tree.bounded))
     stop = end + 1 + int(later[0]) if len(later) else len(path)
     rows = np.flatnonzero((sizes.at > end) & (sizes.at < stop))
+    replies = [session.entries[at] for at in path[sizes.at].tolist()]
     before = int(np.searchsorted(sizes.at, where)) - 1
-    former = session.entries[int(path[sizes.at[before]])].model if before >= 0 else None
+    former = replies[before].model if before >= 0 else None
     passed: list[tuple[ContextSize, int]] = []
     for row in rows.tolist():
-        size = _take_off_added(sizes, row, end)
-        model = session.entries[int(path[sizes.at[row]])].model
-        if size.tokens <= 0:
+        request, model = int(sizes.prompt[row]), replies[row].model
+        added = round(sizes.scale.middle * int(sizes.counted[row] - sizes.full[end]))
+        tokens = request - added
+        size = ContextSize(tokens, "reported", tokens, tokens, replies[row].id, request, added)
+        if tokens <= 0:
             continue
         if former is None or model in (None, former):
             # A request by another model that is about as large held the context too.
             return next((reading for reading, _ in passed if reading.request >= SIDE * size.tokens), size)
         passed.append((size, int(sizes.counted[row])))
     return next((reading for reading, counted in passed if reading.request >= SIDE * counted), None)
-
-
-def _take_off_added(sizes: RequestSizes, row: int, end: int) -> ContextSize:
-    request = int(sizes.prompt[row])
-    added = round(sizes.scale.middle * int(sizes.counted[row] - sizes.full[end]))
-    name = sizes.session.entries[int(sizes.path[sizes.at[row]])].id
-    tokens = request - added
-    return ContextSize(tokens, "reported", tokens, tokens, name, request, added)

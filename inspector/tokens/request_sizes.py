@@ -16,7 +16,7 @@ from ..session.blocks import REASONING
 from ..session.live import index_path, list_kept
 from ..session.session import Session
 from ..session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MESSAGE, Bools, Ints
-from .counter import Longs
+from .counter import Longs, find_quantiles
 from .history import count_along, find_emptied
 from .ledger import Ledger
 from .memo import Memo
@@ -100,11 +100,8 @@ class RequestSizes:
         good, text, rest = self._find_fitting(replies)
         if good.sum() < STEPS:
             return Scale()
-        ratio, weight = rest[good] / text[good], text[good]
-        order = np.argsort(ratio, kind="stable")
-        reached = np.cumsum(weight[order])
-        at = np.searchsorted(reached, reached[-1] * np.array([0.5, 0.1, 0.9]))
-        middle, low, high = np.clip(ratio[order][at], 1.0, WIDEST).tolist()
+        values = find_quantiles(rest[good] / text[good], text[good], 0.5, 0.1, 0.9)
+        middle, low, high = np.clip(values, 1.0, WIDEST).tolist()
         return Scale(middle, low, high, True)
 
     def _find_fitting(self, replies: int | None = None) -> tuple[Bools, Longs, Longs]:

@@ -7,9 +7,9 @@ block of every entry in file order.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +83,14 @@ class Rows:
     pictures: list[tuple[int, int]] = field(default_factory=list)
     uncounted: list[tuple[int, str]] = field(default_factory=list)
 
+    def count(self, count: Callable[[list[str]], Ints]) -> tuple[Ints, Ints]:
+        """Count every row: int32[r] tokens of its texts, and int32[r] of its pictures."""
+        counts, size = count([*self.texts, *(text for _, text in self.more)]), len(self.texts)
+        words, pictures = np.array(counts[:size], np.int32), np.zeros(size, np.int32)
+        np.add.at(words, [row for row, _ in self.more], counts[size:])
+        np.add.at(pictures, [row for row, _ in self.pictures], [tokens for _, tokens in self.pictures])
+        return words, pictures
+
 
 def gather_rows(session: Session, model: str | None, cost: ImageCost) -> Rows:
     """Return all rows of a session. `model` reads the context, `cost` returns the tokens of an image for
@@ -141,21 +149,18 @@ def _look_closer(
                 if part.text:
                     rows.more.append((row, part.text))
                 _look_closer(rows, row, part, model, cost, True)
+        return
+    tokens = cost(block, model, in_tool) if block.kind == "image" else None
+    if tokens is not None:
+        rows.pictures.append((row, tokens))
     elif block.kind == "image":
-        tokens = cost(block, model, in_tool)
-        if tokens is None:
-            rows.uncounted.append((row, IMAGE))
-        else:
-            rows.pictures.append((row, tokens))
-    elif block.kind == "unknown":
-        if BASE64 in block.text:
-            rows.uncounted.append((row, DATA))
-    elif block.kind == "document":
-        if not block.text:
-            rows.uncounted.append((row, FILE))
-    elif block.kind == "reasoning":
-        if block.encrypted or (block.signature and not block.text):
-            rows.uncounted.append((row, SEALED))
+        rows.uncounted.append((row, IMAGE))
+    elif block.kind == "unknown" and BASE64 in block.text:
+        rows.uncounted.append((row, DATA))
+    elif block.kind == "document" and not block.text:
+        rows.uncounted.append((row, FILE))
+    elif block.kind == "reasoning" and (block.encrypted or (block.signature and not block.text)):
+        rows.uncounted.append((row, SEALED))
 
 
 OnProgress = Callable[[float], None]
@@ -211,20 +216,10 @@ def count_rows(
     uncounted = [(row, why) for row, why in fresh.uncounted if row < fresh.head]
     uncounted += [(row + moved, why) for row, why in previous.uncounted if first <= row < end]
     uncounted += [(row + end - first, why) for row, why in fresh.uncounted if row >= fresh.head]
-    return Counted(
-        counter=counter,
-        model=model,
-        entries=session.entries,
-        entry=join(previous.entry, fresh.entry),
-        block=join(previous.block, fresh.block),
-        kind=join(previous.kind, fresh.kind),
-        section=join(previous.section, fresh.section),
-        start=np.concatenate((previous.start[:shared] + moved, fresh.start + end - first)),
-        head=fresh.head,
-        words=join(previous.words, fresh.words),
-        pictures=join(previous.pictures, fresh.pictures),
-        uncounted=tuple(uncounted),
-    )
+    names = ("entry", "block", "kind", "section", "words", "pictures")
+    columns: dict[str, Any] = {name: join(getattr(previous, name), getattr(fresh, name)) for name in names}
+    starts = previous.start[:shared] + moved, fresh.start + end - first
+    return replace(fresh, **columns, start=np.concatenate(starts), uncounted=tuple(uncounted))
 
 
 def _find_shared(old: tuple[Entry, ...], new: tuple[Entry, ...]) -> int:
@@ -236,14 +231,12 @@ def _find_shared(old: tuple[Entry, ...], new: tuple[Entry, ...]) -> int:
 def _has_same_rows(a: Entry, b: Entry) -> bool:
     if a is b:
         return True
-    if (a.role, a.kind, len(a.blocks)) != (b.role, b.kind, len(b.blocks)):
-        return False
-    return all(map(_is_same, a.blocks, b.blocks))
-
-
-def _is_same(a: Block, b: Block) -> bool:
+    same = (a.role, a.kind, len(a.blocks)) == (b.role, b.kind, len(b.blocks))
     # Equal JSON is not always equal text: 1 and true are the same to Python.
-    return a is b or (a.kind == "text" and b.kind == "text" and a.text == b.text)
+    return same and all(
+        x is y or (x.kind == "text" and y.kind == "text" and x.text == y.text)
+        for x, y in zip(a.blocks, b.blocks, strict=True)
+    )
 
 
 def _count(
@@ -255,12 +248,8 @@ def _count(
         fields = {name: getattr(session, name) for name in ("format", "system", "tools", "provided")}
         part = Session.model_construct(**fields, entries=session.entries[first:])
     rows = gather_rows(part, model, counter.image)
-    texts = [*rows.texts, *(text for _, text in rows.more)]
-    counts = counter.count(texts) if report is None else _count_in_batches(counter, texts, report)
-    words = np.array(counts[: len(rows.texts)], np.int32)
-    np.add.at(words, [row for row, _ in rows.more], counts[len(rows.texts) :])
-    pictures = np.zeros(len(words), np.int32)
-    np.add.at(pictures, [row for row, _ in rows.pictures], [tokens for _, tokens in rows.pictures])
+    count = counter.count if report is None else partial(_count_in_batches, counter, report)
+    words, pictures = rows.count(count)
     return Counted(
         counter=counter,
         model=model,
@@ -277,7 +266,7 @@ def _count(
     )
 
 
-def _count_in_batches(counter: Counter, texts: list[str], report: OnProgress) -> Ints:
+def _count_in_batches(counter: Counter, report: OnProgress, texts: list[str]) -> Ints:
     """int32: tokens of each text, a batch at a time."""
     ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
     total = int(ends[-1]) if texts else 0

@@ -18,10 +18,10 @@ from ..session.entries import MOST_TOKENS, Entry, StatedTotal, Terms, Usage
 from ..session.queries import count_calls
 from ..session.session import Session
 from ..text import plural, printable
-from .counter import Longs
+from .counter import Doubles, Longs, running_sums
 from .counters import find_counter
 from .models import is_same
-from .prices import TTL, Doubles
+from .prices import TTL
 from .reported import is_snapshot, request_tokens, whole_tokens
 
 REPLY, SUMMARY, SUBAGENT, RESULT, COPIED = range(5)
@@ -72,6 +72,26 @@ class Spent:
     counter: str = SNAPSHOTS
     more_calls: int = 0
 
+    def add(
+        self,
+        whose: int,
+        at: int,
+        model: str | None,
+        tokens: list[int],
+        usage: Usage,
+        terms: Terms | None,
+        hour: bool,
+    ) -> None:
+        """Add a request with a part of a reply's usage; `hour` says that its cache writes are split."""
+        self.whose.append(whose)
+        self.entry.append(at)
+        self.model.append(model)
+        self.tokens.append(tokens)
+        self.stated_cost.append(_read_cost(usage))
+        self.is_lifetime_unknown.append(not hour)
+        self.terms.append(terms)
+        self.split |= hour
+
 
 def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, counts: Longs | None = None) -> Spent:
     """Collect every request that the file reports.
@@ -90,28 +110,19 @@ def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, counts: 
         fields = fields_of(usage)
         cost, requests = fields["cost"], fields["requests"]
         model = fields_of(entry)["model"] or (session.model if at >= 0 else None)
-        stated_cost = _NO_COST if cost is None else _read_cost(usage)
         if cost or not requests:
             parts = fields["input"] + fields["cache_read"] + fields["cache_write"]
-            spent.whose.append(whose)
             spent.more_calls += count_calls(entry) - 1 if whose == SUMMARY else 0
-            spent.entry.append(at)
-            spent.model.append(model)
-            spent.tokens.append(_split(fields, ttl, None if parts else request_tokens(usage)))
-            spent.stated_cost.append(stated_cost)
-            spent.is_lifetime_unknown.append(fields["cache_write_1h"] is None)
-            spent.terms.append(fields["terms"])
-            spent.split |= fields["cache_write_1h"] is not None
             requests = ()
+            row = _split(fields, ttl, None if parts else request_tokens(usage))
+            spent.add(whose, at, model, row, usage, fields["terms"], fields["cache_write_1h"] is not None)
         for request in requests:
-            spent.whose.append(SUMMARY if request.kind == "compaction" and whose != COPIED else whose)
-            spent.entry.append(at)
-            spent.model.append(request.model or model)
-            spent.tokens.append(_split(fields_of(request), ttl))
-            spent.stated_cost.append(stated_cost)
-            spent.is_lifetime_unknown.append(request.cache_write_1h is None)
-            spent.terms.append(_at_most_once(fields["terms"], request is requests[-1]))
-            spent.split |= request.cache_write_1h is not None
+            origin = SUMMARY if request.kind == "compaction" and whose != COPIED else whose
+            terms = fields["terms"]
+            if terms is not None and request is not requests[-1]:
+                terms = terms.model_copy(update={"web_searches": 0, "other_tools": 0})
+            row, hour = _split(fields_of(request), ttl), request.cache_write_1h is not None
+            spent.add(origin, at, request.model or model, row, usage, terms, hour)
         if not counted or whose == COPIED:
             continue
         own = [row for row in range(first, len(spent.tokens)) if spent.whose[row] == whose]
@@ -143,13 +154,6 @@ def describe_copied(session: Session, spent: Spent, money: Doubles, currency: st
         count = len({spent.entry[row] for row in copies})
         copied = plural(count, "request is copied", "requests are copied")
         yield f"{copied} from session {printable(origin, 60)}{paid}: charged there, not in this bill."
-
-
-def _at_most_once(terms: Terms | None, last: bool) -> Terms | None:
-    """Return the terms of one request of a reply. Only the last request has the uses of tools."""
-    if terms is None or last:
-        return terms
-    return terms.model_copy(update={"web_searches": 0, "other_tools": 0})
 
 
 def covered_entries(session: Session, total: StatedTotal) -> range:
@@ -225,21 +229,19 @@ def _count_snapshots(
     session: Session, replies: Sequence[ReplyRow], counter: str, counts_by_entry: Longs | None
 ) -> list[int]:
     """Count the text of each reply whose usage may be incomplete; 0 for all others."""
-    counts = [0] * len(replies)
-    texts: list[str] = []
+    counts, texts = [0] * len(replies), list[str]()
     ends: list[tuple[int, int]] = []
     tree = session.tree
     answering = {*(np.searchsorted(tree.start, np.flatnonzero(tree.answers), "right") - 1).tolist()}
-    lengths = None if counts_by_entry is None else counts_by_entry.tolist()
     for number, (_, at, reply, _) in enumerate(replies):
         if not is_snapshot(session, reply):
             continue
-        if lengths is not None and at >= 0 and at not in answering:
-            counts[number] = lengths[at]
+        if counts_by_entry is not None and at >= 0 and at not in answering:
+            counts[number] = int(counts_by_entry[at])
         else:
             texts += [block.text for block in reply.blocks]
             ends.append((number, len(texts)))
-    sums = np.cumsum([0, *(find_counter(counter).count(texts).tolist() if texts else ())]).tolist()
+    sums = running_sums(find_counter(counter).count(texts)).tolist() if texts else [0]
     first = 0
     for number, end in ends:
         counts[number], first = sums[end] - sums[first], end

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from inspector.tokens.counters import chars4_utf16, find_counter, openai
-from inspector.tokens.counters.openai_ranks import load_encoding
+from inspector.tokens.counters.openai import load_encoding
 
 NAME, MEGABYTES, ROUNDS = "o200k_base", 40, 3
 WORDS = (

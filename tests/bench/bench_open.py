@@ -23,7 +23,7 @@ from bench_count import clock
 from outside import REAL, Missing, claude_session
 
 from inspector.formats.readers import read_session
-from inspector.tokens.counters.openai_ranks import load_encoding
+from inspector.tokens.counters.openai import load_encoding
 from tests.shared import SHARED
 
 MEGABYTES, SLICE, ROUNDS = 100, 10_000_000, 3

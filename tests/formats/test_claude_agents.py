@@ -17,7 +17,7 @@ from inspector import (
     price_session,
     scan,
 )
-from inspector.corpus.sources import list_files
+from inspector.corpus.scanning import list_files
 from inspector.files import (
     FollowedFile,
     read_plans_beside,

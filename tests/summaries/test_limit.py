@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.summaries.limit import cut_text
+from inspector.summaries.write import cut_text
 
 
 @given(st.text(max_size=60), st.integers(0, 20))

@@ -18,10 +18,10 @@ from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.not_in_file import NotInFile
 from inspector.tokens.prediction import (
+    BESIDE,
     TYPICAL,
     find_not_in_file,
 )
-from inspector.tokens.reattached import BESIDE
 
 from ..predictions.measure import find_predictions
 from ..shared import SHARED, needs_shared

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -47,7 +46,7 @@ class SpendingLimit(NamedTuple):
         written = 1.0 if ttl is None else max(price.write(ttl), 1.0)
         sent = max(price.input, price.long_input or 0.0) * written * self.sent
         output = max(price.output, price.long_output or 0.0) * self.output
-        return Money(Decimal(repr(round((sent + output) / MILLION, 9))), price.currency, price.note)
+        return price.amount((sent + output) / MILLION)
 
 
 NOTHING = SpendingLimit()
@@ -95,25 +94,18 @@ class Allowance:
     """The part of a limit that a run has used. `ratio` is the most tokens per byte that a reply reported."""
 
     limit: SpendingLimit
-    requests: int = 0
-    sent: int = 0
-    output: int = 0
+    used: SpendingLimit = NOTHING
     ratio: float = 0.0
 
     def allows(self, body: Json) -> bool:
         """Whether a request with the longest possible answer fits the limit."""
         size = ceil(measure_body(body) * (self.ratio or 1.0))
-        return (
-            self.requests < self.limit.requests
-            and self.sent + size <= self.limit.sent
-            and self.output + int(body["max_tokens"]) <= self.limit.output
-        )
+        after = self.used + SpendingLimit(1, size, int(body["max_tokens"]))
+        return all(used <= most for used, most in zip(after, self.limit, strict=True))
 
     def pay(self, body: Json, usage: Usage | None) -> None:
         """Count a request by the usage in its reply. A refused request without usage is free."""
-        sent = whole_tokens(usage.prompt) if usage is not None else 0
-        output = whole_tokens(usage.output) if usage is not None else 0
-        if not (sent or output):
-            return
-        self.requests, self.sent, self.output = self.requests + 1, self.sent + sent, self.output + output
-        self.ratio = max(self.ratio, min(sent / measure_body(body), 1.0))
+        sent, output = (0, 0) if usage is None else (whole_tokens(usage.prompt), whole_tokens(usage.output))
+        if sent or output:
+            self.used += SpendingLimit(1, sent, output)
+            self.ratio = max(self.ratio, min(sent / measure_body(body), 1.0))

@@ -123,7 +123,7 @@ class ApiCall:
         """Send a Messages request and read the stream that answers it."""
         self._most_bytes = _FRAME + _BYTES_PER_TOKEN * int(body["max_tokens"])
         with self._open() as client:
-            for event in self._create(client, body, betas):
+            for event in _send(client, "create", body, betas, stream=True):
                 if self._given_up:
                     raise _GivenUp
                 self._hear(event)
@@ -136,23 +136,11 @@ class ApiCall:
         """Have the provider count a request's tokens."""
         plain = {key: value for key, value in body.items() if key != "max_tokens"}
         with self._open() as client:
-            params = {key: plain.pop(key) for key in ("model", "messages", "system", "tools") if key in plain}
-            api, more = (client.beta.messages, {"betas": list(betas)}) if betas else (client.messages, {})
-            answer = api.count_tokens(**params, **more, extra_body=plain or None)
+            answer = _send(client, "count_tokens", plain, betas)
         read = answer.to_dict() if hasattr(answer, "to_dict") else {}
         if not isinstance(read.get("input_tokens"), int):
             raise AnswerRefused("broken", "The provider's count of tokens could not be read.")
         self.counted = read
-
-    def _create(self, client: Any, body: Json, betas: tuple[str, ...]) -> Any:
-        plain = dict(body)
-        params = {
-            key: plain.pop(key)
-            for key in ("model", "max_tokens", "messages", "system", "tools")
-            if key in plain
-        }
-        api, more = (client.beta.messages, {"betas": list(betas)}) if betas else (client.messages, {})
-        return api.create(**params, **more, stream=True, extra_body=plain or None)
 
     def _hear(self, event: Any) -> None:
         kind = getattr(event, "type", None)
@@ -265,9 +253,8 @@ class ApiCall:
 
     def _refused(self, error: Any) -> RequestRefused:
         details = error.body.get("error") if isinstance(error.body, dict) else None
-        message, named = (
-            (details.get("message"), details.get("type")) if isinstance(details, dict) else (error.body, None)
-        )
+        details = details if isinstance(details, dict) else {"message": error.body}
+        message, named = details.get("message"), details.get("type")
         message = message if isinstance(message, str) else ""
         status = error.status_code if error.status_code >= 300 else _STATUS.get(str(named), 500)
         kind = classify_refusal(status, f"{named or ''} {message}".strip()) or _KINDS.get(status)
@@ -283,6 +270,15 @@ class ApiCall:
     @property
     def _tried(self) -> str:
         return f", after {self.tries} tries" if self.tries > 1 else ""
+
+
+def _send(client: Any, method: str, body: Json, betas: tuple[str, ...], **more: Any) -> Any:
+    """Call a method of the client; parts of the body that it does not know are sent as they are."""
+    plain, names = dict(body), ("model", "max_tokens", "messages", "system", "tools")
+    more |= {key: plain.pop(key) for key in names if key in plain}
+    api = client.beta.messages if betas else client.messages
+    more |= {"betas": list(betas)} if betas else {}
+    return getattr(api, method)(**more, extra_body=plain or None)
 
 
 _USAGE = {

@@ -18,7 +18,7 @@ from typing import Any
 
 from ...errors import AnswerRefused, Stopped, SummaryError
 from ...facts.typed_texts import TypedText, find_typed_texts
-from ...redaction.redact import PLACEHOLDER
+from ...redaction.redact import PLACEHOLDER, keep_names
 from ...session.entries import Usage
 from ...session.json_text import stringify
 from ...session.labels import TextLabels
@@ -29,8 +29,8 @@ from ...tokens.prices import PRICES, Price
 from ...wire.surrogates import replace_lone_surrogates
 from .allowance import Allowance, SpendingLimit, find_limit
 from .anthropic_api import ApiCall
-from .request import Json, RequestPreview, RequestRedactor, count_body
-from .summariser import ClaudeSummariser, OnSummaryProgress, find_fault
+from .request import Json, RequestOptions, RequestPreview, RequestRedactor, count_body
+from .summariser import ClaudeClient, OnSummaryProgress, find_fault
 
 LONGEST_ANSWER = 8_192
 """Tokens that an answer may have, which nearly every model can write."""
@@ -121,7 +121,7 @@ class LabellingResult:
         return f"LabellingResult({self.model}, {'; '.join(parts)})"
 
 
-class ClaudeLabeller:
+class ClaudeLabeller(ClaudeClient):
     """Asks `model` by the Anthropic API which stretches of the texts that people typed in a session are rules
     and which are choices; `Session.with_labels` takes them.
 
@@ -153,31 +153,15 @@ class ClaudeLabeller:
         prices: Mapping[str, Price] = PRICES,
         tell: OnSummaryProgress | None = None,
     ) -> None:
-        self._claude = ClaudeSummariser(
-            model,
-            max_retries=max_retries,
-            base_url=base_url,
-            timeout=timeout,
-            cache=None,
-            keep=keep,
-            personal=personal,
-            prices=prices,
-            tell=tell,
-        )
+        asking = RequestOptions(model, cache=None, keep=keep_names(keep), personal=personal)
+        super().__init__(asking, max_retries, base_url, timeout, prices, tell)
         self._read: dict[str, tuple[TextLabels, int]] = {}
         """By the hash of a text: its labels, and the quotations that were left out."""
         self._owed = Usage()
 
-    @property
-    def model(self) -> str:
-        return self._claude.model
-
-    def __repr__(self) -> str:
-        return f"ClaudeLabeller({self.model!r})"
-
     def preview(self, session: Session) -> RequestPreview:
         """Return the requests for a session: redacted, with estimated tokens and a price. Sends nothing."""
-        cleaner, batches = self._claude.cleaner(session), self._batch(session)
+        cleaner, batches = self.cleaner(session), self._batch(session)
         bodies = [self._write(batch, cleaner) for batch in batches]
         cleaner.check_keep()
         requests = [count_body("labels", body, ESTIMATE) for body in bodies]
@@ -190,11 +174,11 @@ class ClaudeLabeller:
         if already_read := sum(1 for _ in find_typed_texts(session)) - new:
             notes.append(f"{plural(already_read, 'text was', 'texts were')} read already: not sent")
         limit = self._limit(bodies, cleaner)
-        return self._claude.sum_up(requests, ESTIMATE, cleaner, tuple(notes), limit)
+        return self.sum_up(requests, ESTIMATE, cleaner, tuple(notes), limit)
 
     def __call__(self, session: Session) -> LabellingResult:
         """Return labels for every typed text without any, within the limit of `preview`."""
-        stops, cleaner = self._claude.stops, self._claude.cleaner(session)
+        stops, cleaner = self.stops, self.cleaner(session)
         todo = [(texts, self._write(texts, cleaner)) for texts in self._batch(session)]
         cleaner.check_keep()
         allowance = Allowance(self._limit([body for _, body in todo], cleaner))
@@ -203,12 +187,11 @@ class ClaudeLabeller:
         while todo:
             texts, body = todo.pop(0)
             if not allowance.allows(body):
-                rest = [text.digest for batch in (texts, *(batch for batch, _ in todo)) for text in batch]
-                unread |= dict.fromkeys(rest, "limit")
+                unread |= {text.digest: "limit" for batch, _ in [(texts, body), *todo] for text in batch}
                 break
-            work = partial(ApiCall.listen, body=body)
+            work, most = partial(ApiCall.listen, body=body), int(body["max_tokens"])
             try:
-                call = self._claude.follow(cleaner, "labels", body["max_tokens"], work, stops)
+                call = self.follow(cleaner, "labels", most, work, stops)
             except Stopped:
                 self._owed = used
                 raise
@@ -236,17 +219,10 @@ class ClaudeLabeller:
         results = [self._read[digest] for digest in new if digest in self._read]
         why = next(iter(unread.values()), "")
         if unread and not results:
-            raise (
-                refused[-1]
-                if refused
-                else AnswerRefused(why, f"No typed text could be read: {_SAYS[why]}.", used)
-            )
+            broken = AnswerRefused(why, f"No typed text could be read: {_SAYS[why]}.", used)
+            raise refused[-1] if refused else broken
         labels, left_out = tuple(labels for labels, _ in results), sum(missed for _, missed in results)
         return LabellingResult(self.model, labels, left_out, len(unread), _SAYS.get(why, ""), used)
-
-    def stop(self) -> None:
-        """Give up what is under way: it raises `Stopped` at once, and sends nothing more."""
-        self._claude.stop()
 
     def _limit(self, bodies: list[Json], cleaner: RequestRedactor) -> SpendingLimit:
         """Return the limit of a run that begins with these requests."""

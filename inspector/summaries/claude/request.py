@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
@@ -321,11 +320,12 @@ def price_requests(
     requests: Sequence[PreviewedRequest], price: Price | None, ttl: TTL | None
 ) -> Money | None:
     """The most that asking once for each can cost; None without a price."""
-    return add_money([_price(request, price, ttl) for request in requests]) if price is not None else None
-
-
-def _price(request: PreviewedRequest, price: Price, ttl: TTL | None) -> Money:
-    written = request.cached if ttl is not None and request.cached >= (price.minimum or 0) else 0
-    fresh, output = request.tokens - written, request.body["max_tokens"]
-    total = float(price.charge(fresh, 0, written, output, ttl or "5m"))
-    return Money(Decimal(repr(round(total, 9))), price.currency, price.note)
+    if price is None:
+        return None
+    totals: list[Money | None] = []
+    for request in requests:
+        written = request.cached if ttl is not None and request.cached >= (price.minimum or 0) else 0
+        output = request.body["max_tokens"]
+        charges = price.charge(request.tokens - written, 0, written, output, ttl or "5m")
+        totals.append(price.amount(float(charges)))
+    return add_money(totals)

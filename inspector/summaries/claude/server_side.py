@@ -58,8 +58,7 @@ def ask_provider(plan: Plan, asking: RequestOptions, cleaner: RequestRedactor) -
         if not plan.place:
             raise PolicyError(plan.policy.name, "there is no cut, so there is nothing to be compacted")
         if plan.summary_at:
-            reason = "its summary does not come first, as the provider's must"
-            raise PolicyError(plan.policy.name, reason)
+            raise PolicyError(plan.policy.name, "its summary does not come first, as the provider's must")
         # Not the session as it was then: in the tree, an earlier compaction's kept entries precede it.
         older = tuple(piece for piece in context.pieces if piece.message <= plan.place)
         context = replace(context, pieces=older)
@@ -129,10 +128,8 @@ def _find_edits(plan: Plan, asking: RequestOptions) -> tuple[Json | None, tuple[
 def _write_instructions(plan: Plan, asking: RequestOptions) -> str:
     """The same instruction as for a summariser: it takes the place of the provider's own (§5)."""
     job = SummaryJob(kind="initial", entries=(), max_tokens=None)
-    prompt = write_prompt(
-        job, plan.session, focus=asking.focus, additions=asking.additions, name=asking.prompt
-    )
-    return prompt.parts[1][:MOST_INSTRUCTIONS]
+    options: dict[str, Any] = {"focus": asking.focus, "additions": asking.additions, "name": asking.prompt}
+    return write_prompt(job, plan.session, **options).parts[1][:MOST_INSTRUCTIONS]
 
 
 def _unseal(messages: list[Json]) -> list[Json]:
@@ -145,11 +142,9 @@ def _unseal(messages: list[Json]) -> list[Json]:
 
 
 def _drop_thinking(messages: list[Json]) -> list[Json]:
-    remaining = [
-        {**message, "content": [block for block in message["content"] if block.get("type") not in _THINKING]}
-        for message in messages
-    ]
-    return [message for message in remaining if message["content"]]
+    contents = ([block for block in m["content"] if block.get("type") not in _THINKING] for m in messages)
+    pairs = zip(messages, contents, strict=True)
+    return [{**message, "content": content} for message, content in pairs if content]
 
 
 def read_compacted(side: ProviderSide, blocks: list[Json], stop_reason: str, usage: Usage) -> Sealed:
@@ -157,8 +152,7 @@ def read_compacted(side: ProviderSide, blocks: list[Json], stop_reason: str, usa
     block: Json | None = next((block for block in blocks if block.get("type") == "compaction"), None)
     if block is None:
         word = stop_reason if stop_reason.replace("_", "").isalpha() else "no reason"
-        reason = f"The provider did not compact; it stopped with {word}."
-        raise AnswerRefused("empty", reason, usage)
+        raise AnswerRefused("empty", f"The provider did not compact; it stopped with {word}.", usage)
     content: Any = block.get("content")
     if not isinstance(content, str) or not content.strip():
         raise AnswerRefused("empty", "The provider's compaction failed: it holds no summary.", usage)

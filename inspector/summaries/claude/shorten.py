@@ -46,10 +46,12 @@ class Shortened(NamedTuple):
 
 def take_part(session: Session, job: SummaryJob) -> tuple[SummaryJob, Session]:
     """The job over a session that holds nothing but its entries, without what the job leaves out."""
-    part = build(
-        Session, format=session.format, model=session.model, entries=tuple(job_entries(session, job))
-    )
+    part = _hold(session, job_entries(session, job))
     return job.model_copy(update={"leave_out": ()}), part
+
+
+def _hold(session: Session, entries: list[Entry]) -> Session:
+    return build(Session, format=session.format, model=session.model, entries=tuple(entries))
 
 
 def shorten_job(job: SummaryJob, session: Session, most: int) -> Shortened | None:
@@ -66,7 +68,10 @@ def shorten_job(job: SummaryJob, session: Session, most: int) -> Shortened | Non
     entries = [_tighten(entry) for entry in session.entries]
     sizes = [len(text) + 2 if (text := _text(entry, job)) else 0 for entry in entries]
     total, gone = max(sum(sizes) - 2, 0), set[int]()
-    for at in _find_order(entries):
+    users = [at for at, entry in enumerate(entries) if entry.role == "user"]
+    others = [at for at, entry in enumerate(entries) if entry.role != "user"]
+    stay = {len(entries) - 1, *users[:1]}
+    for at in (at for at in (*others, *users) if at not in stay):
         if total <= most:
             break
         gone.add(at)
@@ -77,9 +82,7 @@ def shorten_job(job: SummaryJob, session: Session, most: int) -> Shortened | Non
     omitted = sum(1 for at in gone if sizes[at])
     return Shortened(
         job.model_copy(update={"entries": tuple(job.entries[at] for at in retained), "thinking": False}),
-        build(
-            Session, format=session.format, model=session.model, entries=tuple(entries[at] for at in retained)
-        ),
+        _hold(session, [entries[at] for at in retained]),
         "truncated" if omitted else "tighter",
         total,
         omitted,
@@ -101,14 +104,6 @@ def find_share(message: str) -> float | None:
 
 def _text(entry: Entry, job: SummaryJob) -> str:
     return conversation_text([entry], thinking=False, whole_characters=job.whole_characters)
-
-
-def _find_order(entries: list[Entry]) -> list[int]:
-    """Positions in the order in which they may go."""
-    users = [at for at, entry in enumerate(entries) if entry.role == "user"]
-    others = [at for at, entry in enumerate(entries) if entry.role != "user"]
-    stay = {len(entries) - 1, *users[:1]}
-    return [at for at in (*others, *users) if at not in stay]
 
 
 def _tighten(entry: Entry) -> Entry:

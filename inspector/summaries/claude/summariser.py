@@ -67,7 +67,7 @@ class JobRunner:
         self.oversize: list[Oversize] = []
         self.shortened = self.tightened = self.size = 0
         self.body = self._write()
-        self.allowance = Allowance(limit_job(self.body))
+        self.allowance = Allowance(limit_job([self.body]))
 
     def run(self) -> Reply:
         while True:
@@ -166,9 +166,8 @@ class JobRunner:
         return True
 
 
-def limit_job(body: Json) -> SpendingLimit:
-    """Return the limit of one job, which is repeated if its answer or its request is too long."""
-    return find_limit([body], TIGHTER + MOST_SHORTENED)
+limit_job = partial(find_limit, again=TIGHTER + MOST_SHORTENED)
+"""The limit of one job, which is repeated if its answer or its request is too long."""
 
 
 def find_fault(call: ApiCall) -> str | None:
@@ -239,138 +238,37 @@ OnSummaryProgress = Callable[[Progress], None]
 Work = Callable[[ApiCall], None]
 
 
-class ClaudeSummariser:
-    """A summariser that asks `model` by the Anthropic API.
+class ClaudeClient:
+    """Requests to a Claude model: their redaction, their progress, and the end of all that are under way."""
 
-    `focus` is what to keep above all, `additions` what context providers add, by their names. `cache`
-    is how long the provider keeps what was sent for an answer in other words; None asks for no caching.
-    `effort` is passed on as `output_config.effort` when given: a job's own effort is not, since not every
-    model knows it. Secrets are redacted, except those named in `keep`; `personal` redacts e-mail addresses
-    and users' names too. `prices` is the price table. `provider_side` has the provider compact instead of
-    answering jobs (`compact`), which keeps reasoning that a model binds to the messages before it; `preview`
-    names those models.
-
-    `tell` is called with a `Progress` every 50 ms, in the calling thread, and may raise `Stopped`. `events`
-    lists the requests that were sent again and the reasons. Raises `KeyMissing`, `RequestRefused`,
-    `AnswerRefused`, `RedactionError` and `Stopped`. Several calls may run in parallel.
-
-    >>> ClaudeSummariser("claude-opus-4-5", focus="the failing test")
-    ClaudeSummariser('claude-opus-4-5')
-    """
-
-    side_by_side = keeps_limit = True
-    deterministic = False
     provider = "anthropic"
 
     def __init__(
         self,
-        model: str,
-        *,
-        focus: str = "",
-        additions: Mapping[str, str] = MappingProxyType({}),
-        max_retries: int = 2,
-        base_url: str | None = None,
-        timeout: float = 600.0,
-        cache: TTL | None = "5m",
-        effort: str | None = None,
-        prompt: str = NAME,
-        keep: Collection[str] = (),
-        personal: bool = False,
-        provider_side: bool = False,
-        prices: Mapping[str, Price] = PRICES,
-        tell: OnSummaryProgress | None = None,
+        asking: RequestOptions,
+        max_retries: int,
+        base_url: str | None,
+        timeout: float,
+        prices: Mapping[str, Price],
+        tell: OnSummaryProgress | None,
     ) -> None:
-        expect("ClaudeSummariser", prompt=(prompt, str), additions=(additions, Mapping))
-        find_prompt(prompt)
-        self.asking = RequestOptions(
-            model, focus, dict(additions), cache, effort, prompt, keep_names(keep), personal
-        )
+        self.asking, self.model, self.prices, self.tell = asking, asking.model, prices, tell
         self.max_retries, self.base_url, self.timeout = max_retries, base_url, timeout
-        self.prices, self.tell, self.provider_side = prices, tell, provider_side
         self.events: list[AuditEvent] = []
         self._calls: set[ApiCall] = set()
         self.stops = 0
         self._last_redactor: tuple[Session, Redactor] | None = None
         self._lock = threading.Lock()
 
-    @property
-    def model(self) -> str:
-        return self.asking.model
-
-    @property
-    def prompt(self) -> str:
-        """The name of the prompt it is asked by."""
-        return self.asking.prompt
-
-    @property
-    def by(self) -> str:
-        """Who wrote what comes of it."""
-        return self.model
-
     def __repr__(self) -> str:
-        return f"ClaudeSummariser({self.model!r})"
+        return f"{type(self).__name__}({self.model!r})"
 
     def __reduce__(self) -> Any:
         raise TypeError(
             "a summariser that asks a model cannot be pickled; create it in the process that uses it"
         )
 
-    def __call__(self, job: SummaryJob, session: Session) -> Reply:
-        """Ask for one job's summary."""
-        return JobRunner(self, job, session).run()
-
-    def preview(self, plan: Plan) -> RequestPreview:
-        """Return the requests for a plan: redacted, counted by the plan's own counter, priced. Sends nothing.
-
-        Raises `RedactionError` if the search for secrets fails, `EditError` for a name in `keep` that no
-        secret has.
-        """
-        counter = plan.ledger.counter
-        requests, cleaner, notes, _ = self._prepare(plan, counter)
-        return self.sum_up(requests, counter, cleaner, notes)
-
-    def count(self, plan: Plan) -> RequestPreview:
-        """Return the preview with tokens counted by the provider: sends the redacted requests for counting.
-
-        The count is free and no answer is written; the provider calls it an estimate.
-        """
-        shapes, cleaner, notes, betas = self._prepare(plan, ESTIMATE)
-        requests = []
-        for rough in shapes:
-            plain = {key: value for key, value in rough.body.items() if key in _COUNTED}
-            call = self.follow(cleaner, rough.kind, 0, partial(ApiCall.count, body=plain, betas=betas))
-            exact = int(call.counted["input_tokens"])
-            share = rough.cached / rough.tokens if rough.tokens else 0.0
-            requests.append(rough._replace(tokens=exact, cached=round(exact * share)))
-        return self.sum_up(requests, _BY_PROVIDER, cleaner, notes)
-
-    def write_plan(self, plan: Plan) -> Checkpoint | None:
-        """Return the checkpoint compacted by the provider; None if the plan's jobs are to be answered
-        instead. Raises the exceptions of `compact`."""
-        return self.compact(plan) if self.provider_side else None
-
-    def compact(self, plan: Plan) -> Checkpoint:
-        """Have the provider compact the messages before the plan's cut.
-
-        For models that refuse thinking whose prefix was edited. The checkpoint has no list of files after the
-        summary: the provider's block is returned unchanged. Raises the exceptions of a call, and
-        `PolicyError` for a plan without a cut.
-        """
-        cleaner = self.cleaner(plan.session)
-        side = ask_provider(plan, self.asking, cleaner)
-        call = self.follow(cleaner, "initial", side.limit, lambda call: call.listen(side.body, side.betas))
-        sealed = read_compacted(side, call.blocks, call.stop_reason, call.usage)
-        return Checkpoint(
-            text=sealed.block["content"],
-            by=self.by,
-            usage=call.usage,
-            covers=tuple(map(str, covered(plan))),
-            sealed=sealed,
-            provider=self.provider,
-            model=self.model,
-        )
-
-    def remember(self, other: ClaudeSummariser) -> None:
+    def remember(self, other: ClaudeClient) -> None:
         """Know what another found in a session, so that it is not looked through again."""
         self._last_redactor = other._last_redactor
 
@@ -424,6 +322,126 @@ class ClaudeSummariser:
         """Record an event for the caller."""
         self.events.append(AuditEvent(kind, provider="anthropic", model=self.model, data=data))
 
+    def sum_up(
+        self,
+        requests: list[PreviewedRequest],
+        counter: Counter,
+        cleaner: RequestRedactor,
+        notes: tuple[str, ...],
+        limit: SpendingLimit,
+    ) -> RequestPreview:
+        """Build the preview of requests that a run may repeat within a limit."""
+        price, price_note = find_price(self.model, self.prices)
+        bodies = [request.body for request in requests]
+        return RequestPreview(
+            self.model,
+            tuple(requests),
+            counter.name,
+            counter.source,
+            price_requests(requests, price, self.asking.cache),
+            price_note,
+            *cleaner.findings(bodies),
+            notes,
+            limit,
+            limit.price(price, self.asking.cache),
+        )
+
+
+class ClaudeSummariser(ClaudeClient):
+    """A summariser that asks `model` by the Anthropic API.
+
+    `focus` is what to keep above all, `additions` what context providers add, by their names. `cache`
+    is how long the provider keeps what was sent for an answer in other words; None asks for no caching.
+    `effort` is passed on as `output_config.effort` when given: a job's own effort is not, since not every
+    model knows it. Secrets are redacted, except those named in `keep`; `personal` redacts e-mail addresses
+    and users' names too. `prices` is the price table. `provider_side` has the provider compact instead of
+    answering jobs (`compact`), which keeps reasoning that a model binds to the messages before it; `preview`
+    names those models.
+
+    `tell` is called with a `Progress` every 50 ms, in the calling thread, and may raise `Stopped`. `events`
+    lists the requests that were sent again and the reasons. Raises `KeyMissing`, `RequestRefused`,
+    `AnswerRefused`, `RedactionError` and `Stopped`. Several calls may run in parallel.
+
+    >>> ClaudeSummariser("claude-opus-4-5", focus="the failing test")
+    ClaudeSummariser('claude-opus-4-5')
+    """
+
+    side_by_side = keeps_limit = True
+    deterministic = False
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        focus: str = "",
+        additions: Mapping[str, str] = MappingProxyType({}),
+        max_retries: int = 2,
+        base_url: str | None = None,
+        timeout: float = 600.0,
+        cache: TTL | None = "5m",
+        effort: str | None = None,
+        prompt: str = NAME,
+        keep: Collection[str] = (),
+        personal: bool = False,
+        provider_side: bool = False,
+        prices: Mapping[str, Price] = PRICES,
+        tell: OnSummaryProgress | None = None,
+    ) -> None:
+        expect("ClaudeSummariser", prompt=(prompt, str), additions=(additions, Mapping))
+        find_prompt(prompt)
+        options = model, focus, dict(additions), cache, effort, prompt, keep_names(keep), personal
+        super().__init__(RequestOptions(*options), max_retries, base_url, timeout, prices, tell)
+        self.by, self.prompt, self.provider_side = model, prompt, provider_side
+
+    def __call__(self, job: SummaryJob, session: Session) -> Reply:
+        """Ask for one job's summary."""
+        return JobRunner(self, job, session).run()
+
+    def preview(self, plan: Plan) -> RequestPreview:
+        """Return the requests for a plan: redacted, counted by the plan's own counter, priced. Sends nothing.
+
+        Raises `RedactionError` if the search for secrets fails, `EditError` for a name in `keep` that no
+        secret has.
+        """
+        counter = plan.ledger.counter
+        requests, cleaner, notes, _ = self._prepare(plan, counter)
+        return self.sum_up(requests, counter, cleaner, notes, self._find_limit(requests))
+
+    def count(self, plan: Plan) -> RequestPreview:
+        """Return the preview with tokens counted by the provider: sends the redacted requests for counting.
+
+        The count is free and no answer is written; the provider calls it an estimate.
+        """
+        shapes, cleaner, notes, betas = self._prepare(plan, ESTIMATE)
+        requests = []
+        for rough in shapes:
+            plain = {key: value for key, value in rough.body.items() if key in _COUNTED}
+            call = self.follow(cleaner, rough.kind, 0, partial(ApiCall.count, body=plain, betas=betas))
+            exact = int(call.counted["input_tokens"])
+            share = rough.cached / rough.tokens if rough.tokens else 0.0
+            requests.append(rough._replace(tokens=exact, cached=round(exact * share)))
+        return self.sum_up(requests, _BY_PROVIDER, cleaner, notes, self._find_limit(requests))
+
+    def write_plan(self, plan: Plan) -> Checkpoint | None:
+        """Return the checkpoint compacted by the provider; None if the plan's jobs are to be answered
+        instead. Raises the exceptions of `compact`."""
+        return self.compact(plan) if self.provider_side else None
+
+    def compact(self, plan: Plan) -> Checkpoint:
+        """Have the provider compact the messages before the plan's cut.
+
+        For models that refuse thinking whose prefix was edited. The checkpoint has no list of files after the
+        summary: the provider's block is returned unchanged. Raises the exceptions of a call, and
+        `PolicyError` for a plan without a cut.
+        """
+        cleaner = self.cleaner(plan.session)
+        side = ask_provider(plan, self.asking, cleaner)
+        call = self.follow(cleaner, "initial", side.limit, lambda call: call.listen(side.body, side.betas))
+        sealed = read_compacted(side, call.blocks, call.stop_reason, call.usage)
+        own = {"by": self.by, "provider": self.provider, "model": self.model}
+        covers = tuple(map(str, covered(plan)))
+        return Checkpoint(text=sealed.block["content"], usage=call.usage, covers=covers, sealed=sealed, **own)
+
     def _prepare(
         self, plan: Plan, counter: Counter
     ) -> tuple[list[PreviewedRequest], RequestRedactor, tuple[str, ...], tuple[str, ...]]:
@@ -442,31 +460,7 @@ class ClaudeSummariser:
         cleaner.check_keep()
         return requests, cleaner, notes, betas
 
-    def sum_up(
-        self,
-        requests: list[PreviewedRequest],
-        counter: Counter,
-        cleaner: RequestRedactor,
-        notes: tuple[str, ...],
-        limit: SpendingLimit | None = None,
-    ) -> RequestPreview:
-        """Build the preview of requests, by default with the limit of one run for each."""
-        price, price_note = find_price(self.model, self.prices)
-        bodies = [request.body for request in requests]
-        if limit is None:
-            limits = [
-                find_limit([body], asks=1) if self.provider_side else limit_job(body) for body in bodies
-            ]
-            limit = sum(limits, start=NOTHING)
-        return RequestPreview(
-            self.model,
-            tuple(requests),
-            counter.name,
-            counter.source,
-            price_requests(requests, price, self.asking.cache),
-            price_note,
-            *cleaner.findings(bodies),
-            notes,
-            limit,
-            limit.price(price, self.asking.cache),
-        )
+    def _find_limit(self, requests: list[PreviewedRequest]) -> SpendingLimit:
+        """Return the limit of one run for each request."""
+        find = partial(find_limit, asks=1) if self.provider_side else limit_job
+        return sum((find([request.body]) for request in requests), start=NOTHING)

@@ -70,19 +70,14 @@ class Layout:
         for number, slot in enumerate(self.slots):
             section_items = sorted(by_slot.get(slot.name, ()), key=lambda item: item.at)
             if slot.tag:
-                # Set off by a blank line, as the published systems do (FLUE §8).
-                lines += (
-                    ["", slot.opening, *(item.text for item in section_items), f"</{slot.tag}>"]
-                    if section_items
-                    else []
-                )
+                if section_items:
+                    # Set off by a blank line, as the published systems do (FLUE §8).
+                    lines += ["", slot.opening, *(item.text for item in section_items), f"</{slot.tag}>"]
                 continue
             below = self._below(number)
             filled = [name for name in below if name in by_slot]
             if slot.heading.startswith("## ") and (whole or filled):
-                lines.append(slot.heading)
-                if not filled:
-                    lines.append(NOTHING)
+                lines += [slot.heading] if filled else [slot.heading, NOTHING]
             elif slot.heading and section_items:
                 lines.append(slot.heading)
             lines += _lines(section_items)
@@ -135,10 +130,9 @@ def fit(
     opening = _count_each(counter, [f"{slot.opening}\n" for slot in layout.slots])
     # A tag is closed again; a main heading is there already when the text is whole.
     entry = {
-        slot.name: 0
-        if not slot.opening or (whole and slot.heading.startswith("## "))
-        else cost * (2 if slot.tag else 1) + 1
+        slot.name: cost * (2 if slot.tag else 1) + 1
         for slot, cost in zip(layout.slots, opening, strict=True)
+        if slot.opening and not (whole and slot.heading.startswith("## "))
     }
     choice = _Choice(items, costs, entry)
     room = budget - _count(counter, layout.write((), whole=whole) or layout.title)
@@ -204,9 +198,8 @@ class _Choice:
         self._chosen_text = "\n"
 
     def price(self, at: int) -> int:
-        item = self.items[at]
-        opened = item.slot in self._open or not self.entry.get(item.slot, 0)
-        return self.costs[at] + (0 if opened else self.entry[item.slot])
+        slot = self.items[at].slot
+        return self.costs[at] + (0 if slot in self._open else self.entry.get(slot, 0))
 
     def is_said(self, at: int) -> bool:
         key = self.items[at].key

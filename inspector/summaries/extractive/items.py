@@ -13,16 +13,18 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ...facts.extract.collect import BY
+from ...facts.extract.collect import BY, OPERATIONS
+from ...facts.extract.errors import tidy_error
 from ...facts.facts import Fact, Facts, find_facts
 from ...facts.replaced import find_replacements, read_statement
-from ...session.blocks import Text, build
+from ...session.blocks import Block, Text, ToolCall, build
 from ...session.entries import Entry
 from ...session.session import Session
+from ...session.toolcalls.arguments import read_call
 from ...session.toolcalls.shell import output_of
+from ...session.toolcalls.tool_names import bare_name, is_shell
 from ...text import printable
 from .budget import FIRST, Item
-from .outcomes import SessionOutcomes
 from .quotes import (
     VALUE,
     WORDS,
@@ -35,6 +37,7 @@ from .quotes import (
     find_sentence,
     find_statements,
     forbids,
+    last_line,
     quote,
 )
 
@@ -59,6 +62,13 @@ _BRIEF = {FIRST: 0, "modified": 1, "rule": 2, "stated": 2, "goal": 3}
 """The order of kinds if a line is a large part of the room: the beginning of a request says little."""
 _SHORTER = (FIRST, "rule", "stated")
 """Kinds of which shorter lines come first there, because more of them fit."""
+_WAYS = ("created", "edited", "deleted")
+_CHANGES = frozenset(map(OPERATIONS.index, _WAYS))
+_TODO_TOOL = re.compile(r"todo|plan|task")
+_TOOL = BY.index("tool")
+
+Place = tuple[int, int]
+"""An entry and a block of it."""
 _LESSER = ("id", "url", "number", "symbol")
 _LABELS = {"id": "Ids", "url": "Addresses", "number": "Values", "symbol": "Names", "file": "Files named"}
 
@@ -103,13 +113,11 @@ def collect_items(session: Session, *, brief: bool = False) -> list[Item]:
         item._replace(text=_LABEL.sub("", item.text), key=_LABEL.sub("", item.key))  # the key is in the text
         for item in items
     ]
-    return sorted(
-        items,
-        key=lambda item: (
-            _BRIEF.get(item.kind, len(_BRIEF)),
-            len(item.text) if item.kind in _SHORTER else 0,
-        ),
-    )
+
+    def rank(item: Item) -> tuple[int, int]:
+        return _BRIEF.get(item.kind, len(_BRIEF)), len(item.text) if item.kind in _SHORTER else 0
+
+    return sorted(items, key=rank)
 
 
 class _ItemCollector:
@@ -161,10 +169,9 @@ class _ItemCollector:
         yield from runs[NEWEST:]
         yield from self._lines("decision", "decisions", decisions[NEWEST:])
         yield from self._lines("rule", "constraints", [fact for fact in rules if not self._by_user(fact)])
-        read_only = [fact for fact in others if self.outcomes.is_read(fact)]
-        unread = [fact for fact in others if not self.outcomes.is_read(fact)]
-        yield from self._lines("todo", "next", unread, after=1)
-        yield from self._lines("todo", "next", read_only, READ, after=2)
+        is_read = self.outcomes.is_read
+        yield from self._lines("todo", "next", (fact for fact in others if not is_read(fact)), after=1)
+        yield from self._lines("todo", "next", filter(is_read, others), READ, after=2)
         yield from self._lines("todo", "done", off, "Off the list of tasks: ")
         commands = [fact for fact in self._latest("command") if "ran" in fact.operations]
         commands.sort(key=lambda fact: output_of(fact.form) != "report")
@@ -265,9 +272,7 @@ class _ItemCollector:
         """The facts that people and models name, then the others, the most frequent first."""
 
         def rank(fact: Fact) -> tuple[bool, int, int]:
-            start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
-            named = bool((self.facts.by[start:end] != BY.index("tool")).any())
-            return not named, -len(fact), -self.last[fact.number]
+            return self.outcomes.is_read(fact), -len(fact), -self.last[fact.number]
 
         facts = sorted(self._latest(kind), key=rank)
         for number, fact in enumerate(facts[:MANY]):
@@ -280,12 +285,11 @@ class _ItemCollector:
         return sorted(facts, key=lambda fact: -self.last[fact.number])
 
     def _by_harness(self, fact: Fact) -> bool:
-        start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
-        return all(self.session.entries[at].meta for at in self.facts.entry[start:end].tolist())
+        rows = _find_rows(self.facts, fact)
+        return all(self.session.entries[at].meta for at in self.facts.entry[rows].tolist())
 
     def _by_user(self, fact: Fact) -> bool:
-        start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
-        return bool((self.facts.by[start:end] == BY.index("user")).any())
+        return bool((self.facts.by[_find_rows(self.facts, fact)] == BY.index("user")).any())
 
 
 def _replaceable(words: str) -> str | tuple[str, ...]:
@@ -313,3 +317,123 @@ def _places(facts: Facts) -> tuple[list[int], list[int]]:
     if not len(where):
         return [], []
     return where[facts.offset[:-1]].tolist(), where[facts.offset[1:] - 1].tolist()
+
+
+class SessionOutcomes:
+    """What was done in a session whose facts these are."""
+
+    def __init__(self, session: Session, facts: Facts) -> None:
+        self.session, self.facts = session, facts
+
+    def changes(self) -> tuple[list[Fact], list[Fact]]:
+        """Files that were changed, and those that every call to change them left as they were."""
+        failed = {place: self._find_aims(place) for place in _failed_calls(self.session)}
+        changed: list[Fact] = []
+        tried: list[Fact] = []
+        facts = self.facts
+        for fact in facts.by_kind("file"):
+            places = _find_places(facts, fact)
+            done = zip(places, facts.operation[_find_rows(facts, fact)], strict=True)
+            if any(place not in failed for place, operation in done if operation in _CHANGES):
+                changed.append(fact)
+            elif any(fact.form in failed.get(place, ()) for place in places):
+                tried.append(fact)
+        return changed, tried
+
+    def _find_aims(self, place: Place) -> frozenset[str]:
+        """The files that a call was to change: of one that failed the facts only say that it names them."""
+        call = self.session.entries[place[0]].blocks[place[1]]
+        assert isinstance(call, ToolCall)
+        named = read_call(call, call.text, self.session.cwd)
+        return frozenset(form for kind, form, _, _, way in named if kind == "file" and way in _WAYS)
+
+    def sort_tasks(
+        self, tasks: Iterable[Fact], last_request: int
+    ) -> tuple[list[Fact], list[Fact], list[Fact]]:
+        """Tasks open in the last list that a tool was given; those that only earlier lists held; others.
+
+        Without a list in a tool, the open tasks are those said since `last_request`, the user's last message.
+        A task that occurs only in text that was read is someone else's.
+        """
+        entries = self.session.entries
+        lists = [at for at, entry in enumerate(entries) if any(map(_keeps_tasks, entry.blocks))]
+        since = lists[-1] if lists else last_request
+        sorted_out: tuple[list[Fact], list[Fact], list[Fact]] = [], [], []
+        for fact in tasks:
+            at = int(self.facts.offset[fact.number + 1]) - 1
+            entry, block = int(self.facts.entry[at]), int(self.facts.block[at])
+            listed = _keeps_tasks(entries[entry].blocks[block])
+            open_ = entry >= since and (listed or not self.is_read(fact))
+            sorted_out[0 if open_ else 1 if listed else 2].append(fact)
+        return sorted_out
+
+    def is_read(self, fact: Fact) -> bool:
+        """Whether the fact occurs only in text that was read."""
+        return bool((self.facts.by[_find_rows(self.facts, fact)] == _TOOL).all())
+
+    def runs(self) -> Iterator[Item]:
+        """The result of each command's last run, the latest first; commands that only show are left out."""
+        codes, errors = self._reports()
+        calls: dict[str, tuple[int, str]] = {}
+        ends: dict[str, tuple[int, Item]] = {}
+        for at, entry in enumerate(self.session.entries):
+            for number, block in enumerate(entry.blocks):
+                if block.kind == "tool_call" and (command := _command_of(block)):
+                    calls[block.id] = at, command
+                elif block.kind == "tool_output" and block.call_id in calls:
+                    call_at, command = calls.pop(block.call_id)
+                    place, end = (at, number), last_line(block.text)
+                    bad = block.is_error or place in codes or tidy_error(end) in errors.get(place, ())
+                    why = errors[place][0] if place in errors else end
+                    result = f"failed: {why}" if bad else end or "no output"
+                    text = f"`{clip(command, WORDS // 3)}`: {clip(result, WORDS // 3)}"
+                    ends[command] = at, Item("outcome", "blocked" if bad else "done", text, call_at)
+        for _, run in sorted(ends.values(), key=lambda end: -end[0]):
+            yield run
+
+    def _reports(self) -> tuple[set[Place], dict[Place, list[str]]]:
+        """Outputs with an exit code other than zero, and the errors in each output."""
+        facts, codes, errors = self.facts, set[Place](), dict[Place, list[str]]()
+        for fact in facts.by_kind("error"):
+            for place in _find_places(facts, fact):
+                if fact.form.startswith("exit code"):
+                    codes.add(place)
+                else:
+                    errors.setdefault(place, []).append(fact.form)
+        return codes, errors
+
+
+def _find_rows(facts: Facts, fact: Fact) -> slice:
+    return slice(*facts.offset[fact.number : fact.number + 2].tolist())
+
+
+def _find_places(facts: Facts, fact: Fact) -> list[Place]:
+    rows = _find_rows(facts, fact)
+    return list(zip(facts.entry[rows].tolist(), facts.block[rows].tolist(), strict=True))
+
+
+def _keeps_tasks(block: Block) -> bool:
+    return block.kind == "tool_call" and bool(block.input) and bool(_TODO_TOOL.search(bare_name(block.name)))
+
+
+def _failed_calls(session: Session) -> set[Place]:
+    """Calls whose output is an error. A shell's call may have had effects before it failed."""
+    calls: dict[str, Place] = {}
+    failed: set[Place] = set()
+    for at, entry in enumerate(session.entries):
+        for number, block in enumerate(entry.blocks):
+            if block.kind == "tool_call" and not is_shell(block.name):
+                calls[block.id] = at, number
+            elif block.kind == "tool_output" and block.is_error and block.call_id in calls:
+                failed.add(calls[block.call_id])
+    return failed
+
+
+def _command_of(call: ToolCall) -> str:
+    """The command of a shell call, on one line; empty for other tools and for commands that only show."""
+    if not is_shell(call.name) or not isinstance(call.input, dict):
+        return ""
+    command = call.input.get("command") or call.input.get("cmd")
+    if not isinstance(command, str) or output_of(command[:4000]) != "report":
+        return ""
+    return " ".join(command[: 4 * WORDS].split())

@@ -18,6 +18,7 @@ _HEADING = re.compile(
 )
 _BULLET = re.compile(r"^(?:[-*•+]|\d{1,3}[.)])\s+(?:\[[ x~]\]\s+)?")
 _TAG = re.compile(r"^</?([a-z][a-z-]{1,30})>$")
+_LISTS = {"read-files": "read", "modified-files": "modified"}
 _RULE = re.compile(r"[-|:+=_*\s]+$")
 _NOTHING = re.compile(r"^(?:\(?none\)?|n/a|nothing)\.?$", re.IGNORECASE)
 _WORDS = (
@@ -64,21 +65,14 @@ def read_summary(text: str) -> list[SummaryLine]:
     for raw in text.split("\n"):
         line = raw.strip()
         if tag := _TAG.match(line):
-            listed = (
-                ""
-                if line.startswith("</")
-                else {"read-files": "read", "modified-files": "modified"}.get(tag[1], "")
-            )
+            listed = "" if line.startswith("</") else _LISTS.get(tag[1], "")
         elif listed:
             lines += [SummaryLine(listed, line)] if line else []
         elif heading := _HEADING.match(line):
             slot = section_of(heading["a"] or heading["b"] or heading["c"])
         else:
-            line_text = " ".join(_BULLET.sub("", line).split())
-            if (
-                len(line_text) > 2
-                and not line_text.startswith(("```", "---"))
-                and not (_NOTHING.match(line_text) or _RULE.match(line_text))
-            ):
-                lines.append(SummaryLine(slot, clip(line_text, LONGEST)))
+            words = " ".join(_BULLET.sub("", line).split())
+            is_mark = words.startswith(("```", "---")) or _NOTHING.match(words) or _RULE.match(words)
+            if len(words) > 2 and not is_mark:
+                lines.append(SummaryLine(slot, clip(words, LONGEST)))
     return lines

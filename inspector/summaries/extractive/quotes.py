@@ -6,7 +6,7 @@ Places are numbers that grow along the path: the entry's position times 2^32, an
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ...facts.extract.typed import typed_sentences
 from ...facts.replaced import find_typed
@@ -51,20 +51,19 @@ def find_requests(session: Session) -> list[tuple[int, str]]:
 
 def find_statements(session: Session) -> list[tuple[int, str]]:
     """(place, words) of the sentences a person typed that state a value: no questions, nothing pasted."""
-    return [
-        ((at << 32) + start, words)
-        for at, _, start, _, words in find_typed(session)
-        if len(words) <= WORDS // 3 and not words.endswith("?") and VALUE.search(words)
-    ]
+    return [(at, words) for at, words in _find_said(session, WORDS // 3) if VALUE.search(words)]
 
 
 def find_bans(session: Session) -> list[tuple[int, str]]:
     """(place, words) of the sentences a person typed that plainly forbid something."""
-    return [
-        ((at << 32) + start, words)
-        for at, _, start, _, words in find_typed(session)
-        if len(words) <= WORDS and not words.endswith("?") and plainly_forbids(words)
-    ]
+    return [(at, words) for at, words in _find_said(session, WORDS) if plainly_forbids(words)]
+
+
+def _find_said(session: Session, most: int) -> Iterator[tuple[int, str]]:
+    """(place, words) of the sentences of at most `most` characters that a person typed, without questions."""
+    for at, _, start, _, words in find_typed(session):
+        if len(words) <= most and not words.endswith("?"):
+            yield (at << 32) + start, words
 
 
 def find_rest(session: Session, listed: int) -> list[tuple[int, str]]:

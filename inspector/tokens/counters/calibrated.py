@@ -16,7 +16,7 @@ import numpy as np
 from ...session.blocks import fields_of
 from ...session.session import Session
 from ...session.tree import ASSISTANT, COMPACTION, MICRO, Bools, Ints
-from ..counter import Calibration, Counter, Longs
+from ..counter import Calibration, Counter, Longs, find_quantiles
 from ..models import model_of
 from ..reported import read_usages
 
@@ -73,22 +73,21 @@ def calibrate(session: Session, words: Longs, pictures: Longs, gaps: Longs) -> C
     whole = _without_outliers(growth, counted, usable & (gap == 0))
     why = ""
     if not _enough(counted[whole]) and _enough(counted[usable]):
-        whole, why = (
-            _without_outliers(growth, counted, usable),
-            "costs of sealed blocks are part of the factor",
-        )
+        whole = _without_outliers(growth, counted, usable)
+        why = "costs of sealed blocks are part of the factor"
     growth, counted = growth[whole], counted[whole]
     replies, total = len(counted), int(counted.sum())
-    if not _enough(counted):
+    enough = _enough(counted)
+    factor = float(growth.sum() / total) if enough else 0.0
+    if not enough:
         why = f"{replies} usable replies of {model} with {total:,} tokens between them, "
         why += f"where {REPLIES} and {TOKENS:,} are needed"
-        return Calibration(model, replies=replies, counted=total, why=why)
-    factor = float(growth.sum() / total)
-    if factor > LARGEST:
+    elif factor > LARGEST:
         why = f"{factor:,.0f} tokens are reported for each one counted, which no tokenizer explains"
+    if not enough or factor > LARGEST:
         return Calibration(model, replies=replies, counted=total, why=why)
     ratio = growth / counted
-    low, high = (_quantile(ratio, counted, share) for share in (0.1, 0.9))
+    low, high = find_quantiles(ratio, counted, 0.1, 0.9)
     return Calibration(model, factor, low, high, replies, total, True, why)
 
 
@@ -100,7 +99,7 @@ def _without_outliers(growth: Longs, counted: Longs, usable: Bools) -> Bools:
     if not usable.any():
         return usable
     ratio = np.divide(growth, counted, out=np.zeros(len(counted)), where=usable)
-    middle = _quantile(ratio[usable], counted[usable], 0.5)
+    (middle,) = find_quantiles(ratio[usable], counted[usable], 0.5)
     return usable & (ratio < middle * APART) & (ratio > middle / APART)
 
 
@@ -146,13 +145,6 @@ def _read_prompts(session: Session) -> dict[int, int]:
     parts = tree.usages[:, :3].sum(axis=1) != 0  # a total without parts is ignored
     good = (tree.role[at] == ASSISTANT) & ~tree.short & parts & (prompt > 0)
     return dict(zip(at[good].tolist(), prompt[good].tolist(), strict=True))
-
-
-def _quantile(values: np.ndarray[tuple[int], np.dtype[np.float64]], weights: Longs, share: float) -> float:
-    """The value at `share` of the weight."""
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(reached, share * reached[-1])])
 
 
 def _about(base: Counter, calibration: Calibration) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...session.blocks import Block
 from ...session.entries import Entry
 from ...session.tree import Ints
 from ...text import utf16_length
@@ -35,17 +34,14 @@ def weigh(entry: Entry) -> int:
     counted = _COUNTED.get(entry.role, ())
     for block in entry.blocks:
         if block.kind == "tool_output":
-            outputs += -(-sum(map(_part_chars, block.parts)) // 4)
+            texts = sum(utf16_length(part.text) for part in block.parts if part.kind == "text")
+            outputs -= -(texts + IMAGE_CHARS * sum(part.kind == "image" for part in block.parts)) // 4
         elif block.kind in counted:
             units += utf16_length(block.text)
     return -(-units // 4) + (outputs if entry.role in ("user", "tool") else 0)
 
 
 _COUNTED = {"user": ("text",), "assistant": ("text", "reasoning", "tool_call")}
-
-
-def _part_chars(part: Block) -> int:
-    return IMAGE_CHARS if part.kind == "image" else utf16_length(part.text) if part.kind == "text" else 0
 
 
 CHARS4_UTF16 = Counter(

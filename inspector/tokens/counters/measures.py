@@ -108,28 +108,18 @@ def _anthropic(block: Block) -> dict[str, Any]:
             return {"type": "text", "text": block.text}
 
 
-def weigh_deepseek(entry: Entry) -> int:
-    """Tokens of a message as DeepSeek's harness estimates it: UTF-16 units / 4 of each block, rounded up,
-    and 4 more for each block and for the message."""
-    return 4 + sum(map(_weigh_block, entry.blocks))
-
-
-def _weigh_block(block: Block) -> int:
+def weigh_deepseek(block: Block) -> int:
+    """Tokens of a block as DeepSeek's harness estimates it: UTF-16 units / 4, rounded up, and 4 more."""
     if isinstance(block, ToolOutput):
-        return 4 + sum(map(_weigh_block, block.parts))
+        return 4 + sum(map(weigh_deepseek, block.parts))
     text = block.name + stringify(block.input) if isinstance(block, ToolCall) else block.text
     return 4 - (-utf16_length(text) // 4)
 
 
-def weigh_strands(entry: Entry) -> int:
-    """Tokens of a message as Strands estimates it: characters / 4 of each text, characters / 2 of the JSON of
-    a call's input."""
-    return sum(map(_weigh_strands, entry.blocks))
-
-
-def _weigh_strands(block: Block) -> int:
+def weigh_strands(block: Block) -> int:
+    """Tokens of a block as Strands estimates it: characters / 4 of text, characters / 2 of a call's JSON."""
     if isinstance(block, ToolOutput):
-        return sum(map(_weigh_strands, block.parts))
+        return sum(map(weigh_strands, block.parts))
     if isinstance(block, ToolCall):
         return math.ceil(len(block.name) / 4) + math.ceil(len(json.dumps(block.input)) / 2)
     return 0 if isinstance(block, Image) else math.ceil(len(block.text) / 4)
@@ -170,29 +160,26 @@ def _agent_framework(block: Block) -> dict[str, Any]:
 def weigh_agno(entry: Entry) -> int:
     """Tokens of a message as agno estimates it: characters / 4, rounded down, of its words, of the arguments
     of each call, and of each output and its id. It is a few too low for calls without words."""
-    total = sum(_weigh_agno(block) for block in entry.blocks)
+    total = 0
+    for block in entry.blocks:
+        text = json.dumps(block.input) if isinstance(block, ToolCall) else block.text
+        total += 0 if isinstance(block, Image) else len(text) // 4
+        total += len(block.call_id) // 4 if isinstance(block, ToolOutput) else 0
     kinds = {block.kind for block in entry.blocks}
     return total + ({"text", "tool_call"} <= kinds)
 
 
-def _weigh_agno(block: Block) -> int:
-    if isinstance(block, ToolOutput):
-        return len(block.text) // 4 + len(block.call_id) // 4
-    text = json.dumps(block.input) if isinstance(block, ToolCall) else block.text
-    return 0 if isinstance(block, Image) else len(text) // 4
-
-
 def weigh_haystack(entry: Entry) -> float:
     """Tokens of a message as characters / 4 of its parts, and of the role and 4 more for each part."""
-    return sum(_weigh_haystack(entry.role, block) for block in entry.blocks) / 4
-
-
-def _weigh_haystack(role: str, block: Block) -> int:
-    if isinstance(block, ToolOutput):
-        return len("tool") + 11 + len(block.text)
-    if isinstance(block, ToolCall):
-        return len(role) + 17 + len(block.name) + len(json.dumps(block.input))
-    return len(role) + 4 + (0 if isinstance(block, Image) else len(block.text))
+    total = 0
+    for block in entry.blocks:
+        if isinstance(block, ToolOutput):
+            total += len("tool") + 11 + len(block.text)
+        elif isinstance(block, ToolCall):
+            total += len(entry.role) + 17 + len(block.name) + len(json.dumps(block.input))
+        else:
+            total += len(entry.role) + 4 + (0 if isinstance(block, Image) else len(block.text))
+    return total / 4
 
 
 PICTURE_TOKENS = 765
@@ -265,16 +252,6 @@ def count_joined(entry: Entry) -> int:
     return 0 if kinds == {"tool_output"} else 1 + ("tool_call" in kinds)
 
 
-def count_outputs(entry: Entry) -> int:
-    """Outputs of tools in a message."""
-    return sum(isinstance(block, ToolOutput) for block in entry.blocks)
-
-
-def count_said(entry: Entry) -> int:
-    """1 for a message that is not the system's."""
-    return int(entry.role != "system")
-
-
 def count_candidates(entry: Entry) -> int:
     """Items of the Responses API that are neither a user's message nor a compaction: words of a message
     are one, and each call, output and reasoning is one."""
@@ -283,11 +260,6 @@ def count_candidates(entry: Entry) -> int:
     apart = sum(block.kind in ("tool_call", "tool_output", "reasoning") for block in entry.blocks)
     words = any(block.kind in ("text", "image", "document") for block in entry.blocks)
     return apart + (words and entry.role != "user")
-
-
-def count_invocations(entry: Entry) -> int:
-    """1 for a message in which a user asks for something: it opens a turn."""
-    return int(entry.opens_turn)
 
 
 def _measure(
@@ -304,9 +276,17 @@ MEASURES: tuple[Counter, ...] = (
     _measure("ai-sdk", "characters / 4 of JSON", weigh_ai_sdk, lambda text: round((len(text) + 56) / 4)),
     _measure("cline", "characters / 3 of JSON", weigh_cline, lambda text: round((len(text) + 60) / 3)),
     _measure(
-        "deepseek", "characters / 4, 4 a block and 4 a message", weigh_deepseek, lambda t: 8 - (-len(t) // 4)
+        "deepseek",
+        "characters / 4, 4 a block and 4 a message",
+        lambda e: 4 + sum(map(weigh_deepseek, e.blocks)),
+        lambda t: 8 - (-len(t) // 4),
     ),
-    _measure("strands", "characters / 4, of JSON / 2", weigh_strands, lambda text: -(-len(text) // 4)),
+    _measure(
+        "strands",
+        "characters / 4, of JSON / 2",
+        lambda e: sum(map(weigh_strands, e.blocks)),
+        lambda text: -(-len(text) // 4),
+    ),
     _measure(
         "agent-framework", "characters / 4 of JSON", weigh_agent_framework, lambda t: (len(t) + 112) // 4
     ),
@@ -321,10 +301,15 @@ MEASURES: tuple[Counter, ...] = (
         lambda text: count_tokenx(text) + 5,
     ),
     _measure("joined", "messages, a call and its results two", count_joined, lambda text: 1),
-    _measure("said", "messages other than system's", count_said, lambda text: 1),
-    _measure("outputs", "outputs of tools", count_outputs, lambda text: 0),
+    _measure("said", "messages other than system's", lambda e: int(e.role != "system"), lambda text: 1),
+    _measure(
+        "outputs",
+        "outputs of tools",
+        lambda e: sum(isinstance(b, ToolOutput) for b in e.blocks),
+        lambda text: 0,
+    ),
     _measure("candidates", "items other than user messages", count_candidates, lambda text: 0),
-    _measure("invocations", "turns that a user opened", count_invocations, lambda text: 0),
+    _measure("invocations", "turns that a user opened", lambda e: int(e.opens_turn), lambda text: 0),
 )
 FRACTIONS: dict[str, Callable[[Entry], float]] = {"haystack": weigh_haystack, "mastra": weigh_mastra}
 """Measures whose sizes are fractions of tokens; as counters they are rounded for each message."""

