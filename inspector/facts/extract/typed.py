@@ -15,8 +15,8 @@ shape. Its sentences are statements, and none of them is a rule or a choice.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 
 from ..vocabulary import NO_END
 
@@ -258,20 +258,26 @@ def _unwrap(text: str) -> str:
     the first word of each line would not have fitted in the line before it."""
     if text.count("\n") < _FEWEST_BREAKS:
         return text
-    return _PARAGRAPH.sub(lambda match: _join_wrapped(match[0]), text)
+    paragraphs = groupby(text.split("\n"), key=lambda line: bool(line.strip()))
+    return "\n".join(_join_wrapped(list(lines)) for _, lines in paragraphs)
 
 
-def _join_wrapped(paragraph: str) -> str:
-    lines = paragraph.split("\n")
+def _join_wrapped(lines: Sequence[str]) -> str:
+    """Return the lines of a paragraph as one if an editor wrapped them."""
     width = max(map(len, lines))
-    is_wrapped = width <= _WIDEST and all(
-        len(line) + len(following.split(None, 1)[0]) >= width and not _BEGINS_ITEM.match(following)
-        for line, following in pairwise(lines)
+    is_wrapped = (
+        len(lines) > _FEWEST_BREAKS
+        and width <= _WIDEST
+        and all(
+            following.strip()
+            and len(line) + len(following.split(None, 1)[0]) >= width
+            and not _BEGINS_ITEM.match(following)
+            for line, following in pairwise(lines)
+        )
     )
-    return " ".join(lines) if is_wrapped else paragraph
+    return (" " if is_wrapped else "\n").join(lines)
 
 
-_PARAGRAPH = re.compile(r"[^\n]*\w[^\n]*(?:\n[^\n]*\w[^\n]*){2,}")
 _BEGINS_ITEM = re.compile(r"\s*(?:[-*+•>#|]|\d{1,3}[.)])\s|\s{4}|\t")
 _FEWEST_BREAKS, _WIDEST = 2, 160
 
