@@ -191,7 +191,7 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
         kind=fact.kind,
         form=cut_text(fact.form, MOST_FORM),
         title=name_form(fact.kind, fact.form, history.session.cwd),
-        head=_head(history, named),
+        head=_head(history, event, named),
         code=code,
         pick=pick,
         outcome="" if traced is None else traced.outcome,
@@ -346,10 +346,15 @@ def _label(history: FactHistory, ref: BlockRef) -> str:
     return f"turn {turn} · {name}" if turn else name
 
 
-def _head(history: FactHistory, named: list[BlockRef]) -> str:
-    """ "changed file · in 19 blocks, turns 1 to 20"."""
+def _head(history: FactHistory, event: HistoryRow, named: list[BlockRef]) -> str:
+    """ "changed file · in 19 blocks, turns 1 to 20": of a compaction, as it was right before it."""
     fact = history.fact
-    done = set(fact.operations)
+    if event.traced is None or event.again is not None:
+        done = set(fact.operations)
+    else:
+        named = [*event.traced.named]
+        refs = {*named}
+        done = {saying.operation or "" for saying in event.traced.sayings if saying.ref in refs}
     kind = _NOUNS.get(fact.kind, fact.kind)
     if fact.kind == "file":
         ways = (("created", "created file"), ("edited", "changed file"), ("deleted", "deleted file"))

@@ -1,0 +1,37 @@
+"""What the screen says of a compaction is true of what came before it, and of all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.claude_rows import Claude
+from tests.workbench.test_unknown_losses import Screen
+
+
+def edit(path: str) -> dict[str, Any]:
+    return {"file_path": path, "old_string": "a", "new_string": "b"}
+
+
+def test_a_changed_file_outside_the_project_is_no_essential_fact_and_is_counted_as_another() -> None:
+    note = "/home/ada/.claude/projects/tides/memory/NOTES.md"
+    rows = Claude().say("Make the table of tides.").use("c1", "Done.", 900, "Edit", edit(note))
+    session = rows.reply("Done.", 1_000).compact("The table is made.").say("Go on.").reply("Yes.", 400).open()
+    screen = Screen(session)
+    (row,) = session.compactions
+    assert row.missing == () and note in {traced.fact.form for traced in row.trace.select("absent")}
+    sentence = screen.ask("findings", look=screen.look)["sentence"]
+    number = len(row.trace.select("absent"))
+    others = "1 other fact is" if number == 1 else f"{number} other facts are"
+    assert sentence == f"No essential fact was lost in ◆1; {others} missing."
+
+
+def test_a_file_that_was_changed_only_later_is_no_changed_file_at_a_compaction() -> None:
+    read = {"file_path": "/w/targets.yaml"}
+    rows = Claude().say("Read the targets.").use("c1", "app", 900, "Read", read).reply("Read.", 1_000)
+    rows.compact("Nothing.").say("Change targets.yaml.")
+    session = rows.use("c2", "Done.", 500, "Edit", edit("/w/targets.yaml")).reply("Changed.", 600).open()
+    screen = Screen(session)
+    row = session.facts["targets.yaml"]
+    story = screen.ask("story", number=row.number, kind=row.kind, form=row.form, pick=screen.look)
+    assert story["head"] == "file · in 1 block, turn 1"
+    assert len(story["places"]) > 1  # of the whole file
