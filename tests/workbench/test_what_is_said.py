@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from inspector import count_tokens, make_plan
+from inspector.cli import describe_plan
 from tests.claude_rows import Claude
 from tests.workbench.test_unknown_losses import Screen
 
@@ -35,3 +37,14 @@ def test_a_file_that_was_changed_only_later_is_no_changed_file_at_a_compaction()
     story = screen.ask("story", number=row.number, kind=row.kind, form=row.form, pick=screen.look)
     assert story["head"] == "file · in 1 block, turn 1"
     assert len(story["places"]) > 1  # of the whole file
+
+
+def test_files_that_are_attached_again_are_no_part_of_the_summary() -> None:
+    text = "The tide of the harbour is high at noon. " * 60
+    rows = Claude().say("Read the tides.").use("c1", text, 900, "Read", {"file_path": "/w/tides.md"})
+    session = rows.reply("Read.", 1_000).open()
+    plan = make_plan(session, count_tokens(session), "claude-code", {"cut": "end"})
+    assert plan.notice is not None and plan.notice_tokens > 300
+    sections = describe_plan(plan)["sections"]
+    assert sections["compacted"]["after"] == plan.summary_tokens > 0
+    assert sections["user"]["after"] == plan.notice_tokens
