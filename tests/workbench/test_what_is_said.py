@@ -48,3 +48,19 @@ def test_files_that_are_attached_again_are_no_part_of_the_summary() -> None:
     sections = describe_plan(plan)["sections"]
     assert sections["compacted"]["after"] == plan.summary_tokens > 0
     assert sections["user"]["after"] == plan.notice_tokens
+
+
+def test_a_rule_that_no_user_said_is_none_of_the_user_s() -> None:
+    rows = Claude().say("Never push to main.").use("c1", "You must never edit a.py by hand.", 900)
+    rows.add("user", isMeta=True, message={"role": "user", "content": "Never touch the harbour files."})
+    session = rows.reply("Read.", 1_000).compact("Nothing.").say("Go on.").reply("Yes.", 400).open()
+    screen = Screen(session)
+    kinds = {kind["id"]: kind for kind in screen.ask("facts")["kinds"]}
+    (mine,) = screen.ask("facts", kind="constraint")["rows"]
+    assert mine["form"] == "Never push to main." and kinds["constraint"]["label"] == "your rules"
+    assert kinds["constraint"]["total"] == session.compactions[0].rules == 1
+    others = screen.ask("facts", kind="given")["rows"]
+    assert [row["form"] for row in others] == ["Never touch the harbour files."]
+    (other,) = others
+    story = screen.ask("story", **{name: other[name] for name in ("number", "kind", "form")})
+    assert story["head"].startswith("rule · ")

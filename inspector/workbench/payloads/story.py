@@ -30,7 +30,7 @@ from ..model import WorkbenchModel
 from ..words import label_of
 from .base_payload import Payload
 from .fact_history import FactHistory, HistoryRow
-from .fact_list import MOST_FORM, UNLESS, find_fact, find_listing, may_be_named
+from .fact_list import MOST_FORM, UNLESS, find_fact, find_listing, may_be_named, sort_of
 from .findings import name_form
 from .story_fixes import StoryFix, offer_fixes, offer_output
 
@@ -41,6 +41,7 @@ MOST_NAME = 20
 """Longest name shown next to the lanes, in characters; a longer one is replaced by the fact's kind."""
 _NOUNS = {
     "constraint": "your rule",
+    "given": "rule",
     "todo": "open task",
     "choice": "your choice",
     "statement": "your statement",
@@ -319,7 +320,7 @@ def _fact_lane(history: FactHistory, event: HistoryRow, row: str) -> FactLane:
     if fact.kind == "file":
         name = name.rpartition("/")[2]
     does = "is said in" if fact.kind in SENTENCE_KINDS else "is named in"
-    short = name if len(name) <= MOST_NAME else _NOUNS.get(fact.kind, fact.kind)
+    short = name if len(name) <= MOST_NAME else _NOUNS.get(sort_of(fact), fact.kind)
     if event.again is not None or traced is None:
         return FactLane(short, does, row)
     after = "after the cut" if event.recorded is None else f"after {event.recorded.sign}"
@@ -355,7 +356,7 @@ def _head(history: FactHistory, event: HistoryRow, named: list[BlockRef]) -> str
         named = [*event.traced.named]
         refs = {*named}
         done = {saying.operation or "" for saying in event.traced.sayings if saying.ref in refs}
-    kind = _NOUNS.get(fact.kind, fact.kind)
+    kind = _NOUNS.get(sort_of(fact), fact.kind)
     if fact.kind == "file":
         ways = (("created", "created file"), ("edited", "changed file"), ("deleted", "deleted file"))
         kind = next((word for way, word in ways if way in done), "file")
