@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector import count_tokens, make_plan
+from inspector import count_tokens, lint, make_plan
 from inspector.cli import describe_plan
+from inspector.facts.lint.report import write_text
 from tests.claude_rows import Claude
 from tests.workbench.test_unknown_losses import Screen
 
@@ -64,3 +65,19 @@ def test_a_rule_that_no_user_said_is_none_of_the_user_s() -> None:
     (other,) = others
     story = screen.ask("story", **{name: other[name] for name in ("number", "kind", "form")})
     assert story["head"].startswith("rule · ")
+
+
+def test_a_finding_names_the_line_of_the_change_and_what_a_command_did() -> None:
+    rows = Claude().say("Move the tides.").reply("I move them.", 800)
+    rows.use("c1", "", 900, given={"command": "mkdir -p new && git mv old/tides.py new/tides.py"})
+    rows.use("c2", "Done.", 950, "Edit", edit("/w/ebb.py")).use("c3", "new/tides.py ebb.py", 990)
+    rows.reply("Done: new/tides.py, ebb.py.", 1_000).compact("Nothing.").say("Go on.").reply("Yes.", 400)
+    # The text of a reply and its call are records of one message.
+    rows.rows[2]["message"]["id"] = rows.rows[1]["message"]["id"]
+    session = rows.open()
+    lines = write_text(lint(session), session)
+    number = {row["uuid"]: at for at, row in enumerate(rows.rows, 1)}
+    assert any(f"line {number['r2']}: The file new/tides.py, moved in turn 1" in line for line in lines), (
+        lines
+    )
+    assert any(f"line {number['r4']}: The file ebb.py, edited in turn 1" in line for line in lines), lines
