@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector import count_tokens, lint, make_plan
+import pytest
+
+from inspector import Workbench, count_tokens, lint, make_plan, open_demo
 from inspector.cli import describe_plan
+from inspector.errors import EditError
 from inspector.facts.lint.report import write_text
+from inspector.workbench.model import WorkbenchModel
 from tests.claude_rows import Claude
 from tests.workbench.test_unknown_losses import Screen
 
@@ -81,3 +85,20 @@ def test_a_finding_names_the_line_of_the_change_and_what_a_command_did() -> None
         lines
     )
     assert any(f"line {number['r4']}: The file ebb.py, edited in turn 1" in line for line in lines), lines
+
+
+def test_a_wrong_name_of_a_compaction_is_answered_with_the_names() -> None:
+    with pytest.raises(EditError, match=r'must be "plan", "recorded:1" or "cleared:1"'):
+        Workbench(open_demo()).look = "recorded:9"
+
+
+def test_encrypted_reasoning_is_not_said_to_be_counted_and_not_counted() -> None:
+    rows = Claude().say("Read the tides.")
+    for number in range(3):
+        rows.reply("Read.", 900 + number)
+        blocks = rows.rows[-1]["message"]["content"]
+        blocks.insert(0, {"type": "thinking", "thinking": "", "signature": "c2VhbGVk" * 40})
+    model = WorkbenchModel(rows.open())
+    notices = model.answer({})["_scene"]["notices"]
+    assert "Not counted: 3 blocks of sealed reasoning." in notices
+    assert not [notice for notice in notices if "counted without text" in notice]
