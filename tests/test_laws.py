@@ -240,11 +240,16 @@ def test_the_cut_table_agrees_with_the_plan_at_every_legal_cut(plan: Plan) -> No
 
 
 def sections_of(plan: Plan) -> list[int]:
-    """By hand: the head, what stands, and the summary as compacted history."""
+    """By hand: the head, what stands, the summary as compacted history, and a notice as a message."""
     sums = plan.ledger.head_sections.astype(int).tolist()
     for section, tokens in zip(plan.table.section, plan.outcome.tokens, strict=True):
         sums[section] += int(tokens)
-    sums[SECTIONS.index("compacted")] += plan.summary_tokens + plan.notice_tokens
+    sums[SECTIONS.index("compacted")] += plan.summary_tokens
+    if plan.notice is not None and plan.place is not None:
+        repeated = plan.notice.before.tokens if plan.notice.echoes(plan.place) else []
+        for section, tokens in zip(plan.table.section, repeated, strict=False):
+            sums[section] += int(tokens)
+        sums[SECTIONS.index(plan.notice.role)] += int(plan.notice.cost[plan.place])
     return sums
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..errors import ArgumentError, EditError, InspectorError, expect
 from ..planning.plan import Plan
+from ..planning.planner import make_plan
 from ..policies.base_rule import Rule
 from ..policies.builtin.recorded import RECORDED
 from ..policies.rules.carry_file_operations import CarryFileOperations
@@ -27,6 +28,8 @@ from ..session.blocks import Block, ToolCall, ToolOutput
 from ..session.queries import pair_calls
 from ..session.tree import COMPACTION
 from ..text import plural, printable
+from ..tokens.ledger import Ledger, count_tokens
+from ..tokens.memo import Memo, Same
 from .facts import SENTENCE_KINDS, Fact
 from .needed_again import shows_file, strip_number
 from .outcomes import CODE, IN_FULL, Outcome
@@ -101,14 +104,35 @@ class PairTable:
         return [str(self.refs[row]) for row in sorted(rows)]
 
 
-def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
+_LEDGERS: Memo[Ledger] = Memo(1)
+_PLANS: Memo[Plan | None] = Memo(2)
+
+
+def plan_recorded(traced: TracedFact) -> Plan | None:
+    """Return the recorded compaction that a fact was traced in, as a plan to mend; None if there is no such
+    plan. It is counted as `session.compactions` is, once for all facts of the compaction."""
+    facts, before = traced.fact.facts, traced.scene.session
+
+    def count() -> Ledger:
+        return count_tokens(facts.session, "calibrated")
+
+    def make() -> Plan | None:
+        try:
+            return make_plan(before, _LEDGERS.of(facts, count, Same(facts.session)), RECORDED)
+        except InspectorError:
+            return None
+
+    return None if traced.scene.entry is None else _PLANS.of(facts, make, Same(before.tree), before.leaf)
+
+
+def find_fixes(plan: Plan | None, traced: TracedFact) -> tuple[Fix, ...]:
     """Find edits of a plan that keep a fact, the cheapest first; before them words to ask a summariser with.
 
     Every fix but the words was planned with its edits, and the fact traced in that plan: it is there in full,
     and a block that stays holds what was needed. Pairs of calls and outputs stay whole.
 
     Args:
-        plan: The plan to mend.
+        plan: The plan to mend; None for the recorded compaction that the fact was traced in.
         traced: The fact in this plan, or in the recorded compaction that came next. Then the recorded summary
             is read in place of the placeholder.
 
@@ -129,6 +153,9 @@ def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
     >>> all(fix.price == fix.plan.after - plan.after for fix in find_fixes(plan, traced))
     True
     """
+    plan = plan or (plan_recorded(traced) if traced.stood else None)
+    if plan is None:
+        return ()
     if plan.session.leaf != traced.scene.session.leaf:
         raise EditError("plan at", str(plan.session.leaf), "the fact was traced at another moment")
     if traced.outcome == "superseded" or not traced.stood:

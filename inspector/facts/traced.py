@@ -182,21 +182,17 @@ class TracedFact(Printable):
         For a sentence, words to ask a summariser with come before them: these prove nothing.
 
         Args:
-            plan: The plan to mend. For a recorded compaction, one of the point in time right before it: the
-                recorded summary is read in place of the placeholder. Without one there are no fixes.
+            plan: The plan to mend, by default the one that the fact was traced in. For a recorded compaction,
+                one of the point in time right before it, by default the compaction as it is recorded: the
+                recorded summary is read in place of the placeholder.
 
-        >>> from inspector import count_tokens, make_plan
         >>> from inspector.demo import LOST_PATH, open_demo
         >>> from inspector.facts.trace import trace_recorded
-        >>> session = open_demo()
-        >>> recorded = trace_recorded(session)[0]
-        >>> before = recorded.scene.session
-        >>> plan = make_plan(before, count_tokens(session), "claude-code", {"cut": "end"})
-        >>> [(fix.means, fix.outcome) for fix in recorded[LOST_PATH].fixes(plan)][0]
+        >>> recorded = trace_recorded(open_demo())[0]
+        >>> [(fix.means, fix.outcome) for fix in recorded[LOST_PATH].fixes()][0]
         ('pin', 'verbatim')
         """
-        plan = plan or self.scene.plan
-        fixes: tuple[Fix, ...] = () if plan is None else ask("fixes", plan, self)
+        fixes: tuple[Fix, ...] = ask("fixes", plan or self.scene.plan, self)
         return fixes
 
     def judge(self, verdict: Verdict | Literal["withdrawn"]) -> FindingJudgement:

@@ -113,6 +113,7 @@ SENTENCES: dict[str, str] = {
     "losses: plan": "{facts} with this plan.",
     "losses: not written": "{facts} unless the summary names {them}.",
     "losses: none": "No essential fact is missing.",
+    "losses: none of": "No essential fact {was} lost {where}{others}.",
     "losses: unknown": "The losses are unknown: {why}.",
 }
 """By code. A code `a: b` is a variant of `a`."""

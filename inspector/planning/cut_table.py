@@ -34,8 +34,8 @@ class CutTable:
     """Tokens after each of the n + 1 cuts.
 
     total     int64[n+1]      the size of the next request, on the provider's scale; -1 if a cut is invalid
-    sections  int32[n+1, s]   counted tokens, by section; the summary, and the notice with the messages that
-                              it repeats, count as compacted history
+    sections  int32[n+1, s]   counted tokens, by section; the summary counts as compacted history, a notice
+                              as a message of its role
     summary   int32[n+1]      the placeholder summary alone
     outside   int64[n+1, 4]   tokens not in the file, by PARTS; with the sections they make up the total
     """
@@ -135,9 +135,7 @@ def price_cuts(
     summary = np.where(writes, stand_in.cost, 0).astype(np.int32)
     sections[:, COMPACTED] += summary
     if notice is not None:
-        sections[:, COMPACTED] += notice.cost
-        if notice.echoes(n):
-            sections[n, COMPACTED] += notice.before.tokens.sum()
+        sections += notice.sections.astype(np.int32)
     total = np.where(table.cuts.legal, sections.sum(axis=1, dtype=np.int64) + outside.sum(axis=1), -1)
     return CutTable(total, sections, summary, outside)
 

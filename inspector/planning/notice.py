@@ -13,6 +13,7 @@ from ..session.tree import Bools, Ints
 from ..text import utf16_length
 from ..tokens.counter import Longs
 from ..tokens.counters import find_counter
+from ..tokens.rows import SECTIONS, SECTIONS_OF_ROLES
 from .fates import SideFates
 
 
@@ -78,6 +79,16 @@ class PlacedNotice:
     def cost(self) -> Ints:
         """int32[n+1]: its tokens by the ledger's counter; 0 without a notice."""
         return self._price(self.table.ledger.count_texts)
+
+    @cached_property
+    def sections(self) -> Longs:
+        """int64[n+1, s]: its tokens by section. Its own are a message of its role and no part of the summary;
+        what it repeats counts where it did before."""
+        out = np.zeros((len(self.cost), len(SECTIONS)), np.int64)
+        out[:, SECTIONS.index(SECTIONS_OF_ROLES[self.role])] = self.cost
+        if self._repeats:
+            out[-1] += np.bincount(self.table.section, self.before.tokens, len(SECTIONS)).astype(np.int64)
+        return out
 
     @cached_property
     def weight(self) -> Longs:

@@ -354,6 +354,8 @@ class Corrupt(Value):
 class Turn(NamedTuple):
     """A user message and the entries up to the next one. `first` and `last` are positions on the path.
 
+    `number` is its index in `session.turns`, from 0: names such as "turn 1" and all texts count from 1.
+
     >>> from inspector import read_session
     >>> said = ("user", "assistant", "assistant", "user")
     >>> session = read_session([{"role": role, "content": "…"} for role in said])

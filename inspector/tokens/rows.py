@@ -58,8 +58,9 @@ _KIND = {kind: code for code, kind in enumerate(KINDS)}
 _SECTION = {section: code for code, section in enumerate(SECTIONS)}
 _WORDS = len(SECTIONS)  # the entry decides
 _OF_KIND = np.array([_SECTION.get(kind, _WORDS) for kind in KINDS], np.uint8)
-_SECTIONS_OF_ROLES = {"user": "user", "assistant": "assistant", "tool": "tool_output", "system": "system"}
-_OF_ROLE = np.array([_SECTION[_SECTIONS_OF_ROLES.get(role, "unknown")] for role in ROLES], np.uint8)
+SECTIONS_OF_ROLES = {"user": "user", "assistant": "assistant", "tool": "tool_output", "system": "system"}
+"""The section of a message's words, by its role."""
+_OF_ROLE = np.array([_SECTION[SECTIONS_OF_ROLES.get(role, "unknown")] for role in ROLES], np.uint8)
 _PLAIN = np.isin(KINDS, ("text", "tool_call"))
 
 

@@ -29,7 +29,7 @@ from ..replays.engine import OnProgress, ReplayTask
 from ..replays.run import Run
 from ..replays.scenario import Scenario, read_scenario
 from ..session.session import Session
-from ..text import printable
+from ..text import join_words, printable
 from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
 from .inputs import (
@@ -59,6 +59,8 @@ from .payloads.scene import DrawnPlan, Unread, draw_plan, draw_scene
 from .written_summaries import WrittenSummary, fill_in, keep
 
 MOST_WORDS = 2_000
+MOST_NAMES = 6
+"""Names of compactions that an error lists."""
 
 
 class RecordedSide(NamedTuple):
@@ -450,11 +452,13 @@ class WorkbenchModel:
         look, at = inputs["look"], inputs["at"]
         if look in ("", "plan", self.inputs["look"]):
             return inputs
-        mark = next((mark for mark in list_marks(self.session, self.history) if mark.look == look), None)
+        marks = list_marks(self.session, self.history)
+        mark = next((mark for mark in marks if mark.look == look), None)
         if mark is None:
-            raise EditError(
-                "look", look[:60], 'must be "plan", or the name of a compaction that the file records'
-            )
+            names = ['"plan"', *(f'"{other.look}"' for other in marks[:MOST_NAMES])]
+            more = len(marks) - MOST_NAMES
+            rest = [f"another of the {len(marks):,} that the file records"] if more > 0 else []
+            raise EditError("look", look[:60], f"must be {join_words([*names, *rest], 'or')}")
         return {**inputs, "at": mark.at if at == self.inputs["at"] else at}
 
     def _compare(self, plan: Plan, inputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -63,6 +63,12 @@ def pins_of(session: Session, form: str | tuple[str, str]) -> list[list[str]]:
     return [fix.changes["pins"] for fix in fixes_of(session, form) if fix.means == "pin"]
 
 
+def test_a_fact_that_a_recorded_compaction_lost_is_kept_by_a_pin_without_a_plan_of_ones_own() -> None:
+    traced = trace_recorded(lose(*mentions()))[0][PATH]
+    pins = [fix.changes["pins"] for fix in traced.fixes() if fix.means == "pin"]
+    assert pins and sorted(pins) == sorted(pins_of(lose(*mentions()), PATH))
+
+
 # By construction: what holds the value, and what only names the thing.
 
 

@@ -48,9 +48,9 @@ def test_the_cut_table_adds_up_what_stands_at_each_place(seed: int) -> None:
         assert table.summary[place] == summary
         sums[SECTIONS.index("compacted")] += summary
         if notice is not None and notice.appears(place):
-            sums[SECTIONS.index("compacted")] += int(plan.ledger.count_texts([notice.text(place)])[0])
-            if notice.echoes(place):
-                sums[SECTIONS.index("compacted")] += int(notice.before.tokens.sum())
+            sums[SECTIONS.index(notice.role)] += int(plan.ledger.count_texts([notice.text(place)])[0])
+            for row in range(len(plan.table.section)) if notice.echoes(place) else ():
+                sums[int(plan.table.section[row])] += int(notice.before.tokens[row])
         assert table.sections[place].tolist() == sums, (place, plan.policy)
         assert table.total[place] == sum(sums) + int(table.outside[place].sum())
 

@@ -69,7 +69,7 @@ def test_taken_and_kept_are_the_blocks_before_that_are_gone_and_those_that_stay(
         assert (row["taken"], row["kept"]) == (len(refs - left), len(refs & left))
 
 
-def test_the_words_name_what_they_count() -> None:
+def test_the_words_name_the_columns_that_count() -> None:
     asked = "Should the harbour lights stay green?"
     session = chain(
         user(RULE), said("The boards are drawn. " * 60), user(asked), summarised("Boards."), user("Go on.")
@@ -78,7 +78,7 @@ def test_the_words_name_what_they_count() -> None:
     model.answer({})
     (row,) = ask(model)["rows"]
     assert (row["rules"], row["todos"]) == (1, 1), "what was said last is in the column of to-dos"
-    assert row["losses"] == "Missing: 1 rule and 1 statement."
+    assert row["losses"] == "Missing: 1 rule and 1 to-do."
 
 
 def test_counts_of_a_summary_that_is_not_written_are_not_known() -> None:

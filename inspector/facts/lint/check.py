@@ -9,6 +9,7 @@ summary that a model would write, so a finding means that no rule of the policy 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +26,7 @@ from ...planning.planner import make_plan
 from ...policies.policy import Policy
 from ...policies.table import VERBATIM
 from ...redaction.cut import cut_text
-from ...session.blocks import BlockRef
+from ...session.blocks import BlockRef, ToolCall
 from ...session.queries import find_move
 from ...session.session import Session
 from ...text import printable
@@ -227,6 +228,7 @@ def _make(
     entry: str = "",
     plan: Plan | None = None,
     when: str = "",
+    at: BlockRef | None = None,
 ) -> LintFinding:
     severity: Severity = LINT_CODES[code].severity
     tier: Evidence = "recorded" if plan is None else "planned"
@@ -234,7 +236,7 @@ def _make(
     # The summary is encrypted, so it may contain the fact.
     if tier == "inferred" and severity == "error":
         severity = "warning"
-    return LintFinding(code, severity, sentence, refs, traced, tier, entry, plan, when)
+    return LintFinding(code, severity, sentence, refs, traced, tier, entry, plan, when, at)
 
 
 LOSSES = {
@@ -245,6 +247,8 @@ LOSSES = {
     "files": ("CI001", "CI006"),
 }
 """Codes of what a compaction changed or lost, the most serious first; the lists and counts go by them."""
+_MOVES = re.compile(r"(?i)\b(?:mv|move|move-item|rename-item)\s[^;&|\n]*$")
+"""The beginning of a command that moves or renames, up to a path in it."""
 _LOOKS: Memo[_Look] = Memo(2)
 _RANKS = [code for codes in LOSSES.values() for code in codes]
 _CODES = {
@@ -282,8 +286,9 @@ def check_trace(
                 judged.add(traced.fact.number)
                 continue
             with faults.isolate(f"check of a {kind}", traced.said[0] if traced.said else ""):
-                for code, sentence, when in _judge(traced, look, verdict == "lost"):
-                    findings.append(_make(code, sentence, traced.said, traced, entry, plan, when))
+                for code, sentence, at in _judge(traced, look, verdict == "lost"):
+                    when = "" if at is None else _when(traced, at)
+                    findings.append(_make(code, sentence, traced.said, traced, entry, plan, when, at))
     if not (trace.scene.is_known or trace.scene.clears):
         sentence = f"The summary of compaction {printable(entry)} cannot be read; its losses are unknown."
         ref = (BlockRef(entry, 0),)
@@ -480,28 +485,31 @@ def _may_be_lost(traced: TracedFact) -> bool:
     return 2 * len(missing) > len(subject) or any(term.sort == "value" for term in missing)
 
 
-def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str, str, str]]:
-    """Yield the codes that apply to a fact, each with its sentence and its turn.
+def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str, str, BlockRef | None]]:
+    """Yield the codes that apply to a fact, each with its sentence and the block whose turn that names.
 
     `judged` says that a reader calls it lost.
     """
     absent = traced.outcome == "absent" or (judged and traced.outcome in UNDECIDED)
-    for code, params in _find_codes(traced, look, absent):
+    for code, at, params in _find_codes(traced, look, absent):
+        when = {} if at is None else {"when": _when(traced, at)}
         kind = traced.fact.kind
         form = traced.fact.form if kind in SENTENCE_KINDS else " ".join(traced.fact.form.split())
         quoted = quote_form(kind, form, LONGEST) if kind in SENTENCE_KINDS else cut_text(form, LONGEST)
-        sentence = write(code, form=quoted, kind=kind, **params).sentence
+        sentence = write(code, form=quoted, kind=kind, **when, **params).sentence
         sentence = write("judged lost", sentence=sentence).sentence if judged and absent else sentence
-        yield code, sentence, params.get("when", "")
+        yield code, sentence, at
 
 
-def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the codes that apply to a fact, each with the parameters of its sentence."""
+def _find_codes(
+    traced: TracedFact, look: _Look, absent: bool
+) -> Iterator[tuple[str, BlockRef | None, dict[str, str]]]:
+    """Yield the codes that apply to a fact, each with the block that shows it and the sentence's values."""
     fact, kind, mentions = traced.fact, traced.fact.kind, list_mentions(traced)
     typed = [mention.ref for mention in mentions if mention.by == "user"]
     if (later := traced.replacement) is not None:
         if traced.carried and kind != "statement":
-            yield "CI015", {"value": cut_text(later.value, LONGEST), "when": _when(traced, later.ref)}
+            yield "CI015", later.ref, {"value": cut_text(later.value, LONGEST)}
     elif traced.outcome in ("changed", "contradicted"):
         # A value counts only in words of the user's own, not in pasted text.
         is_bound = is_rule(traced) and fact.form[-1:] != "?" if kind == "statement" else bool(typed)
@@ -509,12 +517,13 @@ def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple
             traced.outcome == "changed" and (kind not in _VALUES or look.find_sentence(traced) is not None)
         )
         if is_bound and is_stated:
-            params = {"sentence": describe_outcome(traced).sentence, "when": _when(traced, typed[-1])}
-            yield "CI016" if traced.outcome == "changed" else "CI017", params
+            code = "CI016" if traced.outcome == "changed" else "CI017"
+            yield code, typed[-1], {"sentence": describe_outcome(traced).sentence}
     elif kind == "file" and not absent:
         done = [mention for mention in mentions if mention.operation in ("read", *CHANGED)]
         if done and (others := [name for name in traced.others if not name.startswith("...")]):
-            yield "CI007", {"words": cut_text(traced.words, LONGEST), "other": cut_text(others[0], LONGEST)}
+            words, other = cut_text(traced.words, LONGEST), cut_text(others[0], LONGEST)
+            yield "CI007", None, {"words": words, "other": other}
     elif not absent:
         return
     elif code := _CODES.get(look.reasons[fact.number], ""):
@@ -522,23 +531,30 @@ def _find_codes(traced: TracedFact, look: _Look, absent: bool) -> Iterator[tuple
             changed = [mention for mention in mentions if mention.operation in CHANGED]
             created = [mention for mention in changed if mention.operation == "created"]
             code, last = ("CI006", created[-1]) if created else (code, changed[-1])
-            yield code, {"did": last.operation or "", "when": _when(traced, last.ref)}
+            yield code, last.ref, {"did": _name_change(traced, last)}
         else:
-            yield code, {"when": _when(traced, traced.said[-1] if kind == "todo" else typed[-1])}
+            yield code, traced.said[-1] if kind == "todo" else typed[-1], {}
     elif kind == "error":
         texts, failure = traced.scene.after.written_texts, look.find_failure(traced)
         if failure is not None and not tells_error(failure.command, fact.form, texts):
-            yield "CI004", {"when": _when(traced, failure.output)}
+            yield "CI004", failure.output, {}
     elif kind == "command":
         texts, failure = traced.scene.after.written_texts, look.failed
         if failure is not None and failure.command == fact.form and not says_failure(failure.command, texts):
-            yield "CI005", {"when": _when(traced, failure.output)}
+            yield "CI005", failure.output, {}
     elif kind in ("url", "id", "statement"):
         sentence = fact.number if kind == "statement" else look.find_sentence(traced)
         if sentence in look.pointing and look.facts.every[sentence].form[-1] != "?":
-            yield "CI020", {"when": _when(traced, typed[-1])}
+            yield "CI020", typed[-1], {}
     elif kind == "decision":
-        yield "CI010", {"when": _when(traced, traced.said[0])}
+        yield "CI010", traced.said[0], {}
+
+
+def _name_change(traced: TracedFact, change: Occurrence) -> str:
+    """Return what was done to a file: what a command moves is not created by it."""
+    block = traced.scene.session.block(change.ref)
+    moves = isinstance(block, ToolCall) and _MOVES.search(block.text[: change.start])
+    return "moved" if moves and change.operation == "created" else change.operation or ""
 
 
 def _when(traced: TracedFact, ref: BlockRef) -> str:

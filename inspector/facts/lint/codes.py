@@ -120,7 +120,7 @@ class LintFinding(Printable):
 
     `refs` are the blocks it concerns, the most relevant last; `fact` and `traced` are what is absent. `entry`
     is the recorded compaction, "" for a plan; `tier` is the evidence for the loss; `when` says in what turn
-    the fact came, "" if that is unknown.
+    the fact came, "" if that is unknown, and `at` is the block of that turn.
 
     >>> finding = LintFinding("CI006", "error", "The file src/tokens.py, created in turn 5, is absent.")
     >>> finding, finding.name
@@ -136,6 +136,7 @@ class LintFinding(Printable):
     entry: str = ""
     plan: Plan | None = field(default=None)
     when: str = ""
+    at: BlockRef | None = None
 
     @property
     def fact(self) -> Fact | None:

@@ -50,7 +50,7 @@ def write_github(findings: LintReport, session: Session, file: str) -> list[str]
     >>> from inspector.demo import open_demo
     >>> session = open_demo()
     >>> print(write_github(lint(session, rules="CI001"), session, "a,b.jsonl")[0][:64])
-    ::error file=a%2Cb.jsonl,line=79,title=CI001 edited file absent:
+    ::error file=a%2Cb.jsonl,line=69,title=CI001 edited file absent:
     """
     lines, tidy = [], _find_redactor(findings, session).clean
     for finding in findings:
@@ -114,10 +114,13 @@ def _find_redactor(findings: LintReport, session: Session) -> Redactor:
 
 
 def find_line(finding: LintFinding, session: Session) -> int | None:
-    """Return the line of the file, from 1, of the most relevant block of a finding."""
-    for ref in reversed(finding.refs):
+    """Return the line of the file, from 1, of the block that a finding's sentence is about, else of its last.
+
+    The blocks of a reply may be records of their own."""
+    for ref in filter(None, (finding.at, *reversed(finding.refs))):
         if ref.entry in session.index and (sources := session[ref.entry].sources):
-            return sources[0].line
+            apart = len(sources) == len(session[ref.entry].blocks)
+            return sources[ref.block if apart else 0].line
     return None
 
 

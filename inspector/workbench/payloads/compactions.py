@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping
 from typing import Any
 
 from ...facts.compactions import CompactionRow
-from ...facts.lint.check import find_losses
+from ...facts.lint.check import LOSSES, find_losses
 from ...facts.regret import sum_regret
-from ...facts.traced import TracedFact
 from ...session.queries import find_move
 from ...session.session import Session
 from ...text import join_words, plural
@@ -21,8 +18,8 @@ from .fact_list import find_listing
 from .findings import find_again
 from .sections import format_tokens
 
-_NOUNS = {"constraint": "rule", "todo": "to-do", "url": "URL"}
-"""What a kind of facts is called here; any other goes by its name."""
+_NOUNS = {"rules": "rule", "todos": "to-do", "errors": "error", "files": "file"}
+"""The columns of what is missing, the most serious first, and what one of it is called."""
 
 
 class CompactionCounts(Payload, frozen=True, kw_only=True):
@@ -112,23 +109,20 @@ def _describe(session: Session, look: str, row: CompactionRow, again: list[Any])
         removed_blocks = new - old
         kept_blocks -= removed_blocks
     tokens, price = sum_regret(again)
+    counts: dict[str, int] = {name: getattr(row, name) for name in LOSSES}
     return CompactionCounts(
         look=look,
         turn=row.turn,
         time=_read_time(row.time),
         taken=removed_blocks,
         kept=kept_blocks,
-        files=row.files,
-        rules=row.rules,
-        errors=row.errors,
-        todos=row.todos,
-        changed=row.changed,
+        **counts,
         known=row.known,
         again=len(again),
         again_tokens=tokens,
         again_price="" if price is None else str(price),
         summary=format_tokens(row.summary) if row.summary else row.why_unread,
-        losses=_say_losses(row.missing, row.changed, is_known=row.known),
+        losses=_say_losses(counts, is_known=row.known),
     )
 
 
@@ -150,24 +144,21 @@ def _describe_plan(model: WorkbenchModel, query: Mapping[str, Any]) -> Compactio
         again_tokens=0,
         again_price="",
         summary=format_tokens(plan.summary_tokens) if plan.summarises else "",
-        losses=_say_losses([*chain(*losses.values())], counts["changed"], is_known=not plan.is_unwritten),
+        losses=_say_losses(counts, is_known=not plan.is_unwritten),
     )
 
 
-def _say_losses(losses: Sequence[TracedFact], changed: int, *, is_known: bool) -> str:
-    """Say how many facts are missing, by their kinds, and how many of `losses`, the first ones, are changed.
+def _say_losses(counts: Mapping[str, int], *, is_known: bool) -> str:
+    """Say how many facts are missing or changed, by the names of the columns that count them.
 
-    >>> from inspector import open_demo
-    >>> row = open_demo().compactions[0]
-    >>> _say_losses(row.missing, row.changed, is_known=True)
-    'Missing: 2 rules and 2 files.'
-    >>> _say_losses([], 0, is_known=False)
+    >>> _say_losses({"changed": 1, "rules": 2, "todos": 1, "errors": 0, "files": 0}, is_known=True)
+    'Missing: 2 rules and 1 to-do. Changed: 1 fact.'
+    >>> _say_losses({}, is_known=False)
     'Missing facts: unknown.'
     """
-    kinds = Counter(traced.fact.kind for traced in losses[changed:])
-    missing = [plural(count, _NOUNS.get(kind, kind)) for kind, count in kinds.items()]
+    missing = [plural(counts[name], noun) for name, noun in _NOUNS.items() if counts.get(name)]
     parts = [f"Missing: {join_words(missing)}."] if missing else []
-    if changed:
+    if changed := counts.get("changed"):
         parts.append(f"Changed: {plural(changed, 'fact')}.")
     if parts:
         return " ".join(parts)

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import field
 
 from ...errors import EditError
-from ...facts.extract.collect import KINDS, OPERATIONS
+from ...facts.extract.collect import BY, KINDS, OPERATIONS
 from ...facts.facts import Fact, Facts
 from ...facts.outcomes import MISSING, OUTCOMES, WORST_FIRST, Outcome, read_outcome
 from ...facts.trace import find_whole, trace_facts, trace_moves
@@ -45,11 +45,14 @@ LABELS = {
     "id": "ids",
     "number": "numbers",
     "constraint": "your rules",
+    "given": "other rules",
     "choice": "your choices",
     "decision": "decisions",
     "todo": "todos",
     "statement": "your statements",
 }
+_SORTS = tuple(name for kind in KINDS for name in ((kind, "given") if kind == "constraint" else (kind,)))
+"""The kinds in the order of the list; `given` are rules that no user said: of a harness, or in an output."""
 UNLESS_NAMED = "absent unless named"
 """The short form of `UNLESS`, for a summary that is not written yet."""
 UNLESS = label_of("at_risk")
@@ -232,7 +235,7 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
         traced
         for traced in listing.order
         if (numbers is None or traced.fact.number in numbers)
-        and kind in ("", traced.fact.kind)
+        and kind in ("", sort_of(traced.fact))
         and (not outcome or (traced.outcome == outcome and traced.stood and not is_judged(model, traced)))
         and (not needle or needle in printable(traced.fact.form).casefold())
     ]
@@ -264,6 +267,15 @@ def search_facts(model: WorkbenchModel, words: str) -> list[FactHit]:
     query = {"place": len(model.plan.cuts) - 1 if place is None else place, "query": words, "to": MOST_ROWS}
     rows = list_facts(model, query).rows
     return [FactHit(row.number, row.kind, row.form, label_of(row.outcome), row.last_turn) for row in rows]
+
+
+def sort_of(fact: Fact) -> str:
+    """Return the kind under which a fact is listed: a rule that no user said is not one of the user's."""
+    if fact.kind != "constraint":
+        return fact.kind
+    facts = fact.facts
+    start, end = facts.offset[fact.number : fact.number + 2].tolist()
+    return fact.kind if (facts.by[start:end] == BY.index("user")).any() else "given"
 
 
 def _find_rounds(listing: FactListing) -> list[tuple[str, Trace]]:
@@ -341,8 +353,8 @@ def _kinds(model: WorkbenchModel, trace: Trace, numbers: set[int] | None) -> lis
     counted = [
         traced for traced in trace if traced.stood and (numbers is None or traced.fact.number in numbers)
     ]
-    totals = Counter(traced.fact.kind for traced in counted)
+    totals = Counter(sort_of(traced.fact) for traced in counted)
     for traced in counted:
-        outcomes = counts.setdefault(traced.fact.kind, dict.fromkeys(OUTCOMES, 0))
+        outcomes = counts.setdefault(sort_of(traced.fact), dict.fromkeys(OUTCOMES, 0))
         outcomes[traced.outcome] += not is_judged(model, traced)
-    return [FactKind(kind, LABELS[kind], totals[kind], counts[kind]) for kind in KINDS if kind in counts]
+    return [FactKind(kind, LABELS[kind], totals[kind], counts[kind]) for kind in _SORTS if kind in counts]

@@ -68,7 +68,6 @@ _DONE = {
 }
 """What was done to the fact of a finding; of other findings stands what it is."""
 _REGRETS: Memo[tuple[Regret, ...]] = Memo(2)
-_NOTHING = "Nothing that was changed, asked for or left open {was} lost {where}."
 
 
 class FindingRow(Payload, frozen=True):
@@ -246,7 +245,7 @@ def _of_plan(model: WorkbenchModel, listing: FactListing, place: int) -> Finding
         *_group(trace, model.session, listing.plan, faults, title, "plan"),
         *_group_judged(trace, model.session, "plan"),
     ]
-    sentence = _NOTHING.format(was="would be", where="by this plan")
+    sentence = _count_others(trace, "by this plan", "would be")
     if not model.history.marks:
         sentence = f"This file records no compaction. {sentence}"
     return _finish(place, "plan", "this plan", groups, trace, model.session, sentence, faults)
@@ -272,9 +271,9 @@ def _beside_cleared(
 
 
 def say_nothing(trace: Trace, where: str) -> str:
-    """Say that a recorded compaction lost nothing, or why that is unknown."""
+    """Say that a recorded compaction lost nothing essential, or why that is unknown."""
     if trace.scene.is_known:
-        return _NOTHING.format(was="was", where=where)
+        return _count_others(trace, where)
     clears, entry = trace.scene.clears, trace.scene.entry
     why = (
         "the file does not say which outputs were cleared"
@@ -282,6 +281,14 @@ def say_nothing(trace: Trace, where: str) -> str:
         else f"the summary is {why_unread(entry)}"
     )
     return write("losses", "unknown", why=why).sentence
+
+
+def _count_others(trace: Trace, where: str, was: str = "was") -> str:
+    """Say that no essential fact is lost, and how many others are: a file outside the project is one."""
+    number = int((trace.stood & (trace.outcome == CODE["absent"])).sum())
+    be = was if was != "was" else "is" if number == 1 else "are"
+    others = f"; {plural(number, 'other fact')} {be} missing" if number else ""
+    return write("losses", "none of", was=was, where=where, others=others).sentence
 
 
 def _finish(

@@ -32,7 +32,7 @@ from ...tokens.history import History, Segment
 from ...tokens.ledger import Ledger
 from ...tokens.models import model_of, window_of
 from ...tokens.moment import find_moment
-from ...tokens.rows import say_uncounted
+from ...tokens.rows import SEALED, say_uncounted
 from ..opening import Choice, RecordedMark, middle_place
 from ..words import label_of, say_plainly
 from .base_payload import Labelled, Payload
@@ -486,7 +486,8 @@ def _notices(session: Session, ledger: Ledger) -> list[str]:
     rows = np.flatnonzero(ledger.kind == REASONING)
     places = zip(ledger.entry[rows].tolist(), ledger.block[rows].tolist(), strict=True)
     encrypted = sum(not session.entries[at].blocks[block].text for at, block in places if at >= 0)
-    if encrypted:
+    # What is not counted is said below.
+    if (encrypted := encrypted - ledger.missing.get(SEALED, 0)) > 0:
         notices.append(f"{plural(encrypted, 'encrypted reasoning block')}: counted without text.")
     notices += [f"Not counted: {say_uncounted(number, why)}." for why, number in ledger.missing.items()]
     if stripped := int(ledger.find_stripped(session).sum()):

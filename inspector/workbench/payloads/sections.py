@@ -88,7 +88,7 @@ def sum_before(plan: Plan) -> list[int]:
 
 
 def sum_after(plan: Plan) -> list[int]:
-    """The same of what the plan leaves; a summary and a notice count as compacted history."""
+    """The same of what the plan leaves; a summary counts as compacted history."""
     after: list[int] = sum_sections(plan)[1].tolist()
     return after
 
@@ -96,13 +96,15 @@ def sum_after(plan: Plan) -> list[int]:
 def sum_sections(plan: Plan) -> tuple[Longs, Longs]:
     """int64[14] each: tokens before and after, by section, then by part that is not in the file.
 
-    They add up to `plan.before` and `plan.after`. A planned summary or notice counts as compacted
-    history.
+    They add up to `plan.before` and `plan.after`. A planned summary counts as compacted
+    history, a notice or what is attached again as a message of its role.
     """
     head = plan.ledger.head_sections
     before = head + _by_section(plan, plan.table.tokens)
     after = head + _by_section(plan, plan.outcome.tokens)
-    after[SECTIONS.index("compacted")] += plan.summary_tokens + plan.notice_tokens
+    after[SECTIONS.index("compacted")] += plan.summary_tokens
+    if plan.notice is not None and plan.place is not None:
+        after += plan.notice.sections[plan.place]
     parts = [part.tokens for part in plan.outside.parts.values()]
     return np.append(before, parts), even_out(np.append(after, list(plan.parts_after.values())))
 

@@ -30,7 +30,7 @@ from ..model import WorkbenchModel
 from ..words import label_of
 from .base_payload import Payload
 from .fact_history import FactHistory, HistoryRow
-from .fact_list import MOST_FORM, UNLESS, find_fact, find_listing, may_be_named
+from .fact_list import MOST_FORM, UNLESS, find_fact, find_listing, may_be_named, sort_of
 from .findings import name_form
 from .story_fixes import StoryFix, offer_fixes, offer_output
 
@@ -41,6 +41,7 @@ MOST_NAME = 20
 """Longest name shown next to the lanes, in characters; a longer one is replaced by the fact's kind."""
 _NOUNS = {
     "constraint": "your rule",
+    "given": "rule",
     "todo": "open task",
     "choice": "your choice",
     "statement": "your statement",
@@ -191,7 +192,7 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
         kind=fact.kind,
         form=cut_text(fact.form, MOST_FORM),
         title=name_form(fact.kind, fact.form, history.session.cwd),
-        head=_head(history, named),
+        head=_head(history, event, named),
         code=code,
         pick=pick,
         outcome="" if traced is None else traced.outcome,
@@ -319,7 +320,7 @@ def _fact_lane(history: FactHistory, event: HistoryRow, row: str) -> FactLane:
     if fact.kind == "file":
         name = name.rpartition("/")[2]
     does = "is said in" if fact.kind in SENTENCE_KINDS else "is named in"
-    short = name if len(name) <= MOST_NAME else _NOUNS.get(fact.kind, fact.kind)
+    short = name if len(name) <= MOST_NAME else _NOUNS.get(sort_of(fact), fact.kind)
     if event.again is not None or traced is None:
         return FactLane(short, does, row)
     after = "after the cut" if event.recorded is None else f"after {event.recorded.sign}"
@@ -346,11 +347,16 @@ def _label(history: FactHistory, ref: BlockRef) -> str:
     return f"turn {turn} · {name}" if turn else name
 
 
-def _head(history: FactHistory, named: list[BlockRef]) -> str:
-    """ "changed file · in 19 blocks, turns 1 to 20"."""
+def _head(history: FactHistory, event: HistoryRow, named: list[BlockRef]) -> str:
+    """ "changed file · in 19 blocks, turns 1 to 20": of a compaction, as it was right before it."""
     fact = history.fact
-    done = set(fact.operations)
-    kind = _NOUNS.get(fact.kind, fact.kind)
+    if event.traced is None or event.again is not None:
+        done = set(fact.operations)
+    else:
+        named = [*event.traced.named]
+        refs = {*named}
+        done = {saying.operation or "" for saying in event.traced.sayings if saying.ref in refs}
+    kind = _NOUNS.get(sort_of(fact), fact.kind)
     if fact.kind == "file":
         ways = (("created", "created file"), ("edited", "changed file"), ("deleted", "deleted file"))
         kind = next((word for way, word in ways if way in done), "file")
