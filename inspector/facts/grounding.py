@@ -72,6 +72,10 @@ class UngroundedLine(NamedTuple):
         return f"Line {self.line} names the {self.what} {words}; nothing it summarises does."
 
 
+_AMOUNTS = re.compile(r"\d[\w.]*(?:/\d[\w.]*)+")
+"""Amounts with a bar between them, which are no path: "0.7h/0.3h"."""
+
+
 class Sources:
     """Texts that a summary was written from, ready to be asked; `model` are those that the model wrote.
 
@@ -188,10 +192,11 @@ def _check_line(line: str, sources: Sources) -> Iterator[tuple[What, str]]:
             len(run) > 3
             and _is_file(run)
             and not run.startswith(("http:", "https:"))
-            and not _NUMBER.fullmatch(run)
+            and not (_NUMBER.fullmatch(run) or _AMOUNTS.fullmatch(run))
         ):
-            rest = rest.replace(run, " ")
-            if not (sources.has_path(run) or sources.has_words(run) or sources.has_ending(run)):
+            rest, path = rest.replace(run, " "), run.lstrip("@")
+            is_named = sources.has_path(path) or sources.has_words(path) or sources.has_ending(path)
+            if not (is_named or sources.has_words(f"@{path}")):
                 yield "path", run
     for match in _ID.finditer(rest):
         if not sources.has_id(match[0]):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.facts.grounding import ground_recorded
+from inspector.facts.grounding import Sources, check_grounding, ground_recorded
 from inspector.facts.trace import trace_recorded
 from inspector.session.blocks import Text
 from inspector.session.entries import Boundary, Entry
@@ -164,3 +164,9 @@ def test_a_message_that_the_compaction_came_before_was_said() -> None:
         late not in session.entries[i].text for i in session.path if session.entries[i].kind == "message"
     )
     assert marks(session) == ["Also paint the quay."]
+
+
+def test_a_file_is_the_same_with_and_without_the_sign_of_a_mention() -> None:
+    sources = Sources(["Read @plan.md and @src/a.py, then b.md; it took 0.7h, then 0.3h."])
+    assert not check_grounding("Read `plan.md`, `@b.md` and `src/a.py`: 0.7h/0.3h.", sources)
+    assert check_grounding("Read `@c.md`.", sources)
