@@ -537,7 +537,8 @@ class _Place:
                 and (swap[0].form[0] != swap[1].form[0] or not (self.asks or self.exact))
             ):
                 return None
-            if swap is None and len(words) == len(put) == 1 and is_misspelt(words[0], put[0]):
+            is_name = not f"{own_words}{instead}".islower()  # "Lena", "Lina"
+            if swap is None and len(words) == len(put) == 1 and not is_name and is_misspelt(words[0], put[0]):
                 return self._make("unclear", "another word", own_words, instead)
             one_word = len(words) == len(put) in (1, 2) and words[0].sort == put[0].sort
             one_word = one_word and edit.a > 0 and edit.a_end - edit.a <= 3 and len(inner) == 1
