@@ -46,6 +46,7 @@ from .opening import (
     RecordedMark,
     acts,
     choose,
+    find_known_worst,
     find_start,
     find_worst,
     list_marks,
@@ -192,17 +193,32 @@ class WorkbenchModel:
         self._start.clear()
         return untouched
 
+    def say_opening(self) -> list[str]:
+        """Say which of several recorded compactions is shown if the user chose none: the losses, which take
+        seconds, have not decided it."""
+        marks = [mark for mark in list_marks(self.session, self.history) if mark.kind == "compact"]
+        shown = self.looked_at
+        if len(marks) < 2 or shown is None or not self._is_untouched:
+            return []
+        which = f"This is {shown.mark.sign} of {len(marks)} recorded compactions, the fullest;"
+        return [f"{which} another may do more harm: `lint` lists their losses, `export` opens on the worst."]
+
     @property
     def _is_untouched(self) -> bool:
         chosen = [[self.inputs[name] for name in ("at", "policy", "cut", "since", "pins")]]
         return chosen == [[at, AUTO, "", "", []] for at in self._start] and self.looked_at is not None
 
-    def show_worst(self) -> None:
-        """Show the recorded compaction with the most harm, unless something was chosen or changed before."""
+    def show_worst(self, *, known: bool = False) -> dict[str, Any]:
+        """Show the recorded compaction with the most harm, unless something was chosen or changed before.
+
+        Return the traits to set. With `known`, show it only if the losses have been computed already.
+        """
         if self._is_untouched:
-            worst = find_worst(self.session, list_marks(self.session, self.history))
+            find = find_known_worst if known else find_worst
+            worst = find(self.session, list_marks(self.session, self.history))
             if worst is not None and worst.look != self.inputs["look"]:
-                self.answer({"look": worst.look})
+                return self.answer({"look": worst.look})
+        return {}
 
     @property
     def run(self) -> Run | None:
