@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from ..errors import EditError, InspectorError, PolicyError
 from ..planning.plan import Plan
+from ..planning.plan_words import is_rewritten
 from ..planning.planner import make_plan
 from ..planning.summary_jobs import Checkpoint
 from ..policies.builtin.recorded import RECORDED
@@ -406,6 +407,10 @@ class WorkbenchModel:
             return plan, self.choice._replace(plan=plan, acts=acts(plan))
         choice = choose(moment, self.ledger, _edits(inputs), self.window)
         choice = choice._replace(plan=self.fill_in(choice.plan))
+        if is_rewritten(choice.plan):
+            choice = choice._replace(
+                reason="The recorded compaction's cut, with a summary that was written here."
+            )
         if inputs["settings"]:
             # The settings belong to a policy: setting one chooses it.
             inputs["policy"] = choice.plan.policy.name
