@@ -68,6 +68,19 @@ def test_the_opening_is_no_edit_and_praises_no_compaction_before_all_are_read(
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
 
 
+def test_neither_a_long_name_nor_a_dialog_is_cut_off(page: Page, open_workbench: OpenWorkbench) -> None:
+    fill_page(page, 1400, 900)
+    workbench = open_workbench(make_session(), policy="openhands", window=20_000, tab="compactions")
+    workbench.look = "plan"
+    head, fits = page.locator(".ci-cp .ci-fd-head"), "box => box.scrollWidth <= box.clientWidth"
+    expect(page.locator("[data-testid=compaction][aria-current=true]")).to_contain_text("LLMSumm")
+    assert head.evaluate(fits)
+    page.get_by_test_id("export").click()
+    dialog = page.locator(".ci-exporter")
+    expect(dialog).to_contain_text("nothing is sent anywhere")
+    assert dialog.evaluate(fits)
+
+
 def test_the_counts_are_those_of_python(page: Page, open_workbench: OpenWorkbench) -> None:
     fill_page(page, 1400, 900)
     workbench = open_workbench(policy="auto")

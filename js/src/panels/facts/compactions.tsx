@@ -252,7 +252,9 @@ const Row = ({ line, most, chosen, isReached, waiting, problem, choose }: RowPro
       onClick={() => choose(line)}
     >
       <th scope="row">{line.sign}</th>
-      <td>{about.filter(Boolean).join(" · ")}</td>
+      <td class="ci-cp-about" title={about.filter(Boolean).join(" · ")}>
+        {about.filter(Boolean).join(" · ")}
+      </td>
       <td title={line.source}>
         {line.before === null ? "?" : short(line.before)} → <b>{short(line.after)}</b>
       </td>
