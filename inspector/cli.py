@@ -265,7 +265,8 @@ def _show(args: Namespace) -> list[str]:
     table = text_table(rows, (1, 2))
     head = [title] if (title := plan.session.title or plan.session.id) else []
     cost = ["", repr(bill)] if (bill := price_session(model.session)).lines else []
-    return [*head, repr(model.session), "", *_tell_plan(plan), "", *table, "", model.ledger.source, *cost]
+    told = [*_tell_plan(plan), *model.say_opening()]
+    return [*head, repr(model.session), "", *told, "", *table, "", model.ledger.source, *cost]
 
 
 def _tell_plan(plan: Plan) -> list[str]:
@@ -311,8 +312,10 @@ def _configure(args: Namespace, suffix: str = "") -> Any:
 
 
 def _plan(args: Namespace) -> list[str]:
-    plan = _open(args).plan
-    return [json.dumps(describe_plan(plan), indent=2)] if args.json else _tell_plan(plan)
+    model = _open(args)
+    if args.json:
+        return [json.dumps(describe_plan(model.plan), indent=2)]
+    return [*_tell_plan(model.plan), *model.say_opening()]
 
 
 def describe_plan(plan: Plan) -> dict[str, Any]:

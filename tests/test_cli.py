@@ -49,6 +49,23 @@ def test_show_tells_the_session_the_plan_and_its_tokens_by_section(
     assert "cache write 1h" in bill
 
 
+def test_it_says_which_of_several_compactions_it_shows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chat, path = Claude(), tmp_path / "two.jsonl"
+    for number in range(2):
+        chat.say(f"Draw the tide table of harbour {number}.")
+        chat.reply("It is drawn. " * 500, 90_000 - 50_000 * number)
+        chat.compact("The tables are drawn.")
+    chat.say("Go on.")
+    path.write_bytes(dump(chat.rows))
+    for command in ("show", "plan"):
+        assert main([command, str(path)]) == 0
+        assert "This is ◆1 of 2 recorded compactions, the fullest;" in capsys.readouterr().out
+        assert main([command, str(path), "--policy", "flue"]) == 0
+        assert "recorded compactions, the fullest" not in capsys.readouterr().out
+
+
 def test_check_tells_what_was_lost_and_ends_with_1_for_an_error(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,6 +11,7 @@ from ..formats.summary_wording import shown_summary
 from ..mixins import Framed
 from ..redaction.cut import cut_text
 from ..session.entries import Boundary
+from ..session.labels import FindingJudgement
 from ..session.queries import MarkName, find_move, number_compactions, why_unread
 from ..session.session import Session
 from ..session.tree import COMPACTION, MICRO
@@ -212,8 +213,22 @@ def list_compactions(session: Session) -> CompactionTable:
     >>> row.source, row.missing[0].outcome
     ('reported', 'absent')
     """
-    key = Same(session.tree), session.leaf, session.judgements
-    return _TABLES.of(session.facts, lambda: _build_table(session), *key)
+    return _TABLES.of(session.facts, lambda: _build_table(session), *_table_key(session))
+
+
+def known_compactions(session: Session) -> CompactionTable | None:
+    """Return the table that was computed for a session before, None if none was.
+
+    >>> session = open_demo()
+    >>> known_compactions(session) is None, session.compactions is known_compactions(session)
+    (True, True)
+    """
+    facts = vars(session).get("facts")
+    return None if facts is None else _TABLES.known(facts, *_table_key(session))
+
+
+def _table_key(session: Session) -> tuple[Same, str | None, tuple[FindingJudgement, ...]]:
+    return Same(session.tree), session.leaf, session.judgements
 
 
 def _build_table(session: Session) -> CompactionTable:

@@ -23,6 +23,7 @@ from ..text import plural
 from ..tokens.memo import Memo
 from ..tokens.models import name_entry, refuse_context_editing
 from ..tokens.prediction import MOST as MOST_ATTACHED
+from .as_recorded import find_recorded
 from .fates import BY_BOUND, BY_PAIR, REMAINS, describe_ends, describe_lost, find_standing
 from .plan import Plan
 from .summary_jobs import CAME_WHOLE
@@ -73,10 +74,19 @@ def write_recipe(plan: Plan, short: bool = False) -> str:
         parts.append(f"window={plan.table.given_window}")
     if plan.reason != plan.policy.own_reason:
         parts.append(f"reason={plan.reason!r}")
-    # A recorded summary is read from the file again.
-    has_checkpoint = plan.checkpoint is not None and plan.policy.name != RECORDED.name
+    # A recorded summary is read from the file again, unless another was written in its place.
+    is_read = plan.policy.name == RECORDED.name and not is_rewritten(plan)
+    has_checkpoint = plan.checkpoint is not None and not is_read
     written = ".with_summary(checkpoint)" if has_checkpoint else ""
     return f"make_plan({', '.join(parts)}){written}"
+
+
+def is_rewritten(plan: Plan) -> bool:
+    """Whether a plan of a recorded compaction has another summary than the recorded one."""
+    if plan.policy.name != RECORDED.name or plan.checkpoint is None or plan.place is None:
+        return False
+    recorded = find_recorded(plan.session, plan.cuts)
+    return plan.checkpoint != recorded.write_up(plan.table, plan.place)
 
 
 def shorten_name(session: Session, name: str | None) -> str | None:

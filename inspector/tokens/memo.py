@@ -85,6 +85,12 @@ class Memo(Generic[T]):
                 del values[next(iter(values))]
         return cast("T", stored)
 
+    def known(self, owner: Any, *key: Hashable) -> T | None:
+        """Return the value cached with `owner` under a key, None if it is not computed yet."""
+        memory: Memory = owner.memory
+        with memory.lock:
+            return memory.values.get(self, {}).get(key)
+
 
 class column(Generic[T]):  # noqa: N801 - used as a decorator, like property
     """A property computed once, like `functools.cached_property`, but of two threads the first one stores.

@@ -135,6 +135,10 @@ class Controller:
         """Return all traits for the first answer. Raises the errors of planning."""
         with paused_gc():
             traits = self.model.answer(inputs)
+            if not inputs.get("at") and not inputs.get("look"):
+                traits |= self.model.show_worst(known=True)
+            else:
+                self.model.take_start()  # a moment was chosen
         self.last_error, self.replaying = self.model.refused, replay
         if scenario is not None:
             self.model.choose_scenario(scenario)

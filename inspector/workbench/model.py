@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from ..errors import EditError, InspectorError, PolicyError
 from ..planning.plan import Plan
+from ..planning.plan_words import is_rewritten
 from ..planning.planner import make_plan
 from ..planning.summary_jobs import Checkpoint
 from ..policies.builtin.recorded import RECORDED
@@ -46,6 +47,7 @@ from .opening import (
     RecordedMark,
     acts,
     choose,
+    find_known_worst,
     find_start,
     find_worst,
     list_marks,
@@ -194,17 +196,32 @@ class WorkbenchModel:
         self._start.clear()
         return untouched
 
+    def say_opening(self) -> list[str]:
+        """Say which of several recorded compactions is shown if the user chose none: the losses, which take
+        seconds, have not decided it."""
+        marks = [mark for mark in list_marks(self.session, self.history) if mark.kind == "compact"]
+        shown = self.looked_at
+        if len(marks) < 2 or shown is None or not self._is_untouched:
+            return []
+        which = f"This is {shown.mark.sign} of {len(marks)} recorded compactions, the fullest;"
+        return [f"{which} another may do more harm: `lint` lists their losses, `export` opens on the worst."]
+
     @property
     def _is_untouched(self) -> bool:
         chosen = [[self.inputs[name] for name in ("at", "policy", "cut", "since", "pins")]]
         return chosen == [[at, AUTO, "", "", []] for at in self._start] and self.looked_at is not None
 
-    def show_worst(self) -> None:
-        """Show the recorded compaction with the most harm, unless something was chosen or changed before."""
+    def show_worst(self, *, known: bool = False) -> dict[str, Any]:
+        """Show the recorded compaction with the most harm, unless something was chosen or changed before.
+
+        Return the traits to set. With `known`, show it only if the losses have been computed already.
+        """
         if self._is_untouched:
-            worst = find_worst(self.session, list_marks(self.session, self.history))
+            find = find_known_worst if known else find_worst
+            worst = find(self.session, list_marks(self.session, self.history))
             if worst is not None and worst.look != self.inputs["look"]:
-                self.answer({"look": worst.look})
+                return self.answer({"look": worst.look})
+        return {}
 
     @property
     def run(self) -> Run | None:
@@ -392,6 +409,10 @@ class WorkbenchModel:
             return plan, self.choice._replace(plan=plan, acts=acts(plan))
         choice = choose(moment, self.ledger, _edits(inputs), self.window)
         choice = choice._replace(plan=self.fill_in(choice.plan))
+        if is_rewritten(choice.plan):
+            choice = choice._replace(
+                reason="The recorded compaction's cut, with a summary that was written here."
+            )
         if inputs["settings"]:
             # The settings belong to a policy: setting one chooses it.
             inputs["policy"] = choice.plan.policy.name

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..cuts import END
 from ..errors import PolicyError
+from ..facts.compactions import CompactionTable, known_compactions
 from ..planning.plan import Plan
 from ..planning.planner import make_plan
 from ..policies.builtin.recorded import RECORDED
@@ -124,8 +125,16 @@ def find_start(session: Session, history: History, ledger: Ledger) -> str:
 
 def find_worst(session: Session, marks: Iterable[RecordedMark]) -> RecordedMark | None:
     """The recorded compaction to show first, which is `session.compactions.worst`; None if none does harm."""
+    return _find_worst(session.compactions, marks)
+
+
+def find_known_worst(session: Session, marks: Iterable[RecordedMark]) -> RecordedMark | None:
+    """`find_worst`, or None if the losses have not been computed yet."""
+    return _find_worst(known_compactions(session), marks)
+
+
+def _find_worst(table: CompactionTable | None, marks: Iterable[RecordedMark]) -> RecordedMark | None:
     by_entry = {mark.entry: mark for mark in marks}
-    table = session.compactions
     if not table or table.worst.harm == (0, 0):
         return None
     return by_entry.get(table.worst.entry)

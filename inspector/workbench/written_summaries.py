@@ -41,6 +41,12 @@ class WrittenSummary(NamedTuple):
         asks = self.policy == plan.policy and self.jobs == plan.jobs
         return asks and self.entries == _read_entries(plan)
 
+    def covers(self, plan: Plan) -> bool:
+        """Whether the plan has the same jobs, or leaves out more blocks, such as pinned ones: the summary was
+        written from all that the plan summarises."""
+        same = self.policy == plan.policy and _list_whole(self.jobs) == _list_whole(plan.jobs)
+        return same and _leaves_out_more(self.jobs, plan.jobs) and self.entries == _read_entries(plan)
+
 
 @dataclass(eq=False)
 class WritingState:
@@ -75,15 +81,17 @@ class WritingState:
 
 def fill_in(plan: Plan, written: Sequence[WrittenSummary]) -> Plan:
     """Return the plan with the summary that was written for it, or the plan unchanged."""
-    own = next((summary.checkpoint for summary in reversed(written) if summary.is_for(plan)), None)
-    return plan if own is None else plan.with_summary(own)
+    own = [summary for summary in written if summary.covers(plan)]
+    own.sort(key=lambda summary: summary.is_for(plan))
+    return plan.with_summary(own[-1].checkpoint) if own else plan
 
 
 def keep(
     written: Sequence[WrittenSummary], plan: Plan, checkpoint: Checkpoint | None
 ) -> tuple[WrittenSummary, ...]:
-    """Add the summary written for a plan in place of an earlier one; None only removes the earlier one."""
-    others = [summary for summary in written if not summary.is_for(plan)]
+    """Add the summary written for a plan in place of an earlier one; None removes all that cover the plan."""
+    is_replaced = WrittenSummary.covers if checkpoint is None else WrittenSummary.is_for
+    others = [summary for summary in written if not is_replaced(summary, plan)]
     new = (
         []
         if checkpoint is None
@@ -109,8 +117,10 @@ def update_written(text: str | bytes, plan: Plan, checkpoint: Checkpoint | None,
     blank = Checkpoint(text="") if checkpoint is None else checkpoint
     new = json.loads(dump_lossless(_dump_summary(keep((), plan, blank)[0])))
     rows = [row for row in _parse_rows(text) if isinstance(row, dict)]
-    rows = [row for row in rows if any(row.get(name) != new[name] for name in _IDENTITY)]
-    if checkpoint is not None:
+    if checkpoint is None:
+        rows = [row for row in rows if not _row_covers(row, new)]
+    else:
+        rows = [row for row in rows if any(row.get(name) != new[name] for name in _IDENTITY)]
         rows.append(new)
     rows = rows[-MOST:]
     while len(rows) > 1 and len(_dump_rows(rows)) > most:
@@ -151,6 +161,26 @@ def _parse_rows(text: str | bytes) -> list[Any]:
     except (ValueError, TypeError, LookupError, RecursionError):
         return []
     return rows if isinstance(rows, list) else []
+
+
+def _row_covers(row: dict[str, Any], new: dict[str, Any]) -> bool:
+    """`WrittenSummary.covers` for stored summaries."""
+    try:
+        jobs, asked = ([SummaryJob.model_validate(job) for job in each["jobs"]] for each in (row, new))
+    except (ValueError, TypeError, LookupError):
+        return False
+    same = all(row.get(name) == new[name] for name in _IDENTITY if name != "jobs")
+    return same and _list_whole(jobs) == _list_whole(asked) and _leaves_out_more(jobs, asked)
+
+
+def _list_whole(jobs: Sequence[SummaryJob]) -> list[SummaryJob]:
+    """The jobs as if they left out no block."""
+    return [job.model_copy(update={"leave_out": ()}) for job in jobs]
+
+
+def _leaves_out_more(jobs: Sequence[SummaryJob], asked: Sequence[SummaryJob]) -> bool:
+    """Whether each of the jobs asked for leaves out at least what the written one left out."""
+    return all(set(job.leave_out) <= set(ask.leave_out) for job, ask in zip(jobs, asked, strict=True))
 
 
 def _load_row(row: Any, session: Session) -> WrittenSummary | None:

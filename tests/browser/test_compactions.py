@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+from typing import Any
+
+import pytest
 from playwright.sync_api import Page, expect
 
+from inspector.workbench import queries
 from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import fill_page
 from tests.browser.screen import find_violations, screenshot
+from tests.work import PATIENCE
 from tests.workbench.test_compactions import RULE, make_session
 
 
@@ -38,6 +44,41 @@ def test_it_opens_on_the_worst_row_and_keys_choose_another(page: Page, open_work
         fill_page(page, width, 900)
         expect(rows.first).to_be_visible()
         screenshot(page, f"compactions-{width}")
+
+
+def test_the_opening_is_no_edit_and_praises_no_compaction_before_all_are_read(
+    page: Page, open_workbench: OpenWorkbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, listed = threading.Event(), queries.QUERIES["compactions"]
+
+    def list_late(*asked: Any) -> Any:
+        assert read.wait(PATIENCE)
+        return listed(*asked)
+
+    monkeypatch.setitem(queries.QUERIES, "compactions", list_late)
+    fill_page(page, 1400, 900)
+    open_workbench(make_session(), policy="auto", window=20_000)
+    sentence = page.get_by_test_id("sentence")
+    expect(sentence).to_contain_text("Looking for what each compaction lost")
+    expect(page.get_by_test_id("losses")).to_have_count(0)
+    read.set()
+    current = page.locator("[data-testid=compaction][aria-current=true]")
+    expect(current).to_have_attribute("data-look", "recorded:2")
+    expect(page.get_by_test_id("losses")).to_have_text("1 fact is missing.")
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+
+
+def test_neither_a_long_name_nor_a_dialog_is_cut_off(page: Page, open_workbench: OpenWorkbench) -> None:
+    fill_page(page, 1400, 900)
+    workbench = open_workbench(make_session(), policy="openhands", window=20_000, tab="compactions")
+    workbench.look = "plan"
+    head, fits = page.locator(".ci-cp .ci-fd-head"), "box => box.scrollWidth <= box.clientWidth"
+    expect(page.locator("[data-testid=compaction][aria-current=true]")).to_contain_text("LLMSumm")
+    assert head.evaluate(fits)
+    page.get_by_test_id("export").click()
+    dialog = page.locator(".ci-exporter")
+    expect(dialog).to_contain_text("nothing is sent anywhere")
+    assert dialog.evaluate(fits)
 
 
 def test_the_counts_are_those_of_python(page: Page, open_workbench: OpenWorkbench) -> None:

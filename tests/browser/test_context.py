@@ -18,9 +18,10 @@ from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import fill_page
 from tests.browser.screen import screenshot
 from tests.shared import SHARED, needs_shared
+from tests.workbench.test_recorded import chain, compaction, user
+from tests.workbench.test_recorded import model as said
 
 REAL = ["pi--pi-mono/pi-before-compaction.jsonl", "claude-code--entireio-cli/cc-3auto-compactions-893l.jsonl"]
-
 
 READ = """async seconds => {
   const list = document.querySelector('[aria-label="The two requests"]')
@@ -138,6 +139,18 @@ def test_both_sides_add_up_and_a_pair_shows_what_only_one_keeps(
     for button in only.get_by_role("button").all():
         form = button.get_attribute("title")
         assert form in kept & lost, form
+
+
+def test_summaries_of_one_length_are_not_taken_for_each_other(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    texts = ["The boards are drawn.", "The tables are drawn."]
+    parts = [[user("Draw it."), said("It is drawn. " * 90), compaction(text)] for text in texts]
+    session = chain(*parts[0], *parts[1], user("Go on."), said("Yes."))
+    workbench = open_workbench(session, policy="auto", window=20_000, tab="context")
+    for number, text in enumerate(texts, 1):
+        workbench.look = f"recorded:{number}"
+        expect(page.locator(".ci-ctx-text")).to_contain_text(text)
 
 
 def test_a_chosen_block_is_shown_out_of_its_fold(page: Page, open_workbench: OpenWorkbench) -> None:

@@ -14,6 +14,12 @@ from tests.claude_rows import Claude
 
 CAP = "Spend at most $500 per run."
 LINT = "Always run the linter and the tests before a commit."
+RULES = ("Never push to the branch release/12.", "Always keep the file src/tide.py in UTF-8.")
+IS_IN_BOX = """box => {
+  const words = (box.querySelector('mark') ?? box.querySelector('[data-core]')).getBoundingClientRect()
+  const {top, bottom} = box.getBoundingClientRect()
+  return words.top >= top - 1 && words.bottom <= bottom + 1
+}"""
 SUMMARY = (
     "The importer is being moved to the new API.\n\n"
     "Limits: spend at most $600 per run. The linter and the tests are part of a commit. "
@@ -129,3 +135,20 @@ def test_what_was_said_is_in_sight_when_no_words_match(page: Page, open_workbenc
     expect(said).to_contain_text(rule)
     wait_until_still(page)
     assert said.locator(".ci-ev-paper").evaluate(IN_SIGHT, rule)
+
+
+def test_the_box_of_the_next_finding_is_at_its_own_words_and_copy_says_so(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    padding = "\n".join(f"The harbour of place {n} is drawn in blue." for n in range(12))
+    rows = Claude().say(f"{RULES[0]}\n{padding}").reply("Yes.", 900).say(f"{padding}\n{RULES[1]}")
+    session = rows.reply("Yes.", 1_000).compact("The harbours were drawn.").say("Go on.").open()
+    fill_page(page, 1400, 900)
+    open_workbench(session, policy="auto", look="recorded:1", tab="findings")
+    for rule in (*RULES, RULES[0]):
+        page.get_by_test_id("finding").filter(has_text=rule[:20]).first.dispatch_event("click")
+        expect(page.get_by_test_id("story-title")).to_contain_text(rule[:20])
+        box = page.get_by_test_id("evidence").first.locator("p")
+        assert box.evaluate(IS_IN_BOX), rule
+    page.get_by_role("button", name="copy words for /compact").click()
+    expect(page.get_by_role("button", name="copied").or_(page.get_by_text("may not copy"))).to_be_visible()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from inspector import Session
+from inspector import Session, Workbench
 from inspector.session.entries import Entry
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page.html import make
@@ -49,6 +49,16 @@ def test_it_opens_on_the_compaction_with_the_most_harm_and_only_once() -> None:
     assert model.inputs["look"] == "recorded:1", "the fullest one"
     assert (reply["worst"], reply["go"]) == ("recorded:2", True)
     assert not ask(model)["go"], "a person may go back"
+
+
+def test_losses_that_are_known_already_choose_what_it_opens_on() -> None:
+    session = make_session()
+    assert session.compactions.worst.number == 2
+    for chosen, look in ({}, "recorded:2"), ({"look": "recorded:1"}, "recorded:1"):
+        workbench = Workbench(session, window=20_000, **chosen)
+        assert workbench.look == look
+        assert not ask(workbench._controller.model)["go"]
+        workbench.close()
 
 
 def test_a_choice_is_not_moved_away_from() -> None:

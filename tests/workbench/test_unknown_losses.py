@@ -9,6 +9,7 @@ import pytest
 
 from inspector import Session, lint
 from inspector.formats.readers import read_session
+from inspector.planning.summary_jobs import Checkpoint
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page.html import make
 from inspector.workbench.queries import answer_query
@@ -149,3 +150,24 @@ def test_an_earlier_summary_that_stays_does_not_tell_what_an_encrypted_one_says(
     )
     first, second = session.compactions
     assert (first.known, second.known, second.rules, second.why_unread) == (True, False, 0, "encrypted")
+
+
+def test_a_summary_that_is_not_written_promises_nothing() -> None:
+    """Every essential fact stays as it is, but the summary is to tell of others."""
+    session = chain(
+        user("Draw the table."), said("`src/tide.py` has 3 harbours. " * 60), user(RULE), said("Yes.")
+    )
+    model = WorkbenchModel(session, "flue", window=20_000)
+    model.answer({"cut": session.entries[-2].id})
+    rows = {"from": 0, "to": len(model.plan.fate), "look": "plan"}
+    asked = {"type": "", "id": 1, "place": model.plan.place, **rows}
+    for text, known in (("", False), ("`src/tide.py` has 3 harbours.", True)):
+        if text:
+            model.adopt_summary(model.plan, Checkpoint(text=text, by="pasted"))
+        losses, findings, selected = (
+            answer_query(model, {**asked, "type": kind}) for kind in ("losses", "findings", "selection")
+        )
+        assert (losses["tone"], losses["total"]) == ("good" if known else "", 0)
+        assert ("unknown" in losses["sentence"]) is not known
+        assert ("unknown" in findings["sentence"]) is not known
+        assert (findings["known"], selected["known"], selected["missing"]) == (known, known, [])

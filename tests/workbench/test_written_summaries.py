@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import assume, given
 
@@ -16,8 +17,11 @@ from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan
 from inspector.planning.plan_words import NOT_DETERMINISTIC
 from inspector.planning.summary_jobs import Checkpoint
+from inspector.policies.policy import Edits
 from inspector.policies.registry import names_of_policies
+from inspector.policies.table import FATES
 from inspector.summaries.write import summarise
+from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.payloads.lesson import play_rules
 from inspector.workbench.payloads.provenance import BY_MODEL
@@ -95,6 +99,29 @@ def test_a_summary_stands_where_the_same_is_written_up_and_nowhere_else(
     other = make_plan(plan.session, plan.ledger, plan.policy, edits, window=plan.table.given_window)
     assert (fill_in(other, written).checkpoint is not None) == (other.jobs == plan.jobs)
     assert fill_in(other, keep(written, plan, None)).checkpoint is None
+
+
+@pytest.mark.parametrize("policy", ["auto", "flue"])
+def test_a_pin_keeps_the_summary_that_was_written_from_more(policy: str) -> None:
+    session = open_demo()
+    model = WorkbenchModel(session, policy)
+    model.answer({"at": session[session.boundaries[0][0]].parent, "look": "plan"})
+    bare = model.plan
+    model.adopt_summary(bare, Checkpoint(text="All is well.", by="pasted"))
+    summarised = bare.fate == FATES.index("summarised")
+    pin = str(bare.session.live_refs()[int(np.flatnonzero(summarised)[-1])])
+    model.answer({"pins": [pin]})
+    pinned = model.plan
+    assert pinned.checkpoint is not None and pinned.checkpoint.text == "All is well."
+    assert (pinned.fate == FATES.index("summarised")).sum() < summarised.sum()
+    # The line of code makes the same plan again, and no name says that this is what the file records.
+    names = {"session": session, "ledger": model.ledger, "make_plan": make_plan, "Edits": Edits}
+    assert eval(pinned.recipe, {**names, "checkpoint": pinned.checkpoint}).after == pinned.after
+    if policy == "auto":
+        assert draw_plan(pinned)[0].gauge.name == "As recorded, new summary + 1 pin"
+        assert model.choice is not None and "written here" in model.choice.reason
+    model.adopt_summary(pinned, None)
+    assert model.plan.checkpoint is None or model.plan.checkpoint.text != "All is well."
 
 
 def test_S0_69_a_plan_says_that_a_model_writes_only_where_one_does() -> None:

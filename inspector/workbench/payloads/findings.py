@@ -68,6 +68,7 @@ _DONE = {
 }
 """What was done to the fact of a finding; of other findings stands what it is."""
 _REGRETS: Memo[tuple[Regret, ...]] = Memo(2)
+UNWRITTEN = write("losses", "unknown", why="the summary is not written yet").sentence
 
 
 class FindingRow(Payload, frozen=True):
@@ -166,7 +167,9 @@ def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsRe
     groups = [replace(group, count=len(group.rows)) for group in parts if group.rows]
     total = sum(group.count for group in groups)
     sentence = reply.sentence
-    if reply.known:
+    if reply.look == "plan" and not groups and leaves_open(listing):
+        sentence = UNWRITTEN
+    elif reply.known:
         sentence = "" if groups else "No fact of the selected range is missing or changed."
     return replace(reply, groups=groups, total=total, unchecked="", sentence=sentence)
 
@@ -203,6 +206,8 @@ def _describe(model: WorkbenchModel, reply: FindingsReply, place: int) -> Losses
     plan = find_listing(model, place, planned=True).plan
     if not plan.outcome.changed.any():
         return LossesReply("", "good")
+    if not reply.known:
+        return LossesReply(reply.sentence, "")
     return _count_losses(reply.groups, "not written" if plan.is_unwritten else "plan")
 
 
@@ -245,10 +250,18 @@ def _of_plan(model: WorkbenchModel, listing: FactListing, place: int) -> Finding
         *_group(trace, model.session, listing.plan, faults, title, "plan"),
         *_group_judged(trace, model.session, "plan"),
     ]
-    sentence = _count_others(trace, "by this plan", "would be")
+    is_open = not _count(groups) and leaves_open(listing)
+    sentence = UNWRITTEN if is_open else _count_others(trace, "by this plan", "would be")
     if not model.history.marks:
         sentence = f"This file records no compaction. {sentence}"
-    return _finish(place, "plan", "this plan", groups, trace, model.session, sentence, faults)
+    reply = _finish(place, "plan", "this plan", groups, trace, model.session, sentence, faults)
+    return replace(reply, known=reply.known and not is_open)
+
+
+def leaves_open(listing: FactListing) -> bool:
+    """Whether the plan summarises facts, and the summary that may lose them is not written yet."""
+    trace = listing.trace
+    return listing.plan.is_unwritten and bool((trace.stood & (trace.outcome == CODE["absent"])).any())
 
 
 def _beside_cleared(

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ...errors import InspectorError
 from ...planning.fates import start_side, weigh_side
 from ...planning.plan import Plan
+from ...planning.plan_words import is_rewritten
 from ...planning.planner import make_plan
 from ...policies.builtin.recorded import RECORDED
 from ...policies.harness import (
@@ -241,6 +242,7 @@ def _name_edited(plan: Plan) -> str:
     whole = cut_text(plan.policy.title or plan.policy.name, MOST_CHARS)
     name = whole if len(whole) <= ROOM else _name_briefly(plan.policy)
     name += "" if edits.cut is None else ", cut moved"
+    name += ", new summary" if is_rewritten(plan) else ""
     return " + ".join([name, *added])
 
 

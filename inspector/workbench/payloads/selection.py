@@ -19,7 +19,7 @@ from ..model import WorkbenchModel
 from ..words import label_of
 from .base_payload import Payload
 from .fact_list import FactListing, find_listing, find_mentions, plan_at
-from .findings import FindingRow, list_findings, title_form
+from .findings import FindingRow, leaves_open, list_findings, title_form
 from .header import find_bill
 from .sentence import SentencePart
 
@@ -40,7 +40,8 @@ class SelectionReply(Payload, frozen=True, kw_only=True):
     `parts` are the rest of the sentence about it: its cost, the files changed, the retention of the blocks,
     and the missing facts. Requests are the replies recorded in the range; `cost` is their price in words, or
     "" if unknown. `facts` counts the facts stated in the range, `missing` lists the facts among them that the
-    compaction or plan on the screen lost.
+    compaction or plan on the screen lost. `known` is False if the summary may lose others: it cannot be read,
+    or is not written yet.
     """
 
     parts: list[SentencePart]
@@ -50,6 +51,7 @@ class SelectionReply(Payload, frozen=True, kw_only=True):
     cost: str
     facts: int
     missing: list[FindingRow]
+    known: bool
     files: list[ChangedFile]
     changed: int
 
@@ -98,6 +100,7 @@ def describe_selection(model: WorkbenchModel, query: Mapping[str, Any]) -> Selec
         cost=cost.words,
         facts=int(stated.sum()),
         missing=missing,
+        known=reply.known and not (reply.look == "plan" and leaves_open(listing)),
         files=files[:MOST_FILES],
         changed=len(files),
     )

@@ -981,6 +981,7 @@ export interface SelectionReply {
   cost: string;
   facts: number;
   missing: FindingRow[];
+  known: boolean;
   files: ChangedFile[];
   changed: number;
 }

@@ -119,6 +119,13 @@ export const makeActions = (
       store.show(look);
       change({ look });
     },
+    openOn(mark) {
+      store.update({ opening: false }, "look");
+      if (mark === undefined) return;
+      store.hooks.forget();
+      if (mark.at === (host.get("at") ?? "")) store.show(mark.look);
+      store.change({ at: mark.at, cut: "", look: mark.look }, false);
+    },
     takeArrived(shows) {
       const mark = store.viewState?.arrived;
       if (!mark) return;
@@ -154,7 +161,7 @@ export const makeActions = (
       if (store.viewState === undefined || store.viewState.tab === tab) return;
       keep(host, "tab", tab);
       store.hooks.forget();
-      store.update({ tab }, "tab", "row");
+      store.update({ tab, opening: false }, "tab", "row", "look");
     },
     showFactLane: factLane => store.update({ factLane }, "tracing"),
     writeSummary: write,

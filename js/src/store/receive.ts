@@ -42,6 +42,13 @@ const findArrived = (old: ViewState | undefined, { boundaries }: Scene): ViewSta
   );
 };
 
+/** The table of compactions will say which one does the most harm. */
+const opensLater = ({ boundaries }: Scene, look: string, choices: ReturnType<Store["choices"]>): boolean =>
+  choices.tab === "compactions" &&
+  choices.needsKernel === "" &&
+  look !== "plan" &&
+  boundaries.filter(mark => mark.look !== "").length > 1;
+
 export const makeReceiving = (store: Store, screen: Screen) => {
   const { host, replayState, sync } = store;
   /** Python's last data was inconsistent, and the screen says so. */
@@ -87,6 +94,7 @@ export const makeReceiving = (store: Store, screen: Screen) => {
       palette: readPalette(screen.root, scene.sections),
       ...choices,
       ...{ why: -1, settled: true, dragging: false },
+      opening: old?.opening ?? opensLater(scene, look, choices),
       ...keepView(old, scene),
       pointer: old?.pointer ?? -1,
       arrived: findArrived(old, scene),

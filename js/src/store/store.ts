@@ -137,10 +137,12 @@ export class Store {
     this.redraw("lesson");
   }
 
-  change(choices: Partial<Choices>): void {
+  /** Changes choices: as an edit, which can be undone, or as a part of the opening. */
+  change(choices: Partial<Choices>, isEdit = true): void {
     this.sync.change(choices);
     this.replayState.follow(choices);
-    this.remember(false);
+    this.remember(!isEdit);
+    this.update({ opening: false });
     this.expect();
     this.refresh("run");
   }

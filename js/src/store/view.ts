@@ -45,6 +45,8 @@ export interface ViewState {
   /** True when the plan answers the last change. */
   settled: boolean;
   dragging: boolean;
+  /** The compaction with the most harm is still looked for: the screen opens on it, and says nothing of another. */
+  opening: boolean;
   /** The last replay, if any, and its status. */
   run: Run | null;
   replay: Replay;
@@ -145,6 +147,8 @@ export interface Actions {
   moveTo(at: string): void;
   /** Shows the plan, or what the file records; that of another moment, right before it, moves there. */
   lookAt(look: string, at?: string): void;
+  /** Opens on a recorded compaction, which is no edit; without one the screen stays on what it shows. */
+  openOn(mark?: BoundaryPayload): void;
   /** Shows the compaction that the file has grown by, or only takes its banner away. */
   takeArrived(shows: boolean): void;
   choosePolicy(name: string): void;

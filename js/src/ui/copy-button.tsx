@@ -8,16 +8,22 @@ interface Props {
   kind?: string;
   title?: string;
   testid?: string;
+  /** Has the result read out. */
+  said?(message: string): void;
 }
 
-export const Copy = ({ text, words = "Copy", kind = "ci-link", title, testid }: Props) => {
+export const Copy = ({ text, words = "Copy", kind = "ci-link", title, testid, said }: Props) => {
   const [message, setMessage] = useState("");
   useEffect(() => {
     if (message === "") return;
     const timer = setTimeout(() => setMessage(""), 1600);
     return () => clearTimeout(timer);
   }, [message]);
-  const copy = async () => setMessage((await copyText(text())) ? "Copied" : "This page may not copy");
+  const copy = async () => {
+    const result = (await copyText(text())) ? "Copied" : "This page may not copy";
+    setMessage(result);
+    said?.(result);
+  };
   return (
     <button class={kind} title={title} data-testid={testid} onClick={copy}>
       {message || words}

@@ -23,7 +23,7 @@ export const makeSelectionDetails = (actions: Actions): View => {
 
 const Details = ({ viewState: { selected }, actions }: PanelProps) => {
   if (selected === null) return null;
-  const { requests, sent, cached, cost, files, changed, missing } = selected;
+  const { requests, sent, cached, cost, files, changed, missing, known } = selected;
   return (
     <>
       <h3>
@@ -46,7 +46,8 @@ const Details = ({ viewState: { selected }, actions }: PanelProps) => {
         </button>
       ))}
       <h3>
-        Missing facts <span class="ci-count">{exact(missing.length)}</span>
+        Missing facts{" "}
+        <span class="ci-count">{missing.length > 0 || known ? exact(missing.length) : "?"}</span>
       </h3>
       {missing.map(fact => (
         <button

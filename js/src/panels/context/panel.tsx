@@ -280,7 +280,7 @@ const listItems = (runs: readonly ContextRun[], folds: boolean, toggled: Readonl
     ];
   });
 
-/** All that an item shows, in a few signs. */
+/** All that an item shows: two summaries of one length are two. */
 const tellItem = (
   { run, index }: Item,
   rows: ReadonlyMap<number, ContextRow>,
@@ -290,10 +290,9 @@ const tellItem = (
   toggled: ReadonlySet<number>,
 ): string => {
   const own = run.change > 0 && run.change === change;
-  if (index < 0) return `${run.label} ${run.left} ${run.right} ${isFolded(run, folds, toggled)} ${own}`;
+  if (index < 0) return JSON.stringify([run, isFolded(run, folds, toggled), own]);
   const row = rows.get(index);
-  const cells = [row?.left, row?.right].map(cell => `${cell?.ref} ${cell?.tokens} ${cell?.text.length}`);
-  return `${cells} ${row?.left?.row === chosen || row?.right?.row === chosen} ${own}`;
+  return JSON.stringify([row, row?.left?.row === chosen || row?.right?.row === chosen, own]);
 };
 
 interface StepProps {

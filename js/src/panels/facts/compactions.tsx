@@ -53,7 +53,7 @@ const Panel = ({ viewState, actions }: PanelProps) => (
 );
 
 const Table = ({ viewState, actions }: PanelProps) => {
-  const { scene, tab, settled, dragging, place, planned, look, needsKernel, history } = viewState;
+  const { scene, tab, settled, dragging, place, planned, look, opening, history } = viewState;
   const [filter, setFilter] = useState<Filter>("all");
   const body = useRef<HTMLTableSectionElement>(null);
   const isOpen = tab === "compactions" && settled && !dragging;
@@ -69,11 +69,11 @@ const Table = ({ viewState, actions }: PanelProps) => {
   );
   // Opens on the compaction with the most harm, unless the user has chosen or changed something already.
   useEffect(() => {
+    if ((data === null && problem === "") || !(opening || data?.go)) return;
     const worst = marks.find(mark => mark.look === data?.worst);
     const isUntouched = history.undo === "" && look !== "plan" && settled && !dragging;
-    if (data?.go && isUntouched && worst !== undefined && needsKernel === "")
-      actions.lookAt(worst.look, worst.at);
-  }, [data]);
+    actions.openOn(data?.go && isUntouched ? worst : undefined);
+  }, [data, problem]);
 
   const recorded = marks.map((mark): Line => makeLine(mark, data));
   const shown = recorded.filter(line => passes(line, filter));
@@ -252,7 +252,9 @@ const Row = ({ line, most, chosen, isReached, waiting, problem, choose }: RowPro
       onClick={() => choose(line)}
     >
       <th scope="row">{line.sign}</th>
-      <td>{about.filter(Boolean).join(" · ")}</td>
+      <td class="ci-cp-about" title={about.filter(Boolean).join(" · ")}>
+        {about.filter(Boolean).join(" · ")}
+      </td>
       <td title={line.source}>
         {line.before === null ? "?" : short(line.before)} → <b>{short(line.after)}</b>
       </td>

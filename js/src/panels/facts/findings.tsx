@@ -39,7 +39,7 @@ export const Findings = ({ viewState, actions, tab = "findings", head }: Finding
     if (look !== "plan") setFixed(null);
   }, [look]);
   const shown = look === "" ? "plan" : look;
-  const isOpen = viewState.tab === tab && settled && !dragging;
+  const isOpen = viewState.tab === tab && settled && !dragging && !viewState.opening;
   const plan = JSON.stringify([planned.policy, planned.pins, planned.cut.id, planned.recipe]);
   const { rows } = viewState.tracing.filter;
   const request = { look: shown, place, ...(rows && { rowFrom: rows[0], rowTo: rows[1] }) };

@@ -1,10 +1,10 @@
 // The history of a fact: the original and what is left of it, possible fixes, and the events in order.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { exact, exactChange, plural, splitPath } from "../../model/format";
 import { TRAITS } from "../../model/outcomes";
 import type { StoryFix, StoryPassage, StoryReply } from "../../payloads/types";
 import type { Actions } from "../../store/view";
-import { copyText } from "../../ui/copy";
+import { Copy } from "../../ui/copy-button";
 
 const SIGNS = {
   "": "●",
@@ -79,9 +79,7 @@ export const Story = ({ story, isStale, actions, isPage, onFix, onJudge, onPick 
             <h4>
               <span>
                 {story.fixesTitle} ·{" "}
-                <button class="ci-link" onClick={() => copyText(story.focus)}>
-                  copy words for /compact
-                </button>
+                <Copy text={() => story.focus} words="copy words for /compact" said={actions.announce} />
               </span>
               <span class="ci-st-number">tokens</span>
               <span class="ci-st-number">{story.fixes.some(({ price }) => price) && "price"}</span>
@@ -89,12 +87,13 @@ export const Story = ({ story, isStale, actions, isPage, onFix, onJudge, onPick 
             {story.fixesNote && <p>{story.fixesNote}</p>}
             {story.fixes.map(entry => (
               <p key={entry.id} class={entry.done ? "ci-st-done" : ""} data-testid="story-fix">
-                <button
-                  class="ci-button"
-                  onClick={() => (isPage || entry.does === "Copy" ? copyText(entry.recipe) : fix(entry))}
-                >
-                  {isPage ? "Copy" : entry.does}
-                </button>
+                {isPage || entry.does === "Copy" ? (
+                  <Copy kind="ci-button" text={() => entry.recipe} said={actions.announce} />
+                ) : (
+                  <button class="ci-button" onClick={() => fix(entry)}>
+                    {entry.does}
+                  </button>
+                )}
                 <span>{isPage ? `${entry.does} ${entry.words}` : entry.words}</span>
                 <span class="ci-st-number">{exactChange(entry.tokens)}</span>
                 <span class="ci-st-number">{entry.price}</span>
@@ -208,6 +207,9 @@ const Side = ({
   actions,
   isPage,
 }: { side: StoryPassage | null } & Pick<Props, "actions" | "isPage">) => {
+  const box = useRef<HTMLParagraphElement>(null);
+  // The box stays for the next finding, whose words are elsewhere in it.
+  useLayoutEffect(() => scrollToMark(box.current), [side?.text, side?.start, side?.end]);
   if (side === null) return null;
   const { text, start, end, marks, ref } = side;
   const edges = [...new Set([0, start, end, text.length, ...marks.flatMap(mark => [mark.start, mark.end])])];
@@ -234,7 +236,7 @@ const Side = ({
         )}
       </h4>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by the keyboard */}
-      <p class={`ci-ev-paper${start === end ? " ci-ev-none" : ""}`} ref={scrollToMark} tabIndex={0}>
+      <p class={`ci-ev-paper${start === end ? " ci-ev-none" : ""}`} ref={box} tabIndex={0}>
         {pieces}
       </p>
     </section>

@@ -17,6 +17,7 @@ import { Figures } from "./figures";
 
 const NEEDS: readonly Part[] = ["scene", "plan", "look", "lesson", "settled", "selection", "range"];
 const QUIET = 1000;
+const READING = "Looking for what each compaction lost …";
 
 export const makeSentence = (actions: Actions): View => {
   const node = h("section", { class: "ci-sentence", "aria-label": "Result of the plan" });
@@ -28,8 +29,8 @@ export const makeSentence = (actions: Actions): View => {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Requested once for each settled plan; the first drawing does not wait for it. */
-  const askLosses = ({ plan, place, look, settled, dragging, scene }: ViewState) => {
-    if (!settled || dragging) return;
+  const askLosses = ({ plan, place, look, settled, dragging, opening, scene }: ViewState) => {
+    if (!settled || dragging || opening) return;
     const { policy, rules, pins, cut, summary, sentence } = plan;
     const rest = JSON.stringify(rules, (name, value) => (name === "delta" ? null : value));
     const now = JSON.stringify([
@@ -129,16 +130,17 @@ const Sentence = (props: Props) => {
 };
 
 const Says = ({ viewState, actions, losses, isAsking }: Props) => {
-  const { plan, dragging, lesson, settled } = viewState;
+  const { plan, dragging, lesson, settled, opening } = viewState;
   // While the cut is to be guessed the sentence would give it away.
   const hidden = lesson.guess?.shown === false;
   const aside = hidden ? "Where would you cut?" : sayPlayed(viewState);
   return (
     <>
       <div class="ci-says">
-        <p data-testid="sentence" aria-busy={isAsking}>
+        <p data-testid="sentence" aria-busy={isAsking || opening}>
           {aside || plan.sentence.parts.map(sayPart)}
-          {aside === "" && losses !== null && (
+          {aside === "" && opening && <span class="ci-quiet"> {READING}</span>}
+          {aside === "" && !opening && losses !== null && (
             <Losses {...{ losses, actions }} isStale={dragging || !settled} />
           )}
         </p>
