@@ -40,7 +40,7 @@ SPREAD = ("-n", str(MOST), "--dist")
 # The tests of a file share servers and pages; the slowest files come first, see tests/browser/conftest.py.
 ORDERED = ("--no-loadscope-reorder",)
 UNIT = (*PYTEST, *BARE, *SPREAD, "worksteal")
-LIMIT = 1500  # seconds; a step that hangs is ended
+LIMIT = 4200  # seconds; a step that hangs is ended
 MODEST = ("nice", "-n", "10")  # a step that takes what another one leaves
 
 
