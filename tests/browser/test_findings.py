@@ -206,6 +206,8 @@ def test_a_reader_marks_the_opening_claim_not_lost_and_takes_that_back(
 
     opened.close()
     open_workbench(file, policy="auto", tab="findings")
+    expect(page.get_by_test_id("judge")).to_have_count(2)  # the closed one stays on the page, before it
+    expect(group).to_have_count(2)
     tab, judge = page.get_by_test_id("tab-findings").last, page.get_by_test_id("judge").last
     expect(tab).to_contain_text(str(left))
     page.get_by_role("region", name="Marked not lost by you").last.get_by_test_id("finding").click()
