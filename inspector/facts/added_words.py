@@ -123,10 +123,10 @@ def _drop_quotations(
     if own is None or re.search(r"\w", text[own[0] : low] + text[high : own[1]]):
         return terms, paired
     others = [(begin - base, end - base) for begin, end in spans if (begin, end) != own]
-    kept = [
+    rest = [
         at for at, term in enumerate(terms) if not any(begin <= term.start < end for begin, end in others)
     ]
-    return [terms[at] for at in kept], {place for place, at in enumerate(kept) if at in paired}
+    return [terms[at] for at in rest], {index for index, at in enumerate(rest) if at in paired}
 
 
 def adds_words(

@@ -9,10 +9,10 @@ interface Props {
   title?: string;
   testid?: string;
   /** Has the result read out. */
-  said?(message: string): void;
+  announce?(message: string): void;
 }
 
-export const Copy = ({ text, words = "Copy", kind = "ci-link", title, testid, said }: Props) => {
+export const Copy = ({ text, words = "Copy", kind = "ci-link", title, testid, announce }: Props) => {
   const [message, setMessage] = useState("");
   useEffect(() => {
     if (message === "") return;
@@ -22,7 +22,7 @@ export const Copy = ({ text, words = "Copy", kind = "ci-link", title, testid, sa
   const copy = async () => {
     const result = (await copyText(text())) ? "Copied" : "This page may not copy";
     setMessage(result);
-    said?.(result);
+    announce?.(result);
   };
   return (
     <button class={kind} title={title} data-testid={testid} onClick={copy}>

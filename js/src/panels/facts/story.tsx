@@ -79,7 +79,7 @@ export const Story = ({ story, isStale, actions, isPage, onFix, onJudge, onPick 
             <h4>
               <span>
                 {story.fixesTitle} ·{" "}
-                <Copy text={() => story.focus} words="copy words for /compact" said={actions.announce} />
+                <Copy text={() => story.focus} words="copy words for /compact" announce={actions.announce} />
               </span>
               <span class="ci-st-number">tokens</span>
               <span class="ci-st-number">{story.fixes.some(({ price }) => price) && "price"}</span>
@@ -88,7 +88,7 @@ export const Story = ({ story, isStale, actions, isPage, onFix, onJudge, onPick 
             {story.fixes.map(entry => (
               <p key={entry.id} class={entry.done ? "ci-st-done" : ""} data-testid="story-fix">
                 {isPage || entry.does === "Copy" ? (
-                  <Copy kind="ci-button" text={() => entry.recipe} said={actions.announce} />
+                  <Copy kind="ci-button" text={() => entry.recipe} announce={actions.announce} />
                 ) : (
                   <button class="ci-button" onClick={() => fix(entry)}>
                     {entry.does}
