@@ -219,9 +219,11 @@ def list_compactions(session: Session) -> CompactionTable:
 def known_compactions(session: Session) -> CompactionTable | None:
     """Return the table that was computed for a session before, None if none was.
 
+    >>> from inspector import open_demo
     >>> session = open_demo()
-    >>> known_compactions(session) is None, session.compactions is known_compactions(session)
-    (True, True)
+    >>> table = session.compactions
+    >>> known_compactions(session) is table
+    True
     """
     facts = vars(session).get("facts")
     return None if facts is None else _TABLES.known(facts, *_table_key(session))
