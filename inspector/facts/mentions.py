@@ -42,6 +42,8 @@ log full of names."""
 
 _TRIES = 16
 """Places at which a wording is looked for before the places of its words are stored."""
+_MOST_READ = 64
+"""How many times over a long text is searched for wordings from its start."""
 
 
 class FactPattern(NamedTuple):
@@ -95,6 +97,7 @@ class SearchText:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self._read = 0  # characters that searches have read
 
     @cached_property
     def flat(self) -> str:
@@ -116,16 +119,17 @@ class SearchText:
     def has_words(self, wording: str) -> bool:
         """Whether the text contains a wording with its words whole.
 
-        In a long text, after a few places only those of the wording's rarest word are searched: a full search
-        for each of its facts would take quadratic time.
+        A long text is searched from its start until that has read it many times over. Then only the places of
+        the wording's rarest word are read: a full search for each of its facts would take quadratic time.
         """
         if len(self.flat) < LONG or not wording:
             return has_words(self.flat, wording)
-        at = self.flat.find(wording)
-        for _ in range(_TRIES):
+        at = -1
+        for _ in range(_TRIES if self._read < _MOST_READ * len(self.flat) else 0):
+            last, at = at, self.flat.find(wording, at + 1)
+            self._read += (at if at >= 0 else len(self.flat)) - last
             if at < 0 or has_words_at(self.flat, wording, at):
                 return at >= 0
-            at = self.flat.find(wording, at + 1)
         words = [(self._places.get(word.group(), ()), word.start()) for word in WORD.finditer(wording)]
         if not words:
             return has_words(self.flat, wording)
