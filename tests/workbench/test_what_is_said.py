@@ -35,13 +35,14 @@ def test_a_changed_file_outside_the_project_is_no_essential_fact_and_is_counted_
 def test_a_file_that_was_changed_only_later_is_no_changed_file_at_a_compaction() -> None:
     read = {"file_path": "/w/targets.yaml"}
     rows = Claude().say("Read the targets.").use("c1", "app", 900, "Read", read).reply("Read.", 1_000)
-    rows.compact("Nothing.").say("Change targets.yaml.")
+    rows.compact("Nothing.").say("Change targets.yaml.").use("c3", "app", 450, "Read", read)
     session = rows.use("c2", "Done.", 500, "Edit", edit("/w/targets.yaml")).reply("Changed.", 600).open()
     screen = Screen(session)
     row = session.facts["targets.yaml"]
-    story = screen.ask("story", number=row.number, kind=row.kind, form=row.form, pick=screen.look)
-    assert story["head"] == "file · in 1 block, turn 1"
-    assert len(story["places"]) > 1  # of the whole file
+    for pick in (screen.look, "again:0"):
+        story = screen.ask("story", number=row.number, kind=row.kind, form=row.form, pick=pick)
+        assert story["head"] == "file · in 1 block, turn 1"
+        assert len(story["places"]) > 1  # of the whole file
 
 
 def test_files_that_are_attached_again_are_no_part_of_the_summary() -> None:

@@ -350,12 +350,12 @@ def _label(history: FactHistory, ref: BlockRef) -> str:
 def _head(history: FactHistory, event: HistoryRow, named: list[BlockRef]) -> str:
     """ "changed file · in 19 blocks, turns 1 to 20": of a compaction, as it was right before it."""
     fact = history.fact
-    if event.traced is None or event.again is not None:
+    traced = event.traced if event.again is None else event.again.traced
+    if traced is None:
         done = set(fact.operations)
     else:
-        named = [*event.traced.named]
-        refs = {*named}
-        done = {saying.operation or "" for saying in event.traced.sayings if saying.ref in refs}
+        named, refs = [*traced.named], {*traced.named}
+        done = {mention.operation or "" for mention in traced.sayings if mention.ref in refs}
     kind = _NOUNS.get(sort_of(fact), fact.kind)
     if fact.kind == "file":
         ways = (("created", "created file"), ("edited", "changed file"), ("deleted", "deleted file"))
