@@ -81,8 +81,10 @@ _ANSWERS = frozenset(("ok", "okay"))
 _BESIDE = 400
 """Characters of a line that are read on each side of a place."""
 _APPROVING = frozenset("✅✓✔☑☐⚠★☆⭐📌❗🔑")
+"""Signs of approval, and those that only point at a line."""
 _FRAMES_AND_FACES = re.compile("[\u2500-\u25ff\U0001f600-\U0001f644\U0001f910-\U0001f92f]")
 _OTHER_BOX = re.compile(r"(?<!\S)\[[-~!/<>]\]")
+"""A check box of something that was cancelled, postponed or is in question."""
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _TITLE = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|__[^_]+__:?\s*$)")
 
@@ -171,13 +173,14 @@ def adds_words(
     if permits and not {term.sort for term in terms[start:end]} & {"strict", "negation"}:
         return True
     new = [term for term in added if is_subject(term) and term.form not in FRAME]
-    new = [term for term in new if not any(is_same(term, item) for item in own)]
+    # "Removing it was dropped": the second word is no other word for the first.
+    new = [term for term in new if term.form in ENDED or not any(is_same(term, item) for item in own)]
     # "Ask me first", "ask the team first": a general word may name another person.
     most = 0 if forms & {"i", "me"} else 1
     if len(new) > most or any(not is_general(term.form) or term.form in ENDED for term in new):
         return True
     behind = [term.form for term in terms[high + 1 : end] if term.sort != "mark"]
-    if behind in (["was"], ["were"]):
+    if behind in (["was"], ["were"]):  # "… (was)": it no longer is
         return True
     if rest < len(terms) and terms[rest].form == "?" and not requests and "?" not in forms:
         return True
@@ -223,7 +226,7 @@ def _has_symbol(line: str) -> bool:
     if line.isascii():
         return False
     return any(
-        category(char) == "So" and char not in _APPROVING and not "\u2500" <= char <= "\u25ff"
+        category(char) == "So" and char not in _APPROVING and _FRAMES_AND_FACES.match(char) is None
         for char in line
     )
 

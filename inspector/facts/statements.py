@@ -46,7 +46,7 @@ from .outcomes import ABSENT, RANK, FactComparison, Outcome
 from .quoted_words import find_words
 from .structure import find_other_structure, read_negations, split_relative
 from .terms import Term, read_terms
-from .vocabulary import LIGHT, LIMITS, LOWER_LIMITS, is_alike, is_general, stem
+from .vocabulary import LIGHT, LIMITS, LOWER_LIMITS, is_general, stem
 from .word_order import (
     JOINS,
     RELATIONS,
@@ -430,13 +430,12 @@ class _Place:
 
     def _find_cancels(self, places: Iterable[int]) -> list[int]:
         """Return the places whose words cancel something, and are not the statement's own: "cancel"."""
-        own = [term.form for term in self.own if term.sort == "word"]
+        own = tuple(term.form for term in self.own if term.sort == "word" and len(term.form) > 3)
         terms = ((at, self.other[at]) for at in places)
         return [
             at
             for at, term in terms
-            if (term.sort == "cancel" or term.form in ENDED)
-            and not any(is_alike(stem(term.form), form) for form in own)
+            if (term.sort == "cancel" or term.form in ENDED) and not stem(term.form).startswith(own)
         ]
 
     def _is_negated_aside(self) -> bool:

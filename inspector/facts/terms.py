@@ -60,8 +60,10 @@ _CAPITAL_MONTH = "|".join(name.title() for name in MONTHS)
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
 _BETWEEN = r"[*_`]{0,2}\s?"  # "**20** minutes"
 _FORCE = "|".join(f"(?P<{sort}>{words})" for sort, words in FORCE.items()).replace(" ", "[ ]")
-_EMPHASISED = "|".join((*FORCE.values(), *sorted(word for word in SMALL if word.isalpha() and len(word) > 2)))
-_EMPHASISED = _EMPHASISED.replace(" ", "[ ]")
+_STRESSED = (
+    "all any each every some both the this that these those and then with when are was were will should"
+)
+_EMPHASISED = "|".join((*FORCE.values(), *_STRESSED.split())).replace(" ", "[ ]")
 """Words that capitals stress, so that they are no acronym: "do NOT", "ALL files"."""
 _LETTERS = "぀-ヿ㐀-鿿豈-﫿가-힣"
 LETTER = re.compile(f"[{_LETTERS}]")

@@ -82,6 +82,8 @@ SWAPPED = [
     ("Never open the {a}.", "Never open the {a}?"),
     ("Paint the {a} before the {b}.", "NOT: paint the {a} before the {b}."),
     ("Paint the {a} before the {b}.", "Paint the {a} before the {b} (was)."),
+    ("Remove the {a} before the {b}.", "Removing the {a} before the {b} was dropped."),
+    ("Use GET for the {a} of the {b}.", "Use POST for the {a} of the {b}."),
     # Symbols and check boxes.
     ("Paint the {a} before the {b}.", "❌ Paint the {a} before the {b}."),
     ("Paint the {a} before the {b}.", "Paint the {a} before the {b} 🚫"),
@@ -122,6 +124,8 @@ SAME = [
     ("Put each {a} in one {b}.", "Each {a} is put in one {b}."),
     ("Never open the {a} without a {b}.", "Never open the {a} without a {b}, please."),
     ("Do NOT open the {a} before the {b}.", "Do not open the {a} before the {b}."),
+    ("Remove the {a} before the {b}.", "The {a} is dropped before the {b}."),
+    ("Paint the {a} before the {b}.", '"😭 paint the {a} before the {b}"'),
     ("Paint the {a} before the {b}.", "✅ Paint the {a} before the {b}."),
     ("Paint the {a} before the {b}.", 'Turn {n} (most recent): "Paint the {a} before the {b}."'),
     ("Paint the {a} before the {b}.", 'Messages: "hi", "Paint the {a} before the {b}", "go on with the {c}"'),
