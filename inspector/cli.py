@@ -265,8 +265,8 @@ def _show(args: Namespace) -> list[str]:
     table = text_table(rows, (1, 2))
     head = [title] if (title := plan.session.title or plan.session.id) else []
     cost = ["", repr(bill)] if (bill := price_session(model.session)).lines else []
-    told = [*_tell_plan(plan), *model.say_opening()]
-    return [*head, repr(model.session), "", *told, "", *table, "", model.ledger.source, *cost]
+    sentences = [*_tell_plan(plan), *model.describe_opening()]
+    return [*head, repr(model.session), "", *sentences, "", *table, "", model.ledger.source, *cost]
 
 
 def _tell_plan(plan: Plan) -> list[str]:
@@ -315,7 +315,7 @@ def _plan(args: Namespace) -> list[str]:
     model = _open(args)
     if args.json:
         return [json.dumps(describe_plan(model.plan), indent=2)]
-    return [*_tell_plan(model.plan), *model.say_opening()]
+    return [*_tell_plan(model.plan), *model.describe_opening()]
 
 
 def describe_plan(plan: Plan) -> dict[str, Any]:

@@ -82,10 +82,10 @@ class PlacedNotice:
 
     @cached_property
     def sections(self) -> Longs:
-        """int64[n+1, s]: its tokens by section. Its own are a message of its role and no part of the summary;
-        what it repeats counts where it did before."""
+        """int64[n+1, s]: its tokens by section: those of its own as a message of its role, repeated blocks in
+        their own sections."""
         out = np.zeros((len(self.cost), len(SECTIONS)), np.int64)
-        out[:, SECTIONS.index(SECTIONS_OF_ROLES[self.role])] = self.cost
+        out[:, SECTIONS.index(SECTIONS_OF_ROLES.get(self.role, "unknown"))] = self.cost
         if self._repeats:
             out[-1] += np.bincount(self.table.section, self.before.tokens, len(SECTIONS)).astype(np.int64)
         return out

@@ -82,7 +82,7 @@ def write_recipe(plan: Plan, short: bool = False) -> str:
 
 
 def is_rewritten(plan: Plan) -> bool:
-    """Whether a plan of a recorded compaction has another summary than the recorded one."""
+    """Return whether a plan of a recorded compaction has another summary than the recorded one."""
     if plan.policy.name != RECORDED.name or plan.checkpoint is None or plan.place is None:
         return False
     recorded = find_recorded(plan.session, plan.cuts)

@@ -261,10 +261,10 @@ def _take_summary(session: Session, groups: list[Group]) -> tuple[Group, list[Gr
     keeps, by the one before; and the other groups."""
     if not groups or not groups[0][0].summary:
         return (), groups
-    new = _is_new_summary(groups[0])
-    if not new and not any(map(_is_new_summary, groups)):
-        new = session[groups[0][0].origin[0].entry].kind == "compaction"
-    return (groups[0], groups[1:]) if new else ((), groups)
+    source = session[groups[0][0].origin[0].entry]
+    is_earlier = source.kind == "compaction" and not any(map(_is_new_summary, groups))
+    is_taken = _is_new_summary(groups[0]) or is_earlier
+    return (groups[0], groups[1:]) if is_taken else ((), groups)
 
 
 def _is_new_summary(group: Group) -> bool:

@@ -208,7 +208,8 @@ def _ask_all(plan: Plan, summariser: Summariser, calls: Calls) -> list[Reply]:
             replies[at] = answer(jobs[at])
         except BaseException as fault:
             faults[at] = fault
-            getattr(summariser, "stop", lambda: None)()
+            if (stop := getattr(summariser, "stop", None)) is not None:
+                stop()
 
     threads = [threading.Thread(target=work, args=(at,), daemon=True) for at in range(1, len(jobs))]
     for thread in threads:

@@ -89,7 +89,7 @@ def price_steps(
     least = (price.minimum or 0) if price else 0
     read = np.where((cached >= least) & (ttl is not None), cached, 0)
     written = np.where((sent >= least) & (ttl is not None), sent - read, 0)
-    calls, lifetime = tuple(summaries), check_ttl(ttl or "5m")
+    calls, lifetime = tuple(summaries), "5m" if ttl is None else check_ttl(ttl)
     asking, reading, writing, answering = np.array(list(map(_split, calls)), np.int64).reshape(-1, 4).T
     resets = np.stack([cached, before - cached, sent - cached], axis=1)
     return Bill(
@@ -330,16 +330,16 @@ def _describe_gaps(
             f"has, because the usage was recorded during streaming: {spent.reported:,}, counted as "
             f"{spent.counted:,} ({spent.counter})."
         )
-    nothing, missing = "no usage, so the cost is unknown.", "so that cost is not in the bill."
-    for number, singular, several, rest in zip(
-        silent,
-        ("reply reports", "run of sub-agents is", "recorded compaction reports"),
-        ("replies report", "runs of sub-agents are", "recorded compactions report"),
-        (nothing, f"recorded without some requests, {missing}", f"no usage, {missing}"),
-        strict=True,
-    ):
-        if number:
-            yield f"{plural(number, singular, several)} {rest}"
+    replies, subagents, compactions = silent
+    if replies:
+        count = plural(replies, "reply reports", "replies report")
+        yield f"{count} no usage, so the cost is unknown."
+    if subagents:
+        runs = plural(subagents, "run of sub-agents is", "runs of sub-agents are")
+        yield f"{runs} recorded without some requests, so that cost is not in the bill."
+    if compactions:
+        count = plural(compactions, "recorded compaction reports", "recorded compactions report")
+        yield f"{count} no usage, so that cost is not in the bill."
 
 
 class BreakEven(NamedTuple):

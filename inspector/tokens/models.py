@@ -248,8 +248,8 @@ def image_tokens(width: int | None, height: int | None, model: str | None = None
     """Visual tokens of an image of `width` x `height` pixels; None if the size or the model is unknown.
 
     One token per 28 x 28 patch, after shrinking to the largest size of the same shape that keeps within
-    the longest edge and the most tokens: larger ones from Claude 4.7 on. A model that the file does not name
-    sees as the older ones; of other makers' models no figures are here. Source: vision.
+    the longest edge and the most tokens. Both limits are higher from Claude 4.7 on; for a model that is not
+    known the lower ones apply. None for models of other vendors. Source: vision.
 
     >>> image_tokens(1920, 1080), image_tokens(1920, 1080, "claude-opus-4-7")
     (1560, 2691)

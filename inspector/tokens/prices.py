@@ -104,7 +104,7 @@ class Price(Value):
         return money * MILLION / self.input if self.input else float("inf")
 
     def amount(self, total: float) -> Money:
-        """Return an amount at this price, in billionths."""
+        """Return a total in this price's currency, rounded to nine decimals."""
         return Money(Decimal(repr(round(total, 9))), self.currency, self.note)
 
     @property

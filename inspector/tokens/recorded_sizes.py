@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ..session.entries import Entry
 from ..session.queries import find_end
 from ..session.session import Session
 from .ledger import Ledger
@@ -186,15 +187,18 @@ def _find_reported(sizes: RequestSizes, where: int, end: int) -> ContextSize | N
     later = np.flatnonzero(np.isin(path[end + 1 :], session.tree.bounded))
     stop = end + 1 + int(later[0]) if len(later) else len(path)
     rows = np.flatnonzero((sizes.at > end) & (sizes.at < stop))
-    replies = [session.entries[at] for at in path[sizes.at].tolist()]
+
+    def reply(row: int) -> Entry:
+        return session.entries[int(path[sizes.at[row]])]
+
     before = int(np.searchsorted(sizes.at, where)) - 1
-    former = replies[before].model if before >= 0 else None
+    former = reply(before).model if before >= 0 else None
     passed: list[tuple[ContextSize, int]] = []
     for row in rows.tolist():
-        request, model = int(sizes.prompt[row]), replies[row].model
+        request, model = int(sizes.prompt[row]), reply(row).model
         added = round(sizes.scale.middle * int(sizes.counted[row] - sizes.full[end]))
         tokens = request - added
-        size = ContextSize(tokens, "reported", tokens, tokens, replies[row].id, request, added)
+        size = ContextSize(tokens, "reported", tokens, tokens, reply(row).id, request, added)
         if tokens <= 0:
             continue
         if former is None or model in (None, former):

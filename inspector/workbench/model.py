@@ -196,7 +196,7 @@ class WorkbenchModel:
         self._start.clear()
         return untouched
 
-    def say_opening(self) -> list[str]:
+    def describe_opening(self) -> list[str]:
         """Say which of several recorded compactions is shown if the user chose none: the losses, which take
         seconds, have not decided it."""
         marks = [mark for mark in list_marks(self.session, self.history) if mark.kind == "compact"]

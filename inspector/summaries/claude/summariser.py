@@ -239,7 +239,7 @@ Work = Callable[[ApiCall], None]
 
 
 class ClaudeClient:
-    """Requests to a Claude model: their redaction, their progress, and the end of all that are under way."""
+    """Base of the Claude clients: it redacts and sends requests, reports their progress, and cancels them."""
 
     provider = "anthropic"
 
@@ -252,13 +252,18 @@ class ClaudeClient:
         prices: Mapping[str, Price],
         tell: OnSummaryProgress | None,
     ) -> None:
-        self.asking, self.model, self.prices, self.tell = asking, asking.model, prices, tell
+        self.asking, self.prices, self.tell = asking, prices, tell
         self.max_retries, self.base_url, self.timeout = max_retries, base_url, timeout
         self.events: list[AuditEvent] = []
         self._calls: set[ApiCall] = set()
         self.stops = 0
         self._last_redactor: tuple[Session, Redactor] | None = None
         self._lock = threading.Lock()
+
+    @property
+    def model(self) -> str:
+        """The model that is asked."""
+        return self.asking.model
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r})"
@@ -391,7 +396,17 @@ class ClaudeSummariser(ClaudeClient):
         find_prompt(prompt)
         options = model, focus, dict(additions), cache, effort, prompt, keep_names(keep), personal
         super().__init__(RequestOptions(*options), max_retries, base_url, timeout, prices, tell)
-        self.by, self.prompt, self.provider_side = model, prompt, provider_side
+        self.provider_side = provider_side
+
+    @property
+    def by(self) -> str:
+        """Who writes: the model."""
+        return self.model
+
+    @property
+    def prompt(self) -> str:
+        """The name of the prompt."""
+        return self.asking.prompt
 
     def __call__(self, job: SummaryJob, session: Session) -> Reply:
         """Ask for one job's summary."""

@@ -35,7 +35,8 @@ def weigh(entry: Entry) -> int:
     for block in entry.blocks:
         if block.kind == "tool_output":
             texts = sum(utf16_length(part.text) for part in block.parts if part.kind == "text")
-            outputs -= -(texts + IMAGE_CHARS * sum(part.kind == "image" for part in block.parts)) // 4
+            chars = texts + IMAGE_CHARS * sum(part.kind == "image" for part in block.parts)
+            outputs += -(-chars // 4)
         elif block.kind in counted:
             units += utf16_length(block.text)
     return -(-units // 4) + (outputs if entry.role in ("user", "tool") else 0)
