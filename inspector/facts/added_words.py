@@ -76,7 +76,10 @@ _WHETHER = frozenset(("whether", stem("whether")))
 _DEEPEST, _LONGEST, _REACH = 3, 80, 20_000
 """Headings that are read above a place, characters of the longest, and of the text that is searched."""
 _QUOTATION = re.compile(r"\"[^\"\n]{1,2000}\"|“[^”\n]{1,2000}”")
+_GOES_ON = re.compile(r"""["”'’»*_`)\]]+[ \t]*[a-z]|["”'’»*_`)\]]*[ \t]*[(,:;→–—-]""")
+"""What follows a mark that does not end its sentence: '"Use tabs." was dropped', "Use tabs. (dropped)"."""
 _CAUSE = stem("because")
+_NUMBERED = frozenset(("turn", stem("message")))
 _ANSWERS = frozenset(("ok", "okay"))
 _BESIDE = 400
 """Characters of a line that are read on each side of a place."""
@@ -101,12 +104,34 @@ def is_changed(
         paired: Indices of those that are the statement's.
         own: The terms of the statement.
     """
-    terms, paired = _drop_quotations(text, start, terms, paired)
+    terms, paired = _drop_quotations(text, start, *_drop_inner_marks(text, start, terms, paired))
     return (
         adds_words(terms, paired, own, is_listed(text, start))
         or is_under(text, start, own)
         or is_marked(text, start)
     )
+
+
+def goes_on(text: str, end: int) -> bool:
+    """Return whether a sentence goes on behind the mark that ends at an offset.
+
+    >>> goes_on('"Use tabs." was dropped', 10), goes_on("Use tabs. Fix the test.", 9)
+    (True, False)
+    """
+    return _GOES_ON.match(text, end) is not None
+
+
+def _drop_inner_marks(
+    text: str, start: int, terms: Sequence[Term], paired: AbstractSet[int]
+) -> tuple[Sequence[Term], AbstractSet[int]]:
+    """Return the terms of a sentence without the marks in it that do not end it."""
+    base = start - terms[min(paired)].start
+    rest = [
+        at
+        for at, term in enumerate(terms)
+        if at in paired or not _is_mark(term, _ENDS) or not goes_on(text, base + term.end)
+    ]
+    return [terms[at] for at in rest], {index for index, at in enumerate(rest) if at in paired}
 
 
 def _drop_quotations(
@@ -152,7 +177,7 @@ def adds_words(
     """
     low, high = min(paired), max(paired)
     start = next((at + 1 for at in range(low - 1, -1, -1) if _is_mark(terms[at], _ENDS + ";")), 0)
-    marks = _ENDS + (";(" if listed else ";")
+    marks = _ENDS + (";(→–—-" if listed else ";")
     after = range(high + 1, len(terms))
     end = next((at for at in after if _is_mark(terms[at], marks) or terms[at].form == _CAUSE), len(terms))
     rest = next((at for at in range(end, len(terms)) if _is_mark(terms[at], _ENDS)), len(terms))
@@ -164,23 +189,27 @@ def adds_words(
     requests |= {
         at for at in range(start, low) if terms[at].form in _ANSWERS and _is_mark(terms[at + 1], ",")
     }
-    added = [
-        terms[at] for at in range(colon, end) if at not in paired | requests and terms[at].form not in forms
-    ]
-    if any(term.form in _WHETHER | _MODALS or term.sort in ("cancel", "soft") for term in added):
+    added = [at for at in range(colon, end) if at not in paired | requests and terms[at].form not in forms]
+    if any(terms[at].form in _WHETHER | _MODALS or terms[at].sort in ("cancel", "soft") for at in added):
         return True
-    permits = any(term.sort == "permission" for term in added) and "permission" not in sorts
+    permits = any(terms[at].sort == "permission" for at in added) and "permission" not in sorts
     if permits and not {term.sort for term in terms[start:end]} & {"strict", "negation"}:
         return True
-    new = [term for term in added if is_subject(term) and term.form not in FRAME]
+    new = [at for at in added if is_subject(terms[at]) and terms[at].form not in FRAME]
+    new = [at for at in new if terms[at].sort != "value" or terms[at - 1].form not in _NUMBERED]  # "turn 3"
     # "Removing it was dropped": the second word is no other word for the first.
-    new = [term for term in new if term.form in ENDED or not any(is_same(term, item) for item in own)]
-    # "Ask me first", "ask the team first": a general word may name another person.
+    new = [
+        at for at in new if terms[at].form in ENDED or not any(is_same(terms[at], item) for item in own)
+    ]
+    # A general word inside the statement says it in other words: "sent as email". Beside the statement it
+    # may change it ("moved the rule to …"), and for "ask me first", "ask the team first" names another person.
     most = 0 if forms & {"i", "me"} else 1
-    if len(new) > most or any(not is_general(term.form) or term.form in ENDED for term in new):
+    if len(new) > most or any(
+        not low < at < high or not is_general(terms[at].form) or terms[at].form in ENDED for at in new
+    ):
         return True
     behind = [term.form for term in terms[high + 1 : end] if term.sort != "mark"]
-    if behind in (["was"], ["were"]):  # "… (was)": it no longer is
+    if behind in (["was"], ["were"]) or behind[:2] == ["is", "no"]:  # "… (was)", "… is no more"
         return True
     if rest < len(terms) and terms[rest].form == "?" and not requests and "?" not in forms:
         return True

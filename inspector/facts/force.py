@@ -19,7 +19,9 @@ EXCEPTIONS = frozenset(form for word in ("unless", "except", "apart") for form i
 _UNTIL = frozenset(map(stem, ["before", "until", "unless", "till"]))
 CONDITIONS = _UNTIL | _AFTER | {"without"}
 """Forms that begin a condition."""
-ENDED = frozenset(map(stem, ["removed", "dropped", "lifted", "gone", "voided"]))
+ENDED = frozenset(
+    map(stem, "removed deleted erased dropped lifted gone voided retracted reverted withdrawn".split())
+)
 _CLOSE = 30
 """Terms of a clause in which a word that belongs to another is looked for."""
 _NOUN_NEGATIONS = frozenset(("without", "rather than", "instead of", "in place of"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice, pairwise, takewhile
 
-from .added_words import is_changed
+from .added_words import goes_on, is_changed
 from .force import EXCEPTIONS, RELATIVE
 from .indexed_text import WORDS, IndexedText, find_whole
 from .outcomes import ABSENT, FactComparison
@@ -49,8 +49,10 @@ def find_words(
         far = max(0, start - _AROUND)
         begin = max(text.text.rfind("\n", far, start), text.text.rfind(". ", far, start))
         low = begin + 1 if begin >= 0 else far
-        tail = re.split(r"\n|\. ", text.text[end : end + _AROUND], maxsplit=1)[0]
-        before, after = read_terms(text.text[low:start]), read_terms(tail)
+        tail = _find_tail(text.text, end)
+        mark = len(tail) - len(tail.lstrip(".!?"))
+        behind = tail[mark:] if mark and goes_on(text.text, end + mark) else tail
+        before, after = read_terms(text.text[low:start]), read_terms(behind)
         near = () if after and after[0].form in RELATIVE else after[:6]  # "those that are no longer used"
         if _is_revoked((*before[-6:], *near)) and not _is_revoked(terms):
             around = text.text[low : end + len(tail)]
@@ -74,6 +76,14 @@ def find_words(
         if not any(term.sort in ("negation", "soft", "cancel") for term in beside[:8]):
             return FactComparison("quoted", text.text[start:end], start)
     return result
+
+
+def _find_tail(text: str, end: int) -> str:
+    """Return the rest of a sentence behind an offset."""
+    around = text[end : end + _AROUND]
+    stops = (match.start() for match in re.finditer(r"\n|\. ", around))
+    stop = (at for at in stops if around[at] == "\n" or not goes_on(text, end + at + 1))
+    return around[: next(stop, len(around))]
 
 
 def quote_message(statement: str, message: str, text: IndexedText) -> FactComparison | None:

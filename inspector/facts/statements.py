@@ -57,7 +57,7 @@ from .word_order import (
     find_value_swap,
     is_misspelt,
     is_same_kind,
-    is_tail,
+    is_part,
     pair_terms,
     similarity,
     word_before,
@@ -543,7 +543,7 @@ class _Place:
             one_word = one_word and edit.a > 0 and edit.a_end - edit.a <= 3 and len(inner) == 1
             if swap is None and one_word and (self.asks or self.exact) and self.matched >= 2 / 3:
                 swap = words[0], put[0]
-            if swap is not None and is_tail(*swap):
+            if swap is not None and is_part(*swap):
                 return self._make(
                     "partial", "end of the path", _cut(swap[:1], self.statement), _cut(swap[1:], self.text)
                 )

@@ -77,7 +77,7 @@ FORCE = {
     "|must|always|only|require[sd]?|requiring|mandatory|needs?|needed|has to|have to|read[- ]only"
     "|strictly|exclusively|exactly|capped|cap|limited|limit|max(?:imum)?|min(?:imum)?|at least"
     "|(?:no|not) (?:fewer|less|earlier|sooner) than"
-    "|under no circumstances|ensure|hard",
+    "|under no circumstances|(?:no|without(?: any)?) exceptions?|ensure|hard",
     "soft": "when convenient|for now|for the time being|more or less"
     "|usually|generally|normally|typically|mostly|mainly|often|sometimes|about|around"
     "|almost|nearly|near|close to"

@@ -172,9 +172,12 @@ def is_same_kind(item: Term, other: Term) -> bool:
     return item.form[0] == other.form[0] or {item.form[0], other.form[0]} in ({"n", "i"}, {"p", "w"})
 
 
-def is_tail(item: Term, other: Term) -> bool:
-    """Whether a path stands for a longer one by its end."""
-    return item.form[:2] == other.form[:2] == "p:" and item.form.endswith("/" + other.form[2:])
+def is_part(item: Term, other: Term) -> bool:
+    """Whether a path stands for a longer one by its end, or a path or an address by its beginning."""
+    if item.form[:2] != other.form[:2] or item.form[:2] not in ("p:", "u:"):
+        return False
+    is_end = item.form[:2] == "p:" and item.form.endswith("/" + other.form[2:])
+    return is_end or item.form.startswith(other.form + "/")
 
 
 def find_value_swap(gone: Sequence[Term], new: Sequence[Term]) -> tuple[Term, Term] | None:
