@@ -79,6 +79,7 @@ _QUOTATION = re.compile(r"\"[^\"\n]{1,2000}\"|“[^”\n]{1,2000}”")
 _GOES_ON = re.compile(r"""["”'’»*_`)\]]+[ \t]*[a-z]|["”'’»*_`)\]]*[ \t]*[(,:;→–—-]""")
 """What follows a mark that does not end its sentence: '"Use tabs." was dropped', "Use tabs. (dropped)"."""
 _CAUSE = stem("because")
+_SPEECH = frozenset(map(stem, split_words("ask request require instruct specify mention state agree decide")))
 _NUMBERED = frozenset(("turn", stem("message")))
 _ANSWERS = frozenset(("ok", "okay"))
 _BESIDE = 400
@@ -93,7 +94,12 @@ _TITLE = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|__[^_]+__:?\s*$)")
 
 
 def is_changed(
-    text: str, start: int, terms: Sequence[Term], paired: AbstractSet[int], own: Sequence[Term]
+    text: str,
+    start: int,
+    terms: Sequence[Term],
+    paired: AbstractSet[int],
+    own: Sequence[Term],
+    is_copy: bool = True,
 ) -> bool:
     """Return whether the sentence of a statement, or a heading above it, may change it.
 
@@ -103,10 +109,11 @@ def is_changed(
         terms: The terms of the sentence.
         paired: Indices of those that are the statement's.
         own: The terms of the statement.
+        is_copy: Whether the sentence has the statement's own words; see `adds_words`.
     """
     terms, paired = _drop_quotations(text, start, *_drop_inner_marks(text, start, terms, paired))
     return (
-        adds_words(terms, paired, own, is_listed(text, start))
+        adds_words(terms, paired, own, is_listed(text, start), is_copy)
         or is_under(text, start, own)
         or is_marked(text, start)
     )
@@ -157,7 +164,11 @@ def _drop_quotations(
 
 
 def adds_words(
-    terms: Sequence[Term], paired: AbstractSet[int], own: Sequence[Term], listed: bool = False
+    terms: Sequence[Term],
+    paired: AbstractSet[int],
+    own: Sequence[Term],
+    listed: bool = False,
+    is_copy: bool = True,
 ) -> bool:
     """Whether a sentence adds something to a statement that may change it.
 
@@ -198,16 +209,20 @@ def adds_words(
     new = [at for at in added if is_subject(terms[at]) and terms[at].form not in FRAME]
     new = [at for at in new if terms[at].sort != "value" or terms[at - 1].form not in _NUMBERED]  # "turn 3"
     # "Removing it was dropped": the second word is no other word for the first.
-    new = [
-        at for at in new if terms[at].form in ENDED or not any(is_same(terms[at], item) for item in own)
-    ]
-    # A general word inside the statement says it in other words: "sent as email". Beside the statement it
-    # may change it ("moved the rule to …"), and for "ask me first", "ask the team first" names another person.
+    new = [at for at in new if terms[at].form in ENDED or not any(is_same(terms[at], item) for item in own)]
+    # A general word in a copy is harmless only inside it: "sent as email", but "moved the rule 'use tabs'". For
+    # "ask me first", "ask people first" names others.
     most = 0 if forms & {"i", "me"} else 1
     if len(new) > most or any(
-        not low < at < high or not is_general(terms[at].form) or terms[at].form in ENDED for at in new
+        (is_copy and not low < at < high) or not is_general(terms[at].form) or terms[at].form in ENDED
+        for at in new
     ):
         return True
+    # "Was never asked to use tabs": the negation is of another verb.
+    for at in paired:
+        verb = next((to for to in range(at + 1, high) if is_subject(terms[to])), at)
+        if terms[at].sort == "negation" and verb not in paired and terms[verb].form in _SPEECH:
+            return True
     behind = [term.form for term in terms[high + 1 : end] if term.sort != "mark"]
     if behind in (["was"], ["were"]) or behind[:2] == ["is", "no"]:  # "… (was)", "… is no more"
         return True

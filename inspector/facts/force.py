@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from .indexed_text import is_subject
 from .terms import Term
-from .vocabulary import LIMITS, stem
+from .vocabulary import LIMITS, split_words, stem
 from .word_order import Pairs
 
 _AFTER = frozenset(map(stem, ["after", "if", "when", "once", "with"]))
@@ -20,7 +20,7 @@ _UNTIL = frozenset(map(stem, ["before", "until", "unless", "till"]))
 CONDITIONS = _UNTIL | _AFTER | {"without"}
 """Forms that begin a condition."""
 ENDED = frozenset(
-    map(stem, "removed deleted erased dropped lifted gone voided retracted reverted withdrawn".split())
+    map(stem, split_words("removed deleted erased dropped lifted gone voided retracted reverted withdrawn"))
 )
 _CLOSE = 30
 """Terms of a clause in which a word that belongs to another is looked for."""

@@ -20,7 +20,9 @@ from .vocabulary import LIGHT, NO_END, find_groups, is_alike, stem
 
 LIST_MARKER = r"^[ \t>*+#-]*\d{1,3}[.)]\**[ \t]+(?=\S)"
 """The number of an item of a list at the beginning of a line, which is no value."""
-SENTENCE = re.compile(rf"(?:{LIST_MARKER})?([^\n]+?(?:[.!?]{NO_END}(?=\s)(?![ \t]*[(→–—-])|$|(?=\n)))", re.MULTILINE)
+SENTENCE = re.compile(
+    rf"(?:{LIST_MARKER})?([^\n]+?(?:[.!?]{NO_END}(?=\s)(?![ \t]*[(→–—-])|$|(?=\n)))", re.MULTILINE
+)
 """A sentence, as the first group, with what is in brackets or behind a dash after its full stop."""
 WORDS = re.compile(r"[\w$€£%]+")
 _GOES_ON = re.compile(r"[:/.-]\w")

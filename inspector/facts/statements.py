@@ -56,8 +56,8 @@ from .word_order import (
     find_value_exchange,
     find_value_swap,
     is_misspelt,
-    is_same_kind,
     is_part,
+    is_same_kind,
     pair_terms,
     similarity,
     word_before,
@@ -96,12 +96,12 @@ def compare_statement(
     """
     terms = read_terms(statement)
     best = find_words(statement, terms, text, exact) or ABSENT
-    if best.outcome not in ("absent", "unclear") or not any(map(is_subject, terms)):
+    if best.outcome not in ("absent", "unclear", "quoted") or not any(map(is_subject, terms)):
         return best
     force = read_force(terms)
     weights = {at: text.weigh(term) for at, term in enumerate(terms) if is_subject(term)}
     own = _Statement(statement, terms, force, find_asides(terms, force), weights, asks, exact)
-    for sentence in text.find_candidates(terms):
+    for sentence in text.find_candidates(terms) if best.outcome != "quoted" else ():
         place = _Place(own, sentence, text, is_said)
         result = place.compare()
         negated = result.reason in ("negated", "negation")
@@ -114,7 +114,27 @@ def compare_statement(
             best = result
         if best.outcome == "quoted":
             break
+    if asks and best.outcome in ("quoted", "paraphrased"):
+        return _find_cancelled(own, text, best, is_said) or best
     return best
+
+
+def _find_cancelled(
+    own: _Statement, text: IndexedText, found: FactComparison, is_said: SaidBefore
+) -> FactComparison | None:
+    """Find a sentence behind the one that has a statement which permits or cancels what it asks for.
+
+    >>> text = IndexedText("Never touch the parser. From now on you may touch the parser.")
+    >>> compare_statement("Never touch the parser.", text)[:2]
+    ('unclear', 'touch the parser')
+    """
+    for sentence in text.find_candidates(own.terms):
+        if sentence.start >= found.start + len(found.words):
+            place = _Place(own, sentence, text, is_said)
+            result = place.compare()
+            if result.outcome == "contradicted" and {"permission", "cancel"} & place.there.sorts:
+                return result._replace(outcome="unclear", reason="structure")
+    return None
 
 
 _ENDS = re.compile(r"[.!?](?!\w)")
@@ -167,15 +187,15 @@ class _Place:
         self.is_bounded = not negates and agrees(self.own, self.other, self.pairs)
         differs = self.is_bounded and has_negation(self.own) != has_negation(self.other)
         edits = None if differs else self._align()
-        result = None if edits is None else self._read_edits(edits)
-        result = result or self._compare_words()
+        copied = None if edits is None else self._read_edits(edits)
+        result = copied or self._compare_words()
         if result.outcome in ("quoted", "paraphrased"):
-            result = self._check(result)
+            result = self._check(result, copied is not None)
         if result.outcome == "quoted" and not all(self._is_same_word(*pair) for pair in self.pairs):
             return result._replace(outcome="paraphrased")
         return result
 
-    def _check(self, result: FactComparison) -> FactComparison:
+    def _check(self, result: FactComparison, is_copy: bool) -> FactComparison:
         """Return what two texts with the same words still do not share: limits, order, exceptions."""
         if limit := find_limit(self.own, self.other, self.pairs):
             return self._differ("changed" if limit[0] else "unclear", *limit[1], "limit")
@@ -218,7 +238,7 @@ class _Place:
                 return self._make("contradicted", "revoked", instead=words)
         paired = set(self.met.values())
         place = self.start + self.other[min(paired)].start
-        if self.asks and is_changed(self.source, place, self.other, paired, self.own):
+        if self.asks and is_changed(self.source, place, self.other, paired, self.own, is_copy):
             return self._make("unclear", "structure")
         if unlike := find_other_structure(self.pairs, self.here, self.there, self.aside):
             return self._differ("unclear", *unlike, "structure")
@@ -287,24 +307,29 @@ class _Place:
     def _compare_words(self) -> FactComparison:
         here, there, own, other = self.here.sorts, self.there.sorts, self.own, self.other
         is_question = self.is_question
+        bound = here & {"strict", "negation"}
+        negations = {at for at, term in enumerate(own) if term.sort == "negation"}
+        # "45 seconds, not 30" refuses nothing that a text can permit.
+        binding = bound - {"negation"} if negations and negations <= self.aside else bound
         if self.asks and not is_question and self.share < TOPIC and self._has_main_clause():
-            return self._compare_force(here & {"strict", "negation"}, []) or self._make("unclear", "subject")
+            return self._compare_force(binding, []) or self._make("unclear", "subject")
         # All that a statement has besides one value, as in "Deadline 12 June", is enough to see another one.
         few = len(self.own) > 3 or not self.near or is_general(self.own[self.pairs[0][0]].form)
+        few = few and not self._is_measure()
         if self.asks and self.topic == 1 and not is_question and (len(self.near) > 1 or not few):
-            result = self._compare_force(here & {"strict", "negation"}, [])
+            result = self._compare_force(binding, [])
             if result is not None and result.reason == "value":
                 return result
-        if self.weight < ENOUGH or self.topic < 0.4 or self.share < TOPIC or not self.near or is_question:
+        is_short = self.weight < ENOUGH and not (self.share == 1 and self._is_alone())
+        if is_short or self.topic < 0.4 or self.share < TOPIC or not self.near or is_question:
             refused = any(at in self.here.refused and to in self.there.refused for at, to in self.pairs)
             is_close = self.share == 1 and (self.weight >= 2 or refused) and self.near
             return self._make("unclear", "subject") if is_close else ABSENT
-        bound = here & {"strict", "negation"}
         against, sure = find_opposed(self.pairs, self.here, self.there, own)
         if self.is_bounded:  # "not longer than 5" negates what "at most 5" does not
             against, sure = [], False
         sure = sure and not self._is_negated_aside()
-        if self.asks and (result := self._compare_force(bound, against if sure else [])):
+        if self.asks and (result := self._compare_force(binding, against if sure else [])):
             return result
         gone = [at for at in self.missing if own[at].sort == "value"]
         if gone:
@@ -331,6 +356,22 @@ class _Place:
             return self._make("unclear", "subject")
         complete = len(self.met) == sum(term.sort not in ("mark", "small") for term in own)
         return self._make("quoted" if complete and not self.missing else "paraphrased", "words")
+
+    def _is_measure(self) -> bool:
+        """Whether both sides are a name and a number: "the upload limit is 25 MB", "upload limit: 25 GB"."""
+        return bool(self.near) and all(
+            sum(term.sort not in ("mark", "small") for term in side) <= 3
+            and all(term.form[0] in "nd" for term in side if term.sort == "value")
+            and sum(term.sort == "word" for term in side) == 1
+            for side in (self.own, self.other)
+        )
+
+    def _is_alone(self) -> bool:
+        """Whether a sentence binds and has no subject but the statement's: "tabs must be used"."""
+        binds = "strict" in self.there.sorts or (self.here.soft and self.there.soft)
+        return bool(binds) and all(
+            at in self.near or term.form in FRAME for at, term in enumerate(self.other) if is_subject(term)
+        )
 
     def _is_same_word(self, at: int, to: int) -> bool:
         """Whether two words are the same, and not just forms of one."""
@@ -399,7 +440,8 @@ class _Place:
                 if self.is_said(self.text[around]):
                     return self._make("absent", "said of another")
                 return self._differ("changed", at, value, "value")
-        if softer := there.soft - here.soft:
+        had = set(map(stem, here.soft))
+        if softer := {form for form in there.soft if stem(form) not in had}:
             return self._make("partial", "softened", instead=min(softer))
         if against and self.share >= SURE:
             return self._differ("contradicted", against[0], self.met[against[0]], "negated")
@@ -479,7 +521,8 @@ class _Place:
         """Return what the edits of a near copy do, or None if they decide nothing."""
         own = [term for term in self.own if term.sort != "mark"]
         other = [term for term in self.other if term.sort != "mark"]
-        every_gone = [term for edit in edits for term in own[edit.a : edit.a_end]]
+        asides = {self.own[at] for at in self.aside}  # "45 seconds, not 30": what is ruled out in passing
+        every_gone = [term for edit in edits for term in own[edit.a : edit.a_end] if term not in asides]
         every_new = [term for edit in edits for term in other[edit.b : edit.b_end]]
         moved = not any(
             has_negation(own[edit.a : edit.a_end]) and has_negation(other[edit.b : edit.b_end])
@@ -494,7 +537,7 @@ class _Place:
         outcome: Outcome | None = "quoted" if self.matched >= COPY and not is_question else None
         inner = [edit for edit in edits if edit.a < edit.a_end or 0 < edit.a < len(own)]
         for edit in edits:
-            gone = _without(own[edit.a : edit.a_end], every_new)
+            gone = _without([term for term in own[edit.a : edit.a_end] if term not in asides], every_new)
             new = _without(other[edit.b : edit.b_end], every_gone)
             sorts, had = {term.sort for term in new}, {term.sort for term in gone}
             own_words, instead = _cut(gone, self.statement), _cut(new, self.text)
@@ -517,7 +560,7 @@ class _Place:
             if has_negation(gone) != has_negation(new):
                 if keeps_refusals(self.pairs, self.here, self.there) or self._is_negated_aside():
                     return None
-                sure = (
+                sure = not any(map(is_subject, gone)) and (
                     (not ("strict" in sorts | had or over) or {item.form for item in new} == {"always"})
                     and not is_question
                     and (self.asks or self.matched >= SAME)

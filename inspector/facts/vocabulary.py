@@ -50,10 +50,10 @@ UNITS = {
         "year yr yrs years",
         "pct % percent",
         "byte bytes",
-        "kb kib",
-        "mb mib",
-        "gb gib",
-        "tb tib",
+        "kb kib kilobyte kilobytes",
+        "mb mib megabyte megabytes",
+        "gb gib gigabyte gigabytes",
+        "tb tib terabyte terabytes",
         "usd dollar dollars $",
         "eur euro euros €",
         "gbp £",
@@ -88,7 +88,7 @@ FORCE = {
     "permission": "can|may|allow(?:s|ed)?|permit(?:s|ted)?|fine|okay|ok|free to|welcome to|approved|granted"
     "|authori[sz]ed|acceptable|as needed|whenever|anything goes|at any",
     "negation": "rather than|instead of|in place of|free (?:of|from)|no one|nobody|nothing|none|neither|nor"
-    "|never|nowhere|not|no|without|cannot|forbid(?:s|den)?"
+    "|never|nowhere|not|no|without|cannot|forbid(?:s|den)?|hands[ -]off"
     r"|refuse[sd]?|prohibit(?:s|ed)?|banned|refrain(?: from)?|stop(?= \w+ing\b)|off[- ]limits",
 }
 """Words that set how strictly a sentence binds, by sort. The order matters: "no longer" is looked for before

@@ -381,7 +381,8 @@ def test_what_is_told_absent_is_not_told_kept_when_its_value_is_asked_for() -> N
     ("asked", "summary", "right"),
     [
         ("user tidelog", "The user (Mira) extends `tidelog`.", "unclear"),
-        ("user tidelog", "It runs as the user `tidelog`.", "quoted"),
+        ("user tidelog", "It runs as the user `tidelog`.", "unclear"),
+        ("user tidelog", "Required: the user `tidelog`.", "quoted"),
         ("renumber", "Receipts may be renumbered.", "unclear"),
         ("renumber", "Receipts have numbers.", "absent"),
         ("1password", "1. Receipts\n2. Passwords", "absent"),

@@ -254,3 +254,61 @@ def test_the_limit_of_one_call_is_not_changed_by_another() -> None:
     plan = make_plan(session, count_tokens(session), "claude-code-analysis", reason="manual")
     told = plan.with_summary(checkpoint_from_text("The page limit is 50. Read a.py.")).trace
     assert [fact.outcome for fact in told.select() if fact.fact.form.startswith("limit")] != ["changed"]
+
+
+@given(
+    st.sampled_from(
+        ("Keep one commit for each step.", "Never renumber the receipts!", "Ask me before a merge.")
+    ),
+    st.sampled_from(('"{}"', "“{}”", "`{}`", "**{}**", "'{}'")),
+    st.sampled_from(("deleted", "abandoned", "suspended", "replaced", "skipped", "lost", "forgotten")),
+    st.sampled_from(("The rule {} was {}", "{} ({})", "{} — {}", "{} → {}", "{}, {}", "{}: {}", "- {} - {}")),
+)
+def test_what_follows_the_full_stop_of_a_quotation_is_read(
+    rule: str, marks: str, verb: str, frame: str
+) -> None:
+    text = frame.format(marks.format(rule), verb)
+    assert outcome(rule, text) not in ("quoted", "paraphrased"), text
+    assert outcome(rule, marks.format(rule)) == "quoted"
+
+
+@given(st.sampled_from("moved updated closed deleted changed edited".split()))
+def test_a_verb_in_front_of_a_quoted_rule_may_change_it(verb: str) -> None:
+    assert outcome("Use tabs.", f'The user {verb} the rule "Use tabs."') == "unclear"
+
+
+def test_a_rule_that_is_cancelled_later_in_the_summary_is_not_certified() -> None:
+    rule = "Never touch the migrations folder."
+    for later in (
+        "From now on you may touch the migrations folder.",
+        "The migrations folder may be changed.",
+    ):
+        assert outcome(rule, f"{rule} {later}") == "unclear"
+        assert outcome(rule, f"{rule} The tests pass.") == "quoted"
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "right"),
+    [
+        ("Make the timeout 45 seconds, not 30.", "The timeout is 45 seconds, was 30.", ("unclear",)),
+        (
+            "Never touch the migrations folder.",
+            "Hands off the migrations folder.",
+            ("unclear", "paraphrased"),
+        ),
+        ("The upload limit is 25 MB.", "Upload limit: 25 GB", ("changed",)),
+        ("The upload limit is 25 MB.", "Upload limit 25 megabytes", ("quoted", "paraphrased")),
+        ("Never log passwords.", "Passwords must never be logged.", ("paraphrased",)),
+        ("Never log passwords.", "The passwords log was never there.", ("unclear",)),
+        ("Never log passwords.", "Was never asked to log passwords", ("unclear",)),
+        ("I prefer small commits.", "The user prefers small commits.", ("quoted", "paraphrased")),
+        ("Commit after each step.", "Commit after each step — no exceptions", ("quoted",)),
+        (
+            "Have a look at https://a.org/b/c first.",
+            "Have a look at https://a.org/b/... first.",
+            ("partial",),
+        ),
+    ],
+)
+def test_rules_of_a_harness_builder(rule: str, text: str, right: tuple[str, ...]) -> None:
+    assert outcome(rule, text) in right
