@@ -7,9 +7,8 @@
    numbers; files that were only read follow, the latest first. A file above 5,000 tokens takes a place, but
    only its path is attached. Added are the plan and the skills that were used, each up to 5,000 tokens and
    all up to 25,000 (recorded requests of 2.1.332). Newer versions keep a row of each: nothing is predicted.
+   Measured on 13 compactions of versions 2.1.7 to 2.1.49 (`make predictions`).
 4. If a file begins in the middle, or the first prompt names files with @, the first request held more than 1.
-
-Measured on 13 compactions of versions 2.1.7 to 2.1.49 (`make predictions`).
 """
 
 from __future__ import annotations
@@ -30,13 +29,11 @@ from .memo import Memo
 from .not_in_file import NOTHING, NotInFile, Part
 from .request_sizes import RequestSizes
 
-_NOTE = "typical; nothing in the file reports it"
-TYPICAL = {"claude-code": Part(42_000, 15_000, 60_000, (), _NOTE)}
+TYPICAL = {"claude-code": Part(42_000, 15_000, 60_000, (), "typical; nothing in the file reports it")}
+ELSEWHERE, MIDDLE = Part(8_000, 1_000, 40_000, (), "typical; nothing in the file reports it"), 100_000
 """System prompt and tools if nothing reports them. Claude Code 2.1.7 to 2.1.210: 28 to 46 thousand tokens in
-the sessions of 100 recorded compactions. A first request above the most holds something else too."""
-ELSEWHERE, MIDDLE = Part(8_000, 1_000, 40_000, (), _NOTE), 100_000
-"""Other harnesses: 2.6 thousand in pi's first request. None is published: only above 100,000 tokens it is
-sure that a first request holds something else."""
+the sessions of 100 recorded compactions; a first request above the most holds something else too. Of other
+harnesses (pi: 2.6 thousand) none is published: only above 100,000 tokens this is sure."""
 ATTACHING = frozenset({"claude-code"})
 """Formats of harnesses that attach files again."""
 FILES, FILE, SKILL, SKILLS = 5, 5_000, 5_000, 25_000
@@ -45,9 +42,8 @@ LARGEST, BESIDE = 4_000, 500
 """Fitted to the 13 compactions: counted tokens of the largest file that is attached, and the provider's
 tokens besides files, plan and skills. Fitted without one of the nine sessions, the first is 4,000 eight times
 of nine, the second from 0 to 1,000."""
-MOST = FILES * FILE + BESIDE
-UNSEEN = 10_400
-"""The mean of the 13, from 3 to 21,161, for a file without the entries before the compaction."""
+MOST, UNSEEN = FILES * FILE + BESIDE, 10_400
+"""The most, and the mean of the 13 (3 to 21,161), for a file without the entries before the compaction."""
 ENCRYPTED, MOST_ENCRYPTED = 2_200, 6_000
 """The requests after 3 compactions of Codex held 2,157 to 3,131 tokens more than those before."""
 UNFITTED, DRIFT, EXCEEDING, MISSING = 0.7, 0.05, 0.1, 3
@@ -60,8 +56,7 @@ TOOLS, PLANS = ("Read", "Write", "Edit", "MultiEdit"), "/.claude/plans/"
 SKILL_TEXT, MENTION = "Base directory for this skill:", re.compile(r"(?:^|\s)@[\w~.-]*[/.][\w./-]*")
 
 _PREDICTIONS: Memo[NotInFile] = Memo(64)
-_AFTER_FIRST: Memo[Part] = Memo()
-_SHOWS: Memo[bool] = Memo()
+_AFTER_FIRST, _SHOWS = Memo[Part](), Memo[bool]()
 
 
 def find_not_in_file(session: Session, ledger: Ledger) -> NotInFile:
@@ -70,65 +65,52 @@ def find_not_in_file(session: Session, ledger: Ledger) -> NotInFile:
     Only requests on the path to the leaf are used, with two exceptions: the provider's scale is fitted to all
     requests of the session, and if the first request on the path held something else, the first one after a
     compaction of the file reports system prompt and tools.
-
-    >>> from inspector import count_tokens, open_demo
-    >>> session = open_demo()
-    >>> found = find_not_in_file(session, count_tokens(session))
-    >>> sum(part.tokens for part in found.parts.values()) == found.tokens > found.system_and_tools.tokens > 0
-    True
     """
     ledger.check(session)
     return _PREDICTIONS.of(ledger, lambda: _find(RequestSizes(session, ledger)), session.leaf)
 
 
-def find_before_file(sizes: RequestSizes) -> int:
-    """Return the tokens before the file, as they were until the first recorded compaction."""
-    return _divide(sizes, 0)[1].tokens
-
-
 def _find(sizes: RequestSizes) -> NotInFile:
     last, lost, out = len(sizes.cuts), len(sizes.session.live.orphans), list[str]()
-    rows, spread, tokens = sizes.rows(last), sizes.spread(), sizes.tokens
-    size, counted = (int(sizes.prompt[-1]), int(sizes.counted[-1])) if len(sizes.at) else (0, 0)
-    result = NotInFile(spread=np.zeros_like(spread))
-    if len(rows):
-        result = replace(result, reported=size, counted=counted, entry=sizes.names(rows)[-1])
-    missing = [f"{lost:,} outputs answer calls that are not in the context: rows of the file are missing."]
-    missing = missing if lost >= MISSING else []
+    spread, size, counted = sizes.spread(), int(sizes.prompt[-1:].sum()), int(sizes.counted[-1:].sum())
+    names, result = sizes.names(sizes.rows(last)), NotInFile(spread=np.zeros_like(spread))
+    result = replace(result, reported=size, counted=counted, entry=names[-1]) if names else result
+    missing = f"{lost:,} outputs answer calls that are not in the context: rows of the file are missing."
+    missed = (missing,) * (lost >= MISSING)
     if counted > size:
-        warning = (
-            f"{counted:,} tokens are counted where {size:,} were reported: every size here is a counted "
-            f"one, and may be {counted / size - 1:.0%} too large."
-        )
-        out = [warning] if counted > (1 + EXCEEDING) * size else []
-        return replace(result, exceeds=True, warnings=(*out, *missing), overcounted=1 - size / counted)
-    system, more = _divide(sizes, last)
+        over, share = 1 - size / counted, f"may be {counted / size - 1:.0%} too large"
+        warning = f"{counted:,} tokens are counted where {size:,} were reported: each size {share}."
+        warnings = (warning,) * (counted > (1 + EXCEEDING) * size) + missed
+        return replace(result, exceeds=True, warnings=warnings, overcounted=over)
+    system, more = divide_request(sizes, last)
     if more.tokens and not last:
-        out.append(more.note)
+        out.append(
+            f"The file {more.note}: {more.tokens:,} tokens ({more.low:,} to {more.high:,}) of the first "
+            "request are not in it. A compaction takes them too."
+        )
     if system.high - system.low > 2 * DRIFT * system.tokens + 1:
         out.append(f"No request reports system prompt and tools: {system.low:,} to {system.high:,} tokens.")
     if not (more.certain or more.replies):
         out.append(more.note)
     scale, (_, since, less) = sizes.scale, sizes.emptied
-    if len(sizes.at) and not scale.fitted and not len(rows):
+    if len(sizes.at) and not scale.fitted and not names:
         out.append("Too few replies show how the provider counts text: the rest is a guess.")
     wide = max(scale.high - scale.middle, scale.middle - scale.low) if scale.fitted else UNFITTED
-    unsure = less[since > sizes.at[-1]] if len(rows) else tokens[sizes.where[sizes.session.live.entries]]
-    hidden, slack = int(spread.sum()), round(wide * int(unsure.sum()))
-    note = "growth of the steps beyond the counted tokens"
+    unsure = less[since > sizes.at[-1]] if names else sizes.tokens[sizes.where[sizes.session.live.entries]]
+    hidden, slack, note = int(spread.sum()), round(wide * int(unsure.sum())), "growth beyond counted tokens"
     return replace(
         result,
         system_and_tools=system.within(),
-        hidden_reasoning=Part(hidden, hidden - slack, hidden + slack, sizes.names(rows), note).within(),
+        hidden_reasoning=Part(hidden, hidden - slack, hidden + slack, names, note).within(),
         before_file=NOTHING if last else more.within(),
         reattached=more.within() if last else NOTHING,
         spread=spread,
         scale=scale.middle,
-        warnings=(*out, *missing),
+        warnings=(*out, *missed),
     )
 
 
-def _divide(sizes: RequestSizes, number: int) -> tuple[Part, Part]:
+def divide_request(sizes: RequestSizes, number: int) -> tuple[Part, Part]:
     """Find system prompt and tools after a number of compactions, and what else belongs to no entry."""
     rows, why = sizes.rows(number), _why_more(sizes, number)
     rest, names = sizes.remainder(number) if len(rows) else 0, sizes.names(rows[:1])
@@ -136,41 +118,34 @@ def _divide(sizes: RequestSizes, number: int) -> tuple[Part, Part]:
         return Part(rest, rest, rest, names, "the part of the request beyond its entries"), NOTHING
     system = _find_system(sizes)
     if not len(rows):
-        drift = round(DRIFT * system.tokens) if system.certain else 0
-        system = system._replace(low=system.low - drift, high=system.high + drift)
-        return system, _expect(sizes, number) if why else NOTHING
-    tokens, low, high = (min(value, rest) for value in system[:3])
-    if not number:
-        why = (
-            f"The file {why}: {rest - tokens:,} tokens ({rest - high:,} to {rest - low:,}) of the first "
-            "request are not in it. A compaction takes them too."
+        more, drift = (
+            _expect(sizes, number) if why else NOTHING,
+            system.certain * round(DRIFT * system.tokens),
         )
+        return system._replace(low=system.low - drift, high=system.high + drift), more
+    tokens, low, high = (min(value, rest) for value in system[:3])
     more = Part(rest - tokens, rest - high, rest - low, names, why)
     return system._replace(tokens=tokens, low=low, high=high), more
 
 
 def _find_system(sizes: RequestSizes) -> Part:
-    """Find system prompt and tools by the last request that holds nothing else, else by the first request
-    after a compaction of the file, else take the typical ones."""
+    """Find system prompt and tools by the last request of nothing else, or after a compaction of the file."""
     for number in range(len(sizes.cuts), -1, -1):
         if len(sizes.rows(number)) and not _why_more(sizes, number):
-            return _divide(sizes, number)[0]
+            return divide_request(sizes, number)[0]
     usual, silent = TYPICAL.get(sizes.session.format, ELSEWHERE), not len(sizes.rows(0))
-    if silent and not sizes.cuts:
-        return NOTHING
     reported = _AFTER_FIRST.of(sizes.ledger, lambda: _find_after_first(sizes.ledger, usual.low))
-    if reported.tokens:
+    if reported.tokens and not (silent and not sizes.cuts):
         return reported
-    before = sizes.path[: sizes.cuts[0]] if silent else sizes.path[:0]
-    # Replies before a compaction that report nothing are followed by others that do not.
-    unknown = silent and (usual is ELSEWHERE or (sizes.session.tree.role[before] == ASSISTANT).any())
-    return NOTHING if unknown else usual
+    # Replies that report nothing are followed by others that do not.
+    before = sizes.session.tree.role[sizes.path[: sizes.cuts[0] if sizes.cuts else None]]
+    unknown = not sizes.cuts or usual is ELSEWHERE or (before == ASSISTANT).any()
+    return NOTHING if silent and unknown else usual
 
 
 def _find_after_first(ledger: Ledger, least: int) -> Part:
     sizes = RequestSizes(ledger.session, ledger)
-    number = int(sizes.segment[np.argmax(sizes.segment > 0)]) if len(sizes.segment) else 0
-    if not number:
+    if (number := next(filter(None, sizes.segment.tolist()), 0)) == 0:
         return NOTHING
     rest, came = sizes.remainder(number), _expect(sizes, number) if _why_more(sizes, number) else NOTHING
     tokens, low = (max(rest - more, min(rest, least)) for more in (came.tokens, came.high))
@@ -179,8 +154,7 @@ def _find_after_first(ledger: Ledger, least: int) -> Part:
 
 
 def _why_more(sizes: RequestSizes, number: int) -> str:
-    """Return why requests after a number of compactions hold more than system prompt, tools and entries; ""
-    if they do not."""
+    """Return why requests after a number of compactions hold more than prompt, tools and entries, or ""."""
     session, entries = sizes.session, sizes.session.entries
 
     def look() -> bool:
@@ -195,12 +169,9 @@ def _why_more(sizes: RequestSizes, number: int) -> str:
     usual, first = TYPICAL.get(session.format), int(sizes.path[0])
     if sizes.remainder(0) <= (usual or ELSEWHERE).tokens:
         return ""
-    large = int(sizes.residual[0]) > (usual.high if usual else MIDDLE)
-    if (
-        large
-        or entries[first].parent not in (None, *session.index)
-        or session.tree.role[first] in (ASSISTANT, TOOL)
-    ):
+    large, parent = int(sizes.residual[0]) > (usual.high if usual else MIDDLE), entries[first].parent
+    cut = parent is not None and parent not in session.index
+    if large or cut or session.tree.role[first] in (ASSISTANT, TOOL):
         return "begins in the middle of its session"
     opening = (entries[i] for i in sizes.path[: sizes.at[0]].tolist())
     named = unseen and any(MENTION.search(entry.text) for entry in opening if entry.opens_turn)
@@ -211,7 +182,7 @@ def _expect(sizes: RequestSizes, number: int) -> Part:
     """Predict what came with a compaction that no request has reported."""
     if is_sealed(sizes.session.entries[int(sizes.path[sizes.cuts[number - 1]])]):
         earlier = next((n for n in range(number - 1, 0, -1) if len(sizes.rows(n))), 0)
-        tokens = _divide(sizes, earlier)[1].tokens if earlier else 0
+        tokens = divide_request(sizes, earlier)[1].tokens if earlier else 0
         tokens, most = tokens or ENCRYPTED, max(tokens, MOST_ENCRYPTED)
         note = f"Only the provider can read the summary: about {tokens:,} tokens, at most {most:,}."
         return Part(tokens, 0, most, (), note)
