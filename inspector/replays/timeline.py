@@ -129,7 +129,7 @@ def find_life(session: Session, ledger: Ledger, history: History) -> Timeline:
     request_sizes = RequestSizes(session, ledger)
     if not exceeds:
         end = compacted[0] if len(compacted) else n
-        hidden[:end] = request_sizes.hidden_along()
+        hidden[:end] = request_sizes.known_along()[:end]
     ends = np.append(np.flatnonzero(np.diff(history.step)), n - 1) if n else np.zeros(0, np.int64)
     whole = np.maximum(full + hidden, 0)
     recorded = whole[ends]

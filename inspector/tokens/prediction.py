@@ -62,9 +62,8 @@ _AFTER_FIRST, _SHOWS = Memo[Part](), Memo[bool]()
 def find_not_in_file(session: Session, ledger: Ledger) -> NotInFile:
     """Find what the context at the session's leaf holds that is not in the file. Kept with the ledger.
 
-    Only requests on the path to the leaf are used, with two exceptions: the provider's scale is fitted to all
-    requests of the session, and if the first request on the path held something else, the first one after a
-    compaction of the file reports system prompt and tools.
+    Only requests on the path to the leaf are used, with one exception: if the first of them held something
+    else, the first one after a compaction of the file reports system prompt and tools.
     """
     ledger.check(session)
     return _PREDICTIONS.of(ledger, lambda: _find(RequestSizes(session, ledger)), session.leaf)

@@ -160,7 +160,10 @@ def _sum_up(sizes: RequestSizes, where: int) -> ContextSize | None:
     at, (_, since, _) = int(sizes.at[row]), sizes.emptied
     if ((since > at) & (since <= where)).any():
         return None
-    grown = int(sizes.full[where - 1] - sizes.counted[row] + sizes.expected[at:where].sum())
+    new, scale = sizes.tokens[at:where], sizes.fit_scale(row + 1).middle
+    more = np.rint((scale - 1) * new).astype(np.int64)
+    more[0] = max(int(sizes.output[row]) - int(new[0]), int(more[0]))
+    grown = int(sizes.full[where - 1] - sizes.counted[row] + more.sum())
     tokens = int(sizes.prompt[row]) + grown
     return ContextSize(tokens, "reported", tokens, tokens)
 

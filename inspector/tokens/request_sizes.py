@@ -41,7 +41,6 @@ class Scale(NamedTuple):
 
 
 _REPLIES: Memo[Replies] = Memo()
-_SCALE: Memo[Scale] = Memo()
 
 
 def find_replies(session: Session) -> Replies:
@@ -85,7 +84,7 @@ class RequestSizes:
         self.residual: Longs = self.prompt - self.counted
         counts = np.isin(sort, (MESSAGE, COMPACTION, BRANCH_SUMMARY))
         self.tokens = np.where(counts, ledger.entry_tokens[path], 0).astype(np.int64)
-        self.scale = self._fit() if session is ledger.session else find_scale(ledger)
+        self.scale = self.fit_scale()
         self.emptied = find_emptied(session, ledger, path)
         expected = (self.scale.middle - 1) * self.tokens
         expected[self.at] = np.maximum(expected[self.at], self.output - self.tokens[self.at])
@@ -97,35 +96,54 @@ class RequestSizes:
         """Return the replies of a stretch."""
         return np.arange(*np.searchsorted(self.segment, (number, number + 1)), dtype=np.int32)
 
-    def _fit(self) -> Scale:
-        """Fit the scale to the steps that are mostly shown text.
+    def fit_scale(self, replies: int | None = None) -> Scale:
+        """Fit the scale to the steps of the first `replies` that are mostly shown text.
 
         The tokens of a reply are those that it reports as its output, or the counted ones if they are more.
         """
-        own, same = self.tokens[self.at[:-1]], self.segment[1:] == self.segment[:-1]
-        text = np.diff(self.counted) - own
-        rest = np.diff(self.prompt) - np.maximum(self.output[:-1], own)
-        good = same & (text >= TEXT) & (rest > 0)
+        good, text, rest = self._find_fitting(replies)
         if good.sum() < STEPS:
             return Scale()
         values = find_quantiles(rest[good] / text[good], text[good], 0.5, 0.1, 0.9)
         middle, low, high = np.clip(values, 1.0, WIDEST).tolist()
         return Scale(middle, low, high, True)
 
-    def hidden_along(self) -> Longs:
-        """int64[f]: the tokens beyond the counted ones of the context after each of the f entries before the
-        first compaction, as `find_not_in_file` finds them at that leaf.
+    def _find_fitting(self, replies: int | None = None) -> tuple[Bools, Longs, Longs]:
+        """Find the steps of the first `replies` that fit, with their counted and reported tokens."""
+        at, segment = self.at[:replies], self.segment[:replies]
+        own = self.tokens[at[:-1]]
+        text = np.diff(self.counted[:replies]) - own
+        rest = np.diff(self.prompt[:replies]) - np.maximum(self.output[:replies][:-1], own)
+        return (segment[1:] == segment[:-1]) & (text >= TEXT) & (rest > 0), text, rest
+
+    def known_along(self) -> Longs:
+        """int64[p]: the tokens beyond the counted ones of the context after each entry of the first stretch,
+        by the replies up to there alone, as `find_not_in_file` finds them at that leaf.
 
         Entries before the first report have what its request holds beyond them: prompt and tools were there.
         """
-        end = self.cuts[0] if self.cuts else len(self.path)
+        out = np.zeros(len(self.path), np.int64)
         at = self.at[self.rows(0)]
-        if not len(at):
-            return np.zeros(end, np.int64)
-        sums, row = running_sums(self.expected), np.searchsorted(at, np.arange(end), side="right") - 1
-        last = np.maximum(row, 0)
-        grown = np.where(row < 0, 0, sums[1 : end + 1] - sums[at[last]])
-        return np.where(self.residual[last] < 0, 0, self.residual[last] + grown)
+        if len(at):
+            out[: at[0]] = max(int(self.residual[0]), 0)
+        good, text, rest = self._find_fitting(len(at))
+        ratio = np.divide(rest, text, out=np.zeros(len(text)), where=good)
+        order = np.argsort(np.where(good, ratio, np.inf), kind="stable")
+        place, weight, more = np.argsort(order), np.zeros(len(good)), 0.0
+        ends = [*at.tolist()[1:], self.cuts[0] if self.cuts else len(out)]
+        for row, (i, end) in enumerate(zip(at.tolist(), ends, strict=False)):
+            if row and good[row - 1]:
+                weight[place[row - 1]] = text[row - 1]
+                if np.count_nonzero(weight) >= STEPS:
+                    reached = np.cumsum(weight)
+                    middle = ratio[order[np.searchsorted(reached, reached[-1] * 0.5)]]
+                    more = float(np.clip(middle, 1.0, WIDEST)) - 1
+            if self.residual[row] < 0:
+                continue
+            grown = np.rint(more * self.tokens[i:end])
+            grown[0] = np.rint(max(float(self.output[row] - self.tokens[i]), more * self.tokens[i]))
+            out[i:end] = self.residual[row] + np.cumsum(grown).astype(np.int64)
+        return out
 
     def left(self, row: int) -> int:
         """Return what a request held beyond its counted tokens, without what was cleared after it."""
@@ -190,8 +208,3 @@ class RequestSizes:
         """Return the ids of the first and the last of these replies."""
         ends = dict.fromkeys(rows[[0, -1]].tolist() if len(rows) else ())
         return tuple(self.session.entries[int(self.path[self.at[row]])].id for row in ends)
-
-
-def find_scale(ledger: Ledger) -> Scale:
-    """Fit the provider's scale to all requests of a session; it belongs to the tokenizer, not to a leaf."""
-    return _SCALE.of(ledger, lambda: RequestSizes(ledger.session, ledger).scale)
