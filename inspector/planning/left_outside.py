@@ -7,10 +7,12 @@ unless the beginning of the context stays.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..policies.table import DROPPED, SUMMARISED, VERBATIM, Table
-from ..session.tree import Bools, Ints
+from ..session.tree import Bools
 from ..tokens.counter import Longs
 from ..tokens.not_in_file import PARTS, NotInFile, PartName
 from .cut_table import HIDDEN_REASONING, sum_behind
@@ -78,51 +80,23 @@ def price_outside(
     notice: PlacedNotice | None,
 ) -> Longs:
     """int64[n+1, 4]: tokens after each cut that are not in the file, by PARTS. Args as in `price_cuts`."""
-    outside, live = table.moment.outside, table.live
-    n = len(live)
-    parts = np.zeros((n + 1, len(PARTS)), np.int64)
-    for part in ("system_and_tools", "before_file", "reattached"):
-        parts[:, PARTS.index(part)] = outside.parts[part].tokens
-    out = parts[:, HIDDEN_REASONING]
-    older, kept_side, uncut = sides
+    outside, position, n = table.moment.outside, table.live.position, len(table.live)
+
+    def add_up(figure: Callable[[SideFates], Longs | Bools]) -> Longs:
+        """int64[n+1]: the sum of a figure over the blocks before each cut and after it."""
+        older, behind, uncut = (np.bincount(position, figure(side), n).astype(np.int64) for side in sides)
+        sums: Longs = np.append(0, np.cumsum(older)) + np.append(sum_behind(behind, uncut, edge), 0)
+        return sums
+
+    parts = np.tile(np.array([part.tokens for part in outside.parts.values()], np.int64), (n + 1, 1))
+    hidden = np.rint((outside.scale - 1) * np.where(writes, stand_in.cost, 0))
     if outside.spread.any():
-
-        def add_up(side: SideFates) -> Longs:
-            return np.bincount(live.position, leave_outside(table, side), n).astype(np.int64)
-
-        behind = add_up(kept_side)
-        still = behind if uncut is kept_side else add_up(uncut)
-        out[1:] += np.cumsum(add_up(older))
-        out[:-1] += sum_behind(behind, still, edge)
-    if outside.scale > 1:
-        summary = np.where(writes, stand_in.cost, 0)
-        out += weigh_all(outside, summary) - summary
-        if notice is not None:
-            out += weigh_all(outside, notice.cost) - notice.cost
-    if notice is not None and notice.echoes(n):
-        out[n] += int(leave_outside(table, notice.before).sum())
+        hidden += add_up(lambda side: leave_outside(table, side))
+    if notice is not None:
+        hidden += np.rint((outside.scale - 1) * notice.cost)
+        if notice.echoes(n):
+            hidden[n] += leave_outside(table, notice.before).sum()
+    parts[:, HIDDEN_REASONING] = hidden
     if outside.passing and not table.since:
-        removed = _find_removed(table, older, kept_side, uncut, edge)
-        parts[removed] *= ~np.isin(PARTS, ("before_file", "reattached"))
+        parts[add_up(takes) > 0] *= ~np.isin(PARTS, ("before_file", "reattached"))
     return parts
-
-
-def weigh_all(outside: NotInFile, tokens: Ints | Longs) -> Longs:
-    """int64: new texts on the provider's scale, their counted tokens included."""
-    counted: Longs = np.asarray(tokens, np.int64)
-    more: Longs = np.rint((outside.scale - 1) * counted).astype(np.int64)
-    return counted + more
-
-
-def _find_removed(table: Table, older: SideFates, kept_side: SideFates, uncut: SideFates, edge: int) -> Bools:
-    """bool[n+1]: whether a cut at this place removes any block."""
-    position, n = table.live.position, len(table.live)
-    out = np.zeros(n + 1, bool)
-    first = np.flatnonzero(takes(older))[:1]
-    if len(first):
-        out[int(position[first[0]]) + 1 :] = True
-    for side, begin, end in ((uncut, 0, edge + 1), (kept_side, edge + 1, n + 1)):
-        last = np.flatnonzero(takes(side))[-1:]
-        if len(last):
-            out[begin : min(int(position[last[0]]) + 1, end)] = True
-    return out

@@ -19,7 +19,7 @@ from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Bools, I
 from ..tokens.counter import Longs, running_sums
 from ..tokens.history import History, count_along, find_strips
 from ..tokens.ledger import Ledger
-from ..tokens.prediction import find_before_file
+from ..tokens.prediction import divide_request
 from ..tokens.reported import context_tokens, is_snapshot, request_tokens, whole_tokens
 from ..tokens.request_sizes import RequestSizes
 
@@ -170,7 +170,7 @@ def find_life(session: Session, ledger: Ledger, history: History) -> Timeline:
         recorded=recorded,
         peak=peak,
         refusals={},
-        earlier=0 if exceeds else find_before_file(request_sizes),
+        earlier=0 if exceeds else divide_request(request_sizes, 0)[1].tokens,
         scale=1.0 if exceeds else request_sizes.scale.middle,
         exceeds=exceeds,
     )

@@ -18,7 +18,6 @@ from ..session.session import Session
 from .ledger import Ledger
 from .memo import Memo
 from .moment import find_moment
-from .not_in_file import NotInFile
 from .reported import whole_tokens
 from .request_sizes import RequestSizes
 
@@ -150,32 +149,21 @@ def _measure_moment(moment: Session, ledger: Ledger) -> ContextSize:
 
 def _sum_up(sizes: RequestSizes, where: int) -> ContextSize | None:
     """Return the size right before path position `where`, by the last request and the entries since. It reads
-    no earlier segment, so that all compactions of a long session are measured at once.
+    no earlier stretch, so that all compactions of a long session are measured at once.
 
-    If more is counted than the request reports, the size is the counted one. None if there is no request in
-    the same segment, if entries hold more than it reports, if outputs were cleared since, or if a reply
-    without blocks has tokens.
+    None if there is no request in the same stretch, if more is counted than it reports, or if outputs were
+    cleared since.
     """
-    replies = int(np.searchsorted(sizes.at, where))
-    row = replies - 1
-    if not replies:
+    row = int(np.searchsorted(sizes.at, where)) - 1
+    if row < 0 or sizes.residual[row] < 0 or sizes.segment[row] != np.searchsorted(sizes.cuts, where):
         return None
-    if sizes.residual[row] < 0:
-        counted = int(sizes.full[where - 1])
-        over = max(1 - int(sizes.prompt[row]) / int(sizes.counted[row]), 0.0)
-        return ContextSize(counted, "counted", *NotInFile(exceeds=True, overcounted=over).bound(counted))
-    cuts = [cut for cut in sizes.cuts if cut < where]
-    at, (_, since, *_) = int(sizes.at[row]), sizes.emptied
-    empty = np.diff(sizes.session.tree.start)[sizes.path[: at + 1]] == 0
-    if sizes.segment[row] != len(cuts) or ((since > at) & (since <= where)).any():
+    at, (_, since, _) = int(sizes.at[row]), sizes.emptied
+    if ((since > at) & (since <= where)).any():
         return None
-    if (empty & (sizes.grown[: at + 1] > 0)).any() or sizes.spare(row) <= 0:
-        return None
-    scale = sizes.fit_scale(replies).middle
-    new = sizes.tokens[at:where]
+    new, scale = sizes.tokens[at:where], sizes.fit_scale(row + 1).middle
     more = np.rint((scale - 1) * new).astype(np.int64)
     more[0] = max(int(sizes.output[row]) - int(new[0]), int(more[0]))
-    grown = int(sizes.full[where - 1] - sizes.counted[row]) + int(more.sum())
+    grown = int(sizes.full[where - 1] - sizes.counted[row] + more.sum())
     tokens = int(sizes.prompt[row]) + grown
     return ContextSize(tokens, "reported", tokens, tokens)
 

@@ -1,8 +1,8 @@
 """Session + ledger -> the requests on a path as the provider counted them, next to our own counts.
 
-Each reply reports the size of its request. The growth of a step beyond the counted tokens belongs to its
-entries: the provider counts text by another tokenizer (`scale`), and reasoning is hidden. What is left of a
-request belongs to no entry (`prediction.py`). Each recorded compaction begins a new stretch.
+Each reply reports the size of its request. The growth of the requests beyond the counted tokens belongs to
+the entries: the provider counts text by another tokenizer (`scale`), and reasoning is hidden. What is left of
+a request belongs to no entry (`prediction.py`). Each recorded compaction begins a new stretch.
 """
 
 from __future__ import annotations
@@ -16,16 +16,15 @@ from ..session.blocks import REASONING
 from ..session.live import index_path, list_kept
 from ..session.session import Session
 from ..session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MESSAGE, Bools, Ints
-from .counter import Longs, find_quantiles
+from .counter import Longs, find_quantiles, running_sums
 from .history import count_along, find_emptied
 from .ledger import Ledger
 from .memo import Memo
-from .not_in_file import spread_entries
+from .not_in_file import share_tokens, spread_entries
 from .reported import read_usages
 
 STEPS, TEXT, WIDEST = 5, 300, 4.0
 """A scale is fitted to at least 5 steps of 300 counted tokens each. No tokenizer's is above 4."""
-
 
 Replies = tuple[Ints, Longs, Longs]
 """The k replies that report the size of their request: positions in `session.entries`, tokens of the request
@@ -58,10 +57,12 @@ class RequestSizes:
 
     at        int64[k]  path position of each reply
     cuts      list      path positions of the recorded compactions
-    stretch   int64[k]  number of compactions before the reply
+    segment   int64[k]  number of compactions before the reply
     full      int64[p]  tokens counted for the context after each entry
     residual  int64[k]  what was reported for the request beyond what is counted for it
-    grown     int64[p]  tokens of each entry beyond its counted ones
+    expected  int64[p]  tokens of each entry beyond its counted ones, by the scale and by what a reply reports
+                        as its output
+    blocks    bool[p]   the entry has blocks
     emptied             outputs that were cleared: place, since when, and the tokens that this saved
     """
 
@@ -85,11 +86,14 @@ class RequestSizes:
         self.tokens = np.where(counts, ledger.entry_tokens[path], 0).astype(np.int64)
         self.scale = self.fit_scale()
         self.emptied = find_emptied(session, ledger, path)
+        expected = (self.scale.middle - 1) * self.tokens
+        expected[self.at] = np.maximum(expected[self.at], self.output - self.tokens[self.at])
+        self.blocks: Bools = np.diff(session.tree.start)[path] > 0
+        self.expected: Longs = np.where(self.blocks, np.rint(expected), 0).astype(np.int64)
         self._freed: Longs = np.rint((self.scale.middle - 1) * self.emptied[2]).astype(np.int64)
-        self.grown = self._find_grown()
 
     def rows(self, number: int) -> Ints:
-        """Return the replies of a segment."""
+        """Return the replies of a stretch."""
         return np.arange(*np.searchsorted(self.segment, (number, number + 1)), dtype=np.int32)
 
     def fit_scale(self, replies: int | None = None) -> Scale:
@@ -141,72 +145,64 @@ class RequestSizes:
             out[i:end] = self.residual[row] + np.cumsum(grown).astype(np.int64)
         return out
 
-    def _find_grown(self) -> Longs:
-        """Divide what each step grew by over its entries.
-
-        A step is a reply and all up to the next one. Its reply takes what it reports as output beyond its
-        words, or what the scale leaves it; the rest goes by counted tokens. Before the first reply of a
-        stretch, and from its last one on, the scale decides.
-        """
-        at, p, more = self.at, len(self.path), self.scale.middle - 1
-        share = np.full(p, more)
-        own, inside = np.zeros(p), np.zeros(p, bool)
-        if len(at):
-            since = self.emptied[1]
-            freed = np.zeros(p + 1, np.int64)
-            np.add.at(freed, since, self._freed)
-            rest = self.residual + np.cumsum(freed)[np.maximum(at - 1, 0)]
-            same = self.segment[1:] == self.segment[:-1]
-            steps = np.where(same, np.maximum(np.diff(rest), 0), 0).astype(np.float64)
-            n = len(self.cuts) + 1
-            begin, end = (np.searchsorted(self.segment, np.arange(n), side) for side in ("left", "right"))
-            whole = np.maximum(rest[end - 1] - rest[np.minimum(begin, len(at) - 1)], 0)
-            total = np.bincount(self.segment[1:], steps, n)
-            steps *= np.where(total > whole, whole / np.maximum(total, 1), 1.0)[self.segment[1:]]
-            text = np.add.reduceat(self.tokens, at)
-            least = np.maximum(self.output - self.tokens[at], 0).astype(np.float64)
-            remainder = steps - more * text[:-1] if self.scale.fitted else np.zeros(len(steps))
-            hidden = np.where(text[:-1] > 0, np.minimum(np.maximum(least[:-1], remainder), steps), steps)
-            step = np.searchsorted(at, np.arange(p), side="right") - 1
-            inside = np.append(same, False)[step] & (step >= 0)
-            share[inside] = np.append((steps - hidden) / np.maximum(text[:-1], 1), 0)[step[inside]]
-            last = np.append(~same, True)
-            own[at] = np.where(last, np.maximum(least - more * self.tokens[at], 0), np.append(hidden, 0))
-        growth = share * self.tokens + own
-        growth = np.where(inside, growth, np.rint(growth))  # so that every step adds up to its whole tokens
-        grown: Longs = np.diff(np.floor(np.append(0, np.cumsum(growth)) + 0.5)).astype(np.int64)
-        np.subtract.at(grown, self.emptied[0], self._freed)
-        return np.maximum(grown, 0, out=grown)
-
-    def spare(self, row: int) -> int:
-        """Return the tokens of a request that are no entry's: below 0 if its entries were smaller then."""
-        first = max((cut for cut in self.cuts if cut < self.at[row]), default=0)
-        tree, entries, sums = self.session.tree, self.session.entries, self._sums
-        after_cut = self.segment[row] > 0
-        kept_spans = list_kept(tree, entries, self.path, self.session.path_index, first) if after_cut else []
-        spans = [(first, int(self.at[row])), *kept_spans]
-        return int(self.residual[row]) - sum(int(sums[end] - sums[begin]) for begin, end in spans)
+    def left(self, row: int) -> int:
+        """Return what a request held beyond its counted tokens, without what was cleared after it."""
+        place, since, _ = self.emptied
+        later = (place < self.at[row]) & (since > self.at[row])
+        return int(self.residual[row]) - int(self._freed[later].sum())
 
     @cached_property
-    def _sums(self) -> Longs:
-        """int64[p+1]: `grown` before each entry."""
-        return np.append(0, np.cumsum(self.grown))
+    def grown(self) -> Longs:
+        """int64[p]: tokens of each entry beyond its counted ones.
+
+        From the first to the last request of a stretch, a step (a reply and all up to the next one) has what
+        the requests grew by. Its entries take what is expected of them; what is left is hidden reasoning of
+        the reply, or without a fitted scale goes by counted tokens. All steps grew by no more than their
+        stretch. Elsewhere the expected ones count.
+        """
+        place, _, less = self.emptied
+        grown, tokens = self.expected.copy(), np.where(self.blocks, self.tokens, 0)
+        np.subtract.at(grown, place, self._freed)
+        np.subtract.at(tokens, place, less)
+        np.maximum(grown, 0, out=grown)
+        for number in range(len(self.cuts) + 1):
+            rows = self.rows(number)
+            steps = np.maximum(np.diff(self.residual[rows]), 0)
+            whole = max(self.left(int(rows[-1])) - int(self.residual[rows[0]]), 0) if len(steps) else 0
+            if steps.sum() > whole:
+                steps = share_tokens(steps, whole)
+            for row, total in zip(rows.tolist(), steps.tolist(), strict=False):
+                at = int(self.at[row])
+                step = slice(at, int(self.at[row + 1]))
+                more = total - int(grown[step].sum())
+                if more < 0:
+                    grown[step] = share_tokens(grown[step], total)
+                elif self.scale.fitted and self.blocks[at]:
+                    grown[at] += more
+                else:
+                    grown[step] += share_tokens(tokens[step], more)
+        return grown
 
     def remainder(self, number: int) -> int:
         """Return the tokens of a stretch's last request that belong to no entry."""
-        row = int(self.rows(number)[-1])
-        place, since, _ = self.emptied
-        later = (place < self.at[row]) & (since > self.at[row])  # these outputs were not cleared yet
-        return max(self.spare(row) - int(self._freed[later].sum()), 0)
+        row, cut = int(self.rows(number)[-1]), self.cuts[number - 1] if number else 0
+        session, sums = self.session, running_sums(self.grown)
+        kept = list_kept(session.tree, session.entries, self.path, session.path_index, cut) if number else []
+        spans = [(cut, int(self.at[row])), *kept]
+        return max(self.left(row) - sum(int(sums[end] - sums[begin]) for begin, end in spans), 0)
 
     def spread(self) -> Longs:
-        """int64[m]: tokens of each of the m live blocks beyond the counted ones."""
+        """int64[m]: tokens of each of the m live blocks beyond the counted ones.
+
+        They are no more than the last request of the stretch, and what is expected of the entries since."""
         session, live, ledger = self.session, self.session.live, self.ledger
-        if not len(self.at):
-            return np.zeros(len(live.position), np.int64)
         rows, tokens = ledger.live_rows(session), ledger.live_tokens(session)
         mute: Bools = (ledger.kind[rows] == REASONING) & (tokens == 0)
-        return spread_entries(self.grown[self.where[live.entries]], live, tokens, mute, self.scale.middle)
+        spread = spread_entries(self.grown[self.where[live.entries]], live, tokens, mute, self.scale.middle)
+        if not len(row := self.rows(len(self.cuts))[-1:]):
+            return spread
+        most = max(self.left(int(row[0])), 0) + int(self.grown[self.at[row[0]] :].sum())
+        return spread if spread.sum() <= most else share_tokens(spread, most)
 
     def names(self, rows: Ints) -> tuple[str, ...]:
         """Return the ids of the first and the last of these replies."""
