@@ -37,7 +37,7 @@ BARE = ("-p", "no:nbval")  # a second of imports in each process
 CORES = min(2, os.cpu_count() or 1)
 MOST = 1 + CORES  # processes that share tests out, or steps side by side
 SPREAD = ("-n", str(MOST), "--dist")
-# The tests of a file share servers and pages; the slowest files come first, see tests/browser/conftest.py.
+# The tests of a file share servers and pages, those of JupyterLab one server: tests/browser/conftest.py.
 ORDERED = ("--no-loadscope-reorder",)
 UNIT = (*PYTEST, *BARE, *SPREAD, "worksteal")
 LIMIT = 4200  # seconds; a step that hangs is ended
@@ -74,7 +74,7 @@ STEPS = (
     Step(
         "browser",
         "playwright",
-        (*PYTEST, *BARE, *SPREAD, "loadfile", *ORDERED, "tests/browser"),
+        (*PYTEST, *BARE, *SPREAD, "loadgroup", *ORDERED, "tests/browser"),
         tests=True,
         spread=True,
     ),

@@ -47,20 +47,27 @@ BUTTONS: tuple[Literal["left", "middle", "right"], ...] = ("left", "middle", "ri
 MODIFIERS = ("Shift", "Control", "Alt", "Meta")
 # Only an event that never happens takes this long, so a busy machine changes no result.
 expect.set_options(timeout=1000 * PATIENCE)
-# The files that take longest come first, so that no worker is left with one of them at the end.
+# What takes longest comes first, so that no worker is left with it at the end.
 SLOW = (
-    "test_labextension",
-    "test_versions",
-    "test_documents",
-    "test_notebook",
-    "test_summarise",
+    "lab",
+    "test_lessons",
     "test_export",
+    "test_context",
+    "test_axe",
+    "test_screen_rules",
+    "test_versions",
 )
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A file stays with one worker, and all files that need JupyterLab with one: it starts once."""
+    lab = {item.path for item in items if "lab" in getattr(item, "fixturenames", ())}
+    groups = {item: "lab" if item.path in lab else item.path.stem for item in items}
+    for item, group in groups.items():
+        item.add_marker(pytest.mark.xdist_group(group))
     ranks = {name: rank for rank, name in enumerate(SLOW)}
-    items.sort(key=lambda item: ranks.get(item.path.stem, len(SLOW)))
+    items.sort(key=lambda item: ranks.get(groups[item], len(SLOW)))
 
 
 def find_chromium(*preferred: str) -> str:
