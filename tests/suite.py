@@ -74,7 +74,7 @@ STEPS = (
     Step(
         "browser",
         "playwright",
-        (*PYTEST, *BARE, *SPREAD, "loadgroup", *ORDERED, "tests/browser"),
+        (*PYTEST, *BARE, *SPREAD, "loadscope", *ORDERED, "tests/browser"),
         tests=True,
         spread=True,
     ),

@@ -221,6 +221,14 @@ def run_all(page: Page) -> None:
     page.evaluate(RUN_ALL)
 
 
+def set_theme(page: Page, dark: bool) -> None:
+    """Switch JupyterLab's theme, and wait until it is on."""
+    theme = "JupyterLab Dark" if dark else "JupyterLab Light"
+    page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
+    page.wait_for_function("light => document.body.dataset.jpThemeLight === light", arg=str(not dark).lower())
+    page.wait_for_selector("#jupyterlab-splash", state="detached")
+
+
 def settle(page: Page, document: str = ".ci-document:visible") -> Locator:
     """Until a document shows its session and waits for nothing; returns it."""
     found = page.locator(document)
