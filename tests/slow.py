@@ -1,8 +1,8 @@
 """Which tests take longest: `python -m tests.slow` measures them all and writes `slow.txt`.
 
-Every function is listed whose cases together take half a second of the processor or more, that of the
-processes they start counted too. They are nine tenths of the time and a tenth of the functions, so that
-the loop of everyday work does without them: `make test STEPS="unit front"`. `make test` runs all.
+A function is listed if its cases together take 0.4 s of the processor or more, processes that they start
+included. These are nine tenths of the time and a sixth of the functions, so the loop of everyday work does
+without them: `make test STEPS="unit front"`. `make test` runs all.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pytest
 from tests.quick_imports import lean_environment
 
 LIST = Path(__file__).with_suffix(".txt")
-LEAST = 0.5  # seconds of the processor
+LEAST = 0.4  # seconds of the processor
 ROOM = "COMPACTION_INSPECTOR_TEST_SECONDS"  # the folder where each process that tests writes what it took
 
 
