@@ -1,6 +1,6 @@
 """Every check and every test: `python tests/suite.py [GROUP or STEP ...]`.
 
-The browser's tests run first, then all others: `slow` has those of `slow.txt` and of a server, `unit` the rest.
+The browser's tests run first, then the others: `slow` are those of `slow.txt` and of servers.
 They wait a fifth of their time, for pages, kernels and other processes, so they have one process more than
 there are cores. The steps that keep one core busy run at the same time with lower priority, and print when
 they end. No test judges time, so no test needs to run alone, and none is run again. A failing step does not
