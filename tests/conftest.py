@@ -51,7 +51,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The files with the longest tests come first, so that none is left to one process at the end."""
     items.sort(key=lambda item: item.path.name not in LONGEST)
     for item in items:
-        if name_function(item.nodeid) in read_slow():
+        # Whichever test of a Jupyter server is the first starts it.
+        if name_function(item.nodeid) in read_slow() or "server" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
 
 

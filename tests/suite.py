@@ -1,6 +1,6 @@
 """Every check and every test: `python tests/suite.py [GROUP or STEP ...]`.
 
-The browser's tests run first, then all others: `unit` has those that are quick, `slow` those of `slow.txt`.
+The browser's tests run first, then the others: `slow` are those of `slow.txt` and of servers.
 They wait a fifth of their time, for pages, kernels and other processes, so they have one process more than
 there are cores. The steps that keep one core busy run at the same time with lower priority, and print when
 they end. No test judges time, so no test needs to run alone, and none is run again. A failing step does not
@@ -37,7 +37,7 @@ BARE = ("-p", "no:nbval")  # a second of imports in each process
 CORES = min(2, os.cpu_count() or 1)
 MOST = 1 + CORES  # processes that share tests out, or steps side by side
 SPREAD = ("-n", str(MOST), "--dist")
-# The tests of a file share servers and pages; the slowest files come first, see tests/browser/conftest.py.
+# The tests of a file share servers and pages, those of JupyterLab one server: tests/browser/conftest.py.
 ORDERED = ("--no-loadscope-reorder",)
 UNIT = (*PYTEST, *BARE, *SPREAD, "worksteal")
 LIMIT = 4200  # seconds; a step that hangs is ended
@@ -74,7 +74,7 @@ STEPS = (
     Step(
         "browser",
         "playwright",
-        (*PYTEST, *BARE, *SPREAD, "loadfile", *ORDERED, "tests/browser"),
+        (*PYTEST, *BARE, *SPREAD, "loadscope", *ORDERED, "tests/browser"),
         tests=True,
         spread=True,
     ),

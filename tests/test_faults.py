@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from inspector.demo import read_demo
+from tests.claude_rows import Claude, dump
 
 ROOT = Path(__file__).parents[1]
 
@@ -102,8 +102,9 @@ def test_a_lint_check_that_raises_leaves_the_other_checks_and_makes_the_report_i
 
 
 def test_a_report_that_is_incomplete_does_not_pass(tmp_path: Path) -> None:
+    talk = Claude().say("Fix it. Never push to main.").reply("Yes.", 9_000).compact("We went on.")
     path = tmp_path / "talk.jsonl"
-    path.write_bytes(read_demo())
+    path.write_bytes(dump(talk.say("Go on.").reply("Done.", 800).rows))
     script = f"""
 from contextlib import redirect_stdout
 from io import StringIO

@@ -25,10 +25,15 @@ from inspector import (
     scan,
 )
 from inspector.cli import main
-from inspector.demo import read_demo
 from inspector.files import FollowedFile, save_beside, save_export, write_beside
 from inspector.planning.plan import Plan
 from inspector.session.session import Session
+from tests.claude_rows import Claude, dump
+
+TALK = Claude()
+for turn in range(8):
+    TALK.say(f"Read src/part{turn}.py. " * 200).reply("It is read. " * 2_000, 2_000 * (turn + 1))
+ROWS = dump(TALK.rows)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
 
@@ -46,7 +51,7 @@ def mode(path: Path) -> int:
 
 def make_source(folder: Path, permissions: int) -> Path:
     source = folder / "s.jsonl"
-    source.write_bytes(read_demo())
+    source.write_bytes(ROWS)
     source.chmod(permissions)
     return source
 
@@ -105,8 +110,8 @@ def test_a_file_that_is_replaced_grants_no_more_than_before_or_than_its_source(t
 
 def test_a_session_of_an_archive_has_the_permissions_of_the_archive(tmp_path: Path) -> None:
     with ZipFile(tmp_path / "both.zip", "w") as archive:
-        archive.writestr("a.jsonl", read_demo())
-        archive.writestr("b.jsonl", read_demo())
+        archive.writestr("a.jsonl", ROWS)
+        archive.writestr("b.jsonl", ROWS)
     (tmp_path / "both.zip").chmod(0o600)
     save_session(open_sessions(tmp_path / "both.zip")[0].open(), tmp_path / "a.json")
     save_session(open_session(tmp_path / "both.zip", part="b.jsonl"), tmp_path / "b.json")

@@ -332,14 +332,16 @@ class _Search:
         reads = (said.ref for said in traced.fact.said if said.by == "model" and said.operation == "read")
         outputs = (self.answers[ref] for ref in reads if ref in self.answers)
         earlier = [self.session.block(ref).text for ref in outputs if _holds(traced.scene.before, ref)]
-        back = list(self._find_back(traced, answer, start))
+        back = [_list_bare(text) for text in self._find_back(traced, answer, start)]
+        back_runs: dict[int, set[tuple[str, ...]]] = {}
         bare = [strip_number(lines[at]) for at in rows]
         counted = set[int]()
         for text in earlier:
             shown = _list_bare(text)
             length = min(_RUN, len(bare), len(shown))
-            runs = set(_list_runs(shown, length))
-            runs.difference_update(run for other in back for run in _list_runs(_list_bare(other), length))
+            if length not in back_runs:
+                back_runs[length] = {run for other in back for run in _list_runs(other, length)}
+            runs = set(_list_runs(shown, length)) - back_runs[length]
             for first, run in enumerate(_list_runs(bare, length)):
                 if run in runs:
                     counted.update(

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.browser.bare import WidgetServer, open_bare_page, serve_widgets, show_widget
 from tests.browser.lab import Lab, start_lab
 from tests.browser.product import Workbench, export_html, open_demo
-from tests.browser.screen import Watch, wait_for_frame
+from tests.browser.screen import ROOT, Watch, wait_for_frame
 from tests.browser.traffic import Traffic
 from tests.loopback import KEY, Loopback
 from tests.work import PATIENCE
@@ -47,20 +50,37 @@ BUTTONS: tuple[Literal["left", "middle", "right"], ...] = ("left", "middle", "ri
 MODIFIERS = ("Shift", "Control", "Alt", "Meta")
 # Only an event that never happens takes this long, so a busy machine changes no result.
 expect.set_options(timeout=1000 * PATIENCE)
-# The files that take longest come first, so that no worker is left with one of them at the end.
+# What takes longest comes first, so that no worker is left with it at the end.
 SLOW = (
-    "test_labextension",
+    *("test_labextension", "test_lessons", "test_export", "test_context", "test_axe", "test_screen_rules"),
     "test_versions",
-    "test_documents",
-    "test_notebook",
-    "test_summarise",
-    "test_export",
 )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     ranks = {name: rank for rank, name in enumerate(SLOW)}
     items.sort(key=lambda item: ranks.get(item.path.stem, len(SLOW)))
+
+
+class ByServer(LoadScopeScheduling):  # type: ignore[misc]
+    """A file stays with one worker, and all files that need JupyterLab with one, so that it starts once.
+
+    xdist's own groups have no effect under pytest 9.2, which keeps a test's name elsewhere.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return find_server(nodeid.partition("::")[0])
+
+
+@cache
+def find_server(file: str) -> str:
+    text = (ROOT / file).read_text("utf-8")
+    return "JupyterLab" if re.search(r"\blab(_page)?: (Lab|Page)\b", text) else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByServer:
+    return ByServer(config, log)
 
 
 def find_chromium(*preferred: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from functools import cache
@@ -35,8 +36,12 @@ STILL = """async ([least, most]) => {
     playState === "running" && effect?.getComputedTiming().endTime !== Infinity;
   const isBusy = node => node.getAttribute("aria-busy") === "true" && node.checkVisibility();
   const end = performance.now() + most;
+  // To write the whole page as text is a frame's work: only where something was touched.
+  let touched = true, now = "";
+  const watch = new MutationObserver(() => { touched = true });
+  watch.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
   for (let frames = 0, since = performance.now(), before = ""; ; frames++) {
-    const now = document.documentElement.outerHTML;
+    if (touched) [touched, now] = [false, document.documentElement.outerHTML];
     const waiting = ".ci[aria-busy], .ci-fd [aria-busy], .ci-says [aria-busy]";
     const busy = [...document.querySelectorAll(waiting)].some(isBusy);
     const waits = busy || document.getAnimations().some(ends);
@@ -44,7 +49,7 @@ STILL = """async ([least, most]) => {
       [frames, since, before] = [0, performance.now(), now];
       await window.bare?.settle();
     }
-    if (frames >= 4 && performance.now() - since >= least) return;
+    if (frames >= 4 && performance.now() - since >= least) return watch.disconnect();
     if (performance.now() > end) throw new Error("the page keeps changing");
     await frame();
   }
@@ -98,15 +103,11 @@ class Watch:
         ]
 
 
-def screenshot(page: Page, name: str, selector: str = "") -> Path:
-    """Keep a picture of the page, or of one element, in tests/browser/shots."""
-    SHOTS.mkdir(exist_ok=True)
-    path = SHOTS / f"{name}.png"
-    if selector:
-        page.locator(selector).first.screenshot(path=path)
-    else:
-        page.screenshot(path=path)
-    return path
+def screenshot(page: Page, name: str, selector: str = "") -> None:
+    """Keep a picture of the page, or of one element, in tests/browser/shots, if SHOTS=1 asks for pictures."""
+    if "SHOTS" in os.environ:
+        SHOTS.mkdir(exist_ok=True)
+        (page.locator(selector).first if selector else page).screenshot(path=SHOTS / f"{name}.png")
 
 
 def wait_until(fulfilled: Callable[[], bool], page: Page) -> None:

@@ -16,7 +16,7 @@ from inspector.workbench.queries import answer_query
 from tests.browser.conftest import OpenOffline, OpenWorkbench
 from tests.browser.hand import shown_place
 from tests.browser.product import WorkbenchModel, export_html, open_demo, open_session
-from tests.browser.screen import SHOTS, wait_until_still
+from tests.browser.screen import screenshot, wait_until_still
 from tests.browser.traffic import Traffic
 from tests.shared import SHARED
 
@@ -323,8 +323,7 @@ def test_nbconvert_gives_a_picture_that_needs_no_network(
     expect(image).to_be_visible()
     assert image.evaluate("node => node.complete && node.naturalWidth") == 960
     expect(page.locator("summary")).to_contain_text("As recorded: 158.3k → 18.6k tokens")
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / "nbconvert.png")
+    screenshot(page, "nbconvert")
     page.locator("summary").click()
     expect(page.locator("table")).to_contain_text("tool output")
     # nbconvert's own template asks for two libraries, ours or not; neither is there, and neither is needed.

@@ -292,7 +292,7 @@ def test_the_picture_has_the_summary_of_the_question(visit: Visit) -> None:
     )
 
 
-SIZES = ({"width": 390, "height": 844}, {"width": 1366, "height": 700})
+SIZES = [{"width": 390, "height": 844}, {"width": 1366, "height": 700}]
 
 
 def list_questions() -> list[tuple[str, int]]:
@@ -310,7 +310,8 @@ def list_questions() -> list[tuple[str, int]]:
 def test_after_a_wrong_answer_the_feedback_is_seen_above_the_bar(visit: Visit, size: dict[str, int]) -> None:
     hidden = []
     page, _ = visit("index.html", viewport=size)
-    for name, number in list_questions():
+    # Every question in one of the sizes.
+    for name, number in list_questions()[SIZES.index(size) :: len(SIZES)]:
         exercise = open_step(page, name, number)
         if exercise["ask"] in ("choice", "policy", "pin"):
             choose(page, exercise, find_option(exercise, False))
@@ -517,13 +518,18 @@ SCREENS: list[dict[str, Any]] = [
     {"viewport": {"width": 1400, "height": 900}, "forced_colors": "active"},
 ]
 
+JUDGED = (SCREENS[0], SCREENS[3], SCREENS[4])
+
 
 @pytest.mark.parametrize("options", SCREENS, ids=lambda screen: str(screen["viewport"]["width"]))
 def test_axe_finds_nothing_and_nothing_is_cut_off(visit: Visit, options: dict[str, Any]) -> None:
     for name in ("index.html", "lesson-3.html", "lesson-4.html", "lesson-6.html"):
         page, complaints = visit(name, **options)
         for _ in range(3):
-            assert find_violations(page, "html") == [], name
+            # What axe finds depends on the colours and on the narrowest width.
+            if options in JUDGED:
+                assert find_violations(page, "html") == [], name
+            wait_for_frame(page)
             width = page.evaluate("() => document.documentElement.scrollWidth")
             assert width <= options["viewport"]["width"]
             if page.get_by_test_id("next").count():

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import SIZE, OpenOffline
 from tests.browser.hand import focus_workbench, shown_place
 from tests.browser.lab import READY, Lab, ask, open_notebook, run_all, set_theme, wait_for_kernel
-from tests.browser.screen import SHOTS, Watch, screenshot, wait_for_frame, wait_until_still
+from tests.browser.screen import Watch, screenshot, wait_for_frame, wait_until_still
 
 FIRST = "01-open-a-session.ipynb"
 
@@ -75,7 +75,7 @@ def test_the_button_shows_what_is_taken_out_and_hands_the_page_to_the_browser(
     expect(rows).to_have_count(1)
     expect(rows.first).to_contain_text(re.compile(r"user [0-9a-f]{8}"))
     expect(dialog).not_to_contain_text("marit")
-    dialog.screenshot(path=SHOTS / "exporter.png") if SHOTS.mkdir(exist_ok=True) is None else None
+    screenshot(page, "exporter", "[data-testid=exporter]")
     with page.expect_download(timeout=120_000) as waiting:
         dialog.get_by_role("button", name="Save page").click()
     target = tmp_path / waiting.value.suggested_filename

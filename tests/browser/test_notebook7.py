@@ -35,8 +35,8 @@ def errors(watch: Watch) -> list[str]:
     return [error for error in watch.errors if not any(own in error for own in ITS_OWN)]
 
 
-def test_a_double_click_in_the_tree_opens_the_document(page: Page, lab: Lab, watch: Watch) -> None:
-    name = lab.write_session("seven.session.jsonl")
+def test_the_tree_opens_a_document_by_a_double_click_or_its_menu(page: Page, lab: Lab, watch: Watch) -> None:
+    name, plain = lab.write_session("seven.session.jsonl"), lab.write_session("seven.jsonl")
     page.goto(f"{lab.base}/tree?token={lab.token}")
     page.wait_for_selector(".jp-DirListing-item")
     wait_until_restored(page)
@@ -64,20 +64,14 @@ def test_a_double_click_in_the_tree_opens_the_document(page: Page, lab: Lab, wat
         assert seen.strangers(lab) == []
     finally:
         tab.close()
-    assert errors(watch) == []
-    assert watch.strangers(lab) == []
-
-
-def test_the_context_menu_of_the_tree_inspects_a_plain_file(page: Page, lab: Lab) -> None:
-    name = lab.write_session("seven.jsonl")
-    page.goto(f"{lab.base}/tree?token={lab.token}")
-    page.wait_for_selector(".jp-DirListing-item")
-    wait_until_restored(page)
-    find_file(page, name).click(button="right")
+    # Of a plain file, the context menu does.
+    find_file(page, plain).click(button="right")
     with page.context.expect_page() as opened:
         page.get_by_role("menuitem", name="Inspect compaction").click()
     opened.value.wait_for_selector(WORKBENCH)
     opened.value.close()
+    assert errors(watch) == []
+    assert watch.strangers(lab) == []
 
 
 def test_the_workbench_runs_in_a_notebook(page: Page, lab: Lab, watch: Watch) -> None:

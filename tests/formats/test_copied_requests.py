@@ -14,6 +14,7 @@ import inspector
 from inspector.formats.exports.fork import fork_session
 from inspector.session.session import Session
 from tests.formats.test_claude_code import boundary, reply, summary, text, user
+from tests.formats.test_claude_replies import usage
 
 Row = dict[str, Any]
 SONNET = "claude-sonnet-4-5"
@@ -23,15 +24,6 @@ def write(path: Path, rows: list[Row]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
-
-
-def usage(fresh: int, read: int, written: int, out: int) -> Row:
-    return {
-        "input_tokens": fresh,
-        "cache_read_input_tokens": read,
-        "cache_creation_input_tokens": written,
-        "output_tokens": out,
-    }
 
 
 def dollars(fresh: int, read: int, written: int, out: int) -> float:

@@ -139,36 +139,6 @@ def start(home: Path, *options: str) -> Iterator[Server]:
             process.wait(120)
 
 
-READ_ONLY = """
-from jupyter_server.auth import Authorizer
-
-class ReadOnly(Authorizer):
-    def is_authorized(self, handler, user, action, resource):
-        return action == "read" or resource not in ("kernels", "terminals", "contents", "sessions")
-"""
-
-
-def test_who_may_only_read_has_no_model_asked_and_saves_nothing(tmp_path: Path) -> None:
-    """A guest of a shared server. test_server_permissions.py covers every message and permission."""
-    (tmp_path / "rights.py").write_text(READ_ONLY)
-    with start(tmp_path, "--ServerApp.authorizer_class=rights.ReadOnly") as server:
-        assert server.ask("POST", "api/kernels", {"name": "python3"}).status == 403
-        route = f"inspector/documents/{server.open('story.jsonl', policy='flue')['document']}"
-        request = {
-            "type": "summarise",
-            "id": "a",
-            "model": "claude-opus-4-5",
-            "digest": "",
-            "text": "So far.",
-        }
-        for by, status in (("model", 403), ("Model", 400), ("extractive", 403), ("pasted", 403)):
-            assert server.ask("POST", f"{route}/ask", {**request, "by": by}).status == status
-        answer = server.ask("POST", f"{route}/ask", {**request, "by": "model"})
-        assert "may run code" in answer.json["message"]
-        assert server.ask("POST", f"{route}/ask", {"type": "writing"}).json["state"] == "none"
-        assert server.ask("POST", f"{route}/save", {"type": "save", "id": "b"}).status == 403
-
-
 def find_port(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> int:
     end = time.monotonic() + STARTUP
     while time.monotonic() < end and process.poll() is None:

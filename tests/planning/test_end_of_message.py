@@ -63,10 +63,11 @@ def unanswered_moments() -> tuple[Ledger, list[Session]]:
     return count_tokens(session), [moment for moment in asked if len(moment.live.pending)]
 
 
-@pytest.mark.parametrize("name", [policy.name for policy in POLICIES])
-def test_no_policy_ends_a_message_with_reasoning_in_the_middle_of_a_tool_call(name: str) -> None:
+@pytest.mark.parametrize(("number", "name"), list(enumerate(policy.name for policy in POLICIES)))
+def test_no_policy_ends_a_message_with_reasoning_in_the_middle_of_a_tool_call(number: int, name: str) -> None:
+    """Each policy plans a third of the moments, and each moment is planned by a third of the policies."""
     ledger, moments = unanswered_moments()
-    for moment in moments:
+    for moment in moments[number % 3 :: 3]:
         plan = make_plan(moment, ledger, name, reason="manual")
         refused = refusals(plan)
         assert "final_thinking" not in refused, moment.leaf

@@ -30,10 +30,11 @@ def typed(count: int) -> Session:
     return read_session(rows)
 
 
-def plan_of(turns: int = 14) -> Plan:
+def plan_of(turns: int = 14, **settings: int) -> Plan:
     rows = [{"role": role, "content": "word " * 300} for _ in range(turns) for role in ("user", "assistant")]
     session = read_session(rows)
-    return make_plan(session, count_tokens(session, "chars4_utf16"), "keep-recent-turns", {"cut": "m21"})
+    edits = {"cut": "m21", "settings": settings}
+    return make_plan(session, count_tokens(session, "chars4_utf16"), "keep-recent-turns", edits)
 
 
 def spend(server: Loopback, longest: bool) -> float:
@@ -95,9 +96,9 @@ def test_a_summariser_never_spends_more_than_its_preview_states(name: str) -> No
 
 @pytest.mark.parametrize("make", [lambda size: "x" * size, lambda size: "\n" * size], ids=["words", "lines"])
 def test_an_answer_longer_than_it_may_be_is_not_read_to_its_end(make: Callable[[int], str]) -> None:
-    plan = plan_of()
-    most = (plan.jobs[0].max_tokens or 16_000) * 1_000 + (1 << 20)
-
+    plan = plan_of(**{"summarise-older.cap": 1_000})
+    assert plan.jobs[0].max_tokens == 1_000
+    most = 1_000 * 1_000 + (1 << 20)
     with Loopback(Cue(text=make(1_000_000) * (most // 900_000))) as server:
         # The server sends pieces of 16 characters, so the events are many times as long as the text.
         with pytest.raises(AnswerRefused, match="longer than") as caught:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from inspector import Session, count_tokens, read_session
@@ -12,11 +14,13 @@ from inspector.workbench.queries import answer_query
 from tests.claude_rows import Claude
 
 
+@cache
 def read(lines: int | None = None) -> Session:
     rows = read_demo().splitlines(keepends=True)[:lines]
     return read_session(b"".join(rows), "story", "claude-code")
 
 
+@cache
 def find_boundary() -> int:
     """Return the number of lines before the recorded compaction."""
     whole, last = read(), read().boundaries[0][0]

@@ -11,7 +11,6 @@ import pytest
 
 from inspector import make_plan, open_demo, replay
 from inspector.corpus.measure import measure_session
-from inspector.files import open_session
 from inspector.policies.registry import names_of_policies
 from inspector.session.queries import find_next_compaction
 from inspector.session.session import Session
@@ -23,7 +22,7 @@ from inspector.workbench.queries import answer_query
 from inspector.workbench.snapshot import tabulate
 from tests.exported import unpack_page
 from tests.fixed_sessions import fixed_ledger, fixed_session
-from tests.shared import SHARED, needs_shared
+from tests.shared import SHARED, needs_shared, open_shared
 
 REAL = [
     "claude-code--entireio-cli/cc-3auto-compactions-893l.jsonl",
@@ -96,7 +95,7 @@ def test_the_demo_says_one_number() -> None:
 @needs_shared
 @pytest.mark.parametrize("name", REAL)
 def test_a_real_session_says_one_number(name: str) -> None:
-    session = open_session(SHARED / "sessions" / name)
+    session = open_shared(SHARED / "sessions" / name)
     assert compare_places(session) >= 2
     compare_doors(session)
 

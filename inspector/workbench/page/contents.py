@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace as replace_fields
 
 from ...errors import InspectorError
@@ -170,6 +171,7 @@ class Answers:
         self.spent = 0
         # Most cuts and policies have the same outcome for a block.
         self.told_apart: dict[tuple[int, str], list[int | str]] = {}
+        self.shared: dict[tuple[str, bytes], dict[str, Any]] = {}
         first = self._clean_plan(model.plan.policy.name)
         # Every part is redacted, and the combined payload once more.
         tidy = redactor.clean_tree
@@ -266,6 +268,20 @@ class Answers:
         payload, data = draw_plan(plan, choice=choice)
         return to_json(payload), self.buffers.add(data)
 
+    def _clean_drawn(self, wire: dict[str, Any]) -> dict[str, Any]:
+        """Redact a drawn plan. Plans at neighbouring cuts share most values, and each is redacted once."""
+        rules = [self._clean_shared(rule) for rule in wire["rules"]]
+        return {**self._clean_shared({**wire, "rules": []}), "rules": rules}
+
+    def _clean_shared(self, fields: dict[str, Any]) -> dict[str, Any]:
+        clean: dict[str, Any] = {}
+        for name, value in fields.items():
+            key = name, msgspec.json.encode(value)
+            if key not in self.shared:
+                self.shared[key] = self.redactor.clean_tree({name: value})
+            clean |= self.shared[key]
+        return clean
+
     def _answer_policy(self, name: str) -> dict[str, Any]:
         own, clean = self._plan(name), self._clean_plan(name)
         # Notes on an unchosen policy, or on policies without effect, belong to the model's own plan only.
@@ -299,7 +315,7 @@ class Answers:
             data.append(number)
         tidy = self.redactor.clean_tree
         # A key may say that its value is a secret, so the plans are redacted while they have their shape.
-        self.drawn[name] = _fields([tidy(wire) for wire in drawn])
+        self.drawn[name] = _fields([self._clean_drawn(wire) for wire in drawn])
         return {
             "label": self._label(own.policy),
             "settings": tidy(dict(self._edits(name).settings)),
