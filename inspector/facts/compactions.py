@@ -28,7 +28,7 @@ from .traced import Trace, TracedFact
 
 HEADINGS = (
     *("", "turn", "trigger", "before", "after", "in the file", "files", "rules", "to-dos", "errors"),
-    *("changed", "needed again", "summary"),
+    *("links", "changed", "needed again", "summary"),
 )
 
 
@@ -47,8 +47,9 @@ class CompactionRow(NamedTuple):
             "estimated" by the harness, or "predicted"; "" without one.
         recorded_before, recorded_after, recorded_saved: The harness's own record, on its own scale; None
             without one. Claude Code's `postTokens` is the conversation alone.
-        files, rules, todos, errors: Facts missing in it, as `lint` and the screen find them: changed files;
-            what the user ruled, chose, tried or pointed to; what was said last, open to-dos; open failures.
+        files, rules, todos, errors, links: Facts missing in it, as `lint` and the screen find them: changed
+            files; what the user ruled, chose or tried; what was said last, open to-dos; open failures;
+            addresses and ids that the user gave.
         changed: Facts that the summary gives with another value, or contradicts.
         known: Whether the file shows what was lost: not if the summary is encrypted or missing, or if the
             file does not say which outputs were cleared.
@@ -77,6 +78,7 @@ class CompactionRow(NamedTuple):
     rules: int
     todos: int
     errors: int
+    links: int
     changed: int
     known: bool
     unknown: int
@@ -89,7 +91,8 @@ class CompactionRow(NamedTuple):
     @property
     def harm(self) -> tuple[int, int]:
         """Facts missing or changed, and tokens spent to get facts back: the order of harm."""
-        return self.files + self.rules + self.todos + self.errors + self.changed, self.needed_tokens
+        missing = self.files + self.rules + self.todos + self.errors + self.links
+        return missing + self.changed, self.needed_tokens
 
     @property
     def sign(self) -> str:
@@ -168,7 +171,7 @@ class CompactionTable(Framed, Sequence[CompactionRow]):
         return [
             (
                 *(row.sign, str(row.turn), _name_trigger(row), *row._sizes, row._recorded),
-                *(_count(row, number) for number in (row.files, row.rules, row.todos, row.errors)),
+                *(_count(row, number) for number in (row.files, row.rules, row.todos, row.errors, row.links)),
                 _count(row, row.changed),
                 f"{row.needed_again:,} ({row.needed_tokens:,} tokens)" if row.needed_again else "0",
                 f"{row.summary:,}" if row.summary else row.why_unread or "-",

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Literal, NamedTuple
 
 from ..formats.summary_wording import blank_frame
@@ -20,7 +20,7 @@ from ..redaction.cut import cut_text
 from ..session.queries import find_parent, readable_text
 from ..session.session import Session
 from ..session.toolcalls.canonical_path import names
-from ..session.toolcalls.looks_like_path import is_package, looks_like_path
+from ..session.toolcalls.looks_like_path import is_package, joins_names, looks_like_path
 from ..session.tree import COMPACTION
 from ..text import has_words
 from .extract.typed import blank_encoded
@@ -208,61 +208,85 @@ def _check_line(line: str, sources: Sources) -> Iterator[tuple[What, str]]:
 
 
 _NEAR = 50
-"""How many places that share two words in a row with a quote are compared with it."""
+"""How many places are compared with a quote that share two words in a row with it, or one if it is short."""
+_SHORT = 12
 _TURNING = names("no not nor never now can cannot may must t")
 """Words of which a letter more or less can turn a sentence round."""
 
 
 def _has_quote(words: str, text: str) -> bool:
-    """Whether a text has the words of a quote, of which one in four may be a corrected typing error.
+    """Whether a text has the words of a quote, of which one in four may be a corrected typing error; up to
+    half of them if letters only changed places, or one is missing or too many.
 
     >>> _has_quote(" by file is too much ", " i think by file is to much ")
     True
     >>> _has_quote(" there is a lot of noise here ", " i see there is alot of noise here ")
     True
+    >>> _has_quote(" fix the bug ", " pls fix teh bug "), _has_quote(" add the texts ", " add the tests ")
+    (True, False)
     """
     if words in text:
         return True
     quote = words.split()
-    for at in range(len(quote) - 1):
-        pair, place = f" {quote[at]} {quote[at + 1]} ", -1
+    anchors = [(at, f" {' '.join(pair)} ") for at, pair in enumerate(pairwise(quote))]
+    anchors += [(at, f" {word} ") for at, word in enumerate(quote) if len(quote) <= _SHORT]
+    for at, anchor in anchors:
+        place = -1
         for _ in range(_NEAR):
-            place = text.find(pair, place + 1)
+            place = text.find(anchor, place + 1)
             if place < 0:
                 break
             before = text[max(0, place - len(words) - 20) : place].split()[-at - 1 :] if at else []
             after = text[place : place + len(words) + 20].split()[: len(quote) - at + 1]
-            if _is_corrected(quote, [*before, *after]):
+            # A wrong word at an end of a short quote does not say where the quote begins or ends.
+            shorter = range(3 if len(quote) <= _SHORT else 1)
+            if any(
+                _is_corrected(quote, [*before[first:], *after[: len(after) - less]])
+                for first in shorter
+                for less in shorter
+            ):
                 return True
     return False
 
 
 def _is_corrected(quote: list[str], other: list[str]) -> bool:
-    """Whether a quote has other words except for typing errors, in a quarter of its words at most."""
+    """Whether a quote differs from other words only by typing errors that it corrects."""
     edits = SequenceMatcher(None, quote, other, autojunk=False).get_opcodes()
     if edits and edits[0][0] == "insert":
         del edits[0]
     if edits and edits[-1][0] == "insert":
         del edits[-1]
-    differs = [(quote[a:b], other[c:d]) for sort, a, b, c, d in edits if sort != "equal"]
-    wrong = sum(min(map(len, pair)) for pair in differs)
-    return 4 * wrong <= len(quote) and all(_is_typo(*map("".join, pair)) for pair in differs)
+    differs: list[tuple[str, str]] = []
+    for sort, a, b, c, d in edits:
+        if b - a == d - c:
+            differs += zip(quote[a:b], other[c:d], strict=True) if sort != "equal" else ()
+        else:  # "a lot" and "alot"
+            differs.append(("".join(quote[a:b]), "".join(other[c:d])))
+    wrong = [pair for pair in differs if pair[0] != pair[1]]
+    worse = sum(_count_apart(*pair) > 1 for pair in wrong)
+    few = 4 * worse <= len(quote) and 2 * len(wrong) <= len(quote)
+    return few and all(_is_typo(*pair) for pair in wrong)
 
 
 def _is_typo(word: str, other: str) -> bool:
     """Whether two words have the same letters but one or two, as "teh" and "the"."""
     if not (word + other).isalpha() or {word, other} & _TURNING:
         return False
+    return _count_apart(word, other) <= min(2, len(word) // 2) and abs(len(word) - len(other)) < 2
+
+
+def _count_apart(word: str, other: str) -> int:
+    """Count the letters that only one of two words has, wherever they stand."""
     left, right = Counter(word), Counter(other)
-    apart = (left - right).total() + (right - left).total()
-    return apart <= min(2, len(word) // 2) and abs(len(word) - len(other)) < 2
+    return (left - right).total() + (right - left).total()
 
 
 def _is_file(run: str) -> bool:
     """Whether a run of text names a file: `fmt.Printf`, `m.includes` and `Node.js` do not."""
     if "/" not in run:
         return looks_like_path(run, ())
-    return bool(_FILE.search(run)) and not is_package(run) and not (run[0] == "/" and run.count("/") == 1)
+    named = is_package(run) or joins_names(run)
+    return bool(_FILE.search(run)) and not named and not (run[0] == "/" and run.count("/") == 1)
 
 
 class Grounding(NamedTuple):

@@ -132,9 +132,16 @@ class NotInFile:
         """Tokens that go with any compaction: history before the file, and what was attached again."""
         return self.before_file.tokens + self.reattached.tokens
 
-    @property
-    def note(self) -> str:
-        """The source of the figures in one or two sentences; empty if no reply reports usage."""
+    def describe(self, counted: int) -> str:
+        """Say where the figures come from in one to three sentences, with the size of the whole context.
+
+        >>> NotInFile(system_and_tools=Part(6), reported=31, counted=25, entry="e6").describe(90)
+        'The request answered by e6 has 31 tokens as reported, 25 as counted; with its reply and what \
+follows, the context has 96. Not in the file: 6 in every request (system prompt, tools, reminders).'
+
+        Args:
+            counted: Tokens of the context as the ledger counts them.
+        """
         sizes = [f"{part.tokens:,} {WORDS[name]}" for name, part in self.parts.items() if part.tokens]
         parts = f"Not in the file: {'; '.join(sizes) or 'nothing'}."
         if self.entry is None and not sizes:
@@ -142,11 +149,14 @@ class NotInFile:
         if self.entry is None:
             return f"No reply since the last compaction reports its usage. {parts}"
         summary = (
-            f"{self.reported:,} tokens were reported for the request answered by {brief(self.entry)}, "
-            f"{self.counted:,} are counted"
+            f"The request answered by {brief(self.entry)} has {self.reported:,} tokens as reported, "
+            f"{self.counted:,} as counted"
         )
+        if counted > self.counted:
+            whole = counted + self.tokens
+            summary += f"; with its reply and what follows, the context has {whole:,}"
         if self.exceeds:
-            return f"{summary}: more than was reported, so every size here is a counted one."
+            return f"{summary}. More is counted than was reported, so every size here is a counted one."
         return f"{summary}. {parts}"
 
     def __repr__(self) -> str:

@@ -113,7 +113,9 @@ def draw_key(still: SnapshotData, y: int) -> tuple[int, list[str]]:
     ):
         if not before and not after:
             continue
-        if x > MARGIN_LEFT + _PLOT - 60:
+        # A long label takes two columns.
+        wide = 104 * (1 + (20 + 5 * len(label)) // 104)
+        if x + wide > WIDTH:
             x, y = MARGIN_LEFT, y + 34
         fate = "outside" if section in PARTS else "verbatim"
         out.append(f'<rect x="{x}" y="{y}" width="9" height="9" {fill_fate(section, fate)}/>')
@@ -122,7 +124,7 @@ def draw_key(still: SnapshotData, y: int) -> tuple[int, list[str]]:
             format_tokens(before) if before == after else f"{format_tokens(before)} → {format_tokens(after)}"
         )
         out.append(write(x + 14, y + 21, tokens_label, "text", 10))
-        x += 104
+        x += wide
     return y + 40, out
 
 

@@ -346,6 +346,6 @@ test("a filter that no compaction passes says so instead of a bare head", async 
   const byHand = ["m0", "m1"].map((id, i) => ({ ...mark(`recorded:${i + 1}`, id, 1), trigger: "manual" }));
   await open({ tab: "compactions", look: "recorded:1", _scene: { ...wire, boundaries: byHand } });
   find("compactions-auto").click();
-  await until(() => expect(find("compaction-table").textContent).toContain("No automatic compaction."));
+  await until(() => expect(find("compaction-table").textContent).toContain("None of them is automatic."));
   expect(find("compaction-table").querySelector("table")?.hidden).toBe(true);
 });

@@ -19,7 +19,7 @@ from tests.browser.test_compare import choose
 
 RULE = "never touch data/almanac.json"
 PATH = "src/tidepool/calendar/offsets.py"
-COUNTS = ("files", "rules", "errors", "todos", "changed")
+COUNTS = ("files", "rules", "errors", "links", "todos", "changed")
 LOSSES = ("files", "rules", "errors", "to-dos", "changed")
 NAMES = "nodes => nodes.map(node => node.dataset.name)"
 

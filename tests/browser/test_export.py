@@ -94,6 +94,20 @@ def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
     assert told == []
 
 
+def test_a_page_has_the_marks_and_the_legend_of_the_widget(
+    exported_page: Path, show: OpenOffline, page: Page, open_workbench: OpenWorkbench
+) -> None:
+    open_workbench(policy="auto")
+    exported, told = show(exported_page)
+    for screen in (page, exported):
+        signs = screen.get_by_test_id("overview-key").locator("span")
+        expect(signs).to_have_text(
+            ["◆ compaction", "◇ cleared", "↺ needed again", "$ cache rebuilt", "┄ after a summary"]
+        )
+        expect(screen.get_by_test_id("again-marks")).to_be_visible()
+    assert told == []
+
+
 def test_what_a_page_cannot_tell_is_said_once_and_offers_nothing_that_cannot_work(
     exported_page: Path, show: OpenOffline
 ) -> None:
@@ -106,6 +120,12 @@ def test_what_a_page_cannot_tell_is_said_once_and_offers_nothing_that_cannot_wor
     page.keyboard.press("ArrowLeft")
     expect(plan.locator("[data-name=files]")).to_have_text("–")
     expect(plan).to_have_attribute("title", re.compile("kernel"))
+    # Nothing more comes, and nothing is shown of the cut before.
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
+    page.get_by_test_id("tab-findings").click()
+    expect(page.get_by_role("tabpanel", name="Findings")).to_contain_text("kernel")
+    expect(page.get_by_test_id("finding")).to_have_count(0)
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
     page.get_by_test_id("tab-facts").click()
     expect(page.get_by_test_id("facts-note")).to_contain_text("kernel")
     expect(page.get_by_test_id("facts").get_by_role("button", name="try again")).to_have_count(0)

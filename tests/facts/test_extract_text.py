@@ -163,6 +163,17 @@ def test_numbers_have_a_name() -> None:
     assert set(forms(run, "number")) == {"count = 1", "timeout = 30s", "timeout = 60000"}
 
 
+def test_a_number_whose_name_says_nothing_is_no_fact() -> None:
+    assert forms(tell("read it: 4, i = 7, startLine: 12, retries: 3, n: 40 %"), "number") == [
+        "retries = 3",
+        "n = 40 %",
+    ]
+    code = "let hits = 0;\nconst maxPages = 0;\nlet limit = 5;"
+    assert forms(answer(code, command="cat a.ts"), "number") == ["maxPages = 0", "limit = 5"]
+    header = "Chunk ID: 8a12c8\nWall time: 0.0023 seconds\nOriginal token count: 178\nOutput:\n"
+    assert forms(answer(f"{header}coverage: 87%", command="make"), "number") == ["coverage = 87%"]
+
+
 def test_rules_and_choices_are_the_users_and_decisions_the_models() -> None:
     text = "Fix it. Never touch the database! Is that always so? We chose sqlite because it is small."
     assert forms(tell(text), "constraint") == ["Never touch the database!"]
@@ -175,11 +186,11 @@ def test_rules_and_choices_are_the_users_and_decisions_the_models() -> None:
 
 
 def test_reminders_in_an_output_are_the_harness_s_words_and_no_part_of_the_file() -> None:
-    text = "x = 1\n<system-reminder>\nYou must never run this.\n</system-reminder>\ny = 2"
+    text = "depth = 1\n<system-reminder>\nYou must never run this.\n</system-reminder>\npages = 2"
     facts = answer(text, command="cat a.py")
     (rule,) = facts.by_kind("constraint")
     assert (rule.form, rule.said[0].by, rule.said[0].ref.block) == ("You must never run this.", "harness", 0)
     assert text[rule.said[0].start : rule.said[0].end] == rule.form
-    assert forms(facts, "number") == ["x = 1", "y = 2"]
+    assert forms(facts, "number") == ["depth = 1", "pages = 2"]
     shown = answer('1: print("<system-reminder>You must not.</system-reminder>")', command="cat a.py")
     assert forms(shown, "constraint") == []

@@ -90,6 +90,8 @@ def test_a_session_whose_first_lines_are_cut_off_has_no_line_without_ground(
     [
         ("pls keep the old endpoints untill friday", "please keep the old endpoints until friday"),
         ("we shuold definitely ship the exporter first", "we should definitely ship the exporter first"),
+        ("lets go wiht that aproach", "let's go with that approach"),
+        ("fix teh bug", "fix the bug"),
     ],
 )
 def test_a_quote_may_correct_the_typing_of_what_was_said(said: str, quoted: str) -> None:
@@ -99,10 +101,20 @@ def test_a_quote_may_correct_the_typing_of_what_was_said(said: str, quoted: str)
 
 
 @pytest.mark.parametrize(
-    ("said", "quoted"), [("do not ship it now", "do now ship it now"), ("ship v12 of it", "ship v13 of it")]
+    ("said", "quoted"),
+    [
+        ("do not ship it now", "do now ship it now"),
+        ("ship v12 of it", "ship v13 of it"),
+        ("keep red buttons", "keep blue buttons"),
+    ],
 )
 def test_a_quote_may_not_change_a_negation_or_a_number(said: str, quoted: str) -> None:
     assert quoted in marks(summarised(f'The user said "{quoted}".', said=said))
+
+
+def test_two_names_with_a_slash_between_them_are_no_path() -> None:
+    text = "The scene is drawn with WebGL/Three.js from src/scene.js."
+    assert marks(summarised(text)) == ["src/scene.js"]
 
 
 def test_the_number_of_a_heading_and_encoded_data_are_no_facts() -> None:

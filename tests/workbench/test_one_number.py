@@ -48,6 +48,13 @@ def compare_places(session: Session) -> int:
                 (old["name"], old["label"]) for old in scene["boundaries"]
             ]
         assert model.recorded is not None
+        # A note with the size of the last request says what the context has with what followed.
+        notices = (told.get("_scene") or scene)["notices"]
+        sizes = [note for note in notices if " tokens as reported" in note]
+        followed = [note for note in sizes if "what follows" in note]
+        assert all(f"the context has {one['before']:,}" in note for note in followed), (one["name"], followed)
+        scene_has = [note for note in sizes if f"has {one['before']:,} tokens" in note]
+        assert len(followed) + len(scene_has) == len(sizes)
         picture = model.recorded.drawn.payload
         assert (picture.before.total, picture.after.total) == known[one["look"]], one["name"]
         assert (sum(picture.before.sections), sum(picture.after.sections)) == known[one["look"]]

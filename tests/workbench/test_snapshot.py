@@ -71,6 +71,20 @@ def test_table_and_picture_tell_the_plans_own_figures(workbench: Workbench) -> N
         assert sum(row[side] for row in rows[:-1]) == rows[-1][side]
 
 
+def test_the_names_of_the_parts_do_not_cover_one_another() -> None:
+    session = open_demo()
+    model = WorkbenchModel(session, "flue")
+    sent = model.answer({"at": session.entries[session.path[-1]].id})
+    picture = draw_still((sent["_scene"], sent["_scene_data"]), (sent["_plan"], sent["_plan_data"]))
+    names = re.findall(r'<text x="(\d+)" y="(\d+)" font-size="10" class="f-dim"[^>]*>([^<]*)', picture)
+    ends: dict[str, float] = {}
+    for x, y, name in names:
+        assert float(x) >= ends.get(y, 0), name
+        ends[y] = float(x) + 5 * len(name)  # a letter is 10 px high
+    assert {"not in the file: hidden reasoning", "not in the file: attached again"} <= {n for *_, n in names}
+    assert max(ends.values()) < 960
+
+
 def test_no_words_of_the_transcript_are_in_the_picture(workbench: Workbench) -> None:
     data = re.findall(r"base64,([^\"]*)", workbench.snapshot().html)[0]
     told = workbench.snapshot().html + b64decode(data).decode() + workbench.snapshot().svg

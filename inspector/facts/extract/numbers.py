@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...session.toolcalls.canonical_path import names
+from ..vocabulary import SMALL
 from .code_points import WORD, Codes, character_table, code_points
 from .typed import Hit
 
@@ -36,8 +37,9 @@ _THINGS = (
     "|imports|types|interfaces|chunks|batches"
 )
 _COUNTED = re.compile(
-    r"\d[\d,]{0,11}(?:\.\d{1,3})?[kKM]?(?:-\d{1,9})?\+? (?:(?:unit |integration |e2e )?tests? (?:pass(?:ed)?"
-    r"|fail(?:ed|ing)?)|(?:(?!(?:of|in|or|and|the|to|for|more) )[a-z-]{1,13}[a-rt-z] )?"
+    r"\d(?:[\d,]{0,10}\d)?(?:\.\d{1,3})?[kKM]?(?:-\d{1,9})?\+? "
+    r"(?:(?:unit |integration |e2e )?tests? (?:pass(?:ed)?|fail(?:ed|ing)?)"
+    r"|(?:(?!(?:of|in|or|and|the|to|for|more) )[a-z-]{1,13}[a-rt-z] )?"
     rf"(?:{_THINGS})|pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|skipped)\b(?!/)"
 )
 _NOT_ALONE = WORD | character_table(".,-")
@@ -65,7 +67,16 @@ _MEASURE = re.compile(
 _FLAG = re.compile(r"-([a-z][a-z-]{2,30})[= ](\d[\d_]*(?:ms|s|m|h)?)(?!\w|[./:-]\w)")
 _ARTICLES = names("const let var the a an and or with by is are return then to at of static final int")
 _CASED = re.compile(r"_|[a-z][A-Z]")
-_NO_LABEL = re.compile(r"(?i)(?:^|[_\s]|[a-z](?=I))(?:id|line|col|column|port|row|index)$|^(?:L|v|version)$")
+_NO_LABEL = re.compile(
+    r"(?i:(?:^|[_\s.-])(?:id|line|col|column|port|row|index|position)$|^(?:l|v|version)$)"
+    r"|[a-z](?:Id|Line|Col|Column|Port|Row|Index|Position)$"
+)
+"""Names of a place in a text or a list, of a number that only identifies, and of a version."""
+_HEADER = re.compile(r"(?m)(?:^[A-Z][\w ]{2,40}(?:: | code )[^\n]{1,60}\n){2,9}Output:$")
+"""The lines in which a harness tells of a call above the output of the call."""
+_COUNTER = re.compile(r"\b(?:let|var|mut) $")
+_SHORTEST = 3
+"""Letters of the name of a bare number."""
 
 
 def find_numbers(text: str) -> Iterator[Hit]:
@@ -76,6 +87,9 @@ def find_numbers(text: str) -> Iterator[Hit]:
     digit = (codes >= 0x30) & (codes <= 0x39)
     edges = np.flatnonzero(np.diff(digit, prepend=False, append=False))
     starts, ends = edges[::2], edges[1::2]
+    for header in _HEADER.finditer(text) if "\nOutput:" in text else ():
+        is_told = (starts >= header.start()) & (starts < header.end())
+        starts, ends = starts[~is_told], ends[~is_told]
     yield from _find_set(text, codes, starts)
     yield from _find_counted(text, codes, starts, ends)
 
@@ -103,9 +117,14 @@ def _find_set(text: str, codes: Codes, starts: NDArray[np.int64]) -> Iterator[Hi
             first, gap, last = name.partition(" ")
             if gap and (text[set_to.start()] == "=" or first in _ARTICLES or _CASED.search(last)):
                 name, back = last, back - len(first) - 1
+            back_at = set_to.start() - back
+            if not (value[3] or _is_name(name)) or (
+                value[2] == "0" and _COUNTER.search(text[max(0, back_at - 5) : back_at])
+            ):
+                continue
             sign, words = "-" if text[start - 1] == "-" else "", _format_value(value)
             sign = sign if value.start() == start else ""
-            yield set_to.start() - back, value.start() + len(words), f"{name} = {sign}{words}"
+            yield back_at, value.start() + len(words), f"{name} = {sign}{words}"
     at -= ticked
     endings = _at(codes, at - 3) * 256 + _at(codes, at - 2)
     for start in starts[space & ~sure & _ENDINGS[endings]].tolist():
@@ -119,6 +138,15 @@ def _find_set(text: str, codes: Codes, starts: NDArray[np.int64]) -> Iterator[Hi
         if stated and value and _CASED.search(stated[1]) and not _NO_LABEL.search(stated[1]):
             words = _format_value(value)
             yield stated.start(), start + len(words), f"{stated[1]} = {words}"
+
+
+def _is_name(words: str) -> bool:
+    """Whether words may be looked for as the name of a number: not "i", nor "read it".
+
+    >>> _is_name("i"), _is_name("read it"), _is_name("retries"), _is_name("max depth")
+    (False, False, True, True)
+    """
+    return len(words) >= _SHORTEST and not any(word.lower() in SMALL for word in words.split())
 
 
 def _format_value(value: re.Match[str]) -> str:

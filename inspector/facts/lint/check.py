@@ -241,14 +241,19 @@ def _make(
 
 LOSSES = {
     "changed": ("CI016", "CI017"),
-    "rules": ("CI002", "CI014", "CI019", "CI020"),
-    "todos": ("CI018", "CI003"),
-    "errors": ("CI004", "CI005"),
+    "rules": ("CI002", "CI014", "CI019"),
     "files": ("CI001", "CI006"),
+    "errors": ("CI004", "CI005"),
+    "links": ("CI020",),
+    "todos": ("CI018", "CI003"),
 }
 """Codes of what a compaction changed or lost, the most serious first; the lists and counts go by them."""
 _MOVES = re.compile(r"(?i)\b(?:mv|move|move-item|rename-item)\s[^;&|\n]*$")
 """The beginning of a command that moves or renames, up to a path in it."""
+_COPIES_ALL = re.compile(
+    r"(?i)\b(?:cp|copy-item|rsync|xcopy|robocopy)\s[^;&|\n]*?-(?:\w*[ra]|-recur)\w*\b[^;&|\n]*$"
+)
+"""The beginning of a command that copies a folder with all that is in it, up to a path in it."""
 _LOOKS: Memo[_Look] = Memo(2)
 _RANKS = [code for codes in LOSSES.values() for code in codes]
 _CODES = {
@@ -494,9 +499,10 @@ def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str,
     for code, at, params in _find_codes(traced, look, absent):
         when = {} if at is None else {"when": _when(traced, at)}
         kind = traced.fact.kind
+        named = "folder" if kind == "file" and _is_folder(traced) else kind
         form = traced.fact.form if kind in SENTENCE_KINDS else " ".join(traced.fact.form.split())
         quoted = quote_form(kind, form, LONGEST) if kind in SENTENCE_KINDS else cut_text(form, LONGEST)
-        sentence = write(code, form=quoted, kind=kind, **when, **params).sentence
+        sentence = write(code, form=quoted, kind=named, **when, **params).sentence
         sentence = write("judged lost", sentence=sentence).sentence if judged and absent else sentence
         yield code, sentence, at
 
@@ -548,6 +554,21 @@ def _find_codes(
             yield "CI020", typed[-1], {}
     elif kind == "decision":
         yield "CI010", traced.said[0], {}
+
+
+def _is_folder(traced: TracedFact) -> bool:
+    """Whether a path is known to name a folder: another path goes on in it, or all in it was copied."""
+    inside = traced.fact.form.rstrip("/") + "/"
+    if any(fact.kind == "file" and fact.form.startswith(inside) for fact in traced.fact.facts.every):
+        return True
+    for mention in list_mentions(traced):
+        block = traced.scene.session.block(mention.ref)
+        if isinstance(block, ToolCall) and mention.operation in CHANGED:
+            if block.text[mention.end : mention.end + 1] == "/" or _COPIES_ALL.search(
+                block.text[: mention.start]
+            ):
+                return True
+    return False
 
 
 def _name_change(traced: TracedFact, change: Occurrence) -> str:

@@ -109,7 +109,7 @@ def looks_like_path(path: str, roots: Collection[str]) -> bool:
         return bool(first)
     if "/" not in slashed:
         return _is_name(slashed)
-    if _TWO_FILES.match(slashed) and first.lower() not in _PRODUCTS:
+    if (_TWO_FILES.match(slashed) and first.lower() not in _PRODUCTS) or joins_names(slashed):
         return False
     if first == "application" or (_HOST.match(first) and not first.startswith(".")) or first == "@":
         return False
@@ -124,6 +124,16 @@ def _is_name(name: str) -> bool:
     if not _PLAIN.search(name) or name.lower() in _PRODUCTS:
         return False
     return name[0] not in "\\%" and name[:6] != "_test." and not _JOINED.search(name)
+
+
+def joins_names(word: str) -> bool:
+    """Whether a slash joins two names of products, of which the last has a dot.
+
+    >>> joins_names("WebGL/Three.js"), joins_names("src/three.js"), joins_names("Charts/Bars.js")
+    (True, False, False)
+    """
+    first, _, last = word.partition("/")
+    return first[:1].isupper() and last[:1].isupper() and last.lower() in _PRODUCTS
 
 
 def is_range(word: str) -> bool:

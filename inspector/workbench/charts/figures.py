@@ -67,14 +67,13 @@ def _draw_ledger(figure: Any, ledger: Ledger, dark: bool) -> None:
     """The context at the leaf, a bar for each section; what is reported beyond it has one of its own."""
     outside = ledger.outside
     sums: dict[str, int] = ledger.by_section()
+    source = plain(outside.describe(sum(sums.values())), 400)
     sums |= {name: part.tokens for name, part in outside.parts.items()}
     whole = sum(sums.values())
     for section, tokens in sums.items():
         if tokens:
-            source_note = plain(outside.note, 400) if section in PARTS else "counted"
-            _add_bar(
-                figure, section, [_label(section)], [tokens], [f"{tokens / whole:.1%}, {source_note}"], dark
-            )
+            note = f"{tokens / whole:.1%}, {source if section in PARTS else 'counted'}"
+            _add_bar(figure, section, [_label(section)], [tokens], [note], dark)
     say(figure, f"{whole:,} tokens in the context", ledger.source)
     rows = max(len(figure.data), 1)
     figure.update_layout(showlegend=False, height=120 + 28 * rows, barmode="overlay")

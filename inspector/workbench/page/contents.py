@@ -39,6 +39,7 @@ from ..payloads.compared_facts import describe_context_facts
 from ..payloads.context import describe_context
 from ..payloads.fact_list import list_facts
 from ..payloads.findings import describe_losses, list_findings
+from ..payloads.marks import describe_regret
 from ..payloads.policies import find_results, list_choices
 from ..payloads.recorded import draw_recorded
 from ..payloads.replay import draw_run
@@ -434,6 +435,8 @@ class Answers:
             answers["facts plan"] = self._list_facts(model.copy_for("plan"))
         with self.faults.isolate("list of policies"):
             answers |= self._list_policies()
+        with self.faults.isolate("what was needed again"):
+            answers["regret"] = to_json(redact_answer(describe_regret(model), redactor))
         tidy: dict[str, Any] = self.redactor.clean_tree(answers)
         return tidy
 

@@ -18,7 +18,7 @@ from .fact_list import find_listing
 from .findings import find_again
 from .sections import format_tokens
 
-_NOUNS = {"rules": "rule", "todos": "to-do", "errors": "error", "files": "file"}
+_NOUNS = {"rules": "rule", "files": "file", "errors": "error", "links": "link", "todos": "to-do"}
 """The columns of what is missing, the most serious first, and what one of it is called."""
 
 
@@ -31,7 +31,7 @@ class CompactionCounts(Payload, frozen=True, kw_only=True):
         time: The time of day, "14:02"; "" if the file has none.
         taken: Blocks that were summarised, dropped or cleared.
         kept: Blocks that stayed in the context.
-        files, rules, errors, todos: Facts missing, by kind.
+        files, rules, errors, links, todos: Facts missing, by kind; links are addresses and ids.
         changed: Facts that the summary gives with another value, or contradicts.
         known: Whether the losses are known: not if the summary is encrypted, missing, or not written yet.
         again: Facts needed again afterwards, each counted once.
@@ -49,6 +49,7 @@ class CompactionCounts(Payload, frozen=True, kw_only=True):
     files: int
     rules: int
     errors: int
+    links: int
     todos: int
     changed: int
     known: bool

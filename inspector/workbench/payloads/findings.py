@@ -67,6 +67,7 @@ _DONE = {
     "CI019": "tried before",
 }
 """What was done to the fact of a finding; of other findings stands what it is."""
+_GIVEN = {"constraint": "your rule", "choice": "your choice", "url": "your link", "id": "your id"}
 _REGRETS: Memo[tuple[Regret, ...]] = Memo(2)
 UNWRITTEN = write("losses", "unknown", why="the summary is not written yet").sentence
 
@@ -440,7 +441,7 @@ def _row(
 def describe_loss(finding: LintFinding) -> str:
     """What was done to a lost fact and when, in a few words: "changed, turn 3"."""
     kind = "" if finding.fact is None else finding.fact.kind
-    what = _DONE.get(finding.code) or {"constraint": "your rule", "choice": "your choice"}.get(kind, kind)
+    what = _DONE.get(finding.code) or _GIVEN.get(kind, kind)
     turn = finding.when.removeprefix("in ")
     return f"{what}, {turn}" if turn.startswith("turn") else what
 

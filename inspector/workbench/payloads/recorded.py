@@ -346,7 +346,10 @@ def _list_sizes(recorded: RecordedCompaction, history: History) -> list[tuple[st
         sizes.append(("recorded before", f"{whole_tokens(before):,}", "the harness's own figure"))
     last = [i for i in history.path[: recorded.at].tolist() if session.entries[i].usage is not None]
     if last and (reply := _measure_reply(recorded, last[-1])):
-        sizes.append(("last reply before it", f"{reply:,}", "request and reply by its usage"))
+        source = "request and reply by its usage"
+        if (rest := recorded.plan.before - reply) > 0:
+            source += f"; {plural(rest, 'token')} added since"
+        sizes.append(("last reply before it", f"{reply:,}", source))
     if after is not None:
         alone = " of the conversation alone" if recorded.boundary.tokens_after is None else ""
         sizes.append(("recorded after", f"{whole_tokens(after):,}", f"the harness's own figure{alone}"))

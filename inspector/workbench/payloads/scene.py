@@ -493,8 +493,8 @@ def _notices(session: Session, ledger: Ledger) -> list[str]:
     if stripped := int(ledger.find_stripped(session).sum()):
         some = plural(stripped, "reasoning block of an earlier turn", "reasoning blocks of earlier turns")
         notices.append(f"{some} not counted: {model_of(session)} is not shown them again.")
-    outside = find_moment(session, ledger).outside
-    notices += [*outside.warnings, outside.note]
+    moment = find_moment(session, ledger)
+    notices += [*moment.outside.warnings, moment.outside.describe(ledger.count_context(session))]
     sides = len({fields_of(entry)["sidechain"] for entry in session.entries} - {None})
     if sides:
         notices.append(f"{plural(sides, 'sidechain')} of sub-agents: in the file, not in this context.")

@@ -52,7 +52,7 @@ const RECORDED_ANSWERS: readonly string[] = [
   "summaries",
   "losses",
 ];
-const LISTED: readonly string[] = ["policies", "policy_results"];
+const LISTED: readonly string[] = ["policies", "policy_results", "regret"];
 
 /** Facts that a search lists. */
 const MOST_FACTS = 12;
@@ -262,7 +262,7 @@ export class Answering implements Line {
     return place !== own || this.granted.policy !== wanted.policy;
   }
 
-  /** The policies whose plans are on the page, with all results at once. */
+  /** The policies whose plans are on the page, with all results at once; and what was needed again. */
   private list({ type, from }: Question): object {
     const listed = this.store.content.told[type ?? ""];
     if (listed === undefined) throw new Unavailable(UNAVAILABLE.question);

@@ -581,6 +581,7 @@ export interface CompactionCounts {
   files: number;
   rules: number;
   errors: number;
+  links: number;
   todos: number;
   changed: number;
   known: boolean;

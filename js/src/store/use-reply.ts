@@ -6,6 +6,8 @@ export interface ReplyState<T> {
   readonly problem: string;
   /** `data` answers an older question, or one that is not asked now. */
   readonly isStale: boolean;
+  /** The answer may still come. */
+  readonly isWaiting: boolean;
 }
 
 /** Asks again whenever `key` changes; asks nothing while it is null. */
@@ -25,5 +27,6 @@ export const useReply = <T>(key: string | null, ask: () => Promise<T>): ReplySta
         turn === newest.current && setReply(({ data, of }) => ({ data, problem: error.message, of })),
     );
   }, [key]);
-  return { ...reply, isStale: reply.of !== key || key === null };
+  const isStale = reply.of !== key || key === null;
+  return { ...reply, isStale, isWaiting: isStale && key !== null && reply.problem === "" };
 };

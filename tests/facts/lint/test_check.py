@@ -557,20 +557,23 @@ def test_a_plain_sentence_that_is_only_absent_or_asks_once_is_not_told() -> None
 
 
 @pytest.mark.parametrize(
-    ("code", "typed"),
+    ("code", "typed", "column"),
     [
-        ("CI014", "Let's go with sqlite for the queue."),
-        ("CI019", "I tried the retry decorator last week and it hid the timeout."),
-        ("CI020", "The ticket is https://tracker.example/DES-118."),
+        ("CI014", "Let's go with sqlite for the queue.", "rules"),
+        ("CI019", "I tried the retry decorator last week and it hid the timeout.", "rules"),
+        ("CI020", "The ticket is https://tracker.example/DES-118.", "links"),
     ],
 )
-def test_what_the_user_decided_tried_or_pointed_to_is_missed_in_later_turns(code: str, typed: str) -> None:
+def test_what_the_user_decided_tried_or_pointed_to_is_missed_in_later_turns(
+    code: str, typed: str, column: str
+) -> None:
     session = build(
         user(typed), say(), user("thanks"), say(), compact("All jobs pass."), user("go on"), say()
     )
     (reported,) = (finding for finding in lint(session) if finding.fact is not None)
     (row,) = session.compactions
-    assert (reported.code, reported.severity, row.rules, row.harm[0]) == (code, "warning", 1, 1)
+    assert (reported.code, reported.severity, row.harm[0]) == (code, "warning", 1)
+    assert (row.rules, row.links) == ((1, 0) if column == "rules" else (0, 1))
     assert lint(build(user(typed), say(), compact(f"The user: {typed}"), user("go on"))).ok
 
 
@@ -605,14 +608,27 @@ def test_a_value_is_told_once_with_its_sentence_and_never_for_pasted_words() -> 
     assert reported.keys() <= {"CI008"}
 
 
-def test_rules_come_before_open_todos_and_these_before_files() -> None:
+def test_rules_come_before_files_and_these_before_open_todos() -> None:
     edit = act(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
     todo = act(2, "TodoWrite", todos=[{"content": "Paint the door", "status": "pending"}])
     session = build(
         user("Never push to main."), *edit, *todo, user("thanks"), compact("all is well"), user("k")
     )
     (row,) = session.compactions
-    assert [item.fact.kind for item in row.missing] == ["constraint", "todo", "file"]
+    assert [item.fact.kind for item in row.missing] == ["constraint", "file", "todo"]
+
+
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        ("cp -r a/templates src/templates", "The folder src/templates, created"),
+        ("cp a/page.html src/page.html", "The file src/page.html, created"),
+        ("mv src/old src/screens && touch src/screens/a.py", "The folder src/screens, moved"),
+    ],
+)
+def test_a_folder_is_not_called_a_file(command: str, named: str) -> None:
+    sentences = [finding.sentence for finding in found(*act(1, "Bash", command=command), user("thanks"))]
+    assert any(sentence.startswith(named) for sentence in sentences), sentences
 
 
 def test_only_an_undecided_rule_that_may_be_lost_is_to_be_compared() -> None:

@@ -65,7 +65,7 @@ const Panel = ({ viewState, actions }: PanelProps) => {
   const key = isCurrent ? `${nameRequest(viewState)} ${pair}` : null;
   const request = useRef("");
   const requested = useRef(new Set<number>());
-  const { data, problem } = useReply(key, () => {
+  const { data, problem, isWaiting } = useReply(key, () => {
     request.current = key ?? "";
     return actions.requests.ask("context", { place, pair, row: viewState.row });
   });
@@ -154,7 +154,7 @@ const Panel = ({ viewState, actions }: PanelProps) => {
   const after = isCurrent && data !== null ? data.right.tokens : totalAfter(plan, place);
   const refused = why >= 0 ? whyNot(scene, why) : isCurrent ? (data?.refused ?? "") : "";
   return (
-    <div class="ci-ctx-columns" aria-busy={!(isCurrent && data !== null)}>
+    <div class="ci-ctx-columns" aria-busy={isWaiting}>
       <div class="ci-ctx-main">
         <div class="ci-ctx-bar">
           <fieldset class="ci-choice" aria-label="What is compared">

@@ -19,12 +19,13 @@ const KINDS = [
   ["files", "files", ""],
   ["rules", "rules", "rules, choices and statements"],
   ["errors", "errors", ""],
+  ["links", "links", "addresses and ids that you gave"],
   ["to-dos", "todos", "to-dos, and what was said last"],
   ["changed", "changed", ""],
 ] as const;
 const NONE: Record<string, string> = {
-  auto: "No automatic compaction.",
-  losses: "No compaction with losses.",
+  auto: "None of them is automatic.",
+  losses: "None of them has losses.",
 };
 const UNWRITTEN = "The summary may name them.";
 
@@ -59,13 +60,14 @@ const Table = ({ viewState, actions }: PanelProps) => {
   const isOpen = tab === "compactions" && settled && !dragging;
   const plan = JSON.stringify([planned.policy, planned.pins, planned.cut.id, planned.recipe]);
   const end = `${scene.entryIds[0]} ${scene.entryIds.at(-1)} ${scene.boundaries.length} ${scene.judged}`;
-  const { data, problem, isStale } = useReply<CompactionsReply>(isOpen ? `${end} ${plan}` : null, () =>
-    actions.requests.ask("compactions", { place }),
+  const { data, problem, isStale, isWaiting } = useReply<CompactionsReply>(
+    isOpen ? `${end} ${plan}` : null,
+    () => actions.requests.ask("compactions", { place }),
   );
   const marks = scene.boundaries.filter(mark => mark.look !== "");
   useEffect(
-    () => actions.countTab("compactions", marks.length > 0 ? exact(marks.length) : ""),
-    [marks.length],
+    () => actions.countTab("compactions", countMarks(marks.map(({ kind }) => kind === "micro"))),
+    [scene],
   );
   // Opens on the compaction with the most harm, unless the user has chosen or changed something already.
   useEffect(() => {
@@ -86,6 +88,8 @@ const Table = ({ viewState, actions }: PanelProps) => {
     missing: Math.max(1, ...lines.map(({ counts }) => (counts ? countMissing(counts) : 0))),
     tokens: Math.max(1, ...lines.map(({ counts }) => counts?.againTokens ?? 0)),
   };
+  // Few sessions lose a link.
+  const kinds = KINDS.filter(([, kind]) => kind !== "links" || lines.some(({ counts }) => counts?.links));
   const current = isEdited ? "plan" : look;
   // If the filter hides the chosen row, the tab key reaches the first one.
   const reached = lines.find(line => line.look === current) ?? lines[0];
@@ -123,7 +127,9 @@ const Table = ({ viewState, actions }: PanelProps) => {
                 onClick={() => setFilter(id)}
               >
                 {FILTERS[id]}
-                <small>{exact(recorded.filter(line => passes(line, id)).length)}</small>
+                <small>
+                  {countMarks(recorded.filter(line => passes(line, id)).map(line => line.isClearing)) || "0"}
+                </small>
               </button>
             ))}
           </fieldset>
@@ -143,10 +149,10 @@ const Table = ({ viewState, actions }: PanelProps) => {
             </th>
             <th scope="col">before → after</th>
             <th scope="col" class="ci-cp-wide">
-              taken / kept
+              taken
             </th>
             <th scope="col">harm</th>
-            {KINDS.map(([name, , counted]) => (
+            {kinds.map(([name, , counted]) => (
               <th scope="col" key={name} class="ci-number" title={counted}>
                 {name}
               </th>
@@ -163,10 +169,10 @@ const Table = ({ viewState, actions }: PanelProps) => {
           {lines.map(line => (
             <Row
               key={line.look}
-              {...{ line, most, choose }}
+              {...{ line, kinds, most, choose }}
               chosen={line.look === current}
               isReached={line === reached}
-              waiting={isStale && problem === ""}
+              waiting={isWaiting}
               problem={problem}
             />
           ))}
@@ -174,6 +180,14 @@ const Table = ({ viewState, actions }: PanelProps) => {
       </table>
     </section>
   );
+};
+
+/** "2", "3 clearings" or "2 + 3 clearings"; "" for none. */
+const countMarks = (areClearings: readonly boolean[]): string => {
+  const clearings = areClearings.filter(Boolean).length;
+  const compactions = areClearings.length - clearings;
+  const counts = [compactions && exact(compactions), clearings && plural(clearings, "clearing")];
+  return counts.filter(Boolean).join(" + ");
 };
 
 const passes = (line: Line, filter: Filter): boolean => {
@@ -205,6 +219,7 @@ const countMissing = (counts: CompactionCounts): number =>
 
 interface RowProps {
   line: Line;
+  kinds: readonly (typeof KINDS)[number][];
   most: { missing: number; tokens: number };
   chosen: boolean;
   /** The row that the tab key reaches. */
@@ -216,9 +231,11 @@ interface RowProps {
   choose(line: Line): void;
 }
 
-const Row = ({ line, most, chosen, isReached, waiting, problem, choose }: RowProps) => {
+const Row = ({ line, kinds, most, chosen, isReached, waiting, problem, choose }: RowProps) => {
   const { counts } = line;
   const empty = waiting ? "…" : "–";
+  // A file may not say which outputs were cleared.
+  const isCounted = !line.isClearing || counts?.known;
   const about = counts
     ? [counts.turn > 0 ? `${counts.turn}` : "", counts.time, line.trigger]
     : [line.trigger];
@@ -258,8 +275,8 @@ const Row = ({ line, most, chosen, isReached, waiting, problem, choose }: RowPro
       <td title={line.source}>
         {line.before === null ? "?" : short(line.before)} → <b>{short(line.after)}</b>
       </td>
-      <td class="ci-cp-wide">
-        {counts === undefined ? empty : `${exact(counts.taken)} / ${exact(counts.kept)}`}
+      <td class="ci-cp-wide" title={counts && isCounted ? `${plural(counts.kept, "block")} kept` : undefined}>
+        {counts === undefined ? empty : isCounted ? plural(counts.taken, "block") : "?"}
       </td>
       <td class="ci-cp-harm" aria-hidden="true">
         {counts?.known && (
@@ -269,7 +286,7 @@ const Row = ({ line, most, chosen, isReached, waiting, problem, choose }: RowPro
           </>
         )}
       </td>
-      {KINDS.map(([name, kind]) => show(name, counts?.[kind]))}
+      {kinds.map(([name, kind]) => show(name, counts?.[kind]))}
       <td
         class={counts?.again === 0 ? "ci-number ci-quiet" : "ci-number"}
         data-name="needed again"

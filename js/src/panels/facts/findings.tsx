@@ -79,7 +79,7 @@ export const Findings = ({ viewState, actions, tab = "findings", head }: Finding
     if (isOpen && story.data !== null) actions.facts.show(story.data);
   }, [story.data, isOpen]);
   const [isList, setIsList] = useState(false);
-  if (reply === null)
+  if (reply === null || list.problem !== "")
     return (
       <div class="ci-fd">
         {head && <div class="ci-fd-head">{head}</div>}
@@ -92,11 +92,11 @@ export const Findings = ({ viewState, actions, tab = "findings", head }: Finding
     setFixed(null);
     setPick("");
   };
-  const report = story.data;
+  const report = story.problem === "" ? story.data : null;
   return (
-    <div class="ci-fd" data-showing={isList || row === null ? "list" : "story"}>
+    <div class="ci-fd" data-showing={isList || row === null || story.problem !== "" ? "list" : "story"}>
       {head && <div class="ci-fd-head">{head}</div>}
-      <div class="ci-fd-list" aria-busy={list.isStale}>
+      <div class="ci-fd-list" aria-busy={list.isWaiting}>
         {reply.sentence && <p data-testid="findings-none">{reply.sentence}</p>}
         <List
           {...{ reply, row }}
@@ -131,6 +131,7 @@ export const Findings = ({ viewState, actions, tab = "findings", head }: Finding
           <Story
             story={report}
             isStale={story.isStale}
+            isWaiting={story.isWaiting}
             isPage={needsKernel !== ""}
             actions={actions}
             onFix={() => {

@@ -211,60 +211,71 @@ interface TableProps {
   open(row: FactRow): void;
 }
 
-const Table = ({ list, rows, viewState, open }: TableProps) => (
-  <table class="ci-fx-table" data-testid="facts-list">
-    <thead>
-      <tr>
-        <th scope="col">fact</th>
-        <th scope="col">kind</th>
-        {list.marks.map(mark => (
-          <th scope="col" key={mark}>
-            in {mark}
+const Table = ({ list, rows, viewState, open }: TableProps) => {
+  const sign = viewState.scene.boundaries.find(({ look }) => look === viewState.look)?.sign ?? "";
+  const shown = list.marks.includes(sign) ? sign : "";
+  /** A narrow screen has room for the outcome that it shows, and for a second one; "" is the plan. */
+  const place = (mark: string) =>
+    mark === shown ? undefined : mark === "" || list.marks.length === 1 ? "ci-fx-second" : "ci-fx-other";
+  return (
+    <table class="ci-fx-table" data-testid="facts-list">
+      <thead>
+        <tr>
+          <th scope="col">fact</th>
+          <th scope="col">kind</th>
+          {list.marks.map(mark => (
+            <th scope="col" key={mark} class={place(mark)}>
+              in {mark}
+            </th>
+          ))}
+          <th scope="col" class={place("")}>
+            this plan
           </th>
-        ))}
-        <th scope="col">this plan</th>
-        <th scope="col" class="ci-number">
-          turn
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {rows.map((row, at) =>
-        row === undefined ? (
-          <tr key={`empty ${at}`}>
-            <td class="ci-quiet">…</td>
-          </tr>
-        ) : (
-          <tr key={row.number} class={isChosen(viewState.tracing, row) ? "ci-chosen" : ""}>
-            <td>
-              <button
-                class={`ci-fx-fact${isLiteral(row.kind) ? " ci-st-literal" : ""}`}
-                data-testid="fact"
-                title={row.form}
-                aria-current={isChosen(viewState.tracing, row) ? "true" : undefined}
-                onClick={() => open(row)}
-                onKeyDown={event => {
-                  const way = upOrDown(event);
-                  if (way === undefined) return;
-                  claim(event);
-                  focusRow(event.currentTarget, at + way);
-                }}
-              >
-                {breakPath(row.title)}
-              </button>
-            </td>
-            <td class="ci-quiet">{row.kind}</td>
-            {row.rounds.map((round, i) => (
-              <td key={list.marks[i]}>{drawRound(round)}</td>
-            ))}
-            <td>{drawRound(row, list.absent)}</td>
-            <td class="ci-number">{row.lastTurn + 1}</td>
-          </tr>
-        ),
-      )}
-    </tbody>
-  </table>
-);
+          <th scope="col" class="ci-number">
+            turn
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, at) =>
+          row === undefined ? (
+            <tr key={`empty ${at}`}>
+              <td class="ci-quiet">…</td>
+            </tr>
+          ) : (
+            <tr key={row.number} class={isChosen(viewState.tracing, row) ? "ci-chosen" : ""}>
+              <td>
+                <button
+                  class={`ci-fx-fact${isLiteral(row.kind) ? " ci-st-literal" : ""}`}
+                  data-testid="fact"
+                  title={row.form}
+                  aria-current={isChosen(viewState.tracing, row) ? "true" : undefined}
+                  onClick={() => open(row)}
+                  onKeyDown={event => {
+                    const way = upOrDown(event);
+                    if (way === undefined) return;
+                    claim(event);
+                    focusRow(event.currentTarget, at + way);
+                  }}
+                >
+                  {breakPath(row.title)}
+                </button>
+              </td>
+              <td class="ci-quiet">{row.kind}</td>
+              {row.rounds.map((round, i) => (
+                <td key={list.marks[i]} class={place(list.marks[i] ?? "")}>
+                  {drawRound(round)}
+                </td>
+              ))}
+              <td class={place("")}>{drawRound(row, list.absent)}</td>
+              <td class="ci-number">{row.lastTurn + 1}</td>
+            </tr>
+          ),
+        )}
+      </tbody>
+    </table>
+  );
+};
 
 /** The fact's row of that place; -1 goes back to the search. */
 const focusRow = (from: HTMLElement, at: number) => {

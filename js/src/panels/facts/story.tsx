@@ -24,6 +24,7 @@ interface Props {
   story: StoryReply;
   /** It is of an older plan; the newer one is asked for. */
   isStale?: boolean;
+  isWaiting?: boolean;
   actions: Actions;
   /** Nothing can be changed here: a fix is Python to copy. */
   isPage: boolean;
@@ -35,7 +36,7 @@ interface Props {
   onPick(pick: string): void;
 }
 
-export const Story = ({ story, isStale, actions, isPage, onFix, onJudge, onPick }: Props) => {
+export const Story = ({ story, isStale, isWaiting, actions, isPage, onFix, onJudge, onPick }: Props) => {
   useEffect(() => {
     const mentions = story.places.map(({ ref, label }) => ({ ref, kind: label }));
     const { factLane } = story;
@@ -48,7 +49,7 @@ export const Story = ({ story, isStale, actions, isPage, onFix, onJudge, onPick 
     actions.edit(changes, said, true);
   };
   return (
-    <article class="ci-st" data-testid="story" data-tone={story.tone} aria-busy={isStale}>
+    <article class="ci-st" data-testid="story" data-tone={story.tone} aria-busy={isWaiting}>
       <div class="ci-st-main">
         <header>
           <p class="ci-quiet">
