@@ -210,7 +210,7 @@ def adds_words(
     new = [at for at in new if terms[at].sort != "value" or terms[at - 1].form not in _NUMBERED]  # "turn 3"
     # "Removing it was dropped": the second word is no other word for the first.
     new = [at for at in new if terms[at].form in ENDED or not any(is_same(terms[at], item) for item in own)]
-    # A general word in a copy is harmless only inside it: "sent as email", but "moved the rule 'use tabs'". For
+    # A general word in a copy is harmless only inside it: "sent as email", "moved the rule 'use tabs'". For
     # "ask me first", "ask people first" names others.
     most = 0 if forms & {"i", "me"} else 1
     if len(new) > most or any(
