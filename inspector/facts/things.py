@@ -100,7 +100,9 @@ def compare_thing(
     ]
     if near:
         best = max(near, key=lambda item: (SequenceMatcher(None, item, value).ratio(), item))
-        return _make("changed", best, text)._replace(said=form, instead=best[2:], reason="value")
+        span = text.find_value(best) or (0, 0)
+        words = text.text[slice(*span)].rstrip(".,;:/") or best[2:]  # as the text spells it
+        return FactComparison("changed", words, span[0], form, words, "value")
     if short:
         return _make("partial", short[0], text)
     return _find_part(value, text) or (_find_value_alone(form, text) if kind == "number" else ABSENT)
