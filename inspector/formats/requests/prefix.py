@@ -13,7 +13,7 @@ conversations are found by lookups and never compared in pairs.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,10 +24,14 @@ from ...session.session import Session
 from ...text import plural
 from ..json_document import ParsedBlock
 from ..recording import COMPACTION, Json, Reading
+from ..summary_wording import begins_as_summary
+from .alignment import align, list_call_ids
 from .chat_messages import INSTRUCTIONS, ChatMessage, take_entry_fields
 
 TELLING = 40
 """Minimum number of characters of a reply that identify it in the next request."""
+
+_JOIN = "Rows of one session are joined by an equal `session_id`"
 
 
 @dataclass
@@ -97,6 +101,7 @@ class Threads:
 
     def __init__(self) -> None:
         self.all: list[Thread] = []
+        self.guessed = 0  # conversations found by the first words of a summary alone
         self._named: dict[str, list[Thread]] = {}
         self._holding: dict[tuple[str, str], set[int]] = {}  # numbers by conversation name and print
         self._whole: dict[int, set[int]] = {}
@@ -120,6 +125,9 @@ class Threads:
         for thread in latest if named else self._find_summarised(request.key, messages):
             if not _is_other(thread.system, now):
                 return thread
+        if (replaced := self._find_replaced(request, messages)) is not None:
+            self.guessed += 1
+            return replaced
         thread = Thread(len(self.all), request.key, request.loose, request.apart)
         self.all.append(thread)
         self._named.setdefault(request.key, []).append(thread)
@@ -152,6 +160,15 @@ class Threads:
                 thread = self.all[max(self._whole[whole])]
                 if len(thread.line) == count_equal(thread.line, prints) == length:
                     yield thread
+
+    def _find_replaced(self, request: WholeRequest, messages: Sequence[ChatMessage]) -> Thread | None:
+        """Return the last longer conversation with equal instructions if the first message is a summary."""
+        if request.apart or request.loose or not messages or not begins_as_summary(messages[0].text):
+            return None
+        for thread in reversed(self._named.get(request.key, ())):
+            if thread.system == request.instructions and len(thread.line) > len(messages):
+                return thread
+        return None
 
     def _find_summarised(self, key: str, messages: Sequence[ChatMessage]) -> Iterator[Thread]:
         """Yield conversations whose last reply is repeated in the first messages, as a summary is."""
@@ -235,7 +252,10 @@ def join_requests(
         share = "it shares" if others == 1 else "each shares"
         recording.warnings.append(
             f"{verb} separate: {share} no message with the session's, or has another name"
+            + (f". {_JOIN}" if format == "request-log" and not any(each.key for each in threads) else "")
         )
+    guessed = "{} no message: its summary is recognised by its first words"
+    recording.warn(joining.threads.guessed, guessed, "compaction keeps", "compactions keep")
     for thread in threads:
         if thread is not main:
             joining.set_apart(thread)
@@ -312,12 +332,13 @@ class _Joining:
         self, thread: Thread, messages: list[ChatMessage], prints: list[str], request: WholeRequest
     ) -> None:
         """Add a compaction: messages in both requests are kept, new ones before them are the summary."""
-        names_by_print: dict[str, deque[str]] = {}
-        for print_, name in thread.line:
-            names_by_print.setdefault(print_, deque()).append(name)
-        names = [
-            names_by_print[print_].popleft() if names_by_print.get(print_) else None for print_ in prints
+        before_keys = [(print_, list_call_ids(self.recording[name].blocks)) for print_, name in thread.line]
+        now_keys = [
+            (print_, list_call_ids(block for block, _ in message.parsed_blocks))
+            for print_, message in zip(prints, messages, strict=True)
         ]
+        found = align(before_keys, now_keys)
+        names = [None if index is None else thread.line[index][1] for index in found]
         last = max((index for index, name in enumerate(names) if name is not None), default=-1)
         # If only the beginning was cut off, the last message is kept; otherwise a summary follows.
         cut = thread.line[-1][1] in names if thread.line else True
