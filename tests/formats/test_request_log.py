@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from inspector import lint, open_session, read_session
-from inspector.session.blocks import Reasoning, ToolCall
+from inspector.session.blocks import Reasoning, ToolCall, ToolOutput
+from inspector.session.session import Session
 from tests.shared import SHARED, needs_shared
 
 CASES = Path(__file__).parents[1] / "cases" / "formats"
@@ -196,3 +197,75 @@ def test_a_task_about_a_summary_is_another_conversation() -> None:
     (warning,) = session.warnings
     assert warning.startswith("1 other conversation is separate: it shares no message with the session's")
     assert warning.endswith("Rows of one session are joined by an equal `session_id`")
+
+
+def bare(*tools: str, text: str | None = None) -> dict[str, Any]:
+    """A reply whose calls have no ids."""
+    calls = [{"type": "function", "function": {"name": tool, "arguments": "{}"}} for tool in tools]
+    return {"role": "assistant", "content": text, "tool_calls": calls}
+
+
+BARE = [
+    message("user", "go"),
+    bare("ls", "ls", "cat"),
+    *(message("tool", words) for words in ("a.py", "b.py", "one")),
+    bare("ls"),
+    message("tool", "c.py"),
+    message("assistant", "three files"),
+]
+
+
+def pair_outputs(session: Session) -> list[tuple[str, str]]:
+    """The tool and the output of each answered call, in order."""
+    blocks = [block for entry in session.entries for block in entry.blocks]
+    names = {block.id: block.name for block in blocks if isinstance(block, ToolCall)}
+    return [(names[block.call_id], block.text) for block in blocks if isinstance(block, ToolOutput)]
+
+
+def test_calls_without_ids_are_answered_in_their_order() -> None:
+    session = read_session(BARE)
+    assert (session.format, session.unknown) == ("request-log", 0)
+    assert pair_outputs(session) == [("ls", "a.py"), ("ls", "b.py"), ("cat", "one"), ("ls", "c.py")]
+    ids = [block.id for entry in session.entries for block in entry.blocks if isinstance(block, ToolCall)]
+    assert len(set(ids)) == 4
+    lines = read_session(dump(*BARE))
+    assert (lines.format, lines.unknown) == ("message-lines", 0)
+    assert pair_outputs(lines) == pair_outputs(session)
+
+
+def test_calls_without_ids_are_kept_by_a_compaction() -> None:
+    summary, newer = message("user", "Summary: there are three files."), message("user", "And now?")
+    # Of the entries m1 to m8, the call m6, its output m7 and the reply m8 are kept.
+    assert find_kept(BARE, [summary, *BARE[5:], newer]) == (("m6", "m7", "m8"), summary["content"])
+    # An output that became shorter is cleared, as of a call with an id.
+    short = [*BARE[:6], message("tool", "-"), *BARE[7:], newer]
+    session = read_session(dump({"messages": BARE}, {"messages": short}))
+    (clearing,) = [entry for entry in session.entries if entry.boundary]
+    assert clearing.kind == "micro" and clearing.boundary is not None
+    assert clearing.boundary.cleared == (session.entries[5].blocks[0].id,)  # type: ignore[union-attr]
+
+
+READ_BY = ("request-log", "message-lines", "anthropic-messages", "data-set", "langgraph", "mini-claude-code")
+
+
+@pytest.mark.parametrize("format", READ_BY)
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"role": "assistant", "content": "x", "tool_calls": "x"},
+        {"role": "assistant", "content": "x", "tool_calls": {"a": 1}},
+        {"role": "assistant", "content": "x", "tool_calls": [1]},
+        {"role": 1, "content": "x"},
+    ],
+)
+def test_a_field_of_the_wrong_type_is_counted(odd: dict[str, Any], format: str) -> None:
+    messages = [message("user", "go"), odd, message("assistant", "done")]
+    lines, row = dump(*messages), {"conversations": messages}
+    given = {"message-lines": lines, "data-set": row}.get(format, messages)
+    assert read_session(given, format=format).unknown == 1  # type: ignore[arg-type]
+
+
+def test_calls_as_the_json_of_a_list_are_calls() -> None:
+    reply = {"role": "assistant", "content": "", "tool_calls": json.dumps(run(1)["tool_calls"])}
+    session = read_session([message("user", "go"), reply, message("assistant", "done")])
+    assert session.entries[1].blocks[-1] == ToolCall(id="c1", name="run", input={"cmd": "pytest -q"})

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...session.blocks import Text, ToolOutput
+from ...session.blocks import Text, ToolCall, ToolOutput
 from ...session.entries import Source, Tool, Usage
 from ...session.session import Session
 from ...text import plural
@@ -27,6 +27,7 @@ from ..recording import COMPACTION, Json, Reading
 from ..summary_wording import begins_as_summary
 from .alignment import align, list_call_ids
 from .chat_messages import INSTRUCTIONS, ChatMessage, take_entry_fields
+from .open_calls import OpenCalls
 
 TELLING = 40
 """Minimum number of characters of a reply that identify it in the next request."""
@@ -80,6 +81,7 @@ class Thread:
         whole: One number for all prints of the line.
         system: The text of the last system prompt.
         words: The text of the last reply, if it is long enough to identify it.
+        open: The calls of the last reply without results.
     """
 
     number: int
@@ -94,6 +96,7 @@ class Thread:
     whole: int = 0
     system: str = ""
     words: str = ""
+    open: OpenCalls = field(default_factory=OpenCalls)
 
 
 class Threads:
@@ -267,6 +270,7 @@ class _Joining:
         self.recording = recording
         self.threads = Threads()
         self.entries: dict[int, list[str]] = {}  # by the number of their conversation
+        self.named_calls: set[str] = set()  # ids of calls that have none in the log
 
     def take(self, request: WholeRequest) -> None:
         """Add a request: its new messages, then its reply."""
@@ -416,7 +420,14 @@ class _Joining:
             role = "user"
             more["meta"] = True
         name = f"m{len(self.recording.entries) + 1}"
-        entry = self.recording.add(name, role, message.parsed_blocks, extra, parent=thread.end, **more)
+        message_blocks = list(message.parsed_blocks)
+        if role == "tool":
+            message_blocks = [thread.open.answer(pair) for pair in message_blocks]
+        elif any(isinstance(block, ToolCall) for block, _ in message_blocks):
+            thread.open = OpenCalls()  # results follow their calls at once
+            self.named_calls.update(thread.open.name_calls(message_blocks, name))
+            thread.open.add_all(block for block, _ in message_blocks)
+        entry = self.recording.add(name, role, message_blocks, extra, parent=thread.end, **more)
         thread.end = entry.id
         thread.line.append((message.print, entry.id))
         self.entries.setdefault(thread.number, []).append(entry.id)
@@ -468,6 +479,8 @@ def _find_cleared(
         if len(before) != len(after):
             return None
         for old, new in zip(before, after, strict=True):
+            if isinstance(old, ToolOutput) and isinstance(new, ToolOutput) and not new.call_id:
+                new = new.model_copy(update={"call_id": old.call_id, "name": old.name})
             if old == new:
                 continue
             if not (

@@ -17,7 +17,7 @@ from ..harnesses.swe_agent import is_bare_mini
 from ..json_document import Fields, iso_time, load, placed, refuse, sniff_document
 from ..json_lines import Data, Reader, decode, iter_values
 from ..recording import Json, Reading, first_rows
-from .chat_messages import ANSWERS, ChatMessage, read_chat, read_chat_tools, read_chat_usage
+from .chat_messages import ANSWERS, CALLS, ChatMessage, read_chat, read_chat_tools, read_chat_usage
 from .prefix import WholeRequest, join_requests
 from .streamed import find_body, read_streamed
 
@@ -123,8 +123,7 @@ def _judge_messages(messages: list[Any], around: Json) -> str | None:
 
     `around` is the body of the request, with the other fields of the objects around it.
     """
-    reason = next((why for message in messages if (why := _fault(message))), None)
-    if reason is not None:
+    if (reason := _find_fault(messages)) is not None:
         return reason
     reply = around.get("response")
     if CONVERSE & set(around) or "choices" in around or (isinstance(reply, dict) and "choices" in reply):
@@ -132,19 +131,25 @@ def _judge_messages(messages: list[Any], around: Json) -> str | None:
     if find_openai(around, messages):
         return None
     first = messages[0].get("role") if messages else None
-    if first in ("system", "developer") or any({"tool_calls", "tool_call_id"} & set(m) for m in messages):
+    if first in ("system", "developer") or any({"tool_call_id", *CALLS} & set(m) for m in messages):
         return None
     return "its messages may be any system's: name one by format="
 
 
-def _fault(message: Any) -> str | None:
+def _find_fault(messages: list[Any]) -> str | None:
+    """Return why these are not OpenAI's messages, or None. Scripts leave out the ids of calls and results."""
+    calls = any(CALLS & Fields(message).rest.keys() for message in messages)
+    return next((why for message in messages if (why := _fault(message, calls))), None)
+
+
+def _fault(message: Any, calls: bool) -> str | None:
     if not isinstance(message, dict):
         return "a message that is not an object"
     if message.get("role") not in ROLES:
         return f"a message has the role {message.get('role')!r:.40}"
     if OTHERS & set(message):
         return f"a message has the field `{min(OTHERS & set(message))}`, which is another system's"
-    if message["role"] == "tool" and not any(name in message for name in ANSWERS):
+    if message["role"] == "tool" and not calls and not any(name in message for name in ANSWERS):
         return "a tool's message without a tool_call_id"
     return None
 
@@ -199,7 +204,7 @@ def _is_request(value: Any) -> bool:
     body, _ = _unwrap(value)
     messages = body.get("messages")
     if isinstance(messages, list):
-        return bool(messages) and not any(_fault(message) for message in messages[:-1] or messages)
+        return bool(messages) and _find_fault(messages[:-1] or messages) is None
     prompt = body.get("input")
     if isinstance(prompt, str):
         return "model" in body
