@@ -241,6 +241,8 @@ class _Conversation(Reading):
                 self.about["extra"]["header"] = row
             self.note("header" if header else _name(row), source, is_known=header)
             return
+        if "role" in row and {"tool_call_id", *CALLS} & row.keys():
+            self.about["extra"]["api"] = "openai"
         message, _ = read_message(_call_by_line(shaped, source.line), self.names)
         fields = Fields(merge(around, message.extra))
         begins = self.pending is None and not self.entries

@@ -142,6 +142,12 @@ def _find_fault(messages: list[Any]) -> str | None:
     return next((why for message in messages if (why := _fault(message, calls))), None)
 
 
+def _is_openai(body: Json, messages: list[Any]) -> bool:
+    """Return whether a request has a form that only OpenAI's API takes."""
+    marks = {"tool_call_id", *CALLS}
+    return bool(find_openai(body, messages)) or any(marks & Fields(item).rest.keys() for item in messages)
+
+
 def _fault(message: Any, calls: bool) -> str | None:
     if not isinstance(message, dict):
         return "a message that is not an object"
@@ -243,7 +249,10 @@ def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]
 
 
 class _RequestLog(Reading):
-    """The requests of a log. `replies` are the messages up to and including each reply, by response id."""
+    """The requests of a log. `replies` are the messages up to and including each reply, by response id.
+
+    `is_openai` is whether a request has a form that only OpenAI's API takes.
+    """
 
     format = NAME
 
@@ -252,13 +261,15 @@ class _RequestLog(Reading):
         self.requests: list[WholeRequest] = []
         self.replies: dict[str, list[ChatMessage]] = {}
         self.middle = 0
+        self.is_openai = False
 
     def finish(self) -> Session:
         if not self.requests and not self.notes:
             raise refuse("it holds no request")
         lost = "{} after a reply that is not in the file: earlier messages are missing"
         self.warn(self.middle, lost, "request continues", "requests continue")
-        return join_requests(NAME, self.requests, self)
+        about = {"extra": {"api": "openai"}} if self.is_openai else {}
+        return join_requests(NAME, self.requests, self, **about)
 
     def take(self, source: Source, value: Any) -> None:
         body, around = _unwrap(value) if isinstance(value, dict) else ({}, {})
@@ -269,6 +280,8 @@ class _RequestLog(Reading):
                 self.spoil("not a JSON object", source)
             return
         fields = Fields(body)
+        sent = fields.rest.get("messages")
+        self.is_openai = self.is_openai or (isinstance(sent, list) and _is_openai(body, sent))
         messages = read_chat(fields.any("messages"), self.names) + read_chat(fields.any("input"), self.names)
         around_fields = Fields(around)
         reply, answer = self._take_reply(fields, around_fields)
