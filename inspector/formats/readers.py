@@ -317,7 +317,7 @@ WAY_OUT = (
     '. Messages of another form open with read_session([{"role": "user", "content": …}, …]); '
     "format= names one of inspector.formats.READERS"
 )
-"""What to do with a file of one's own format."""
+"""Advice for a file of one's own format."""
 FOLDER_FILES = tuple(reader.folder_file for reader in READERS if reader.folder_file)
 """The files by which folders with a session are opened."""
 

@@ -63,7 +63,8 @@ _CLOSINGS = [re.compile(rf"(?ims){closing}\Z") for _, closing in _FRAMES]
 _KINDS = "context|conversation|session|history|previous|earlier|compacted|brief|short|running|progress"
 _SUMMARY_START = re.compile(
     r"\W*(?:(?:here is|this is|below is|the following is) )?(?:an? |the )?"
-    rf"(?:(?:{_KINDS}) )*summary(?:>|\]|:| (?:so far|of (?:the|our|this) (?:{_KINDS}|work|messages)\b))",
+    rf"(?:(?:{_KINDS}) )*summary(?:>|\]|:| so far\b"
+    rf"| of (?:(?:the|our|this|all) )?(?:{_KINDS}|work|messages)\b)",
     re.IGNORECASE,
 )
 """How a message begins that is a summary of the conversation, and not a task about one."""

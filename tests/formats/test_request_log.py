@@ -169,7 +169,14 @@ def test_repeated_words_without_ids_are_kept_as_the_last_run(
     assert list(find_kept(first, second)[0]) == kept
 
 
-@pytest.mark.parametrize("words", ["Summary: the gate is mended.", "[CONTEXT SUMMARY] The gate is mended."])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Summary: the gate is mended.",
+        "Summary of earlier work: all is mended.",
+        "[CONTEXT SUMMARY] The gate is mended.",
+    ],
+)
 @pytest.mark.parametrize("replies", [False, True])
 def test_a_request_of_a_summary_alone_marks_a_compaction(words: str, replies: bool) -> None:
     system, reply = message("system", "You mend."), message("assistant", "It is mended.")

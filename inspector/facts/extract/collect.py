@@ -147,8 +147,8 @@ class FactOccurrences:
             check_stopped()
             labels = self._labels.get(hash_text(segment.text)) if self._labels else None
             if len(segment.text) > 2 * _END:
-                left = f"its first and last {_END:,} of {len(segment.text):,} characters are read"
-                self._faults.append(Fault("statement", self._name_block(number), left))
+                limit = f"its first and last {_END:,} of {len(segment.text):,} characters are read"
+                self._faults.append(Fault("statement", self._name_block(number), limit))
             with self._faults.isolate("statement", self._name_block(number)):
                 for start, end, form, kind, rank in _find_marked(segment, labels):
                     fact = self._numbers[kind][form]

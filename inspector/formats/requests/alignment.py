@@ -1,8 +1,8 @@
 """Find the messages of a request in the messages that were sent before it, in order.
 
-Messages that occur once in both are certain, and calls are told apart by their ids. Between certain messages,
-the longest equal runs are taken, the last of equally long ones: what a compaction keeps is a run, usually the
-end of the conversation.
+A message that occurs once in both is certain; the ids of calls distinguish messages. Between certain ones,
+the longest equal runs are taken, the last of equally long ones: a compaction keeps a run of messages, usually
+the end of the conversation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Key = tuple[str, tuple[str, ...]]
 
 
 def list_call_ids(blocks: Iterable[Block], without: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the ids of the calls except those in `without`; one that repeats the tool's name is none."""
+    """Return the ids of the calls except those in `without`; the tool's name does not count."""
     calls = (block for block in blocks if isinstance(block, ToolCall))
     return tuple(call.id for call in calls if call.id not in ("", call.name) and call.id not in without)
 
@@ -31,20 +31,20 @@ def align(old: Sequence[Key], new: Sequence[Key]) -> list[int | None]:
     >>> align([("run", ("1",)), ("run", ("2",))], [("run", ("2",)), ("run", ("3",))])
     [1, None]
     """
-    found: list[int | None] = [None] * len(new)
+    indices: list[int | None] = [None] * len(new)
     start_old = start_new = 0
     for index, position in [*_find_certain(old, new), (len(old), len(new))]:
         if position < len(new):
-            found[position] = index
+            indices[position] = index
         gaps = [(start_old, index, start_new, position)]
         while gaps:
             low, high, first, end = gaps.pop()
             at_old, at_new, length = _find_run(old, new, low, high, first, end)
             if length:
-                found[at_new : at_new + length] = range(at_old, at_old + length)
+                indices[at_new : at_new + length] = range(at_old, at_old + length)
                 gaps += [(low, at_old, first, at_new), (at_old + length, high, at_new + length, end)]
         start_old, start_new = index + 1, position + 1
-    return found
+    return indices
 
 
 def _find_certain(old: Sequence[Key], new: Sequence[Key]) -> Iterator[tuple[int, int]]:

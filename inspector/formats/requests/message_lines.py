@@ -76,7 +76,7 @@ def sniff(data: Data) -> str | None:
 
 
 def find_envelope(rows: Iterable[Json]) -> str:
-    """Return the name of the field with the message of each row; "" if there is none, or several names.
+    """Return the name of the field with the message of each row; "" without one, or with several.
 
     >>> talk = [{"n": 1, "payload": {"role": "user", "content": "Go"}}, {"n": 2, "payload": {"step": 1}}]
     >>> find_envelope(talk), find_envelope([{"role": "user", "content": "Go"}])
@@ -86,9 +86,9 @@ def find_envelope(rows: Iterable[Json]) -> str:
     for row in rows:
         if _is_wrapped(row) or ("role" in row and _shape(row) is not None):
             return ""
-        held = [name for name, value in row.items() if _is_message(value)]
-        names.update(held)
-        if len(held) > 1 or len(names) > 1:
+        fields = [name for name, value in row.items() if _is_message(value)]
+        names.update(fields)
+        if len(fields) > 1 or len(names) > 1:
             return ""
     return names.pop() if names else ""
 
@@ -102,8 +102,8 @@ def _is_message(value: Any) -> bool:
         return named and isinstance(fields.get("kwargs"), dict)
     if "role" in fields:
         return fields["role"] in ROLES and bool({"content", *CALLS} & fields.keys())
-    spoken = str(fields.get("type")) in LANGCHAIN
-    return spoken and ("content" in fields or isinstance(fields.get("data"), dict))
+    has_speaker = str(fields.get("type")) in LANGCHAIN
+    return has_speaker and ("content" in fields or isinstance(fields.get("data"), dict))
 
 
 def _judge_envelopes(rows: list[Json], envelope: str) -> str | None:

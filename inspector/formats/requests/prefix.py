@@ -255,7 +255,7 @@ def join_requests(
         share = "it shares" if others == 1 else "each shares"
         recording.warnings.append(
             f"{verb} separate: {share} no message with the session's, or has another name"
-            + (f". {_JOIN}" if format == "request-log" and not any(each.key for each in threads) else "")
+            + (f". {_JOIN}" if format == "request-log" and not any(thread.key for thread in threads) else "")
         )
     guessed = "{} no message: its summary is recognised by its first words"
     recording.warn(joining.threads.guessed, guessed, "compaction keeps", "compactions keep")
@@ -341,8 +341,8 @@ class _Joining:
             (print_, list_call_ids(block for block, _ in message.parsed_blocks))
             for print_, message in zip(prints, messages, strict=True)
         ]
-        found = align(before_keys, now_keys)
-        names = [None if index is None else thread.line[index][1] for index in found]
+        indices = align(before_keys, now_keys)
+        names = [None if index is None else thread.line[index][1] for index in indices]
         last = max((index for index, name in enumerate(names) if name is not None), default=-1)
         # If only the beginning was cut off, the last message is kept; otherwise a summary follows.
         cut = thread.line[-1][1] in names if thread.line else True
