@@ -21,13 +21,13 @@ STRICT = "INSPECTOR_STRICT"
 
 
 class Fault(NamedTuple):
-    """An unexpected exception that was isolated.
+    """An unexpected exception that was isolated, or a text that was too long to be read whole.
 
     Attributes:
         part: What is missing: a kind of fact or of block, a lint code, a section of a page.
         place: The block that was read, such as "m3/0"; "" if the exception belongs to no block.
         error: The exception's class and the file and line that raised it. Its message is left out, because it
-            may quote the session.
+            may quote the session. For a long text, which part of it was read.
     """
 
     part: str

@@ -36,7 +36,7 @@ from .formats.whole_file import mode_of as mode_of
 from .formats.whole_file import write_new as write_new
 from .formats.whole_file import write_whole as write_whole
 from .kept_files import recall_judgements
-from .paths import check_regular, is_shown, open_regular, spell_out
+from .paths import check_regular, find_status, is_shown, open_regular, spell_out
 from .session.garbage import paused_gc
 from .session.provenance import FILE_MODE, file_mode_of
 from .session.session import Session
@@ -204,7 +204,7 @@ def find_place(path: StrPath) -> Path:
     place = spell_out(path, "open_session")
     with suppress(FileNotFoundError, NotADirectoryError):
         place = next((inner for name in FOLDER_FILES if (inner := place / name).is_file()), place)
-        check_regular(place, place.stat())
+        check_regular(place, find_status(place))
     return place
 
 

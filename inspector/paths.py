@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable
@@ -34,6 +35,16 @@ _OTHER_FILES = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
+
+
+def find_status(place: Path) -> os.stat_result:
+    """Return the status of a file. Raises `ReadError` for a symbolic link to itself, else `OSError`."""
+    try:
+        return place.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise ReadError(str(place), detail="it is a symbolic link that leads back to itself") from None
+        raise
 
 
 def check_regular(place: Path, status: os.stat_result) -> None:

@@ -157,6 +157,18 @@ CONTENTS: dict[str, tuple[bytes, str]] = {
     "blank.txt": (b"\n \n", "nothing but white space"),
     "empty.jsonl": (b"", "it is empty"),
     "package.json": (b'{"name": "x", "version": "1"}', "a JSON object with the fields name and version"),
+    "no-messages.json": (b'{"messages": []}', "a JSON object whose list of messages is empty"),
+    "text-messages.json": (b'{"messages": "hi"}', "a JSON object whose `messages` is not a list"),
+    "odd-messages.json": (b'{"messages": [1, 2]}', "a JSON object whose `messages` are not objects"),
+    "cut.json": (
+        b'{"x": "' + b"a" * (2 << 20),
+        "a JSON object that begins with a long field x; its end is missing",
+    ),
+    "long-field.json": (
+        b'{"x": "' + b"a" * (2 << 20) + b'"}',
+        "a JSON object that begins with a long field x",
+    ),
+    "random": (bytes(range(255, 0, -1)) * 9, "binary data of no known kind"),
     "numbers.json": (b"[1, 2, 3]", "a JSON list of other values"),
     "half.json": (b'{"messages": [{"role": ', "broken JSON"),
     "other.jsonl": (b'{"level": "info"}\n{"level": "warn"}\n', "JSON Lines, the first of them a JSON object"),
@@ -193,6 +205,7 @@ def make_film(path: Path) -> None:
 OTHERS: dict[str, tuple[Callable[[Path], None], str]] = {
     "pipe": (make_pipe, "a named pipe"),
     "socket": (make_socket, "a socket"),
+    "loop": (lambda path: path.symlink_to(path.name), "a symbolic link that leads back to itself"),
     "folder": (Path.mkdir, "a folder"),
     "to-zero": (lambda path: path.symlink_to("/dev/zero"), "a device"),
     "to-terminal": (lambda path: path.symlink_to("/dev/tty"), "a device"),

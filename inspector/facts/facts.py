@@ -146,7 +146,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     def faults_note(self) -> str:
         """The number of blocks whose facts could not be read, in words; "" if there are no faults."""
         blocks = len({fault.place for fault in self.faults if fault.place})
-        some = f"facts of {plural(blocks, 'block')}" if blocks else "some facts"
+        some = f"some facts of {plural(blocks, 'block')}" if blocks else "some facts"
         return f"{some} could not be read" if self.faults else ""
 
     @property

@@ -115,6 +115,9 @@ _STARTS: tuple[tuple[bytes, str], ...] = (
 _NOTEBOOK = (b'"cells"', b'"nbformat', b'"metadata"', b'"worksheets"')
 _LINE_OF_JSON = re.compile(rb"^[ \t]*[{\[]", re.MULTILINE)
 _ZEROS = re.compile(rb"\0+")
+_FIRST_KEY = re.compile(rb'[^{\[]*\{\s*"([^"\\]{1,200})"\s*:')
+_CONTROL = re.compile(rb"[\1-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+"""Control characters that text does not contain."""
 _PICKLE = re.compile(rb"\x80[\x02-\x05]")
 _BYTECODE = re.compile(rb"..\r\n[\0-\3]\0\0\0", re.DOTALL)
 _TAR_SUM = slice(148, 156)
@@ -209,13 +212,15 @@ def describe_text(data: Data) -> str:
     if not text:
         return "nothing but white space" if head else ""
     if text[:1] in (b"{", b"["):
-        return _describe_json(head, whole)
+        end = bytes(memoryview(data)[-64:]).rstrip()[-1:]
+        return _describe_json(head, whole, ended=end in (b"}", b"]", b""))
     try:
         words = head.decode("utf-8")
     except UnicodeDecodeError as error:
         if whole or error.start < len(head) - 4:
-            kind = "binary data of no known kind" if b"\0" in head else "text that is not UTF-8"
-            return f"{kind} (byte {error.start:,})" + ("" if b"\0" in head else AS_UTF8)
+            is_binary = b"\0" in head or _CONTROL.search(head) is not None
+            kind = "binary data of no known kind" if is_binary else "text that is not UTF-8"
+            return f"{kind} (byte {error.start:,})" + ("" if is_binary else AS_UTF8)
         words = head.decode("utf-8", "ignore")
     if text.startswith(b"#!"):
         return "a script"
@@ -227,7 +232,7 @@ def describe_text(data: Data) -> str:
     return _describe_table(words) or "plain text"
 
 
-def _describe_json(head: bytes, whole: bool) -> str:
+def _describe_json(head: bytes, whole: bool, *, ended: bool) -> str:
     lines = iter_lines(head)
     try:
         first = decode(next(lines)[1])
@@ -236,11 +241,24 @@ def _describe_json(head: bytes, whole: bool) -> str:
     if first is not None and next(lines, None) is not None:
         return f"JSON Lines, the first of them {_describe_value(first)}"
     value, reason = peek_once(head, whole)
-    return f"broken JSON ({reason.partition(': ')[2]})" if reason else _describe_value(value)
+    if reason:
+        return f"broken JSON ({reason.partition(': ')[2]})"
+    description = _describe_value(value)
+    if not whole and value == {} and (key := _FIRST_KEY.match(head)):
+        name = printable(key[1].decode("utf-8", "replace"), 40)
+        description = f"a JSON object that begins with a long field {name}"
+    return description if ended else f"{description}; its end is missing"
 
 
 def _describe_value(value: Any) -> str:
     if isinstance(value, dict):
+        messages = value.get("messages")
+        if messages == []:
+            return "a JSON object whose list of messages is empty"
+        if isinstance(messages, list) and not any(isinstance(item, dict) for item in messages):
+            return "a JSON object whose `messages` are not objects"
+        if messages is not None and not isinstance(messages, list):
+            return "a JSON object whose `messages` is not a list"
         names = [printable(name, 40) for name in value][:5]
         more = len(value) - len(names)
         fields = join_words([*names, plural(more, "other")] if more else names)
@@ -520,7 +538,7 @@ DOCUMENTS = (
         "a list of messages",
         "[]: role content",
         "message",
-        "they may be any system's: name its reader by format=",
+        'they may be any system\'s: format="request-log" reads OpenAI\'s, "anthropic-messages" Anthropic\'s',
     ),
 )
 _AIDER = re.compile(rb"^# aider chat started at ", re.MULTILINE)

@@ -344,6 +344,9 @@ def read_messages(
             notes.append(Note(type=what, known=False, source=place(line)))
             continue
         parsed_blocks = find_blocks(fields.any("content"), read_block)
+        if fields.rest.get("tool_calls"):
+            # Calls in OpenAI's form, which none of these formats has.
+            parsed_blocks.append(unknown(fields.any("tool_calls"), "tool_calls"))
         blocks, more = gather(only_outputs(parsed_blocks) if role == "tool" else parsed_blocks)
         entry = Entry(
             id=(fields.text(key) if key else None) or f"m{line}",

@@ -308,9 +308,16 @@ def _find_reader(data: Data, name: str, format: str | None) -> Reader:
     if known_kind := recognise(data):
         raise UnreadFormat(name, str(known_kind), known_kind.advice, tried)
     description = describe_text(data)
+    if description.startswith(("a JSON object with", "a JSON list of objects", "JSON Lines")):
+        description += WAY_OUT
     raise ReadError(name, tried, f"it is {description}" if description else "")
 
 
+WAY_OUT = (
+    '. Messages of another form open with read_session([{"role": "user", "content": …}, …]); '
+    "format= names one of inspector.formats.READERS"
+)
+"""Advice for a file of one's own format."""
 FOLDER_FILES = tuple(reader.folder_file for reader in READERS if reader.folder_file)
 """The files by which folders with a session are opened."""
 

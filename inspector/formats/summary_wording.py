@@ -60,6 +60,25 @@ _FRAMES = (
 """How the words of each harness begin before its summary, and what they are behind it."""
 _OPENING = re.compile(rf"\s*(?:{'|'.join(f'({opening})' for opening, _ in _FRAMES)})")
 _CLOSINGS = [re.compile(rf"(?ims){closing}\Z") for _, closing in _FRAMES]
+_KINDS = "context|conversation|session|history|previous|earlier|compacted|brief|short|running|progress"
+_SUMMARY_START = re.compile(
+    r"\W*(?:(?:here is|this is|below is|the following is) )?(?:an? |the )?"
+    rf"(?:(?:{_KINDS}) )*summary(?:>|\]|:| so far\b"
+    rf"| of (?:(?:the|our|this|all) )?(?:{_KINDS}|work|messages)\b)",
+    re.IGNORECASE,
+)
+"""How a message begins that is a summary of the conversation, and not a task about one."""
+
+
+def begins_as_summary(text: str) -> bool:
+    """Return whether a message begins as the summary of a conversation does.
+
+    >>> begins_as_summary("[CONTEXT SUMMARY] Paths: …"), begins_as_summary("<summary>\\nPaths")
+    (True, True)
+    >>> begins_as_summary("Summary of the log: write one."), begins_as_summary("Write a summary: …")
+    (False, False)
+    """
+    return bool(_SUMMARY_START.match(text) or _OPENING.match(text))
 
 
 def shown_summary(format: str, summary: str) -> str:

@@ -172,6 +172,7 @@ def _context(session: Session, pieces: list[Piece], ledger: Ledger, outside: int
         ledger.head_tokens,
         session.model,
         outside,
+        is_openai=session.extra.get("api") == "openai",
     )
 
 

@@ -65,7 +65,8 @@ class Piece(Printable):
 class Context:
     """A context: the parts that every request repeats (system, tools, provided) and the pieces after them.
 
-    `outside` are the tokens of the same request that are not in the file.
+    `outside` are the tokens of the same request that are not in the file. `is_openai` is whether the file's
+    requests have a form that only OpenAI's API takes.
 
     >>> from inspector import count_tokens, live_context, read_session
     >>> session = read_session([{"role": "user", "content": "Name a prime."},
@@ -82,6 +83,7 @@ class Context:
     head_tokens: int = 0
     model: str | None = None
     outside: int = 0
+    is_openai: bool = False
 
     @property
     def tokens(self) -> int:

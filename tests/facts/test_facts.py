@@ -14,6 +14,7 @@ from inspector.facts.extract.collect import KINDS
 from inspector.facts.extract.errors import tidy_error
 from inspector.facts.facts import Facts, find_facts
 from inspector.files import open_session
+from inspector.formats.readers import read_session
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
@@ -172,3 +173,20 @@ def test_the_laws_hold_on_real_sessions() -> None:
     for name in names:
         path = next((SHARED / "sessions").rglob(name))
         assert len(check_laws(open_shared(path))) > 100
+
+
+def test_sentences_of_a_very_long_prompt_are_read_at_its_two_ends() -> None:
+    """A prompt has a rule at its beginning, in its middle and at its end.
+
+    It has 38,000 lines of 31 characters, and 89 more in the three rules: 1,178,089.
+    """
+    filler = "The log says nothing about it.\n" * 19_000
+    first, middle, last = (f"Never touch the {name} folder.\n" for name in ("north", "east", "south"))
+    prompt = first + filler + middle + filler + last
+    facts = read_session([{"role": "user", "content": prompt}, {"role": "assistant", "content": "ok"}]).facts
+    rules = [form for kind, form in facts if kind == "constraint"]
+    assert rules == [first.strip(), last.strip()]
+    (place,) = facts[("constraint", last.strip())].said
+    assert prompt[place.start : place.end] == last.strip()
+    (fault,) = facts.faults
+    assert str(fault).startswith("statement of m1/0: its first and last 500,000 of 1,178,089")

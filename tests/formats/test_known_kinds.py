@@ -86,7 +86,7 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
             [{"role": "user", "content": "Hi", "mood": 1}, {"role": "robot", "content": "Yes"}]
         ).encode(),
         "a list of messages of 2 messages",
-        "they may be any system's: name its reader by format=",
+        'they may be any system\'s: format="request-log" reads OpenAI\'s, "anthropic-messages" Anthropic\'s',
     ),
     "Gemini's stream": (
         rows({"type": "init", "session_id": "s", "model": "m", "timestamp": "t"}, {"type": "message"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +88,98 @@ def test_lines_that_are_not_all_bare_messages_are_left_to_others(value: dict[str
     assert READER.sniff(rows(ASKED, value, SAID)) is not None
     with pytest.raises(ReadError):
         read_session(rows(ASKED, value, SAID))
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"at": "quay"}'}}
+TALK: list[dict[str, Any]] = [
+    {"role": "user", "content": "Look at the quay."},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c1", "content": "fog"},
+    {"role": "assistant", "content": "There is fog."},
+]
+CHAIN: list[dict[str, Any]] = [
+    {"type": "system", "content": "You keep the log."},
+    {"type": "human", "content": "Look at the quay."},
+    {"type": "ai", "content": "", "tool_calls": [{"id": "c1", "name": "look", "args": {"at": "quay"}}]},
+    {"type": "tool", "tool_call_id": "c1", "content": "fog", "name": "look"},
+    {
+        "type": "ai",
+        "content": "There is fog.",
+        "response_metadata": {"model_name": "deep-3"},
+        "usage_metadata": {"input_tokens": 70, "output_tokens": 5, "total_tokens": 75},
+    },
+]
+
+
+def stored(message: dict[str, Any]) -> dict[str, Any]:
+    """A message as LangChain's `messages_to_dict` writes it."""
+    return {"type": message["type"], "data": message}
+
+
+def constructed(message: dict[str, Any]) -> dict[str, Any]:
+    """A message as LangChain's `dumps` writes it."""
+    name = {"human": "HumanMessage", "ai": "AIMessage", "tool": "ToolMessage", "system": "SystemMessage"}
+    path = ["langchain", "schema", "messages", name[message["type"]]]
+    return {"lc": 1, "type": "constructor", "id": path, "kwargs": message}
+
+
+def check_talk(session: Session) -> None:
+    assert (session.format, session.unknown) == ("message-lines", 0)
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "assistant"]
+    assert session.entries[1].blocks[-1] == ToolCall(id="c1", name="look", input={"at": "quay"})
+    assert [entry.text for entry in session.entries[::3]] == ["Look at the quay.", "There is fog."]
+    assert pairs_of(session) == {"c1": 1}
+
+
+@pytest.mark.parametrize("field", ["message", "payload"])
+def test_a_message_in_a_field_of_each_line_is_read_and_the_rest_is_stored(field: str) -> None:
+    times = [f"2026-05-01T08:00:0{number}Z" for number in range(4)]
+    lines = [
+        {"ts": time, "seq": number, field: message}
+        for number, (time, message) in enumerate(zip(times, TALK, strict=True))
+    ]
+    session = read_session(rows(*lines))
+    check_talk(session)
+    assert [entry.timestamp for entry in session.entries] == times
+    assert [entry.extra["seq"] for entry in session.entries] == [0, 1, 2, 3]
+
+
+def test_a_speaker_beside_the_message_needs_no_role_inside() -> None:
+    lines = [{"type": message["role"], "message": message} for message in (TALK[0], TALK[3])]
+    session = read_session(rows(*lines))
+    assert [(entry.role, entry.text) for entry in session.entries] == [
+        *(("user", "Look at the quay."), ("assistant", "There is fog."))
+    ]
+
+
+def test_a_line_of_another_event_is_counted_beside_messages_in_a_field() -> None:
+    lines = [{"event": "said", "payload": message} for message in TALK]
+    session = read_session(rows(*lines, {"event": "closed", "payload": {"code": 0}}))
+    assert (len(session.entries), session.unknown) == (4, 1)
+    assert [(note.type, note.known) for note in session.notes] == [("row of event closed", False)]
+
+
+@pytest.mark.parametrize("shape", [dict, stored, constructed])
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_messages_of_langchain_may_be_lines(shape: Callable[[Any], Any], wrapped: bool) -> None:
+    lines = [shape(message) for message in CHAIN]
+    session = read_session(rows(*([{"n": 1, "item": line} for line in lines] if wrapped else lines)))
+    check_talk(session)
+    assert [block.text for block in session.system] == ["You keep the log."]
+    (usage,) = [entry.usage for entry in session.entries if entry.usage]
+    assert (usage.prompt, usage.output, session.entries[3].model) == (70, 5, "deep-3")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        # Two messages in a line, messages under two names, two conversations, a tree, requests.
+        [{"asked": TALK[0], "said": TALK[3]}] * 3,
+        [{"asked": TALK[0]}, {"said": TALK[3]}],
+        [{"session_id": "a", "message": TALK[0]}, {"session_id": "b", "message": TALK[3]}],
+        [{"parent_id": None, "message": TALK[0]}, {"parent_id": "m1", "message": TALK[3]}],
+    ],
+)
+def test_lines_that_may_be_no_conversation_name_a_way_out(lines: list[dict[str, Any]]) -> None:
+    with pytest.raises(ReadError, match=r"read_session\(\[.*format= names one of inspector.formats.READERS"):
+        read_session(rows(*lines))

@@ -75,6 +75,13 @@ def test_a_request_holds_the_context_alone() -> None:
     assert {loss.name: loss.times for loss in exported.losses} == {"history": 2, "copies": 1, "usage": 1}
 
 
+def test_a_request_names_the_model_of_the_session_or_none() -> None:
+    asked = {"role": "user", "content": "Hi."}
+    named = read_session({"model": "gpt-4o", "messages": [asked]}, format="request-log")
+    assert json.loads(export_session(named, "openai")) == {"model": "gpt-4o", "messages": [asked]}
+    assert json.loads(export_session(read_session([asked]), "openai")) == {"messages": [asked]}
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_a_session_of_any_harness_goes_to_codex_with_its_context(path: Path) -> None:
     session = open_session(path)

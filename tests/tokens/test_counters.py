@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -76,11 +77,20 @@ def test_an_exact_counter_counts_a_real_session_as_tiktoken_does() -> None:
     assert find_counter("o200k_base").count(words).tolist() == [truth("o200k_base", text) for text in words]
 
 
-def test_a_million_spaces_are_counted() -> None:
-    """tiktoken panics on them; the pieces it is then given may differ by a token at each seam."""
+def test_a_long_run_is_counted_in_pieces_in_time_that_grows_with_it() -> None:
+    """tiktoken reads eight a's as one token, and takes a minute for 50 million of them at once."""
+    assert len(openai.load_encoding("o200k_base").encode_ordinary("a" * 8)) == 1
+    started = time.process_time()
+    assert openai.count_reference("o200k_base", "a" * 16_000_000) == 2_000_000
+    assert time.process_time() - started < 5
+
+
+def test_a_million_spaces_are_counted(capfd: pytest.CaptureFixture[str]) -> None:
+    """tiktoken panics on them; the pieces it is given instead may differ by a token at each seam."""
     run = " " * 1_100_000 + "\t" * 200_000
     fast = int(find_counter("o200k_base").count([run])[0])
     assert abs(openai.count_reference("o200k_base", run) - fast) <= 13
+    assert capfd.readouterr().err == ""
 
 
 def test_the_fast_engine_is_used_where_it_is_installed() -> None:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from inspector import count_tokens, live_context, open_session
+from inspector import count_tokens, live_context, open_session, read_session
 from inspector.planning.context import Context, Piece
 from inspector.session.blocks import BlockRef, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
 from inspector.session.entries import Provided, Tool
@@ -284,6 +284,12 @@ CASES = (
         "prefill",
         body(user("Hi."), assistant("Well,"), model="claude-sonnet-4-5"),
         body(user("Hi."), assistant("Well,"), model="claude-sonnet-4-6"),
+        "messages.1",
+    ),
+    Case(
+        "prefill",
+        body(user("Hi."), assistant("Well,"), model="gpt-4o"),
+        body(user("Hi."), assistant("Well,"), model="mine"),
         "messages.1",
     ),
     Case("lone_surrogate", body(user("Hi \U0001f600")), body(user("Hi \ud83d")), "messages.0.content.0"),
@@ -1018,3 +1024,20 @@ def test_what_should_be_thinking_is_the_first_block_of_the_loop_s_first_turn() -
     faults = check_request(body(user("Go."), assistant("Let me see.", call()), user(result()), **thinks))
     (fault,) = (one for one in faults if one.rule == "loop_without_thinking")
     assert fault.path == "messages.1.content.0" and "found `text`" in fault.provider_error
+
+
+def test_the_last_words_of_openais_assistant_are_no_prefill() -> None:
+    """Messages in a form that only OpenAI's API takes, of a model that the file does not name."""
+    call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    messages: list[Json] = [
+        {"role": "user", "content": "List."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "a.py"},
+        {"role": "assistant", "content": "One file. "},
+    ]
+    plain = [messages[0], messages[3]]
+    lines = "\n".join(map(json.dumps, messages)).encode()
+    for content, rules in ((messages, []), (lines, []), (plain, ["prefill", "trailing_space"])):
+        session = read_session(content)
+        found = check_context(live_context(session, count_tokens(session)))
+        assert [violation.rule for violation in found] == rules

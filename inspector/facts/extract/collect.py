@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import check_stopped
-from ...faults import Faults
+from ...faults import Fault, Faults
 from ...session.blocks import BlockRef
 from ...session.labels import TextLabels, hash_text
 from ...session.toolcalls.arguments import Named
@@ -62,6 +62,8 @@ _SPEAKER = (0, 1, 1, 2, 2, 2, 2, 4, 3, 5, 2)
 _NEVER = np.iinfo(np.int64).max
 
 
+_END = 500_000
+"""Characters at each end of a typed text of more than twice as many that are searched for sentences."""
 _PROSE = ("constraint", "decision", "todo")
 _LEAD = re.compile(r"^[\s,;:.)\]|>~]+(?=[\w\"'`*(\[])")
 _CLOSES = re.compile(r"(?<=[^\s*`])(?:\*\*|`)(?=[\s.,;:)!?]|$)")
@@ -144,6 +146,9 @@ class FactOccurrences:
                 continue
             check_stopped()
             labels = self._labels.get(hash_text(segment.text)) if self._labels else None
+            if len(segment.text) > 2 * _END:
+                limit = f"its first and last {_END:,} of {len(segment.text):,} characters are read"
+                self._faults.append(Fault("statement", self._name_block(number), limit))
             with self._faults.isolate("statement", self._name_block(number)):
                 for start, end, form, kind, rank in _find_marked(segment, labels):
                     fact = self._numbers[kind][form]
@@ -355,10 +360,21 @@ def _find_marked(segment: TextSegment, labels: TextLabels | None) -> Iterator[Ma
         form = _whole(" ".join(text[start:end].split()))[:LONGEST].rstrip()
         if form and end <= len(text):  # a span that ends behind the text belongs to another one
             yield MarkedSentence(start, end, form, kind, 2)
-    for statement in find_statements(text) if segment.way != "answer" else ():
+    for statement in _find_at_ends(text) if segment.way != "answer" else ():
         form = _whole(statement.form)
         if form and not any(start < statement.end and statement.start < end for _, start, end in marked):
             yield statement._replace(form=form, kind=statement.kind if labels is None else STATEMENT)
+
+
+def _find_at_ends(text: str) -> Iterator[MarkedSentence]:
+    """Yield the sentences of a text; of a very long one, which no person typed, those at its two ends."""
+    if len(text) <= 2 * _END:
+        yield from find_statements(text)
+        return
+    yield from find_statements(text[:_END].rpartition("\n")[0] or text[:_END])
+    begin = text.find("\n", len(text) - _END) + 1 or len(text) - _END
+    for statement in find_statements(text[begin:]):
+        yield statement._replace(start=statement.start + begin, end=statement.end + begin)
 
 
 def _whole(form: str) -> str:

@@ -26,6 +26,7 @@ from ...session.queries import is_summary
 from ...session.session import Session
 from ...text import utf16_length
 from ...tokens.ledger import clear_output
+from ...tokens.models import model_of
 from ..harnesses.claude_code import write as claude_code
 from ..harnesses.pi import flue
 from ..harnesses.pi import read as pi
@@ -332,7 +333,8 @@ def write_openai(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[b
         for run in split_runs(entry):
             messages += _write_chat_message(entry.role, run)
     losses["tools"] = 0
-    body: Json = {"model": session.model or "gpt-5", "messages": messages}
+    model = model_of(session)
+    body: Json = {"model": model, "messages": messages} if model else {"messages": messages}
     if session.tools:
         body["tools"] = [
             {

@@ -19,6 +19,7 @@ from ..json_document import (
     refuse,
     unknown,
 )
+from ..requests.chat_messages import CALLS
 
 NAME = "mini-claude-code"
 ROLES = ("user", "assistant", "tool")
@@ -32,6 +33,8 @@ def _judge(value: Any) -> str | None:
     blocks = [block for message in messages for block in Fields(message).items("content") or ()]
     if any(isinstance(block, dict) and "toolCallId" in block for block in blocks):
         return "its parts are the AI SDK's"
+    if any({"tool_call_id", *CALLS} & Fields(message).rest.keys() for message in messages):
+        return "its messages have `tool_calls`, which are OpenAI's"
     if any(_is_mini(message) for message in messages):
         return None
     return "no message holds a `toolUse` or a `result`"

@@ -30,7 +30,7 @@ from ..json_document import (
 from ..sealed import ON_DEMAND, THRESHOLD, seal_block
 from . import request_log
 from .anthropic_blocks import Names, find_rest, read_block, read_usage, read_with_rest
-from .chat_messages import read_chat_usage
+from .chat_messages import CALLS, read_chat_usage
 from .request_log import find_openai
 from .streamed import find_body
 
@@ -201,6 +201,13 @@ def _read_message(
         fields.rest["error"] = refused.rest
     role = fields.text("role") or "unknown"
     content = fields.any("content")
+    # Calls in another system's form are shown and counted as blocks of unknown kind.
+    foreign = [
+        {"type": key, key: fields.any(key)} for key in ("role", *sorted(CALLS)) if fields.rest.get(key)
+    ]
+    if foreign:
+        own = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        content = [*(own if isinstance(own, list) else []), *foreign]
     raw_usage = fields.rest.get("usage")
     openai = isinstance(raw_usage, dict) and bool({"prompt_tokens", "completion_tokens"} & set(raw_usage))
     usage = read_chat_usage(raw_usage) if openai else read_usage(raw_usage)

@@ -31,6 +31,8 @@ OUTPUT_KEYS = ("output", "outputs", "results", "error")
 """Fields that may contain the output of a call, if the provider ran the tool."""
 ANSWERS = ("tool_call_id", "name", "tool_name")
 """Fields by which a tool's message names its call."""
+CALLS = frozenset(["tool_calls", "function_call"])
+"""Fields with the calls of a message."""
 Names = dict[str, str]
 INSTRUCTIONS = ("system", "developer")
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
@@ -218,7 +220,11 @@ def read_message(raw: Any, names: Names) -> tuple[ChatMessage, bool]:
     if isinstance(parts := fields.rest.get("parts"), list):
         fields.any("parts")
         parsed_blocks = [read_part(part, names) for part in parts]
-    elif role == "tool" and (sender == "function" or any(name in fields.rest for name in ANSWERS)):
+    elif role == "tool" and (
+        sender == "function"
+        or any(name in fields.rest for name in ANSWERS)
+        or isinstance(fields.rest.get("content"), str)
+    ):
         # Some messages name only the tool, and their calls have no other id.
         call = fields.text("tool_call_id") or fields.text("name") or fields.text("tool_name") or ""
         # Inspect names the function, and stores an error next to the output.
@@ -232,6 +238,8 @@ def read_message(raw: Any, names: Names) -> tuple[ChatMessage, bool]:
         parsed_blocks += find_blocks(fields.any("content"), lambda part: read_part(part, names))
         if (refusal := fields.text("refusal")) is not None:
             parsed_blocks.append((Text(text=refusal), {"refusal": True}))
+    if fields.rest.get("role") is not None:
+        parsed_blocks.append(unknown(fields.any("role"), "role"))
     call_ids = {block.id for block, _ in parsed_blocks if isinstance(block, ToolCall)}
     parsed_blocks += [
         call for call in _read_calls(fields, names) if getattr(call[0], "id", None) not in call_ids
@@ -246,7 +254,16 @@ def _read_reasoning(fields: Fields) -> list[ParsedBlock]:
 
 def _read_calls(fields: Fields, names: Names) -> Iterable[ParsedBlock]:
     calls = fields.items("tool_calls") or []
+    if isinstance(fields.rest.get("tool_calls"), str) and isinstance(
+        listed := parse_arguments(fields.rest["tool_calls"]), list
+    ):
+        # Tables store the list as JSON.
+        calls = listed
+        fields.any("tool_calls")
     old = fields.object("function_call")
+    for key in sorted(CALLS):
+        if key in fields.rest:
+            yield unknown(fields.any(key), key)
     for raw in [*calls, *([{"function": old}] if old is not None else [])]:
         inner = Fields(raw, "type")
         # A call of a tool that takes plain text has its name in another field.

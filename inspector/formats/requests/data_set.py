@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...session.blocks import Text, ToolCall
+from ...session.blocks import Text
 from ...session.entries import Source
 from ...session.session import Session
 from ..json_document import (
@@ -26,7 +26,7 @@ from ..json_document import (
 from ..json_lines import decode
 from ..recording import Json, Reading, make_call, parse_arguments
 from .chat_messages import INSTRUCTIONS, ChatMessage, read_chat_tools, read_message, take_entry_fields
-from .message_lines import OpenCalls
+from .open_calls import OpenCalls
 
 NAME = "data-set"
 TURNS = (
@@ -147,10 +147,9 @@ class _Turns(Reading):
             return
         more: Json = ({"meta": True} if message.role in INSTRUCTIONS else {}) | take_entry_fields(message)
         entry_role = "user" if message.role in INSTRUCTIONS else message.role
+        self.open.name_calls(message.parsed_blocks, source.line)
         entry = self.add(f"m{source.line}", entry_role, message.parsed_blocks, message.extra, **more)
-        for block in entry.blocks:
-            if isinstance(block, ToolCall):
-                self.open.add(block)
+        self.open.add_all(entry.blocks)
 
     def finish(self) -> Session:
         row = self.row

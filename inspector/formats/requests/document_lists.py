@@ -19,6 +19,7 @@ from ..harnesses import atif
 from ..json_document import HEAD, Fields, cut_head, load, peek_once
 from ..json_lines import BOM, Data, decode, iter_lines
 from ..recording import Json, first_rows
+from ..summary_wording import begins_as_summary
 from .chat_messages import INSTRUCTIONS
 from .data_set import judge_row
 
@@ -110,6 +111,7 @@ def _are_talks(rows: Sequence[Any]) -> bool:
     System messages are ignored: they may contain the time and differ in each request of a session.
     """
     before: dict[str, list[Any]] = {}
+    last: list[Any] = []
     ends = grown = 0
     for row in rows:
         messages = _find_messages(row)
@@ -121,11 +123,20 @@ def _are_talks(rows: Sequence[Any]) -> bool:
         first = Fields(turns[0]).rest.get("content") if turns else ""
         key = first if isinstance(first, str) else dump_lossless(first)
         earlier = before.get(key, [])
-        grown += bool(earlier) and turns[: len(earlier)] == earlier
+        continues = len(turns) < len(last) and begins_as_summary(key)
+        continues = continues or (bool(earlier) and turns[: len(earlier)] == earlier)
+        grown += continues or _holds_end(turns, last)
         ends += isinstance(messages[-1], dict) and messages[-1].get("role") == "assistant"
-        before[key] = turns
+        before[key] = last = turns
     # In a large data set some conversations have the same beginning or occur twice.
     return ends * 2 > len(rows) and grown * 10 <= len(rows)
+
+
+def _holds_end(turns: list[Any], last: list[Any]) -> bool:
+    """Return whether messages contain the last two of the row before, which a compaction kept."""
+    return len(last) > 1 and any(
+        turn == last[-1] and turns[index] == last[-2] for index, turn in enumerate(turns[1:])
+    )
 
 
 def _find_messages(row: Any) -> list[Any] | None:

@@ -2,28 +2,40 @@
 
 Sources: FORMATS §8, §9. A line is a message in OpenAI's or Anthropic's form, often with `timestamp`, `id`,
 `model` or the `usage` of the reply, or an item of OpenAI's Responses API, several of which form a reply. Some
-harnesses write the role as `type`, and Cursor's agent puts the message into `message`. The first line may be
-a header. These files carry no mark of their writer, so a file is recognised only if all examined lines are
-such messages and none has a field of a known harness. Compactions are not recorded.
+harnesses write the role as `type`, as LangChain does, and Cursor's agent puts the message into `message`. A
+line may hold its message in any other field, the same in all lines. The first line may be a header. These
+files carry no mark of their writer, so a file is recognised only if all examined lines are such messages and
+none has a field of a known harness. Compactions are not recorded.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from ...session.blocks import ToolCall, ToolOutput
 from ...session.entries import Source
 from ...session.session import Session
 from ..file_kind import name_row
-from ..json_document import Fields, ParsedBlock, gather, only_outputs
+from ..json_document import Fields, gather, merge, only_outputs
 from ..json_lines import Data
 from ..recording import Json, Reading, first_rows, replayed_reader, take_time
-from .chat_messages import INSTRUCTIONS, ChatMessage, read_chat_usage, read_message
+from .chat_messages import (
+    CALLS,
+    INSTRUCTIONS,
+    ChatMessage,
+    read_chat_usage,
+    read_langchain_usage,
+    read_message,
+)
+from .open_calls import OpenCalls
 
 NAME = "message-lines"
 ROLES = ("system", "developer", "user", "assistant", "tool", "function", "human", "ai", "model")
-SPEAKERS = {"system": "system", "user": "user", "assistant": "assistant", "tool_result": "tool"}
+LANGCHAIN = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
+"""Values of `type` in LangChain's messages, and the role that they mean."""
+SPEAKERS = {**LANGCHAIN, "user": "user", "assistant": "assistant", "tool_result": "tool"}
 """Values of `type` in rows with a `content`, and the role that they mean."""
 ITEMS = ("reasoning", "function_call", "custom_tool_call")
 OUTPUTS = ("function_call_output", "function_call_result", "custom_tool_call_output")
@@ -32,47 +44,14 @@ OTHERS = frozenset(
     ("parts", "parentId", "parent_id", "parentUuid", "monotonicTs", "message_type", "event", "kind")
 )
 """Fields of rows of other systems, or of rows that form a tree."""
+TREE = OTHERS - {"event", "kind"} | {"uuid", "message_id"}
+"""Fields of rows of other systems that put the message into a field."""
+NAMES_OF_TALKS = ("session_id", "sessionId", "conversation_id", "thread_id", "run_id")
+"""Fields that name the conversation of a row."""
+WHOLE = frozenset(["messages", "request", "response", "input", "prompt", "choices", "body", "params"])
+"""Fields of whole requests."""
 NAMED = frozenset(["uuid", "session_id", "sessionId", "id", "content"])
 """Fields next to a message that show that a harness wrote the row."""
-
-
-class OpenCalls:
-    """The calls without an output, in order: all of them, and those of each tool."""
-
-    def __init__(self) -> None:
-        # In a plain dict, finding the first key gets slower with each key that was removed before it.
-        self.tools: OrderedDict[str, str] = OrderedDict()
-        self.of_tool: dict[str, OrderedDict[str, None]] = {}
-
-    def add(self, call: ToolCall) -> None:
-        """Add a call."""
-        self._close(call.id)
-        self.tools[call.id] = call.name
-        self.of_tool.setdefault(call.name, OrderedDict())[call.id] = None
-
-    def answer(self, pair: ParsedBlock) -> ParsedBlock:
-        """Return an output with the id of its call; without one, the first open call of its tool, or of all.
-
-        >>> calls = OpenCalls()
-        >>> for call, tool in (("1", "Read"), ("2", "Bash")):
-        ...     calls.add(ToolCall(id=call, name=tool))
-        >>> [calls.answer((ToolOutput(call_id=said), {}))[0].call_id for said in ("Bash", "", "other")]
-        ['2', '1', 'other']
-        """
-        block, rest = pair
-        if not isinstance(block, ToolOutput):
-            return pair
-        call = block.call_id
-        if call not in self.tools and self.tools:
-            call = next(iter(self.of_tool.get(call) or ([call] if call else self.tools)))
-            block = block.model_copy(update={"call_id": call, "name": self.tools.get(call, block.name)})
-        self._close(call)
-        return block, rest
-
-    def _close(self, call: str) -> None:
-        tool = self.tools.pop(call, None)
-        if tool is not None:
-            del self.of_tool[tool][call]
 
 
 def sniff(data: Data) -> str | None:
@@ -80,6 +59,8 @@ def sniff(data: Data) -> str | None:
     rows = first_rows(data)
     if len(rows) < 2:
         return "it has no two lines that are JSON objects"
+    if envelope := find_envelope(rows):
+        return _judge_envelopes(rows, envelope)
     header = _shape(rows[0]) is None and "role" not in rows[0]
     if header and ("messages" in rows[0] or len(rows) < 3):
         return "its first line is not a message"
@@ -94,9 +75,59 @@ def sniff(data: Data) -> str | None:
     return f"it is {kind}" if kind else None
 
 
+def find_envelope(rows: Iterable[Json]) -> str:
+    """Return the name of the field with the message of each row; "" without one, or with several.
+
+    >>> talk = [{"n": 1, "payload": {"role": "user", "content": "Go"}}, {"n": 2, "payload": {"step": 1}}]
+    >>> find_envelope(talk), find_envelope([{"role": "user", "content": "Go"}])
+    ('payload', '')
+    """
+    names: set[str] = set()
+    for row in rows:
+        if _is_wrapped(row) or ("role" in row and _shape(row) is not None):
+            return ""
+        fields = [name for name, value in row.items() if _is_message(value)]
+        names.update(fields)
+        if len(fields) > 1 or len(names) > 1:
+            return ""
+    return names.pop() if names else ""
+
+
+def _is_message(value: Any) -> bool:
+    """Return whether a value is a message with a role or of LangChain's."""
+    fields = Fields(value).rest
+    if fields.get("lc") == 1:
+        path = fields.get("id")
+        named = isinstance(path, list) and bool(path) and "Message" in str(path[-1])
+        return named and isinstance(fields.get("kwargs"), dict)
+    if "role" in fields:
+        return fields["role"] in ROLES and bool({"content", *CALLS} & fields.keys())
+    has_speaker = str(fields.get("type")) in LANGCHAIN
+    return has_speaker and ("content" in fields or isinstance(fields.get("data"), dict))
+
+
+def _judge_envelopes(rows: list[Json], envelope: str) -> str | None:
+    """Return why rows with a message in this field are not one conversation, or None."""
+    messages = [row for row in rows if _is_message(row.get(envelope))]
+    if foreign := min((TREE | WHOLE) & {name for row in messages for name in row}, default=""):
+        return f"its lines have a field `{foreign}`, which is another system's"
+    if rows[0].get("type") == "session":
+        return "its first line is the header of a session of pi's"
+    if len(messages) < 2 or len(messages) * 2 < len(rows):
+        return "most of its lines hold no message"
+    if kind := next((name for row in rows if (name := name_row(row))), ""):
+        return f"it is {kind}"
+    for key in NAMES_OF_TALKS:
+        if len({str(row[key]) for row in messages if key in row}) > 1:
+            return f"its lines are of several conversations: they differ in `{key}`"
+    return None
+
+
 def _shape(row: Json) -> Json | None:
     """Return the message, or the item of a message, in a row; None for other rows."""
     kind = row.get("type")
+    if "role" not in row and _is_message(row) and "content" not in row:
+        return _open_langchain(row)
     if _is_wrapped(row):
         rest = {key: value for key, value in row.items() if key not in ("type", "role", "message")}
         return {**rest, "role": row.get("role", kind), **row["message"]}
@@ -109,6 +140,15 @@ def _shape(row: Json) -> Json | None:
     if kind in OUTPUTS:
         return row | {"type": "function_call_output"}
     return row if kind in ITEMS else None
+
+
+def _open_langchain(row: Json) -> Json:
+    """Return a message that LangChain stored with its content in `data` or `kwargs`, with its role."""
+    stored = row.get("lc") != 1
+    inner = row["data" if stored else "kwargs"]
+    kind = str(row["type"] if stored else row["id"][-1]).removesuffix("Chunk")
+    rest = {key: value for key, value in inner.items() if key != "type"}
+    return rest | {"role": LANGCHAIN.get(kind.removesuffix("Message").lower(), kind)}
 
 
 def _is_wrapped(row: Json) -> bool:
@@ -170,6 +210,7 @@ class _Conversation(Reading):
         shared: Ids that also occur in other messages: they name the conversation, not a reply.
         pending: The message to which the next row may belong.
         is_cursor: Whether all rows have the two fields that Cursor's agent writes.
+        envelope: The field of each row with its message; "" if the row is the message.
     """
 
     format = NAME
@@ -181,19 +222,29 @@ class _Conversation(Reading):
         self.shared: set[str] = set()
         self.pending: _Pending | None = None
         self.is_cursor = True
+        self.envelope: str | None = None
         self.about = {"system": (), "extra": {}}
 
     def take(self, source: Source, row: Json) -> None:
         self.is_cursor = self.is_cursor and row.keys() == {"role", "message"}
+        if self.envelope is None and (_shape(row) is not None or find_envelope([row])):
+            self.envelope = find_envelope([row])
+        around: Json = {}
+        whole = row
+        if self.envelope and _is_message(row.get(self.envelope)):
+            around = Fields(row, self.envelope).rest
+            row = row[self.envelope]
         shaped = _shape(row)
-        if shaped is None:
+        if shaped is None or (self.envelope and row is whole):
             header = source.line == 1 and "role" not in row
             if header:
                 self.about["extra"]["header"] = row
             self.note("header" if header else _name(row), source, is_known=header)
             return
+        if "role" in row and {"tool_call_id", *CALLS} & row.keys():
+            self.about["extra"]["api"] = "openai"
         message, _ = read_message(_call_by_line(shaped, source.line), self.names)
-        fields = Fields(message.extra)
+        fields = Fields(merge(around, message.extra))
         begins = self.pending is None and not self.entries
         shown = all(block.kind in ("text", "image") for block, _ in message.parsed_blocks)
         if message.role in INSTRUCTIONS and begins and shown and not self.about["system"]:
@@ -222,16 +273,17 @@ class _Conversation(Reading):
         message, fields, role = last.message, last.fields, last.message.role
         more: Json = {}
         name = fields.text("id")
+        langchain = Fields(fields.rest.get("response_metadata"))
         usage = read_chat_usage(fields.rest.get("usage"))
+        usage = usage or read_langchain_usage(fields.rest.get("usage_metadata"))
         if role in INSTRUCTIONS:
             role, more = "user", {"meta": True}
         if role == "tool":
             message.parsed_blocks = [self.open.answer(pair) for pair in only_outputs(message.parsed_blocks)]
         if role == "assistant":
-            message.parsed_blocks = [
-                self._name_itself(pair, last.sources[0]) for pair in message.parsed_blocks
-            ]
+            self.open.name_calls(message.parsed_blocks, last.sources[0].line)
             model = fields.text("model") or fields.text("model_id")
+            model = model or langchain.text("model_name") or langchain.text("model")
             more = {
                 "model": model,
                 "stop_reason": fields.text("stop_reason") or fields.text("finish_reason"),
@@ -248,9 +300,7 @@ class _Conversation(Reading):
         )
         for source in last.sources[1:]:
             self.also(entry.id, source)
-        for block in entry.blocks:
-            if isinstance(block, ToolCall):
-                self.open.add(block)
+        self.open.add_all(entry.blocks)
         if name is not None and role != "assistant":
             self.shared.add(name)
         if usage is not None and name is not None and name not in self.shared:
@@ -270,18 +320,9 @@ class _Conversation(Reading):
             self.about["extra"]["harness"] = "Cursor"
         return super().finish()
 
-    def _name_itself(self, pair: ParsedBlock, source: Source) -> ParsedBlock:
-        """Name a call without an id by its line."""
-        block, rest = pair
-        if not isinstance(block, ToolCall) or block.id:
-            return pair
-        call = f"call-{source.line}"
-        self.names[call] = block.name
-        return block.model_copy(update={"id": call}), rest
-
 
 def _name(row: Json) -> str:
-    for key in ("type", "role"):
+    for key in ("type", "role", "event", "kind"):
         if isinstance(label := row.get(key), str):
             return f"row of {key} {label}"[:60]
     return "row without a role"

@@ -13,21 +13,26 @@ conversations are found by lookups and never compared in pairs.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...session.blocks import Text, ToolOutput
+from ...session.blocks import Text, ToolCall, ToolOutput
 from ...session.entries import Source, Tool, Usage
 from ...session.session import Session
 from ...text import plural
 from ..json_document import ParsedBlock
 from ..recording import COMPACTION, Json, Reading
+from ..summary_wording import begins_as_summary
+from .alignment import align, list_call_ids
 from .chat_messages import INSTRUCTIONS, ChatMessage, take_entry_fields
+from .open_calls import OpenCalls
 
 TELLING = 40
 """Minimum number of characters of a reply that identify it in the next request."""
+
+_JOIN = "Rows of one session are joined by an equal `session_id`"
 
 
 @dataclass
@@ -76,6 +81,7 @@ class Thread:
         whole: One number for all prints of the line.
         system: The text of the last system prompt.
         words: The text of the last reply, if it is long enough to identify it.
+        open: The calls of the last reply without results.
     """
 
     number: int
@@ -90,6 +96,7 @@ class Thread:
     whole: int = 0
     system: str = ""
     words: str = ""
+    open: OpenCalls = field(default_factory=OpenCalls)
 
 
 class Threads:
@@ -97,6 +104,7 @@ class Threads:
 
     def __init__(self) -> None:
         self.all: list[Thread] = []
+        self.guessed = 0  # conversations found by the first words of a summary alone
         self._named: dict[str, list[Thread]] = {}
         self._holding: dict[tuple[str, str], set[int]] = {}  # numbers by conversation name and print
         self._whole: dict[int, set[int]] = {}
@@ -120,6 +128,9 @@ class Threads:
         for thread in latest if named else self._find_summarised(request.key, messages):
             if not _is_other(thread.system, now):
                 return thread
+        if (replaced := self._find_replaced(request, messages)) is not None:
+            self.guessed += 1
+            return replaced
         thread = Thread(len(self.all), request.key, request.loose, request.apart)
         self.all.append(thread)
         self._named.setdefault(request.key, []).append(thread)
@@ -152,6 +163,15 @@ class Threads:
                 thread = self.all[max(self._whole[whole])]
                 if len(thread.line) == count_equal(thread.line, prints) == length:
                     yield thread
+
+    def _find_replaced(self, request: WholeRequest, messages: Sequence[ChatMessage]) -> Thread | None:
+        """Return the last longer conversation with equal instructions if the first message is a summary."""
+        if request.apart or request.loose or not messages or not begins_as_summary(messages[0].text):
+            return None
+        for thread in reversed(self._named.get(request.key, ())):
+            if thread.system == request.instructions and len(thread.line) > len(messages):
+                return thread
+        return None
 
     def _find_summarised(self, key: str, messages: Sequence[ChatMessage]) -> Iterator[Thread]:
         """Yield conversations whose last reply is repeated in the first messages, as a summary is."""
@@ -235,7 +255,10 @@ def join_requests(
         share = "it shares" if others == 1 else "each shares"
         recording.warnings.append(
             f"{verb} separate: {share} no message with the session's, or has another name"
+            + (f". {_JOIN}" if format == "request-log" and not any(thread.key for thread in threads) else "")
         )
+    guessed = "{} no message: its summary is recognised by its first words"
+    recording.warn(joining.threads.guessed, guessed, "compaction keeps", "compactions keep")
     for thread in threads:
         if thread is not main:
             joining.set_apart(thread)
@@ -247,6 +270,7 @@ class _Joining:
         self.recording = recording
         self.threads = Threads()
         self.entries: dict[int, list[str]] = {}  # by the number of their conversation
+        self.named_calls: set[str] = set()  # ids of calls that have none in the log
 
     def take(self, request: WholeRequest) -> None:
         """Add a request: its new messages, then its reply."""
@@ -312,12 +336,13 @@ class _Joining:
         self, thread: Thread, messages: list[ChatMessage], prints: list[str], request: WholeRequest
     ) -> None:
         """Add a compaction: messages in both requests are kept, new ones before them are the summary."""
-        names_by_print: dict[str, deque[str]] = {}
-        for print_, name in thread.line:
-            names_by_print.setdefault(print_, deque()).append(name)
-        names = [
-            names_by_print[print_].popleft() if names_by_print.get(print_) else None for print_ in prints
+        before_keys = [(print_, list_call_ids(self.recording[name].blocks)) for print_, name in thread.line]
+        now_keys = [
+            (print_, list_call_ids(block for block, _ in message.parsed_blocks))
+            for print_, message in zip(prints, messages, strict=True)
         ]
+        indices = align(before_keys, now_keys)
+        names = [None if index is None else thread.line[index][1] for index in indices]
         last = max((index for index, name in enumerate(names) if name is not None), default=-1)
         # If only the beginning was cut off, the last message is kept; otherwise a summary follows.
         cut = thread.line[-1][1] in names if thread.line else True
@@ -395,7 +420,14 @@ class _Joining:
             role = "user"
             more["meta"] = True
         name = f"m{len(self.recording.entries) + 1}"
-        entry = self.recording.add(name, role, message.parsed_blocks, extra, parent=thread.end, **more)
+        message_blocks = list(message.parsed_blocks)
+        if role == "tool":
+            message_blocks = [thread.open.answer(pair) for pair in message_blocks]
+        elif any(isinstance(block, ToolCall) for block, _ in message_blocks):
+            thread.open = OpenCalls()  # results follow their calls at once
+            self.named_calls.update(thread.open.name_calls(message_blocks, name))
+            thread.open.add_all(block for block, _ in message_blocks)
+        entry = self.recording.add(name, role, message_blocks, extra, parent=thread.end, **more)
         thread.end = entry.id
         thread.line.append((message.print, entry.id))
         self.entries.setdefault(thread.number, []).append(entry.id)
@@ -447,6 +479,8 @@ def _find_cleared(
         if len(before) != len(after):
             return None
         for old, new in zip(before, after, strict=True):
+            if isinstance(old, ToolOutput) and isinstance(new, ToolOutput) and not new.call_id:
+                new = new.model_copy(update={"call_id": old.call_id, "name": old.name})
             if old == new:
                 continue
             if not (

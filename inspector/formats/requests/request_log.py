@@ -17,7 +17,7 @@ from ..harnesses.swe_agent import is_bare_mini
 from ..json_document import Fields, iso_time, load, placed, refuse, sniff_document
 from ..json_lines import Data, Reader, decode, iter_values
 from ..recording import Json, Reading, first_rows
-from .chat_messages import ANSWERS, ChatMessage, read_chat, read_chat_tools, read_chat_usage
+from .chat_messages import ANSWERS, CALLS, ChatMessage, read_chat, read_chat_tools, read_chat_usage
 from .prefix import WholeRequest, join_requests
 from .streamed import find_body, read_streamed
 
@@ -123,8 +123,7 @@ def _judge_messages(messages: list[Any], around: Json) -> str | None:
 
     `around` is the body of the request, with the other fields of the objects around it.
     """
-    reason = next((why for message in messages if (why := _fault(message))), None)
-    if reason is not None:
+    if (reason := _find_fault(messages)) is not None:
         return reason
     reply = around.get("response")
     if CONVERSE & set(around) or "choices" in around or (isinstance(reply, dict) and "choices" in reply):
@@ -132,19 +131,31 @@ def _judge_messages(messages: list[Any], around: Json) -> str | None:
     if find_openai(around, messages):
         return None
     first = messages[0].get("role") if messages else None
-    if first in ("system", "developer") or any({"tool_calls", "tool_call_id"} & set(m) for m in messages):
+    if first in ("system", "developer") or any({"tool_call_id", *CALLS} & set(m) for m in messages):
         return None
     return "its messages may be any system's: name one by format="
 
 
-def _fault(message: Any) -> str | None:
+def _find_fault(messages: list[Any]) -> str | None:
+    """Return why these are not OpenAI's messages, or None. Scripts leave out the ids of calls and results."""
+    calls = any(CALLS & Fields(message).rest.keys() for message in messages)
+    return next((why for message in messages if (why := _fault(message, calls))), None)
+
+
+def _is_openai(body: Json, messages: list[Any]) -> bool:
+    """Return whether a request has a form that only OpenAI's API takes."""
+    marks = {"tool_call_id", *CALLS}
+    return bool(find_openai(body, messages)) or any(marks & Fields(item).rest.keys() for item in messages)
+
+
+def _fault(message: Any, calls: bool) -> str | None:
     if not isinstance(message, dict):
         return "a message that is not an object"
     if message.get("role") not in ROLES:
         return f"a message has the role {message.get('role')!r:.40}"
     if OTHERS & set(message):
         return f"a message has the field `{min(OTHERS & set(message))}`, which is another system's"
-    if message["role"] == "tool" and not any(name in message for name in ANSWERS):
+    if message["role"] == "tool" and not calls and not any(name in message for name in ANSWERS):
         return "a tool's message without a tool_call_id"
     return None
 
@@ -199,7 +210,7 @@ def _is_request(value: Any) -> bool:
     body, _ = _unwrap(value)
     messages = body.get("messages")
     if isinstance(messages, list):
-        return bool(messages) and not any(_fault(message) for message in messages[:-1] or messages)
+        return bool(messages) and _find_fault(messages[:-1] or messages) is None
     prompt = body.get("input")
     if isinstance(prompt, str):
         return "model" in body
@@ -238,7 +249,10 @@ def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]
 
 
 class _RequestLog(Reading):
-    """The requests of a log. `replies` are the messages up to and including each reply, by response id."""
+    """The requests of a log. `replies` are the messages up to and including each reply, by response id.
+
+    `is_openai` is whether a request has a form that only OpenAI's API takes.
+    """
 
     format = NAME
 
@@ -247,13 +261,15 @@ class _RequestLog(Reading):
         self.requests: list[WholeRequest] = []
         self.replies: dict[str, list[ChatMessage]] = {}
         self.middle = 0
+        self.is_openai = False
 
     def finish(self) -> Session:
         if not self.requests and not self.notes:
             raise refuse("it holds no request")
         lost = "{} after a reply that is not in the file: earlier messages are missing"
         self.warn(self.middle, lost, "request continues", "requests continue")
-        return join_requests(NAME, self.requests, self)
+        about = {"extra": {"api": "openai"}} if self.is_openai else {}
+        return join_requests(NAME, self.requests, self, **about)
 
     def take(self, source: Source, value: Any) -> None:
         body, around = _unwrap(value) if isinstance(value, dict) else ({}, {})
@@ -264,6 +280,8 @@ class _RequestLog(Reading):
                 self.spoil("not a JSON object", source)
             return
         fields = Fields(body)
+        sent = fields.rest.get("messages")
+        self.is_openai = self.is_openai or (isinstance(sent, list) and _is_openai(body, sent))
         messages = read_chat(fields.any("messages"), self.names) + read_chat(fields.any("input"), self.names)
         around_fields = Fields(around)
         reply, answer = self._take_reply(fields, around_fields)

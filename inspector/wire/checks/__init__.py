@@ -168,8 +168,9 @@ def check_context(
     """Render a context with `render_request` and check it with `check_request`.
 
     `previous` is the previous context. With `awaits_user` the user's next message follows, so a context that
-    ends with the assistant's message is not a prefill. If `rules` is given, only these rules are applied; an
-    unknown name raises `ArgumentError`. `Rendered.piece_at` maps paths to pieces.
+    ends with the assistant's message is not a prefill; nor is it one in OpenAI's messages. If `rules` is
+    given, only these rules are applied; an unknown name raises `ArgumentError`. `Rendered.piece_at` maps
+    paths to pieces.
 
     >>> from inspector import count_tokens, live_context, read_session
     >>> call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"path": "a.py"}}
@@ -184,11 +185,10 @@ def check_context(
         raise ArgumentError("check_context", "rules", rules, "names of rules of the wire")
     rendered = render_request(context, model=model)
     before = None if previous is None else render_request(previous, model=model).request
-    last_words = (find_prefill, find_trailing_space)
+    # Only Anthropic's API reads the last message of the assistant as the beginning of the reply.
+    skipped = (find_prefill, find_trailing_space) if awaits_user or context.is_openai else ()
     checks = [
-        check
-        for check in CHECKS
-        if not (awaits_user and check in last_words) and (rules is None or name_check(check) in rules)
+        check for check in CHECKS if check not in skipped and (rules is None or name_check(check) in rules)
     ]
     return check_request(
         rendered.request, model_class=model_class, previous=before, sizes=rendered.sizes, checks=checks

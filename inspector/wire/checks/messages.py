@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ...formats.requests.anthropic_blocks import SERVER_CALLS
 from ...session.json_text import stringify
+from ...tokens.models import is_of_another
 from ..parsed import ParsedRequest, WireFault, clip
 from ..render import PASSTHROUGH, PASSTHROUGH_IN_RESULT
 from ..surrogates import has_lone_surrogate
@@ -125,7 +126,8 @@ def find_trailing_space(sent: ParsedRequest) -> Iterator[WireFault]:
     """If the request ends with text of the assistant, it has no trailing white space (forgecode#1872)."""
     turns = [turn for turn in sent.turns if turn.role != "system"]
     last = turns[-1].spots[-1] if turns and turns[-1].role == "assistant" and turns[-1].spots else None
-    if last is not None and last.type == "text" and last.name("text")[-1:].isspace():
+    spaced = last is not None and last.type == "text" and last.name("text")[-1:].isspace()
+    if last is not None and spaced and not is_of_another(sent.model):
         error = "messages: final assistant content cannot end with trailing whitespace"
         yield WireFault(last.path, "the assistant's last words end with white space", error)
 
@@ -158,10 +160,11 @@ def find_prefill(sent: ParsedRequest) -> Iterator[WireFault]:
     """From Claude 4.6 on the last message is not the assistant's (§7.6).
 
     Not prefill: a paused turn is sent back as it ended, with a server tool's block or a compaction (§5.1).
-    A model without a version in its name must follow the rule.
+    A model without a version in its name must follow the rule, one of another maker need not.
     """
     turns = [turn for turn in sent.turns if turn.role != "system"]
-    if not turns or turns[-1].role != "assistant" or sent.is_before((4, 6)):
+    allowed = sent.is_before((4, 6)) or is_of_another(sent.model)
+    if not turns or turns[-1].role != "assistant" or allowed:
         return
     ending = turns[-1].spots[-1].type if turns[-1].spots else ""
     if ending in (*SERVER_CALLS, "compaction") or ending.endswith("_tool_result"):
