@@ -28,6 +28,7 @@ HOOKS = {
     "spec": "inspector.planning.plan_words:write_spec",
     "trace": "inspector.facts.trace:trace_plan",
     "verdict": "inspector.planning.decision:decide",
+    "written": "inspector.summaries.write:checkpoint_from_text",
 }
 """Methods of values that functions of higher modules implement, by name: they are imported at the first call.
 There are no other imports of higher modules. The annotation of the method has the type of the result."""

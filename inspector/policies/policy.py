@@ -109,6 +109,14 @@ class Policy(Value):
         return self
 
     @property
+    def is_own(self) -> bool:
+        """Whether no system has this policy: it names no `version` that it was compared with.
+
+        Until a reply reports usage, the size of the context is then counted, not estimated as by a system.
+        """
+        return not self.version
+
+    @property
     def fixed_parts(self) -> tuple[PolicyPart, ...]:
         """The parts with settings that are not rules: the trigger, the target, if any, and the harness."""
         target = () if self.target is None else (self.target,)
