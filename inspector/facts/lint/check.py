@@ -42,7 +42,7 @@ from ..extract.collect import BY, KIND
 from ..extract.errors import find_errors
 from ..facts import SENTENCE_KINDS, Facts, Occurrence, quote_form
 from ..force import has_negation
-from ..grounding import ground_recorded
+from ..grounding import UngroundedLine, ground_plan, ground_recorded, is_whole
 from ..indexed_text import is_same, is_subject
 from ..needed_again import is_verdict
 from ..outcome_finder import Evidence
@@ -113,7 +113,14 @@ def lint(
         findings = []
         with faults.isolate("CI012 and CI013"):
             findings += _check_plan(plan)
-        findings += sorted(check_trace(plan.trace, session, plan, faults), key=_rank_severity)
+        findings += check_trace(plan.trace, session, plan, faults)
+        written = plan.checkpoint
+        # What quotes the session by a fixed method invents nothing.
+        if "CI008" in chosen and written is not None and not written.deterministic and plan.summarises:
+            with faults.isolate("CI008"):
+                lines = ground_plan(plan, written.text) if is_whole(plan.session) else ()
+                findings += _report_ungrounded(lines, findings, plan=plan)
+        findings.sort(key=_rank_severity)
     findings = [finding for finding in findings if finding.code in chosen]
     return LintReport(tuple(findings), checked, tuple(faults))
 
@@ -195,15 +202,8 @@ def _check_recorded(
     if "CI008" in chosen:
         with faults.isolate("CI008"):
             for grounding in ground_recorded(session):
-                changed = {
-                    finding.traced.comparison.instead
-                    for finding in findings
-                    if finding.entry == grounding.entry and finding.code == "CI016" and finding.traced
-                }
-                for line in grounding.unfounded:
-                    ref = (BlockRef(grounding.entry, 0),)
-                    if not any(line.words in instead for instead in changed):
-                        findings.append(_make("CI008", line.sentence, ref, entry=grounding.entry))
+                own = [finding for finding in findings if finding.entry == grounding.entry]
+                findings += _report_ungrounded(grounding.unfounded, own, grounding.entry)
     if {"CI009", "CI013"} & chosen and traces:
         ledger = count_tokens(session, "calibrated") if ledger is None else ledger
         ledger.check(session)
@@ -218,6 +218,17 @@ def _check_recorded(
     places = [*boundaries]
     findings.sort(key=lambda finding: (places.index(finding.entry), _rank_severity(finding)))
     return findings, tell_looked(boundaries.values())
+
+
+def _report_ungrounded(
+    lines: Iterable[UngroundedLine], found: Iterable[LintFinding], entry: str = "", plan: Plan | None = None
+) -> Iterator[LintFinding]:
+    """Yield the lines of a summary that nothing supports, but for values that CI016 is `found` to report."""
+    changed = [item.traced.comparison.instead for item in found if item.code == "CI016" and item.traced]
+    ref = (BlockRef(entry, 0),) if entry else ()
+    for line in lines:
+        if not any(line.words in instead for instead in changed):
+            yield _make("CI008", line.sentence, ref, entry=entry, plan=plan)
 
 
 def _make(

@@ -65,7 +65,8 @@ _CHECKS = (
         "Only the name of a file that was read or changed is left, and another file has the same name.",
         'Only "util.py" is left of the file src/left/util.py, and src/right/util.py has the same name.'),
     Check("CI008", "ungrounded summary line", "warning",
-        "A line of a recorded summary names something that is nowhere in what it summarises.",
+        "A line of a summary, recorded or written for a plan, names something that is nowhere in what it "
+        "summarises.",
         "Line 7 names the path src/ghost.py; nothing it summarises does."),
     Check("CI009", "regret", "warning",
         "Something that a recorded compaction removed was needed again and paid for once more.",

@@ -21,6 +21,8 @@ from inspector.policies.rules.drop_older import DropOlder
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
+from inspector.summaries.extractive.summariser import ExtractiveSummariser
+from inspector.summaries.write import summarise
 from inspector.tokens.ledger import count_tokens
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user
@@ -624,3 +626,27 @@ def test_only_an_undecided_rule_that_may_be_lost_is_to_be_compared() -> None:
     assert [trace[form].outcome for form in (harmless, lost)] == ["unclear", "unclear"]
     listed, others = list_undecided(trace, session)
     assert ([item.fact.form for item in listed], others) == ([lost], 1)
+
+
+def talk_of_a_fix() -> Session:
+    """A short talk about one file, of which 12 tests pass."""
+    edit = act(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
+    return build(user("Fix src/a.py."), *edit, say("12 tests pass."), user("Go on."), say("Done."), user("?"))
+
+
+def test_CI008_a_text_of_ones_own_is_checked_as_a_recorded_summary_is() -> None:
+    session = talk_of_a_fix()
+    plan = make_plan(session, {"name": "mine", "rules": KEEP_LAST}, reason="manual")
+    invented = plan.with_summary("Fixed src/currency.py; 250 tests pass.")
+    assert {f.sentence.split(";")[0] for f in lint(session, invented, "CI008")} == {
+        "Line 1 names the path src/currency.py",
+        "Line 1 names the number 250",
+    }
+    assert not lint(session, plan.with_summary("Fixed src/a.py; 12 tests pass."), "CI008")
+    # Neither the placeholder nor quotations of the session invent anything.
+    quoted = summarise(plan, ExtractiveSummariser(count_tokens(session), tokens=200))
+    assert not lint(session, plan, "CI008")
+    assert not lint(session, plan.with_summary(quoted), "CI008")
+
+
+KEEP_LAST = [{"kind": "keep-recent-turns", "turns": 1}, {"kind": "summarise-older"}]
