@@ -25,6 +25,7 @@ HOOKS = {
     "part": "inspector.formats.parts:unpack_content",
     "outside": "inspector.tokens.prediction:find_not_in_file",
     "recipe": "inspector.planning.plan_words:write_recipe",
+    "sarif": "inspector.facts.lint.report:write_sarif",
     "spec": "inspector.planning.plan_words:write_spec",
     "trace": "inspector.facts.trace:trace_plan",
     "verdict": "inspector.planning.decision:decide",

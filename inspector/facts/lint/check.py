@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import expect
+from ...errors import EditError, expect
 from ...faults import Faults
 from ...planning.assemble import build_context, live_context
 from ...planning.context import Context
@@ -77,11 +77,12 @@ def lint(
     *,
     ledger: Ledger | None = None,
     window: int | None = None,
+    summary: str | None = None,
 ) -> LintReport:
     """Find what is lost in every recorded compaction, or by a policy.
 
-    A policy that changes nothing, or that leaves a context which a provider refuses, is a finding too. Raises
-    the errors of `make_plan`, and `EditError` for an unknown rule.
+    A policy that fires and changes nothing, or that leaves a context which a provider refuses, is a finding
+    too. Raises the errors of `make_plan`, and `EditError` for an unknown rule.
 
     Args:
         session: The session to check.
@@ -90,6 +91,7 @@ def lint(
         rules: Codes or their beginnings; "-CI007" excludes one (see `choose`).
         ledger: The session's token counts; calibrated ones by default.
         window: The context window of the plan.
+        summary: A text of your own, which is checked as the summary of the plan.
 
     In a test of your own:
 
@@ -99,8 +101,10 @@ def lint(
     >>> lint(open_demo(), rules="CI001")[0].fact.form
     'src/tidepool/calendar/offsets.py'
     """
-    expect("lint", session=(session, Session), ledger=(ledger, Ledger, None))
-    chosen = choose(rules)
+    expect("lint", session=(session, Session), ledger=(ledger, Ledger, None), summary=(summary, str, None))
+    chosen, unchecked = choose(rules), ""
+    if summary is not None and policy is None:
+        raise EditError("summary", summary, "it is checked in the plan of a policy; name one (policy=)")
     if policy is None and (report := report_uncompacted(session, rules)) is not None:
         return report
     faults = Faults(session.facts.faults)
@@ -108,11 +112,14 @@ def lint(
         findings, checked = _check_recorded(session, chosen, ledger, faults)
     else:
         plan = policy if isinstance(policy, Plan) else _plan(session, policy, ledger, window)
-        where = "nothing to compact" if (plan.fate == VERBATIM).all() else f"at {plan.session.leaf}"
-        checked = f"{plan.policy.name}, {where}"
+        plan = plan if summary is None else plan.with_summary(summary)
+        idle = bool((plan.fate == VERBATIM).all())
+        checked = f"{plan.policy.name}, {'nothing to compact' if idle else f'at {plan.session.leaf}'}"
+        # A context below the trigger needs no compaction.
+        unchecked = _tell_unneeded(plan) if idle and plan.verdict.reached is not True else ""
         findings = []
         with faults.isolate("CI012 and CI013"):
-            findings += _check_plan(plan)
+            findings += [] if unchecked else _check_plan(plan)
         findings += check_trace(plan.trace, session, plan, faults)
         written = plan.checkpoint
         # What quotes the session by a fixed method invents nothing.
@@ -122,7 +129,13 @@ def lint(
                 findings += _report_ungrounded(lines, findings, plan=plan)
         findings.sort(key=_rank_severity)
     findings = [finding for finding in findings if finding.code in chosen]
-    return LintReport(tuple(findings), checked, tuple(faults))
+    return LintReport(tuple(findings), checked, tuple(faults), unchecked, session)
+
+
+def _tell_unneeded(plan: Plan) -> str:
+    """Say that a policy has nothing to do, and what would change that."""
+    more = "" if plan.verdict.reached is False else " Set the window (window=, --window TOKENS)."
+    return f"{printable(plan.policy.name)} has nothing to compact. {plan.verdict.sentence}{more}"
 
 
 def _check_plan(plan: Plan) -> Iterator[LintFinding]:
