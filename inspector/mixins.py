@@ -15,6 +15,7 @@ HOOKS = {
     "answer": "inspector.facts.asking:ask_facts",
     "answer why": "inspector.facts.asking:explain_question",
     "compactions": "inspector.facts.compactions:list_compactions",
+    "context": "inspector.planning.assemble:build_context",
     "diff": "inspector.planning.diff.contexts:diff_plan",
     "explanation": "inspector.facts.explain:find_explanation",
     "facts": "inspector.facts.facts:find_facts",

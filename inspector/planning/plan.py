@@ -430,10 +430,8 @@ class Plan(Framed, Drawable):
     def trace(self) -> Any:
         """The outcome of every fact in this plan: a `Trace`, as `trace_facts` returns it; cached.
 
-        >>> from inspector import count_tokens, make_plan, open_demo
-        >>> session = open_demo()
-        >>> plan = make_plan(session, count_tokens(session), "flue")
-        >>> plan.trace["src/tidepool/jobs/outbox.py"].stood
+        >>> from inspector import make_plan, open_demo
+        >>> make_plan(open_demo(), "flue").trace["src/tidepool/jobs/outbox.py"].stood
         True
         """
         return ask("trace", self)
@@ -509,6 +507,11 @@ class Plan(Framed, Drawable):
             raise EditError("summary by", written.by, written.error or self.why or "it summarises nothing")
         return replace(self, checkpoint=written)
 
+    @property
+    def context(self) -> Any:
+        """The context after the plan, as `build_context` returns it."""
+        return ask("context", self.session, self)
+
     @cached_property
     def verdict(self) -> Verdict:
         """Whether the harness compacts the present context: by itself, or after a refusal if that is the
@@ -550,19 +553,16 @@ class Plan(Framed, Drawable):
     @property
     def spec_json(self) -> dict[str, Any]:
         """The plan as data. `make_plan(session, ledger, **spec)` makes the same plan from it."""
-        spec: dict[str, Any] = ask("spec", self)
-        return spec
+        return dict(ask("spec", self))
 
     @property
     def recipe(self) -> str:
         """The Python that makes this plan, with a ledger by the same counter, and the `checkpoint` it has."""
-        recipe: str = ask("recipe", self)
-        return recipe
+        return str(ask("recipe", self))
 
     @printed
     def __repr__(self) -> str:
-        line: str = ask("line", self)
-        return line
+        return str(ask("line", self))
 
 
 def plan_moment(
