@@ -23,7 +23,7 @@ def lint_files(args: Namespace) -> list[str]:
     from .facts.lint.report import FORMATS
 
     part, join = FORMATS[args.format]
-    known, parts, worst = _read_known(args), [], 0
+    baseline, parts, worst = _read_baseline(args), [], 0
     files = list(_list_files(args.file))
     for file, is_named in files:
         args.file = file
@@ -37,8 +37,8 @@ def lint_files(args: Namespace) -> list[str]:
             code = 0 if type(error) is ReadError and not is_named else args.unreadable
             worst = max(worst, complain(error, code))
             continue
-        if known is not None:
-            report = report.mark_known(known.get(PurePath(file).name, ()))
+        if baseline is not None:
+            report = report.mark_known(baseline.get(PurePath(file).name, ()))
         worst = max(worst, report.exit_code)
         parts.append(part(report, session, file, args.fixes))
     args.code = worst if parts else max(worst, args.unreadable)
@@ -56,7 +56,7 @@ def _list_files(paths: list[str]) -> Iterator[tuple[str, bool]]:
         yield from ((name, False) for name in sorted(name for name, _ in list_files(path)))
 
 
-def _read_known(args: Namespace) -> dict[str, set[str]] | None:
+def _read_baseline(args: Namespace) -> dict[str, set[str]] | None:
     from .facts.lint.report import read_baseline
 
     if args.baseline is None:

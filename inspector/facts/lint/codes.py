@@ -125,8 +125,8 @@ class LintFinding(Printable):
 
     `refs` are the blocks it concerns, the most relevant last; `fact` and `traced` are what is absent. `entry`
     is the recorded compaction, "" for a plan; `tier` is the evidence for the loss; `when` says in what turn
-    the fact came, "" if that is unknown, and `at` is the block of that turn. `known` says that an earlier
-    report has it (`LintReport.mark_known`).
+    the fact came, "" if that is unknown, and `at` is the block of that turn. `is_known` says that an
+    earlier report has it (`LintReport.mark_known`).
 
     >>> finding = LintFinding("CI006", "error", "The file src/tokens.py, created in turn 5, is absent.")
     >>> finding, finding.name
@@ -143,7 +143,7 @@ class LintFinding(Printable):
     plan: Plan | None = field(default=None)
     when: str = ""
     at: BlockRef | None = None
-    known: bool = False
+    is_known: bool = False
 
     @cached_property
     def fingerprint(self) -> str:
@@ -211,7 +211,7 @@ class LintReport(Framed, Sequence[LintFinding]):
     @property
     def ok(self) -> bool:
         """Whether no finding is an error, apart from known ones."""
-        return not any(finding.severity == "error" and not finding.known for finding in self.findings)
+        return not any(finding.severity == "error" and not finding.is_known for finding in self.findings)
 
     @property
     def exit_code(self) -> int:
@@ -221,7 +221,7 @@ class LintReport(Framed, Sequence[LintFinding]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the reader has to know: that nothing was checked, and how many rows could not be read."""
+        """Sentences about the check: that nothing was checked, and how many rows could not be read."""
         unread = 0
         if self.session is not None:
             unread = len(self.session.corrupt) + sum(not note.known for note in self.session.notes)
@@ -238,7 +238,7 @@ class LintReport(Framed, Sequence[LintFinding]):
         >>> report.ok, report.mark_known({finding.fingerprint for finding in report}).ok
         (False, True)
         """
-        marked = tuple(replace(item, known=item.fingerprint in fingerprints) for item in self.findings)
+        marked = tuple(replace(item, is_known=item.fingerprint in fingerprints) for item in self.findings)
         return replace(self, findings=marked)
 
     def to_sarif(self, file: str = "session") -> str:
@@ -285,8 +285,8 @@ class LintReport(Framed, Sequence[LintFinding]):
         """The number of findings by severity, of known ones and faults if there are any, and the notes."""
         counts = ", ".join(f"{n:,} {name}{'s' * (n != 1)}" for name, n in self.severities.items() if n)
         faults = f"; incomplete: {plural(len(self.faults), 'fault')}" if self.faults else ""
-        known = sum(finding.known for finding in self.findings)
-        more = [f"{known:,} known"] if known else []
+        old = sum(finding.is_known for finding in self.findings)
+        more = [f"{old:,} known"] if old else []
         if counts or not self.unchecked:
             more.insert(0, counts or "nothing found")
         return "; ".join((*more, *(note.rstrip(".") for note in self.notes))) + faults

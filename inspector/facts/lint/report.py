@@ -65,7 +65,7 @@ def write_github(findings: LintReport, session: Session, file: str) -> list[str]
         place = f",line={at}" if at else ""
         title = f"{finding.code} {finding.name}"
         text = _escape(tidy(finding.sentence) + _tell_more(finding))
-        level = "notice" if finding.known else _LEVELS[finding.severity]
+        level = "notice" if finding.is_known else _LEVELS[finding.severity]
         lines.append(f"::{level} file={_escape(file, ':,')}{place},title={title}::{text}")
     place = f"file={_escape(file, ':,')},title=not checked::"
     return [
@@ -106,12 +106,12 @@ def _make_run(findings: LintReport, session: Session, file: str) -> _SarifPart:
             "locations": [{"physicalLocation": place}],
             "partialFingerprints": {"compactionInspector/v1": finding.fingerprint},
         }
-        results.append(result | ({"baselineState": "unchanged"} if finding.known else {}))
-    told = [("note", tidy(note)) for note in findings.notes]
-    told += [("error", str(fault)) for fault in findings.faults]
+        results.append(result | ({"baselineState": "unchanged"} if finding.is_known else {}))
+    messages = [("note", tidy(note)) for note in findings.notes]
+    messages += [("error", str(fault)) for fault in findings.faults]
     notes = [
         {"level": level, "message": {"text": printable(text)}, "locations": [{"physicalLocation": artifact}]}
-        for level, text in told
+        for level, text in messages
     ]
     return _SarifPart(results, notes, not findings.faults)
 
@@ -167,14 +167,14 @@ def read_baseline(text: str) -> dict[str, set[str]]:
     {'a.jsonl': {'c0ffee'}}
     """
     value = json.loads(text)
-    known: dict[str, set[str]] = {}
+    baseline: dict[str, set[str]] = {}
     try:
         for report in value if isinstance(value, list) else [value]:
             prints = {str(finding["fingerprint"]) for finding in report["findings"]}
-            known.setdefault(PurePath(report["file"]).name, set()).update(prints)
+            baseline.setdefault(PurePath(report["file"]).name, set()).update(prints)
     except (KeyError, TypeError):
         raise ValueError("it has no findings with fingerprints") from None
-    return known
+    return baseline
 
 
 def _find_redactor(findings: LintReport, session: Session) -> Redactor:
@@ -194,7 +194,7 @@ def find_line(finding: LintFinding, session: Session) -> int | None:
 
 
 def _tell_more(finding: LintFinding) -> str:
-    return (" (inferred)" if finding.tier == "inferred" else "") + (" (known)" if finding.known else "")
+    return (" (inferred)" if finding.tier == "inferred" else "") + (" (known)" if finding.is_known else "")
 
 
 def _describe(finding: LintFinding, session: Session, fixes: bool) -> dict[str, Any]:
@@ -204,7 +204,7 @@ def _describe(finding: LintFinding, session: Session, fixes: bool) -> dict[str, 
         "name": finding.name,
         "severity": finding.severity,
         "fingerprint": finding.fingerprint,
-        "known": finding.known,
+        "known": finding.is_known,
         "tier": finding.tier,
         "compaction": finding.entry,
         "kind": None if fact is None else fact.kind,
