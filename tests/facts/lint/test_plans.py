@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from inspector.errors import EditError
 from inspector.facts.lint.check import lint
+from inspector.facts.lint.codes import LintReport
 from inspector.planning.planner import make_plan
 from inspector.session.session import Session
 from inspector.summaries.extractive.summariser import ExtractiveSummariser
@@ -13,6 +17,7 @@ from inspector.tokens.ledger import count_tokens
 from tests.facts.lint.test_check import act
 from tests.test_cuts import build, say, user
 
+DROP_OLDER = [{"kind": "keep-recent-turns", "turns": 1}, {"kind": "drop-older"}]
 KEEP_LAST = [{"kind": "keep-recent-turns", "turns": 1}, {"kind": "summarise-older"}]
 
 
@@ -43,3 +48,15 @@ def test_CI008_a_text_of_ones_own_is_checked_as_a_recorded_summary_is() -> None:
     quoted = summarise(plan, ExtractiveSummariser(count_tokens(session), tokens=200))
     assert not lint(session, plan, "CI008")
     assert not lint(session, plan.with_summary(quoted), "CI008")
+
+
+def test_a_report_gives_its_exit_code_and_sarif() -> None:
+    report = lint(talk_of_a_fix(), {"name": "mine", "rules": DROP_OLDER})
+    assert report.exit_code == 1 and not report.ok
+    results = json.loads(report.to_sarif("runs/a.jsonl"))["runs"][0]["results"]
+    assert [result["ruleId"] for result in results] == [finding.code for finding in report]
+    assert "runs/a.jsonl" in str(results[0])
+    known = report.mark_known({finding.fingerprint for finding in report})
+    assert (known.exit_code, len(known)) == (0, len(report))
+    with pytest.raises(EditError, match="no session"):
+        LintReport((), "nothing").to_sarif()
