@@ -5,6 +5,8 @@
     compaction-inspector plan session.jsonl --policy flue --json
     compaction-inspector replay session.jsonl --policy stud-wiki-1.1 --json
     compaction-inspector lint session.jsonl --policy flue --select CI001,CI002
+    compaction-inspector lint transcripts/ --format json > known.json
+    compaction-inspector lint transcripts/ --baseline known.json
     compaction-inspector export session.jsonl page.html
     compaction-inspector sessions
     compaction-inspector scan transcripts/ --policy flue,codex --into rows.jsonl
@@ -26,31 +28,36 @@ import os
 import sys
 from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
+from .cli_common import (
+    DEFAULT_COUNTER,
+    complain,
+    configure_input,
+    count_input,
+    read_input,
+    read_own_settings,
+    read_summary,
+    write,
+)
 from .errors import CounterError, EditError, InspectorError, PolicyError
 from .facts.lint.codes import LINT_CODES, REPORTS
 from .hooks.commands import add_hook_commands
-from .paths import read_texts
-from .text import draw_bar, error_sentence, printable, text_table
+from .lint_command import lint_files
+from .text import draw_bar, text_table
 from .workbench.lessons.commands import add_commands
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from .planning.plan import Plan
-    from .session.session import Session
-    from .tokens.ledger import Ledger
     from .workbench.model import WorkbenchModel
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 LOADED = 100_000
 """Objects to allocate before the first garbage collection: more than a short command creates."""
-DEFAULT_COUNTER = "calibrated"
-UNNAMED = "(settings are for a policy: name it with --policy)"
+PLACE = 'an id, or "turn 5"'
 SETTINGS = "a settings.json with the policy's thresholds; of several the last counts"
-BY_LINE = ("text", "github")
-"""Report formats that can be concatenated."""
 DEMO_FILE = "demo.session.jsonl"  # by such a name JupyterLab opens it as a workbench
 NO_LAB = (
     "JupyterLab is not installed: `python -m pip install jupyterlab` installs it, and "
@@ -71,16 +78,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from .policies.policy import check_window
 
             check_window(args.window)
-        _write(sys.stdout, "\n".join(args.do(args)))
+        write(sys.stdout, "\n".join(args.do(args)))
     except BrokenPipeError:
         # The reader closed the pipe; nothing may be written at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         return INTERRUPTED
     except (PolicyError, EditError, CounterError) as error:
-        return _complain(error, REFUSED)
+        return complain(error, REFUSED)
     except (InspectorError, OSError) as error:
-        return _complain(error, args.unreadable)
+        return complain(error, args.unreadable)
     return int(args.code)
 
 
@@ -140,12 +147,13 @@ def make_parser() -> ArgumentParser:
     tried.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
     where.add_argument("--port", type=int, metavar="N", help="JupyterLab's; default: the first free one")
     tried.set_defaults(do=_demo, code=0, unreadable=FAILED, window=None)
-    tasks = ((show, _show), (plan, _plan), (replayed, _replay), (check, _lint), (export, _export))
+    tasks = ((show, _show), (plan, _plan), (replayed, _replay), (check, lint_files), (export, _export))
     for command, do in tasks:
         # A build must distinguish a session that could not be checked from one with findings.
         command.set_defaults(do=do, code=0, unreadable=REFUSED if command is check else FAILED)
         several: dict[str, Any] = {"nargs": "+"} if command is check else {}
-        command.add_argument("file", help="a session file of any format that is known", **several)
+        what = ", or a folder of them" if command is check else ""
+        command.add_argument("file", help=f"a session file of any format that is known{what}", **several)
         command.add_argument("--part", metavar="NAME", help="session to read from an archive of several")
         first = {
             check: "the compactions the file records",
@@ -161,8 +169,11 @@ def make_parser() -> ArgumentParser:
         if command in (show, plan):
             when = "point in time to plan; default: the workbench's choice, with --policy the fullest"
             command.add_argument("--at", metavar="ID", help=when)
-            command.add_argument("--cut", metavar="ID", help='the first entry kept, or "end"')
-            command.add_argument("--since", metavar="ID", help="the first entry compacted")
+            command.add_argument("--cut", metavar="PLACE", help=f'the first entry kept: {PLACE}, or "end"')
+            command.add_argument("--since", metavar="PLACE", help=f"the first entry compacted: {PLACE}")
+        if command in (show, plan, check):
+            own = "a text of your own, as the summary of the plan"
+            command.add_argument("--summary", metavar="FILE", help=own)
     show.add_argument(
         "--estimate",
         action="store_true",
@@ -176,6 +187,8 @@ def make_parser() -> ArgumentParser:
     check.add_argument("--select", default="", metavar="CODES", help="codes or their beginnings: CI001,CI002")
     check.add_argument("--ignore", default="", metavar="CODES", help="codes to leave out")
     check.add_argument("--format", default="text", choices=REPORTS, help="default: text")
+    known = "JSON of an earlier run: its findings are marked as known, and do not fail the build"
+    check.add_argument("--baseline", metavar="FILE", help=known)
     check.add_argument("--fixes", action="store_true", help="with a policy: the cheapest fix of each finding")
     export.add_argument("page", help="path of the page")
     export.add_argument("--replace", action="store_true", help="overwrite a file of another kind")
@@ -240,20 +253,20 @@ class _ShowVersion(Action):
     def __call__(self, parser: ArgumentParser, *_: Any) -> None:
         from importlib.metadata import version
 
-        _write(sys.stdout, version("compaction-inspector"))
+        write(sys.stdout, version("compaction-inspector"))
         parser.exit()
 
 
 def _show(args: Namespace) -> list[str]:
     if args.estimate and not (
-        args.policy or args.settings or args.at or args.cut or args.since or args.window
+        args.policy or args.settings or args.at or args.cut or args.since or args.window or args.summary
     ):
         return _show_sizes(args)
     from .tokens.cost import price_session
     from .workbench.payloads.sections import ALL_SECTIONS, LABELS, sum_sections
 
     model = _open(args)
-    plan = model.plan
+    plan = _write_in(args, model.plan)
     before, after = sum_sections(plan)
     rows = [("tokens", "before", "after", "")]
     for name, was, now in zip(ALL_SECTIONS, before.tolist(), after.tolist(), strict=True):
@@ -277,45 +290,22 @@ def _tell_plan(plan: Plan) -> list[str]:
 
 def _show_sizes(args: Namespace) -> list[str]:
     """The context by section, by the estimate: without a plan, a price or a table of tokens."""
-    session = _read(args)
+    session = read_input(args)
     head = [title] if (title := session.title or session.id) else []
-    return [*head, repr(session), "", repr(_count(args, session))]
-
-
-def _count(args: Namespace, session: Session) -> Ledger:
-    from .tokens.counters import ESTIMATE
-    from .tokens.ledger import count_tokens
-
-    if not getattr(args, "estimate", False):
-        return count_tokens(session, args.counter)
-    if args.counter != DEFAULT_COUNTER:
-        raise CounterError(
-            args.counter, "--estimate selects its own counter: use only one of the two options"
-        )
-    return count_tokens(session, ESTIMATE)
-
-
-def _read_settings(args: Namespace) -> dict[str, Any]:
-    from .policies.settings_file import read_settings
-
-    return read_settings(read_texts(args.settings))
-
-
-def _configure(args: Namespace, suffix: str = "") -> Any:
-    """The policy with the settings of the files, `suffix` added to its name; without any, its name."""
-    from .policies.registry import configure_policy
-
-    if not (settings := _read_settings(args)):
-        return args.policy
-    policy = configure_policy(UNNAMED if args.policy in (None, "auto") else args.policy, settings)
-    return policy.model_copy(update={"name": f"{policy.name}{suffix}"})
+    return [*head, repr(session), "", repr(count_input(args, session))]
 
 
 def _plan(args: Namespace) -> list[str]:
     model = _open(args)
+    plan = _write_in(args, model.plan)
     if args.json:
-        return [json.dumps(describe_plan(model.plan), indent=2)]
-    return [*_tell_plan(model.plan), *model.describe_opening()]
+        return [json.dumps(describe_plan(plan), indent=2)]
+    return [*_tell_plan(plan), *model.describe_opening()]
+
+
+def _write_in(args: Namespace, plan: Plan) -> Plan:
+    """Put the text of --summary into a plan."""
+    return plan if (text := read_summary(args)) is None else plan.with_summary(text)
 
 
 def describe_plan(plan: Plan) -> dict[str, Any]:
@@ -374,59 +364,23 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
 def _replay(args: Namespace) -> list[str]:
     from .replays.engine import replay
 
-    session = _read(args)
+    session = read_input(args)
     try:
         scenario = json.loads(args.scenario or "{}")
     except ValueError as error:
         raise EditError("scenario", args.scenario, f"it is not valid JSON: {error}") from None
-    options = {"settings": _read_settings(args), "window": args.window}
-    run = replay(session, args.policy, scenario, ledger=_count(args, session), **options)
+    options = {"settings": read_own_settings(args), "window": args.window}
+    run = replay(session, args.policy, scenario, ledger=count_input(args, session), **options)
     rows = [event.to_json() | {"record": event.record_in(run.policy.harness.dialect)} for event in run.events]
     rows += [{**note._asdict(), "kind": "finding", "finding": note.kind} for note in run.findings]
     return [json.dumps(row) for row in rows] if args.json else [repr(run)]
 
 
-def _lint(args: Namespace) -> list[str]:
-    """Check one file after another; a file that cannot be read does not stop the others."""
-    files, code = args.file, 0
-    if len(files) > 1 and args.format not in BY_LINE:
-        raise EditError("format", args.format, f"for several files, use {' or '.join(BY_LINE)}")
-    lines: list[str] = []
-    for args.file in files:
-        try:
-            lines += _lint_file(args)
-        except (InspectorError, OSError) as error:
-            if len(files) == 1 or isinstance(error, PolicyError | EditError | CounterError):
-                raise
-            args.code = _complain(error, args.unreadable)
-        code = max(code, args.code)
-    args.code = code
-    return lines
-
-
-def _lint_file(arguments: Namespace) -> list[str]:
-    from .facts.lint.codes import report_uncompacted
-    from .facts.lint.report import FORMATS
-
-    session = _read(arguments)
-    rules = [arguments.select, *(f"-{code.strip()}" for code in arguments.ignore.split(",") if code.strip())]
-    plain = arguments.policy is None and arguments.counter == DEFAULT_COUNTER
-    findings = report_uncompacted(session, rules) if plain else None
-    if findings is None:
-        from .facts.lint.check import lint
-
-        # With the default counter, the check counts tokens only if it needs them.
-        ledger = None if arguments.counter == DEFAULT_COUNTER else _count(arguments, session)
-        findings = lint(session, _configure(arguments), rules, ledger=ledger, window=arguments.window)
-    arguments.code = FAILED if not findings.ok else REFUSED if findings.faults else 0
-    return FORMATS[arguments.format](findings, session, arguments.file, arguments.fixes)
-
-
 def _export(args: Namespace) -> list[str]:
     from .workbench.page.export import export_html
 
-    file = args.file if args.part is None else _read(args)
-    inputs = {"policy": _configure(args, "-set"), "counter": args.counter, "window": args.window}
+    file = args.file if args.part is None else read_input(args)
+    inputs = {"policy": configure_input(args, "-set"), "counter": args.counter, "window": args.window}
     return [repr(export_html(file, args.page, replace=args.replace, **inputs))]
 
 
@@ -507,7 +461,7 @@ def _reopen(args: Namespace) -> list[str]:
 def _convert(args: Namespace) -> list[str]:
     from .files import save_export
 
-    session = _read(args)
+    session = read_input(args)
     moment = session if args.at is None else session.at(args.at)
     losses = save_export(moment, args.to, args.format, redact=args.redact)
     return [args.to, *(loss.sentence for loss in losses)]
@@ -541,7 +495,7 @@ def _demo_page(args: Namespace, session: Path) -> list[str]:
 
 def _demo_lab(args: Namespace, session: Path) -> list[str]:
     """Run JupyterLab with the session open in it, until the user ends it."""
-    _write(sys.stdout, str(session))
+    write(sys.stdout, str(session))
     command = [
         *(sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={session.parent}"),
         *(f"--LabApp.default_url=/lab/tree/{DEMO_FILE}", "--LabApp.news_url=None"),
@@ -567,33 +521,14 @@ def _open(args: Namespace) -> WorkbenchModel:
     """Open the file in a workbench without a screen, with the requested plan."""
     from .workbench.model import WorkbenchModel
 
-    session = _read(args)
-    ledger = _count(args, session)
+    session = read_input(args)
+    ledger = count_input(args, session)
     model = WorkbenchModel(session, args.policy or "auto", window=args.window, ledger=ledger)
-    inputs = {"cut": args.cut or "", "since": args.since or "", "settings": _read_settings(args)}
+    inputs = {"cut": args.cut or "", "since": args.since or "", "settings": read_own_settings(args)}
     if args.at is not None:
         inputs["at"] = args.at
     model.answer(inputs)
     return model
-
-
-def _read(args: Namespace) -> Session:
-    """Open the session in the file of the arguments."""
-    from .files import open_session
-
-    return open_session(args.file, part=args.part)
-
-
-def _complain(error: Exception, code: int) -> int:
-    _write(sys.stderr, error_sentence(error))
-    return code
-
-
-def _write(stream: TextIO, text: str) -> None:
-    """Write text without control characters, and replace characters that the encoding lacks."""
-    encoding = stream.encoding or "utf-8"
-    stream.write(printable(text).encode(encoding, "replace").decode(encoding) + "\n")
-    stream.flush()
 
 
 if __name__ == "__main__":

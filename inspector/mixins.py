@@ -15,6 +15,7 @@ HOOKS = {
     "answer": "inspector.facts.asking:ask_facts",
     "answer why": "inspector.facts.asking:explain_question",
     "compactions": "inspector.facts.compactions:list_compactions",
+    "context": "inspector.planning.assemble:build_context",
     "diff": "inspector.planning.diff.contexts:diff_plan",
     "explanation": "inspector.facts.explain:find_explanation",
     "facts": "inspector.facts.facts:find_facts",
@@ -25,9 +26,11 @@ HOOKS = {
     "part": "inspector.formats.parts:unpack_content",
     "outside": "inspector.tokens.prediction:find_not_in_file",
     "recipe": "inspector.planning.plan_words:write_recipe",
+    "sarif": "inspector.facts.lint.report:write_sarif",
     "spec": "inspector.planning.plan_words:write_spec",
     "trace": "inspector.facts.trace:trace_plan",
     "verdict": "inspector.planning.decision:decide",
+    "written": "inspector.summaries.write:checkpoint_from_text",
 }
 """Methods of values that functions of higher modules implement, by name: they are imported at the first call.
 There are no other imports of higher modules. The annotation of the method has the type of the result."""

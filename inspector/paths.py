@@ -17,6 +17,8 @@ def spell_out(path: object, call: str, argument: str = "path") -> Path:
     """Return a path with "~" expanded. Raises `ArgumentError` in the name of the function `call`."""
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else path
     expected = "the path of a file"
+    if call == "open_session" and isinstance(text, list | dict | bytes):
+        expected += "; read_session takes what is in memory"
     if isinstance(text, str) and text and "\0" not in text:
         try:
             os.fsencode(text)  # raises for a lone surrogate that no byte of a name decodes to

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Sequence
+from difflib import get_close_matches
 from functools import wraps
 from html import escape
 from typing import Any
@@ -269,6 +270,17 @@ def plural(number: int, singular: str, plural_form: str = "") -> str:
     ('1 turn', '1,200 turns', '2 entries have')
     """
     return f"{number:,} {singular if number == 1 else plural_form or singular + 's'}"
+
+
+def name_known(name: str, known_names: Iterable[str]) -> str:
+    """Format the names that exist for an error about one that does not, after the most similar one.
+
+    >>> name_known("abzent", ("absent", "partial"))
+    "did you mean 'absent'? known: absent, partial"
+    """
+    names = list(known_names)
+    near = "".join(f"did you mean {other!r}? " for other in get_close_matches(name, names, 1))
+    return f"{near}known: {', '.join(names)}"
 
 
 def join_words(words: Sequence[str], last: str = "and") -> str:

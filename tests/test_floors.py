@@ -45,13 +45,13 @@ ROOMS = (
         "workbench",
         "corpus",
     ),
-    *("testing", "jupyter", "cli", "start"),
+    *("testing", "jupyter", "cli_common", "lint_command", "cli", "start"),
     "__init__",
 )
 """Rooms and loose modules from the ground up: the left may be imported by the right."""
 
 IO_MODULES = frozenset(
-    "files kept_files library paths testing cli jupyter formats.whole_file "
+    "files kept_files library paths testing cli cli_common lint_command jupyter formats.whole_file "
     "corpus.scanning corpus.worker corpus.row_store "
     "summaries.store summaries.claude.anthropic_api "
     "summaries.claude.summariser summaries.claude.labeller "
@@ -100,9 +100,11 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
             "text errors paths session tokens formats demo policies planning kept_files files library "
             "summaries replays workbench corpus hooks"
         ),
+        "cli_common": "text errors paths session tokens policies files",
+        "lint_command": "errors session facts corpus cli_common",
         "cli": (
-            "text errors paths session tokens demo policies planning files library facts replays workbench "
-            "corpus hooks"
+            "text errors tokens demo policies planning files library facts replays workbench "
+            "corpus hooks cli_common lint_command"
         ),
         "start": "hooks cli",
     }.items()

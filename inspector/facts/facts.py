@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import check_stopped, expect
+from ..errors import EditError, check_stopped, expect
 from ..faults import Fault, Faults
 from ..mixins import Framed, Printable
 from ..redaction.cut import cut_text, redact_long
@@ -28,10 +28,10 @@ from ..session.garbage import paused_gc
 from ..session.session import Session
 from ..session.toolcalls.canonical_path import canonical_path
 from ..session.toolcalls.core_command import core_command
-from ..text import plural, printable, printed
+from ..text import name_known, plural, printable, printed
 from ..tokens.memo import Memory
 from .essential import REASONS, Failure, find_essential, find_failures
-from .extract.collect import BY, KIND, KINDS, OPERATIONS, FactOccurrences
+from .extract.collect import BY, KIND, KINDS, OPERATIONS, OTHER_NAMES, FactOccurrences
 from .extract.errors import tidy_error
 from .extract.paths import PathFinder
 from .extract.segments import SUMMARY, read_path
@@ -184,9 +184,10 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
         return tuple(Fact(*key, number, self) for number, key in enumerate(self._keys))
 
     def by_kind(self, kind: str) -> tuple[Fact, ...]:
-        """All facts of one kind, in the order they are first said."""
-        every = self.every
-        return tuple(every[number] for number in np.flatnonzero(self.kind == KIND[kind]).tolist())
+        """Return all facts of one kind, in the order they are first said. Raises `EditError` for another
+        name than those of `KINDS`, or "rule" for a constraint."""
+        every, code = self.every, find_kind(kind)
+        return tuple(every[number] for number in np.flatnonzero(self.kind == code).tolist())
 
     def said(self, at: int) -> Occurrence:
         """One occurrence, by its place in the columns."""
@@ -312,6 +313,18 @@ def strip_place(text: str) -> str:
     ('cuts.py', 'cuts.py', 'line 9')
     """
     return _PLACE.sub("", text)
+
+
+def find_kind(kind: str) -> int:
+    """Return the code of a kind of facts by its name, which may be the screen's. Raises `EditError`.
+
+    >>> find_kind("rule") == find_kind("constraint")
+    True
+    """
+    name = OTHER_NAMES.get(kind, kind)
+    if name not in KIND:
+        raise EditError("kind", kind, f"no such kind of fact; {name_known(name, KINDS)}")
+    return KIND[name]
 
 
 SENTENCE_KINDS = ("constraint", "choice", "decision", "todo", "statement")

@@ -16,10 +16,11 @@ from itertools import groupby, pairwise
 from typing import Literal, NamedTuple
 
 from ..formats.summary_wording import blank_frame
+from ..planning.plan import Plan
 from ..redaction.cut import cut_text
 from ..session.queries import find_parent, readable_text
 from ..session.session import Session
-from ..session.toolcalls.canonical_path import names
+from ..session.toolcalls.canonical_path import canonical_path, names
 from ..session.toolcalls.looks_like_path import is_package, joins_names, looks_like_path
 from ..session.tree import COMPACTION
 from ..text import has_words
@@ -319,6 +320,26 @@ def ground_recorded(session: Session) -> tuple[Grounding, ...]:
         unfounded = check_grounding(blank_frame(text), gather_sources(before, i)) if whole else ()
         out.append(Grounding(entry.id, bool(text), unfounded, whole))
     return tuple(out)
+
+
+def ground_plan(plan: Plan, text: str) -> tuple[UngroundedLine, ...]:
+    """Check a text that is written for a plan against the context that the plan compacts.
+
+    A path is also known if it is the name of a file that no text writes: `cd a && cat b.py`.
+
+    >>> from inspector import make_plan, open_demo
+    >>> plan = make_plan(open_demo(), "flue")
+    >>> ground_plan(plan, "Edited src/nowhere.py.")[0].words
+    'src/nowhere.py'
+    """
+    cwd = plan.session.cwd
+    lines = check_grounding(blank_frame(text), gather_sources(plan.session))
+    paths = {canonical_path(item.words, cwd) for item in lines if item.what == "path"}
+    if paths:
+        paths &= {canonical_path(item.fact.form, cwd) for item in plan.trace if item.fact.kind == "file"}
+    return tuple(
+        item for item in lines if item.what != "path" or canonical_path(item.words, cwd) not in paths
+    )
 
 
 _LARGE = 100_000

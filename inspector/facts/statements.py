@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 from .added_words import FRAME, is_changed
+from .edits import NEAR, Edit, find_edits
 from .force import (
     CONDITIONS,
     ENDED,
@@ -63,9 +63,9 @@ from .word_order import (
     word_before,
 )
 
-NEAR, COPY, SAME, TOPIC, SURE = 0.6, 0.75, 0.9, 0.5, 0.6
-"""Shares of a statement: terms in order that make a near copy, a copy that may be quoted, and the same
-sentence; weight that makes a place one about the same subject, and one that can contradict."""
+COPY, SAME, TOPIC, SURE = 0.75, 0.9, 0.5, 0.6
+"""Shares of a statement: terms in order of a copy that may be quoted, and of the same sentence; weight that
+makes a place one about the same subject, and one that can contradict."""
 ENOUGH = 2.5
 """The least shared weight that identifies a statement of several words."""
 
@@ -491,31 +491,12 @@ class _Place:
     # A near copy
 
     def _align(self) -> list[Edit] | None:
-        """Return the edits from the statement to the place, or None if it is no near copy.
-
-        Further words of the clause around the copy count as added.
-        """
-        own = [term.form for term in self.own if term.sort != "mark"]
-        other = [term.form for term in self.other if term.sort != "mark"]
-        known = set(other)
-        if len(own) < 2 or sum(form in known for form in own) / len(own) < NEAR:
+        """Return the edits from the statement to the place, or None if it is no near copy."""
+        found = find_edits(self.own, self.other)
+        if found is None:
             return None
-        matcher = SequenceMatcher(None, own, other, autojunk=False)
-        blocks = [block for block in matcher.get_matching_blocks() if block.size]
-        self.matched = sum(block.size for block in blocks) / len(own)
-        if self.matched < NEAR or blocks[-1].b + blocks[-1].size - blocks[0].b > 1.6 * len(own) + 2:
-            return None
-        a, b = 0, _clause_around(self.other, max(0, blocks[0].b - blocks[0].a))[0]
-        edits = list[Edit]()
-        for block in blocks:
-            if (a, b) != (block.a, block.b):
-                edits.append(Edit(a, block.a, b, block.b))
-            a, b = block.a + block.size, block.b + block.size
-        end = min(len(other), b + len(own) - a)
-        if a < len(own):
-            edits.append(Edit(a, len(own), b, end))
-        high = _clause_around(self.other, max(0, end - 1))[1]
-        return [*edits, Edit(len(own), len(own), end, high)] if high > end else edits
+        edits, self.matched = found
+        return edits
 
     def _read_edits(self, edits: Sequence[Edit]) -> FactComparison | None:
         """Return what the edits of a near copy do, or None if they decide nothing."""
@@ -609,31 +590,9 @@ class _Place:
         return self._make(outcome, "words missing" if outcome != "quoted" else "words") if outcome else None
 
 
-class Edit(NamedTuple):
-    """Terms `a` to `a_end` of a statement became terms `b` to `b_end` of a place; marks are not counted."""
-
-    a: int
-    a_end: int
-    b: int
-    b_end: int
-
-
 def _without(terms: Sequence[Term], others: Sequence[Term]) -> list[Term]:
     return [term for term in terms if not any(is_same(term, other) for other in others)]
 
 
 def _cut(terms: Sequence[Term], text: str) -> str:
     return text[terms[0].start : terms[-1].end] if terms else ""
-
-
-def _clause_around(terms: Sequence[Term], index: int) -> tuple[int, int]:
-    """Return the first and last index of the clause around a term; marks are not counted."""
-    low = place = 0
-    for term in terms:
-        if term.sort != "mark":
-            place += 1
-            continue
-        if place > index:
-            break
-        low = place
-    return low, place

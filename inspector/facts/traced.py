@@ -25,13 +25,13 @@ from ..session.blocks import BlockRef
 from ..session.labels import FindingJudgement, Verdict
 from ..session.session import Session
 from ..session.tree import Bools
-from ..text import html_text, printable, printed
+from ..text import html_text, name_known, printable, printed
 from ..tokens.models import model_of
 from ..tokens.prices import Money, price_tokens
 from .comparing import STATEMENTS
 from .explanation import Explanation
-from .extract.collect import KINDS
-from .facts import Fact, Occurrence, spell_fact, strip_place
+from .extract.collect import KINDS, OTHER_NAMES
+from .facts import Fact, Occurrence, find_kind, spell_fact, strip_place
 from .line_search import LineMatch
 from .literal import tell_absence
 from .outcome_finder import TIERS, Codes, Evidence, FactOutcome, OutcomeFinder, TraceScope, is_word
@@ -404,8 +404,8 @@ class Trace(Framed):
         says it, `nearest` the closest lines. Raises `EditError` if a kind is given and no such fact has
         occurred so far.
         """
-        if isinstance(form, tuple) and form[:1] == ("message",):
-            form = ("statement", *form[1:])  # the name of the kind in older scripts
+        if isinstance(form, tuple) and form[:1] in [(name,) for name in OTHER_NAMES]:
+            form = (OTHER_NAMES[form[0]], *form[1:])
         traced = self._find(form)
         if traced is not None:
             return traced
@@ -428,8 +428,11 @@ class Trace(Framed):
 
         Args:
             outcomes: Names of outcomes; all facts by default. Names of older versions are understood.
-            kind: Only facts of this kind.
+            kind: Only facts of this kind, such as "file", or "rule" for a constraint.
             stood: Only facts that could be read before.
+
+        Raises:
+            EditError: There is no such outcome or kind.
 
         >>> from inspector.demo import open_demo
         >>> from inspector.facts.trace import trace_recorded
@@ -438,9 +441,11 @@ class Trace(Framed):
         (16, 16)
         """
         names = {read_outcome(name) for name in outcomes}
+        for name in names.difference(OUTCOMES):
+            raise EditError("outcome", name, f"no such outcome; {name_known(name, OUTCOMES)}")
         selected = self.stood.copy() if stood else np.ones(len(self), bool)
         if kind is not None:
-            selected &= self.kind == KINDS.index(kind) if kind in KINDS else False
+            selected &= self.kind == find_kind(kind)
         if names:
             # A fact that could not be read before has no code: look up its outcome.
             codes = [code for code, name in enumerate(OUTCOMES) if name in names]

@@ -71,6 +71,12 @@ _LATER = {part: (_STATIC / f"{part}.js").read_text("utf-8") for part in ("later"
 HINT = "<p>A picture: run this cell (⇧⏎) to move the cut.</p>"
 
 
+class EntryName(t.Unicode):  # type: ignore[type-arg]
+    """The trait of a cut: an entry of the context, by its name."""
+
+    info_text = 'the id of an entry, "turn 5", "end", or "" for the policy\'s own'
+
+
 class Workbench(anywidget.AnyWidget):
     """Interactive workbench for a session: its tokens, the cut, the rules, and before and after.
 
@@ -111,8 +117,8 @@ class Workbench(anywidget.AnyWidget):
     _css = (_STATIC / "widget.css").read_text("utf-8")
 
     # set by the user
-    cut = t.Unicode("").tag(sync=True)
-    since = t.Unicode("").tag(sync=True)
+    cut = EntryName("").tag(sync=True)
+    since = EntryName("").tag(sync=True)
     policy = t.Unicode(AUTO).tag(sync=True)
     settings = t.Dict().tag(sync=True)
     pins = t.List(t.Unicode()).tag(sync=True)

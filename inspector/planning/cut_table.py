@@ -168,5 +168,6 @@ def _find_entry(table: Table, edit: str, name: str) -> int:
         return len(table.live)
     positions = np.flatnonzero(table.live.entries == table.session.index.get(name, -1))
     if not len(positions):
-        raise EditError(edit, name, "no such entry in this context")
+        turn = f'; "turn {name}" names a turn' if name.isdecimal() else ""
+        raise EditError(edit, name, f"no such entry in this context{turn}")
     return int(positions[0])

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..cuts import END, CutPoint, CutPoints
-from ..errors import EditError
+from ..errors import EditError, expect
 from ..formats.summary_wording import shown_summary
 from ..mixins import Drawable, Framed, ask
 from ..policies.builtin.recorded import RECORDED
@@ -190,7 +190,7 @@ class Plan(Framed, Drawable):
 
     @cached_property
     def measured(self) -> Measured:
-        """The size of the context as the provider reported it, else by a published estimate."""
+        """The size that the provider reported, else by the estimate of the policy's system, or counted."""
         how = find_walk(self.table)
         moment, own_figures = self.table.moment, self.table.moment.own_figures
         if own_figures is not None:
@@ -198,7 +198,9 @@ class Plan(Framed, Drawable):
         if moment.whole is not None:
             return Measured(self.before, 0, self.before, None)
         key = (how.estimate, how.fresh_usage, how.start)
-        return _MEASURED.of(moment, lambda: measure_context(self.table, how), *key)
+        measured = _MEASURED.of(moment, lambda: measure_context(self.table, how), *key)
+        counts = measured.last is None and self.policy.is_own
+        return whole_size(self.before, "assembled") if counts else measured
 
     @cached_property
     def summarises(self) -> bool:
@@ -428,10 +430,8 @@ class Plan(Framed, Drawable):
     def trace(self) -> Any:
         """The outcome of every fact in this plan: a `Trace`, as `trace_facts` returns it; cached.
 
-        >>> from inspector import count_tokens, make_plan, open_demo
-        >>> session = open_demo()
-        >>> plan = make_plan(session, count_tokens(session), "flue")
-        >>> plan.trace["src/tidepool/jobs/outbox.py"].stood
+        >>> from inspector import make_plan, open_demo
+        >>> make_plan(open_demo(), "flue").trace["src/tidepool/jobs/outbox.py"].stood
         True
         """
         return ask("trace", self)
@@ -489,24 +489,28 @@ class Plan(Framed, Drawable):
             self.table.moment, self.policy, edits, session=self.session, window=window, reason=reason
         )
 
-    def with_summary(self, checkpoint: Checkpoint | None) -> Plan:
-        """Return the plan with a written summary, such as one by `summarise`; None removes it.
+    def with_summary(self, checkpoint: Checkpoint | str | None) -> Plan:
+        """Return the plan with a written summary, by `summarise` or a text of one's own; None removes it.
 
         Raises `EditError` for a checkpoint that holds an error, and for a plan that summarises nothing.
 
-        >>> from inspector import checkpoint_from_text, count_tokens, make_plan, open_demo
-        >>> session = open_demo()
-        >>> plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
-        >>> plan.with_summary(checkpoint_from_text("All is well.")).summary_tokens < plan.summary_tokens
+        >>> from inspector import make_plan, open_demo
+        >>> plan = make_plan(open_demo(), "claude-code", reason="manual")
+        >>> plan.with_summary("All is well.").summary_tokens < plan.summary_tokens
         True
         """
-        if checkpoint == self.checkpoint:
+        expect("with_summary", summary=(checkpoint, Checkpoint, str, None))
+        written = ask("written", checkpoint) if isinstance(checkpoint, str) else checkpoint
+        if written == self.checkpoint:
             return self
-        if checkpoint is not None and checkpoint.error is not None:
-            raise EditError("summary by", checkpoint.by, checkpoint.error)
-        if checkpoint is not None and not self.summarises:
-            raise EditError("summary by", checkpoint.by, self.why or "the plan summarises nothing")
-        return replace(self, checkpoint=checkpoint)
+        if written is not None and (written.error is not None or not self.summarises):
+            raise EditError("summary by", written.by, written.error or self.why or "it summarises nothing")
+        return replace(self, checkpoint=written)
+
+    @property
+    def context(self) -> Any:
+        """The context after the plan, as `build_context` returns it."""
+        return ask("context", self.session, self)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -549,19 +553,16 @@ class Plan(Framed, Drawable):
     @property
     def spec_json(self) -> dict[str, Any]:
         """The plan as data. `make_plan(session, ledger, **spec)` makes the same plan from it."""
-        spec: dict[str, Any] = ask("spec", self)
-        return spec
+        return dict(ask("spec", self))
 
     @property
     def recipe(self) -> str:
         """The Python that makes this plan, with a ledger by the same counter, and the `checkpoint` it has."""
-        recipe: str = ask("recipe", self)
-        return recipe
+        return str(ask("recipe", self))
 
     @printed
     def __repr__(self) -> str:
-        line: str = ask("line", self)
-        return line
+        return str(ask("line", self))
 
 
 def plan_moment(

@@ -13,6 +13,7 @@ from ..session.session import Session
 from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.moment import find_moment
 from .plan import Plan, plan_moment
+from .summary_jobs import Checkpoint
 
 
 def make_plan(
@@ -26,6 +27,7 @@ def make_plan(
     window: int | None = None,
     reason: Reason | None = None,
     contract: str | None = None,
+    summary: Checkpoint | str | None = None,
 ) -> Plan:
     """Plan a compaction of the context at the session's leaf. Nothing is changed and no model is called.
 
@@ -44,11 +46,12 @@ def make_plan(
         reason: The cause of the compaction, which decides the stages that may run; by default the harness
             itself, or the user if only the user starts one. A cut by hand and "manual" (/compact) run at
             least one.
+        summary: A summary that is written already, such as a text of your own (`Plan.with_summary`).
         contract: The contract that the policy has to keep, as in a plan's `spec_json` (S0-1).
 
     Raises:
         PolicyError: No such policy or setting, another contract, or no recorded compaction follows.
-        EditError: An edit names no entry of the context, or a cut is not valid.
+        EditError: An edit names no entry of the context, or a cut is not valid, or nothing is summarised.
         OtherSession: The ledger counted another session.
 
     >>> from inspector import count_tokens, read_session
@@ -65,7 +68,12 @@ def make_plan(
     >>> plan.side, [str(ref) for ref in plan.lost]
     ('range', ['m3/0', 'm4/0', 'm5/0', 'm6/0'])
     """
-    expect("make_plan", session=(session, Session), cut=(cut, str, None), since=(since, str, None))
+    expect("make_plan", session=(session, Session), summary=(summary, str, Checkpoint, None))
+    named: dict[str, object] = {"cut": cut, "since": since}
+    for argument, place in named.items():
+        if place is not None and not isinstance(place, str):
+            near = f"turn {place}" if isinstance(place, int) else "turn 5"
+            raise ArgumentError("make_plan", argument, place, f'"{near}", "end" or the id of an entry')
     if isinstance(ledger, str | Policy | dict):  # the policy is second, and the edits third
         if isinstance(policy, str | Policy) or (policy is not None and edits is not None):
             raise ArgumentError("make_plan", "the ledger", ledger, "a Ledger, or None to count the session")
@@ -99,7 +107,7 @@ def make_plan(
             plan.policy.name,
             f"the contract {contract!r:.60} was requested, but this policy keeps {own_contract}",
         )
-    return plan
+    return plan if summary is None else plan.with_summary(summary)
 
 
 _LEDGER: list[ref[Ledger]] = []

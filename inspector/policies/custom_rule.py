@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, ClassVar, Literal
 
 from pydantic import create_model
@@ -71,8 +72,9 @@ def rule(
     workbench's list. A call and its output still share one fate, and pins override the rule.
 
     Raises:
-        PolicyError: If the name is in use or cannot be the name of a setting, or if `where` is invalid. An
-            error inside the function is also raised as `PolicyError`, when the rule runs.
+        PolicyError: If the name is in use or cannot be the name of a setting, if `where` is invalid, or if
+            the function does not take one argument. An error inside the function is also raised as
+            `PolicyError`, when the rule runs.
 
     >>> @rule
     ... def drop_green_logs(block):
@@ -87,6 +89,8 @@ def rule(
         return lambda function: rule(function, where=where, name=name)
     if not callable(function):
         raise PolicyError("", f"a function is needed, not {function!r:.60}")
+    if not _takes_block(function):
+        raise PolicyError("", "the function of a rule takes one argument, the block: def my_rule(block)")
     kind = getattr(function, "__name__", "").replace("_", "-") if name is None else name
     check_kind(kind)
     made_rule = _make_rule(kind, function, where)
@@ -97,6 +101,17 @@ def rule(
     with suppress(AttributeError, TypeError):
         function.policy = kind  # type: ignore[attr-defined]
     return function
+
+
+def _takes_block(function: Callable[..., Any]) -> bool:
+    """Whether a function can be called with one argument; True if it does not say what it takes."""
+    try:
+        signature(function).bind(None)
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
 
 
 def _make_rule(kind: str, function: Callable[[BlockView], Answer], where: str) -> type[Rule]:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, field_va
 
 from ..errors import EditError, PolicyError
 from ..session.blocks import Value
+from ..text import name_known
 from .base_rule import Rule
 from .core import AT_80, SWITCHED, SWITCHES, Mode, core_rules, keeps_contract
 from .harness import Harness, check_thresholds
@@ -107,6 +108,14 @@ class Policy(Value):
             if not stage.reasons:
                 raise PolicyError(self.name, f"stage {stage.name!r} runs for no reason", get_args(Reason))
         return self
+
+    @property
+    def is_own(self) -> bool:
+        """Whether no system has this policy: it names no `version` that it was compared with.
+
+        Until a reply reports usage, the size of the context is then counted, not estimated as by a system.
+        """
+        return not self.version
 
     @property
     def fixed_parts(self) -> tuple[PolicyPart, ...]:
@@ -503,7 +512,7 @@ def read_policy(data: Any, settings: Mapping[str, str] | None = None) -> Policy:
     ...     read_policy({"name": "mine", "trigger": {"ration": 0.7}})
     ... except PolicyError as error:
     ...     print(error)
-    policy 'mine': trigger.ration: Extra inputs are not permitted
+    policy 'mine': trigger.ration: no such field; did you mean 'ratio'? known: ...
     """
     if not isinstance(data, dict):
         text = isinstance(data, str | bytes)
@@ -560,5 +569,16 @@ def _read_part(policy: str, path: str, model: type[P], data: Any) -> P:
         first = error.errors()[0]
         for step in first["loc"]:
             path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
+        if first["type"] == "extra_forbidden":
+            raise PolicyError(policy, f"{path}: no such field; {_name_fields(model, first['loc'])}") from None
         problem = f"{path}: {first['msg']}" if path else first["msg"]
         raise PolicyError(policy, problem) from None
+
+
+def _name_fields(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
+    """Name the fields of the part that a wrong one, the last of `loc`, was given for."""
+    for step in loc[:-1]:
+        kinds = model.model_fields[step].annotation if step in model.model_fields else model
+        inner = (kind for kind in (kinds, *get_args(kinds)) if isinstance(kind, type))
+        model = next((kind for kind in inner if issubclass(kind, BaseModel)), model)
+    return name_known(str(loc[-1]), [field for field in model.model_fields if field != "kind"])

@@ -307,7 +307,8 @@ class TailWeight:
 class Measured(NamedTuple):
     """Tokens in the context: the last usable usage, plus the estimate of later messages.
 
-    `last` is the live position that usage came from, or None when everything is estimated.
+    `last` is the live position that usage came from, or None when everything is estimated. `instead` is the
+    measure that was taken because no reply reports usage; "" for the one that was asked for.
 
     >>> from inspector import read_session
     >>> session = read_session([{"role": "user", "content": "Name a prime."}])
@@ -319,15 +320,16 @@ class Measured(NamedTuple):
     usage_tokens: Number
     trailing_tokens: Number
     last: int | None
+    instead: Literal["", "assembled"] = ""
 
 
-def whole_size(tokens: Number) -> Measured:
+def whole_size(tokens: Number, instead: Literal["", "assembled"] = "") -> Measured:
     """A size of which no part is by the provider's usage.
 
     >>> whole_size(4)
-    Measured(tokens=4, usage_tokens=0, trailing_tokens=4, last=None)
+    Measured(tokens=4, usage_tokens=0, trailing_tokens=4, last=None, instead='')
     """
-    return Measured(tokens, 0, tokens, None)
+    return Measured(tokens, 0, tokens, None, instead)
 
 
 def read_usage(entry: Entry, *, empty: bool = True) -> Number | None:
@@ -379,6 +381,11 @@ class SizedCondition(NamedTuple):
         return self.condition.measure == "usage" and self.size.last is not None
 
     @property
+    def measure(self) -> Measure:
+        """The measure that the size was taken by."""
+        return self.size.instead or self.condition.measure
+
+    @property
     def tokens(self) -> Number:
         """The size that is held against the threshold."""
         return self.size.usage_tokens if self.by_usage else self.size.tokens
@@ -404,7 +411,8 @@ class SizedCondition(NamedTuple):
         """The size in words, and its source."""
         size = self.size
         if size.last is None:
-            source = _SOURCES.get(self.condition.measure, "all estimated (characters / 4)")
+            source = _SOURCES.get(self.measure, "all estimated (characters / 4)")
+            source += ", as no reply reports usage" if size.instead else ""
         elif self.by_usage or not size.trailing_tokens:
             source = "by provider usage"
             if size.trailing_tokens:

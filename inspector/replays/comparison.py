@@ -86,14 +86,29 @@ class Comparison(Framed):
         """The same table as HTML, for a notebook."""
         head = repr(self).splitlines()[0]
         rows = [_cells(row) for row in self.table()]
-        return html_table(HEADINGS, rows, numbers=range(1, len(HEADINGS)), around=(head, self.note))
+        notes = " ".join([*filter(None, map(_tell_room, self)), self.note])
+        return html_table(HEADINGS, rows, numbers=range(1, len(HEADINGS)), around=(head, notes))
 
     @printed
     def __repr__(self) -> str:
         lines = [HEADINGS, *(_cells(row) for row in self.table())]
         head = f"Comparison of {len(self)} policies over {self.session!r}"
         body = (f"  {line}" for line in text_table(lines, range(1, len(HEADINGS))))
-        return "\n".join([head, *body, f"  {self.note}"])
+        notes = (f"  {note}" for note in (*filter(None, map(_tell_room, self)), self.note))
+        return "\n".join([head, *body, *notes])
+
+
+def _tell_room(run: Run) -> str:
+    """Say that a policy fires at any size, because the window is not larger than what it reserves."""
+    for condition in run.policy.trigger.conditions:
+        base = condition.base(run.window)
+        limit = condition.threshold(run.window)
+        if run.policy.acts_alone and condition.tokens is None and base > 0 >= limit:
+            return (
+                f"{run.policy.name} fires at {limit:,.0f} tokens, so at every check: it reserves "
+                f"{condition.reserve_tokens:,.0f} tokens, and the window has {base:,.0f}."
+            )
+    return ""
 
 
 def compare_policies(

@@ -41,7 +41,7 @@ class ReplayedContext:
         self, session: Session, ledger: Ledger, timeline: Timeline, policy: Policy, window: int
     ) -> None:
         self.session, self.timeline, self.window = session, timeline, window
-        self.measure = policy.trigger.measure
+        self.measure, self._counts = policy.trigger.measure, policy.is_own
         self.position = self.first = 0
         self.changed = False
         self.carried: tuple[Entry, ...] = ()
@@ -163,8 +163,10 @@ class ReplayedContext:
         """The context by a measure, as `Plan.size_sent` returns it.
 
         By provider usage, messages after the last reply do not count (S4-29). Before the first reply with
-        usage it is an estimate (FLUE §4), for a changed context the present size.
+        usage it is an estimate (FLUE §4), for a changed context or a policy of one's own the present size.
         """
+        if measure == "usage" and self._counts and self._last is None:
+            return whole_size(self.size, "assembled")
         if measure == "usage" and not self._bare:
             if self._last is not None:
                 return whole_size(self._last)
@@ -194,7 +196,7 @@ class ReplayedContext:
         By usage that is the last report, which of a changed context is what the provider would say of it, and
         characters / 4 of what came since; of everything, if nothing was reported (FLUE §4).
         """
-        if self.measure != "usage":
+        if self.measure != "usage" or (self._counts and self._last is None):
             return self.estimated
         if not self.differs:
             return int(measure_context(plan.table, find_walk(plan.table)).tokens)

@@ -40,10 +40,10 @@ class Stop(Exception):
 class Compaction:
     """One compaction of a run. `plan` is an ordinary plan, on the replayed context as a session of its own.
 
-    `entry` is the last that had arrived. `before` and `after` are tokens as the run reports them; `prefix`
-    those before the first changed block, which a provider's cache still holds. `calls` is the number of calls
-    of the summariser, `asked` and `written` the tokens of its requests and of the adopted summary. `adopted`
-    is False if the compaction failed or did not help.
+    `turn` counts from 0; `entry` is the last that had arrived. `before` and `after` are tokens as the run
+    reports them; `prefix` those before the first changed block, which a provider's cache still holds. `calls`
+    is the number of calls of the summariser, `asked` and `written` the tokens of its requests and of the
+    adopted summary. `adopted` is False if the compaction failed or did not help.
     """
 
     step: int
@@ -85,8 +85,8 @@ class Banner(NamedTuple):
 class RecordedBeside(NamedTuple):
     """A recorded compaction, compared with the run's own first crossing in the same interval.
 
-    `turn` and `tokens` are the turn and the recorded size before it; `fired` is the turn in which the policy
-    fires in that interval on the recorded context, None if it never does.
+    `turn` (from 0) and `tokens` are the turn and the recorded size before it; `fired` is the turn in which
+    the policy fires in that interval on the recorded context, None if it never does.
     """
 
     entry: str

@@ -217,9 +217,21 @@ class Session(Value, Framed):
     def __getitem__(self, entry_id: str) -> Entry:
         return self.entries[self.index[entry_id]]
 
-    def block(self, ref: BlockRef) -> Block:
-        """Return the block of a reference; only blocks of entries, not of the system prompt."""
-        return self[ref.entry].blocks[ref.block]
+    def block(self, ref: BlockRef | str) -> Block:
+        """Return the block of a reference, or of its text, such as "m2/1"; only blocks of entries, not of the
+        system prompt.
+
+        Raises `EditError` for a text that names no block.
+        """
+        if isinstance(ref, BlockRef):
+            return self[ref.entry].blocks[ref.block]
+        expect("block", ref=(ref, BlockRef, str))
+        entry, _, number = ref.rpartition("/")
+        blocks = self[entry].blocks if entry in self.index else ()
+        if not number.isdecimal() or int(number) >= len(blocks):
+            has = f"; {entry} has {plural(len(blocks), 'block')}, from {entry}/0 on" if blocks else ""
+            raise EditError("block", ref, f'no such block; "m2/1" is the second block of entry m2{has}')
+        return blocks[int(number)]
 
     def block_row(self, ref: BlockRef) -> int:
         """Return the row of a block among all blocks of the file."""

@@ -73,7 +73,7 @@ def hit_threshold(verdict: Verdict, before: int, window: float) -> CompactionEve
     """The event of a context that reached the trigger: its size by the trigger's measure, and the limit."""
     limit, size = verdict.threshold, verdict.tokens
     sizes = {"size": int(size), "limit": None if limit is None else int(limit)}
-    named = {"measure": verdict.lead.condition.measure, "window": int(window)}
+    named = {"measure": verdict.lead.measure, "window": int(window)}
     return CompactionEvent("threshold_hit", before, None, {**sizes, **named})
 
 

@@ -11,11 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ..facts.grounding import UngroundedLine, check_grounding, gather_sources
+from ..facts.grounding import UngroundedLine, ground_plan
 from ..planning.plan import Plan
 from ..planning.summary_jobs import TURN_CONTEXT, Checkpoint, SummaryJob
 from ..redaction.cut import cut_text
-from ..session.toolcalls.canonical_path import canonical_path
 from ..text import printed
 from .prompts import SECTIONS, TURN_SECTIONS
 from .write import carried_files
@@ -128,21 +127,9 @@ def check_summary(checkpoint: Checkpoint, plan: Plan) -> SummaryCheck:
         for match in list(pattern.finditer(text))[:_SHOWN]:
             line = text.count("\n", 0, match.start()) + 1
             faults.append(SummaryFault(kind, f"Line {line}: {cut_text(match[0], 60)} {what}.", line))
-    unfounded = _drop_known(check_grounding(text, gather_sources(plan.session)), plan)
+    unfounded = ground_plan(plan, text)
     faults += [SummaryFault("grounding", entry.sentence, entry.line) for entry in unfounded]
     return SummaryCheck(checkpoint, tuple(faults), tokens, budget, unfounded)
-
-
-def _drop_known(lines: tuple[UngroundedLine, ...], plan: Plan) -> tuple[UngroundedLine, ...]:
-    """Drop the lines whose path is the name of a known file, even if no text writes it: `cd a && cat
-    b.py`."""
-    cwd = plan.session.cwd
-    paths = {canonical_path(item.words, cwd) for item in lines if item.what == "path"}
-    if paths:
-        paths &= {canonical_path(item.fact.form, cwd) for item in plan.trace if item.fact.kind == "file"}
-    return tuple(
-        item for item in lines if item.what != "path" or canonical_path(item.words, cwd) not in paths
-    )
 
 
 def find_missing(text: str, jobs: tuple[SummaryJob, ...]) -> tuple[str, ...]:

@@ -146,7 +146,7 @@ def _measure_before(plan: Plan) -> tuple[int, str]:
     The size is the plan's own, or for a harness that uses the reported usage, its estimate from that
     (S4-53)."""
     if plan.policy.trigger.measure == "usage":
-        return int(plan.measured.tokens), "usage"
+        return int(plan.measured.tokens), plan.measured.instead or "usage"
     return plan.before, "assembled"
 
 

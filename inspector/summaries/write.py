@@ -145,7 +145,7 @@ def checkpoint_from_text(text: str, plan: Plan | None = None, *, by: str = "past
     expect("checkpoint_from_text", text=(text, str), plan=(plan, Plan, None), by=(by, str))
     marked = _WRAPPED.findall(text)
     words = (marked[0] if len(marked) == 1 else text).replace("\r\n", "\n").strip()
-    if not words:
+    if not any(map(str.isalnum, words)):
         raise EditError("summary by", by, "there are no words in it")
     if plan is None:
         return Checkpoint(text=words, by=by)

@@ -299,7 +299,9 @@ def test_counts_and_selections_are_those_of_the_facts_one_by_one(session: Sessio
         assert result.select(outcome, stood=False) == [t for t in result if t.outcome == outcome]
     for kind in KINDS:
         assert result.select(kind=kind) == [t for t in result if t.stood and t.fact.kind == kind]
-    assert result.select("no such outcome") == result.select(kind="no such kind") == []
+    for wrong in ({"kind": "no such kind"}, {"outcome": "no such outcome"}):
+        with pytest.raises(EditError, match="known: "):
+            result.select(*[wrong["outcome"]] if "outcome" in wrong else (), kind=wrong.get("kind"))
 
 
 @needs_shared

@@ -12,6 +12,7 @@ from typing import Any
 import comm
 import pytest
 from comm.base_comm import BaseComm
+from traitlets import TraitError
 
 from inspector.demo import open_demo, read_demo
 from inspector.errors import EditError, PolicyError, ReadError
@@ -102,6 +103,13 @@ def test_a_wrong_value_raises_in_python_and_the_old_one_stays(
             setattr(workbench, name, value)
         assert getattr(workbench, name) == before
         assert workbench._error
+
+
+def test_a_number_as_the_cut_is_answered_with_the_names_of_places(session: Session) -> None:
+    wb = Workbench(session, "flue")
+    with pytest.raises(TraitError, match=r'"turn 5", "end".*not the int 20'):
+        wb.cut = 20
+    wb.close()
 
 
 def test_a_wrong_value_from_the_browser_comes_back_as_a_sentence(

@@ -55,3 +55,48 @@ def test_the_room_that_is_left_is_that_of_the_run_and_not_of_the_recorded_contex
     assert run.headroom is not None
     assert run.headroom.tokens == run.threshold - run.measured[-1]
     assert run.measured[-1] == run.context[-1]
+
+
+OWN = {"name": "mine", "rules": [{"kind": "keep-recent-turns", "turns": 2}, {"kind": "summarise-older"}]}
+
+
+def talk_without_usage(replies: int) -> list[dict[str, str]]:
+    """A talk with long numbers in its replies, of which characters / 4 is far below the tokens."""
+    digits = "7 1 0 3 9 4 8 2 6 5 " * 100
+    pair = [{"role": "user", "content": "Next."}, {"role": "assistant", "content": digits}]
+    return pair * replies
+
+
+def test_a_policy_of_ones_own_counts_until_a_reply_reports_usage() -> None:
+    session = read_session(talk_without_usage(12))
+    limits = {"tokens": 5_000, "measure": "usage"}
+    runs = [
+        replay(session, {**OWN, "trigger": {**limits, "measure": measure}})
+        for measure in ("usage", "assembled")
+    ]
+    hits = [[event for event in run.events if event.kind == "threshold_hit"] for run in runs]
+    assert [event.turn for event in hits[0]] == [event.turn for event in hits[1]]
+    first = hits[0][0]
+    # Each reply has 2,000 characters of about 1,000 to 2,000 tokens: one reply above the limit at most.
+    assert 5_000 < first.data["size"] == first.before < 7_100
+    assert first.data["measure"] == "assembled"
+    plan = make_plan(session, {**OWN, "trigger": limits})
+    assert plan.verdict.tokens == plan.before
+    assert "the request as counted, as no reply reports usage" in plan.verdict.sentence
+
+
+def test_a_published_policy_estimates_as_its_system_does() -> None:
+    session = read_session(talk_without_usage(12))
+    for name in ("flue", "pi", "codex"):
+        plan = make_plan(session, name, window=200_000)
+        characters = sum(len(entry.text) for entry in session.entries)
+        assert plan.verdict.tokens == pytest.approx(characters / 4, rel=0.01)
+        assert "estimated" in plan.verdict.sentence
+
+
+def test_reported_usage_decides_for_a_policy_of_ones_own_too() -> None:
+    session = filled(20_000)
+    asking = session.entries[-1].parent
+    plan = make_plan(session.at(asking), {**OWN, "trigger": {"tokens": 90_000}}, window=200_000)
+    assert 100_000 <= plan.verdict.tokens < 100_100  # what the reply was asked with, and the reply
+    assert "by provider usage" in plan.verdict.sentence

@@ -50,6 +50,7 @@ def draw_given(seed: int) -> dict[str, Any]:
     most = {"messages": (3, 6, 12), "chars4_utf16": (20, 60, 200)}.get(measure, (100, 300, 900))
     return {
         "name": "mine",
+        "version": "1.0" if seed % 4 == 1 else "",
         "trigger": {
             "tokens": chance.choice(most),
             "measure": measure,
@@ -90,8 +91,9 @@ class Book:
         measure = self.run.policy.trigger.measure
         if measure == "messages":
             return len(self.entries)
-        # By usage it is Flue's estimate as long as nothing is reported (FLUE §4) and nothing was compacted.
-        whole = len(self.coming) == len(self.run.compactions)
+        # By usage it is Flue's estimate for a policy of a system as long as nothing is reported (FLUE §4) and
+        # nothing was compacted.
+        whole = len(self.coming) == len(self.run.compactions) and self.run.policy.version
         if measure == "chars4_utf16" or (measure == "usage" and whole):
             return sum(chars4_utf16.weigh(entry) for entry in self.entries)  # type: ignore[misc]
         return self.size

@@ -51,6 +51,8 @@ KINDS = (
 BY = ("user", "model", "tool", "summary", "harness", "agent")
 OPERATIONS = ("read", "created", "edited", "deleted", "listed", "ran")
 KIND = {kind: code for code, kind in enumerate(KINDS)}
+OTHER_NAMES = {"rule": "constraint", "message": "statement"}
+"""Names of kinds on the screen, and in older scripts."""
 _OPERATION: dict[str | None, int] = {None: -1, **{name: code for code, name in enumerate(OPERATIONS)}}
 _BATCH = 1_000_000
 _BREAK = "\n\x1f\n"  # between two joined texts: no match spans it

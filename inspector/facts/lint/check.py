@@ -9,7 +9,6 @@ summary that a model would write, so a finding means that no rule of the policy 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import expect
+from ...errors import EditError, expect
 from ...faults import Faults
 from ...planning.assemble import build_context, live_context
 from ...planning.context import Context
@@ -26,7 +25,7 @@ from ...planning.planner import make_plan
 from ...policies.policy import Policy
 from ...policies.table import VERBATIM
 from ...redaction.cut import cut_text
-from ...session.blocks import BlockRef, ToolCall
+from ...session.blocks import BlockRef
 from ...session.queries import find_move
 from ...session.session import Session
 from ...text import printable
@@ -40,9 +39,9 @@ from ..essential import REASONS, Failure
 from ..explain import describe_outcome
 from ..extract.collect import BY, KIND
 from ..extract.errors import find_errors
-from ..facts import SENTENCE_KINDS, Facts, Occurrence, quote_form
+from ..facts import SENTENCE_KINDS, Facts, quote_form
 from ..force import has_negation
-from ..grounding import ground_recorded
+from ..grounding import UngroundedLine, ground_plan, ground_recorded, is_whole
 from ..indexed_text import is_same, is_subject
 from ..needed_again import is_verdict
 from ..outcome_finder import Evidence
@@ -64,10 +63,10 @@ from .codes import (
     report_uncompacted,
     tell_looked,
 )
+from .files import CHANGED, is_folder, list_mentions, name_change
 
 LONGEST = 120
 """Characters of a fact's form in a sentence."""
-CHANGED = ("created", "edited", "deleted")
 
 
 def lint(
@@ -77,11 +76,12 @@ def lint(
     *,
     ledger: Ledger | None = None,
     window: int | None = None,
+    summary: str | None = None,
 ) -> LintReport:
     """Find what is lost in every recorded compaction, or by a policy.
 
-    A policy that changes nothing, or that leaves a context which a provider refuses, is a finding too. Raises
-    the errors of `make_plan`, and `EditError` for an unknown rule.
+    A policy that fires and changes nothing, or that leaves a context which a provider refuses, is a finding
+    too. Raises the errors of `make_plan`, and `EditError` for an unknown rule.
 
     Args:
         session: The session to check.
@@ -90,6 +90,7 @@ def lint(
         rules: Codes or their beginnings; "-CI007" excludes one (see `choose`).
         ledger: The session's token counts; calibrated ones by default.
         window: The context window of the plan.
+        summary: A text of your own, which is checked as the summary of the plan.
 
     In a test of your own:
 
@@ -99,8 +100,10 @@ def lint(
     >>> lint(open_demo(), rules="CI001")[0].fact.form
     'src/tidepool/calendar/offsets.py'
     """
-    expect("lint", session=(session, Session), ledger=(ledger, Ledger, None))
-    chosen = choose(rules)
+    expect("lint", session=(session, Session), ledger=(ledger, Ledger, None), summary=(summary, str, None))
+    chosen, unchecked = choose(rules), ""
+    if summary is not None and policy is None:
+        raise EditError("summary", summary, "it is checked in the plan of a policy; name one (policy=)")
     if policy is None and (report := report_uncompacted(session, rules)) is not None:
         return report
     faults = Faults(session.facts.faults)
@@ -108,14 +111,30 @@ def lint(
         findings, checked = _check_recorded(session, chosen, ledger, faults)
     else:
         plan = policy if isinstance(policy, Plan) else _plan(session, policy, ledger, window)
-        where = "nothing to compact" if (plan.fate == VERBATIM).all() else f"at {plan.session.leaf}"
-        checked = f"{plan.policy.name}, {where}"
+        plan = plan if summary is None else plan.with_summary(summary)
+        idle = bool((plan.fate == VERBATIM).all())
+        checked = f"{plan.policy.name}, {'nothing to compact' if idle else f'at {plan.session.leaf}'}"
+        # A context below the trigger needs no compaction.
+        unchecked = _tell_unneeded(plan) if idle and plan.verdict.reached is not True else ""
         findings = []
         with faults.isolate("CI012 and CI013"):
-            findings += _check_plan(plan)
-        findings += sorted(check_trace(plan.trace, session, plan, faults), key=_rank_severity)
+            findings += [] if unchecked else _check_plan(plan)
+        findings += check_trace(plan.trace, session, plan, faults)
+        written = plan.checkpoint
+        # What quotes the session by a fixed method invents nothing.
+        if "CI008" in chosen and written is not None and not written.deterministic and plan.summarises:
+            with faults.isolate("CI008"):
+                lines = ground_plan(plan, written.text) if is_whole(plan.session) else ()
+                findings += _report_ungrounded(lines, findings, plan=plan)
+        findings.sort(key=_rank_severity)
     findings = [finding for finding in findings if finding.code in chosen]
-    return LintReport(tuple(findings), checked, tuple(faults))
+    return LintReport(tuple(findings), checked, tuple(faults), unchecked, session)
+
+
+def _tell_unneeded(plan: Plan) -> str:
+    """Say that a policy has nothing to do, and what would change that."""
+    more = "" if plan.verdict.reached is False else " Set the window (window=, --window TOKENS)."
+    return f"{printable(plan.policy.name)} has nothing to compact. {plan.verdict.sentence}{more}"
 
 
 def _check_plan(plan: Plan) -> Iterator[LintFinding]:
@@ -195,15 +214,8 @@ def _check_recorded(
     if "CI008" in chosen:
         with faults.isolate("CI008"):
             for grounding in ground_recorded(session):
-                changed = {
-                    finding.traced.comparison.instead
-                    for finding in findings
-                    if finding.entry == grounding.entry and finding.code == "CI016" and finding.traced
-                }
-                for line in grounding.unfounded:
-                    ref = (BlockRef(grounding.entry, 0),)
-                    if not any(line.words in instead for instead in changed):
-                        findings.append(_make("CI008", line.sentence, ref, entry=grounding.entry))
+                own = [finding for finding in findings if finding.entry == grounding.entry]
+                findings += _report_ungrounded(grounding.unfounded, own, grounding.entry)
     if {"CI009", "CI013"} & chosen and traces:
         ledger = count_tokens(session, "calibrated") if ledger is None else ledger
         ledger.check(session)
@@ -218,6 +230,17 @@ def _check_recorded(
     places = [*boundaries]
     findings.sort(key=lambda finding: (places.index(finding.entry), _rank_severity(finding)))
     return findings, tell_looked(boundaries.values())
+
+
+def _report_ungrounded(
+    lines: Iterable[UngroundedLine], found: Iterable[LintFinding], entry: str = "", plan: Plan | None = None
+) -> Iterator[LintFinding]:
+    """Yield the lines of a summary that nothing supports, but for values that CI016 is `found` to report."""
+    changed = [item.traced.comparison.instead for item in found if item.code == "CI016" and item.traced]
+    ref = (BlockRef(entry, 0),) if entry else ()
+    for line in lines:
+        if not any(line.words in instead for instead in changed):
+            yield _make("CI008", line.sentence, ref, entry=entry, plan=plan)
 
 
 def _make(
@@ -248,12 +271,6 @@ LOSSES = {
     "todos": ("CI018", "CI003"),
 }
 """Codes of what a compaction changed or lost, the most serious first; the lists and counts go by them."""
-_MOVES = re.compile(r"(?i)\b(?:mv|move|move-item|rename-item)\s[^;&|\n]*$")
-"""The beginning of a command that moves or renames, up to a path in it."""
-_COPIES_ALL = re.compile(
-    r"(?i)\b(?:cp|copy-item|rsync|xcopy|robocopy)\s[^;&|\n]*?-(?:\w*[ra]|-recur)\w*\b[^;&|\n]*$"
-)
-"""The beginning of a command that copies a folder with all that is in it, up to a path in it."""
 _LOOKS: Memo[_Look] = Memo(2)
 _RANKS = [code for codes in LOSSES.values() for code in codes]
 _CODES = {
@@ -446,12 +463,6 @@ def _reports(form: str) -> bool:
     return not is_verdict(form) and next(find_errors(form), None) is not None
 
 
-def list_mentions(traced: TracedFact) -> list[Occurrence]:
-    """Return the occurrences of a fact before the compaction that it was traced through."""
-    refs = set(traced.said)
-    return [mention for mention in traced.fact.said if mention.ref in refs]
-
-
 def is_rule(traced: TracedFact) -> bool:
     """Return whether a sentence of the user's still binds: a request that was answered does not."""
     typed = [mention.ref for mention in list_mentions(traced) if mention.by == "user"]
@@ -499,7 +510,7 @@ def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str,
     for code, at, params in _find_codes(traced, look, absent):
         when = {} if at is None else {"when": _when(traced, at)}
         kind = traced.fact.kind
-        named = "folder" if kind == "file" and _is_folder(traced) else kind
+        named = "folder" if kind == "file" and is_folder(traced) else kind
         form = traced.fact.form if kind in SENTENCE_KINDS else " ".join(traced.fact.form.split())
         quoted = quote_form(kind, form, LONGEST) if kind in SENTENCE_KINDS else cut_text(form, LONGEST)
         sentence = write(code, form=quoted, kind=named, **when, **params).sentence
@@ -537,7 +548,7 @@ def _find_codes(
             changed = [mention for mention in mentions if mention.operation in CHANGED]
             created = [mention for mention in changed if mention.operation == "created"]
             code, last = ("CI006", created[-1]) if created else (code, changed[-1])
-            yield code, last.ref, {"did": _name_change(traced, last)}
+            yield code, last.ref, {"did": name_change(traced, last)}
         else:
             yield code, traced.said[-1] if kind == "todo" else typed[-1], {}
     elif kind == "error":
@@ -554,28 +565,6 @@ def _find_codes(
             yield "CI020", typed[-1], {}
     elif kind == "decision":
         yield "CI010", traced.said[0], {}
-
-
-def _is_folder(traced: TracedFact) -> bool:
-    """Whether a path is known to name a folder: another path goes on in it, or all in it was copied."""
-    inside = traced.fact.form.rstrip("/") + "/"
-    if any(fact.kind == "file" and fact.form.startswith(inside) for fact in traced.fact.facts.every):
-        return True
-    for mention in list_mentions(traced):
-        block = traced.scene.session.block(mention.ref)
-        if isinstance(block, ToolCall) and mention.operation in CHANGED:
-            if block.text[mention.end : mention.end + 1] == "/" or _COPIES_ALL.search(
-                block.text[: mention.start]
-            ):
-                return True
-    return False
-
-
-def _name_change(traced: TracedFact, change: Occurrence) -> str:
-    """Return what was done to a file: what a command moves is not created by it."""
-    block = traced.scene.session.block(change.ref)
-    moves = isinstance(block, ToolCall) and _MOVES.search(block.text[: change.start])
-    return "moved" if moves and change.operation == "created" else change.operation or ""
 
 
 def _when(traced: TracedFact, ref: BlockRef) -> str:

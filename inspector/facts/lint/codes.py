@@ -5,15 +5,17 @@ A code is never given to another check, even if it is no longer used.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...errors import EditError, expect_items
 from ...faults import Fault
-from ...mixins import Framed, Printable
+from ...mixins import Framed, Printable, ask
 from ...session.entries import Boundary, count_recorded
 from ...text import html_table, plural, printable, printed
 
@@ -65,7 +67,8 @@ _CHECKS = (
         "Only the name of a file that was read or changed is left, and another file has the same name.",
         'Only "util.py" is left of the file src/left/util.py, and src/right/util.py has the same name.'),
     Check("CI008", "ungrounded summary line", "warning",
-        "A line of a recorded summary names something that is nowhere in what it summarises.",
+        "A line of a summary, recorded or written for a plan, names something that is nowhere in what it "
+        "summarises.",
         "Line 7 names the path src/ghost.py; nothing it summarises does."),
     Check("CI009", "regret", "warning",
         "Something that a recorded compaction removed was needed again and paid for once more.",
@@ -77,7 +80,7 @@ _CHECKS = (
         "A recorded summary is encrypted or missing, so its contents are unknown.",
         "The summary of compaction e40 cannot be read; its losses are unknown."),
     Check("CI012", "nothing compacted", "error",
-        "The policy changes nothing, so its losses are unknown.",
+        "The policy fires and changes nothing, so the context stays too large.",
         "flue changes nothing at e40: There are no messages before this place, so there is nothing to "
         "compact."),
     Check("CI013", "context refused", "error",
@@ -112,6 +115,8 @@ ASKED_FOR = frozenset({"CI010"})
 """Checks that run only if a rule names them: too many of their findings are preserved in other words."""
 LINT_CODES: dict[str, Check] = {check.code: check for check in _CHECKS}
 """Every check by its code. A loss concerns what was readable before; CI012 applies to policies only."""
+NOT_COMPACTED = "no compaction is recorded; a policy (policy=, --policy NAME) is checked on any session"
+_PLACES = re.compile(r"\b(?:line|turn) \d+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +125,8 @@ class LintFinding(Printable):
 
     `refs` are the blocks it concerns, the most relevant last; `fact` and `traced` are what is absent. `entry`
     is the recorded compaction, "" for a plan; `tier` is the evidence for the loss; `when` says in what turn
-    the fact came, "" if that is unknown, and `at` is the block of that turn.
+    the fact came, "" if that is unknown, and `at` is the block of that turn. `is_known` says that an
+    earlier report has it (`LintReport.mark_known`).
 
     >>> finding = LintFinding("CI006", "error", "The file src/tokens.py, created in turn 5, is absent.")
     >>> finding, finding.name
@@ -137,6 +143,17 @@ class LintFinding(Printable):
     plan: Plan | None = field(default=None)
     when: str = ""
     at: BlockRef | None = None
+    is_known: bool = False
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the code and the fact, or of the sentence without lines and turns if there is no fact.
+
+        It stays the same when a session grows or its lines move.
+        """
+        fact = self.fact
+        what = _PLACES.sub("", self.sentence) if fact is None else f"{fact.kind}\n{fact.form}"
+        return sha256(f"{self.code}\n{what}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property
     def fact(self) -> Fact | None:
@@ -164,7 +181,7 @@ class LintReport(Framed, Sequence[LintFinding]):
     """The findings of a check, compaction by compaction, errors first. `looked` names what was checked.
 
     `faults` lists what could not be checked because of an unexpected exception (`Fault`); such a report is
-    incomplete.
+    incomplete. `unchecked` is the reason if there was nothing to check. `session` is the checked session.
 
     >>> from inspector import lint, read_session
     >>> session = read_session([{"role": "user", "content": "Never touch the vendor folder."},
@@ -182,6 +199,8 @@ class LintReport(Framed, Sequence[LintFinding]):
     findings: tuple[LintFinding, ...]
     looked: str
     faults: tuple[Fault, ...] = ()
+    unchecked: str = ""
+    session: Session | None = None
 
     def __getitem__(self, index: Any) -> Any:
         return self.findings[index]
@@ -191,8 +210,46 @@ class LintReport(Framed, Sequence[LintFinding]):
 
     @property
     def ok(self) -> bool:
-        """Whether no finding is an error."""
-        return not any(finding.severity == "error" for finding in self.findings)
+        """Whether no finding is an error, apart from known ones."""
+        return not any(finding.severity == "error" and not finding.is_known for finding in self.findings)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command `lint`: 1 for an error, 2 if not everything could be checked, else
+        0."""
+        return 1 if not self.ok else 2 if self.faults else 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the check: that nothing was checked, and how many rows could not be read."""
+        unread = 0
+        if self.session is not None:
+            unread = len(self.session.corrupt) + sum(not note.known for note in self.session.notes)
+        rows = plural(unread, "row of the file was", "rows of the file were")
+        sentences = [f"nothing was checked: {self.unchecked}"] if self.unchecked else []
+        return (*sentences, *([f"{rows} not read"] if unread else []))
+
+    def mark_known(self, fingerprints: Container[str]) -> LintReport:
+        """Return the report with the findings of these fingerprints marked as known, so that they no longer
+        count as errors.
+
+        >>> from inspector import lint, open_demo
+        >>> report = lint(open_demo(), rules="CI001")
+        >>> report.ok, report.mark_known({finding.fingerprint for finding in report}).ok
+        (False, True)
+        """
+        marked = tuple(replace(item, is_known=item.fingerprint in fingerprints) for item in self.findings)
+        return replace(self, findings=marked)
+
+    def to_sarif(self, file: str = "session") -> str:
+        """Return the report as SARIF 2.1.0; `file` is the path that its results name.
+
+        Raises `EditError` for a report that `lint` did not make.
+        """
+        if self.session is None:
+            raise EditError("report", self.looked, "it has no session, so its results have no places")
+        (text,) = ask("sarif", self, self.session, file)
+        return str(text)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -208,7 +265,7 @@ class LintReport(Framed, Sequence[LintFinding]):
     def select(self, *rules: str) -> LintReport:
         """Return the findings whose code the rules choose (see `choose`)."""
         chosen = choose(rules)
-        return LintReport(tuple(f for f in self.findings if f.code in chosen), self.looked, self.faults)
+        return replace(self, findings=tuple(f for f in self.findings if f.code in chosen))
 
     def to_columns(self) -> dict[str, list[Any]]:
         """Return a row per finding."""
@@ -225,10 +282,14 @@ class LintReport(Framed, Sequence[LintFinding]):
 
     @property
     def summary(self) -> str:
-        """The number of findings by severity, and of faults if there are any."""
+        """The number of findings by severity, of known ones and faults if there are any, and the notes."""
         counts = ", ".join(f"{n:,} {name}{'s' * (n != 1)}" for name, n in self.severities.items() if n)
         faults = f"; incomplete: {plural(len(self.faults), 'fault')}" if self.faults else ""
-        return f"{counts or 'nothing found'}{faults}"
+        old = sum(finding.is_known for finding in self.findings)
+        more = [f"{old:,} known"] if old else []
+        if counts or not self.unchecked:
+            more.insert(0, counts or "nothing found")
+        return "; ".join((*more, *(note.rstrip(".") for note in self.notes))) + faults
 
     @printed
     def __repr__(self) -> str:
@@ -277,10 +338,12 @@ def report_uncompacted(session: Session, rules: str | Iterable[str] | None = Non
 
     >>> from inspector import Session
     >>> report_uncompacted(Session(format="demo"))
-    LintReport(0 recorded compactions: nothing found)
+    LintReport(0 recorded compactions: nothing was checked: no compaction is recorded; ...)
     """
     choose(rules)
-    return None if session.boundaries else LintReport((), tell_looked(()))
+    if session.boundaries:
+        return None
+    return LintReport((), tell_looked(()), unchecked=NOT_COMPACTED, session=session)
 
 
 def tell_looked(boundaries: Iterable[Boundary]) -> str:

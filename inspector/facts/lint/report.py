@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from pathlib import PurePath
+from typing import Any, NamedTuple
 
 from ...redaction.clean import find_secrets
 from ...redaction.redact import Redactor
@@ -23,24 +24,30 @@ def write_text(findings: LintReport, session: Session, *, fixes: bool = False) -
     for finding in findings:
         at = find_line(finding, session)
         where = f"line {at}: " if at else ""
-        lines.append(f"{finding.code} {finding.severity:<7}  {where}{finding.sentence}{_tier(finding)}")
+        lines.append(f"{finding.code} {finding.severity:<7}  {where}{finding.sentence}{_tell_more(finding)}")
         if fixes and finding.fix is not None:
             lines.append(f"               fix: {finding.fix.sentence} {finding.fix.price:+,} tokens")
     lines += [f"not checked: {printable(str(fault))}" for fault in findings.faults]
     return [*map(tidy, lines), f"{tidy(findings.looked)}: {findings.summary}"]
 
 
-def write_json(findings: LintReport, session: Session, *, fixes: bool = False) -> list[str]:
-    """Format the report as one JSON value. `line` is null if a finding concerns no block of the file."""
+def _report(findings: LintReport, session: Session, file: str, fixes: bool) -> dict[str, Any]:
+    """Return the report as JSON. `line` is null if a finding concerns no block of the file."""
     report = {
         "looked": findings.looked,
         "ok": findings.ok,
         "counts": findings.counts,
         "severities": findings.severities,
+        "notes": list(findings.notes),
         "faults": [fault._asdict() for fault in findings.faults],
         "findings": [_describe(finding, session, fixes) for finding in findings],
     }
-    return [json.dumps(_find_redactor(findings, session).clean_tree(report), indent=2)]
+    return {"file": printable(file), **_find_redactor(findings, session).clean_tree(report)}
+
+
+def _join_json(reports: list[dict[str, Any]]) -> list[str]:
+    """Format the report of one file as an object, those of several as a list."""
+    return [json.dumps(reports[0] if len(reports) == 1 else reports, indent=2)]
 
 
 def write_github(findings: LintReport, session: Session, file: str) -> list[str]:
@@ -57,17 +64,59 @@ def write_github(findings: LintReport, session: Session, file: str) -> list[str]
         at = find_line(finding, session)
         place = f",line={at}" if at else ""
         title = f"{finding.code} {finding.name}"
-        text = _escape(tidy(finding.sentence) + _tier(finding))
-        lines.append(f"::{_LEVELS[finding.severity]} file={_escape(file, ':,')}{place},title={title}::{text}")
-    head = f"::error file={_escape(file, ':,')},title=not checked::"
-    return [*lines, *(head + _escape(str(fault)) for fault in findings.faults)]
+        text = _escape(tidy(finding.sentence) + _tell_more(finding))
+        level = "notice" if finding.is_known else _LEVELS[finding.severity]
+        lines.append(f"::{level} file={_escape(file, ':,')}{place},title={title}::{text}")
+    place = f"file={_escape(file, ':,')},title=not checked::"
+    return [
+        *lines,
+        *(f"::notice {place}{_escape(tidy(note))}" for note in findings.notes),
+        *(f"::error {place}{_escape(str(fault))}" for fault in findings.faults),
+    ]
 
 
 def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
     """Format SARIF 2.1.0 for code scanners and editors: one run with its rules and results."""
+    return _join_sarif([_make_run(findings, session, file)])
+
+
+class _SarifPart(NamedTuple):
+    """The results of one file, its notifications, and whether everything in it was checked."""
+
+    results: list[dict[str, Any]]
+    notifications: list[dict[str, Any]]
+    whole: bool
+
+
+def _make_run(findings: LintReport, session: Session, file: str) -> _SarifPart:
     from urllib.parse import quote
 
     codes = list(LINT_CODES)
+    results, tidy = [], _find_redactor(findings, session).clean
+    artifact = {"artifactLocation": {"uri": quote(file, safe="/", errors="surrogateescape")}}
+    for finding in findings:
+        place: dict[str, Any] = {**artifact}
+        if at := find_line(finding, session):
+            place["region"] = {"startLine": at}
+        result = {
+            "ruleId": finding.code,
+            "ruleIndex": codes.index(finding.code),
+            "level": finding.severity,
+            "message": {"text": printable(tidy(finding.sentence) + _tell_more(finding))},
+            "locations": [{"physicalLocation": place}],
+            "partialFingerprints": {"compactionInspector/v1": finding.fingerprint},
+        }
+        results.append(result | ({"baselineState": "unchanged"} if finding.is_known else {}))
+    messages = [("note", tidy(note)) for note in findings.notes]
+    messages += [("error", str(fault)) for fault in findings.faults]
+    notes = [
+        {"level": level, "message": {"text": printable(text)}, "locations": [{"physicalLocation": artifact}]}
+        for level, text in messages
+    ]
+    return _SarifPart(results, notes, not findings.faults)
+
+
+def _join_sarif(runs: list[_SarifPart]) -> list[str]:
     rules = [
         {
             "id": check.code,
@@ -78,34 +127,54 @@ def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
         }
         for check in LINT_CODES.values()
     ]
-    results, tidy = [], _find_redactor(findings, session).clean
-    for finding in findings:
-        place: dict[str, Any] = {"artifactLocation": {"uri": quote(file, safe="/", errors="surrogateescape")}}
-        if at := find_line(finding, session):
-            place["region"] = {"startLine": at}
-        results.append(
-            {
-                "ruleId": finding.code,
-                "ruleIndex": codes.index(finding.code),
-                "level": finding.severity,
-                "message": {"text": printable(tidy(finding.sentence) + _tier(finding))},
-                "locations": [{"physicalLocation": place}],
-            }
-        )
-    run: dict[str, Any] = {"tool": {"driver": {"name": NAME, "rules": rules}}, "results": results}
-    if findings.faults:
-        notes = [{"level": "error", "message": {"text": printable(str(f))}} for f in findings.faults]
-        run["invocations"] = [{"executionSuccessful": False, "toolExecutionNotifications": notes}]
-    return [json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": [run]}, indent=2)]
+    results = [result for run in runs for result in run.results]
+    whole: dict[str, Any] = {"tool": {"driver": {"name": NAME, "rules": rules}}, "results": results}
+    if notes := [note for run in runs for note in run.notifications]:
+        succeeded = all(run.whole for run in runs)
+        whole["invocations"] = [{"executionSuccessful": succeeded, "toolExecutionNotifications": notes}]
+    return [json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": [whole]}, indent=2)]
 
 
-FORMATS: dict[str, Callable[[LintReport, Session, str, bool], list[str]]] = {
-    "text": lambda findings, session, _, fixes: write_text(findings, session, fixes=fixes),
-    "json": lambda findings, session, _, fixes: write_json(findings, session, fixes=fixes),
-    "github": lambda findings, session, file, _: write_github(findings, session, file),
-    "sarif": lambda findings, session, file, _: write_sarif(findings, session, file),
+class ReportFormat(NamedTuple):
+    """How a report is written: the part of one file, and all parts as lines."""
+
+    part: Callable[[LintReport, Session, str, bool], Any]
+    join: Callable[[list[Any]], list[str]]
+
+
+def _join_lines(parts: list[list[str]]) -> list[str]:
+    return [line for part in parts for line in part]
+
+
+FORMATS = {
+    "text": ReportFormat(
+        lambda report, session, file, fixes: [printable(file), *write_text(report, session, fixes=fixes)],
+        lambda parts: _join_lines(parts) if len(parts) > 1 else parts[0][1:],
+    ),
+    "json": ReportFormat(_report, _join_json),
+    "github": ReportFormat(lambda report, session, file, _: write_github(report, session, file), _join_lines),
+    "sarif": ReportFormat(lambda report, session, file, _: _make_run(report, session, file), _join_sarif),
 }
-"""Functions that format a report of a session, with the name of its file, and with fixes or without."""
+"""Functions that format reports: of a session, with the name of its file, and with fixes or without."""
+
+
+def read_baseline(text: str) -> dict[str, set[str]]:
+    """Read the fingerprints in the JSON of earlier reports, by the names of their files without folders.
+
+    Raises `ValueError` for anything else.
+
+    >>> read_baseline('{"file": "runs/a.jsonl", "findings": [{"fingerprint": "c0ffee"}]}')
+    {'a.jsonl': {'c0ffee'}}
+    """
+    value = json.loads(text)
+    baseline: dict[str, set[str]] = {}
+    try:
+        for report in value if isinstance(value, list) else [value]:
+            prints = {str(finding["fingerprint"]) for finding in report["findings"]}
+            baseline.setdefault(PurePath(report["file"]).name, set()).update(prints)
+    except (KeyError, TypeError):
+        raise ValueError("it has no findings with fingerprints") from None
+    return baseline
 
 
 def _find_redactor(findings: LintReport, session: Session) -> Redactor:
@@ -124,8 +193,8 @@ def find_line(finding: LintFinding, session: Session) -> int | None:
     return None
 
 
-def _tier(finding: LintFinding) -> str:
-    return " (inferred)" if finding.tier == "inferred" else ""
+def _tell_more(finding: LintFinding) -> str:
+    return (" (inferred)" if finding.tier == "inferred" else "") + (" (known)" if finding.is_known else "")
 
 
 def _describe(finding: LintFinding, session: Session, fixes: bool) -> dict[str, Any]:
@@ -134,6 +203,8 @@ def _describe(finding: LintFinding, session: Session, fixes: bool) -> dict[str, 
         "code": finding.code,
         "name": finding.name,
         "severity": finding.severity,
+        "fingerprint": finding.fingerprint,
+        "known": finding.is_known,
         "tier": finding.tier,
         "compaction": finding.entry,
         "kind": None if fact is None else fact.kind,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...facts.extract.collect import OPERATIONS
-from ...facts.lint.check import CHANGED
+from ...facts.lint.files import CHANGED
 from ...planning.plan import Plan
 from ...policies.table import FATES
 from ...session.tree import Bools

@@ -16,7 +16,8 @@ from ...facts.explain import name_speaker
 from ...facts.explanation import Passage
 from ...facts.facts import SENTENCE_KINDS
 from ...facts.fixes import write_focus
-from ...facts.lint.check import CHANGED, find_code, list_mentions
+from ...facts.lint.check import find_code
+from ...facts.lint.files import CHANGED, list_mentions
 from ...facts.outcomes import MISSING, TRAITS, UNDECIDED, Colour, Outcome
 from ...facts.regret import MEANS, Regret
 from ...facts.traced import TracedFact, find_verdict, list_verdicts

@@ -1,0 +1,84 @@
+"""The command `lint`: files and folders checked one after another, and one report of them all.
+
+A file that cannot be read does not stop the others.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+from .cli_common import DEFAULT_COUNTER, complain, configure_input, count_input, read_input, read_summary
+from .errors import CounterError, EditError, InspectorError, PolicyError, ReadError
+
+if TYPE_CHECKING:
+    from .facts.lint.codes import LintReport
+    from .session.session import Session
+
+
+def lint_files(args: Namespace) -> list[str]:
+    """Return the lines of the report on every file, and set the exit code."""
+    from .facts.lint.report import FORMATS
+
+    part, join = FORMATS[args.format]
+    baseline, parts, worst = _read_baseline(args), [], 0
+    files = list(_list_files(args.file))
+    for file, is_named in files:
+        args.file = file
+        try:
+            session = read_input(args)
+            report = _check(args, session)
+        except (InspectorError, OSError) as error:
+            if len(files) == 1 or isinstance(error, PolicyError | EditError | CounterError):
+                raise
+            # A folder also holds files of other programs.
+            code = 0 if type(error) is ReadError and not is_named else args.unreadable
+            worst = max(worst, complain(error, code))
+            continue
+        if baseline is not None:
+            report = report.mark_known(baseline.get(PurePath(file).name, ()))
+        worst = max(worst, report.exit_code)
+        parts.append(part(report, session, file, args.fixes))
+    args.code = worst if parts else max(worst, args.unreadable)
+    return join(parts) if parts else []
+
+
+def _list_files(paths: list[str]) -> Iterator[tuple[str, bool]]:
+    """Yield each file, and whether it was named, not found in a folder that was."""
+    for path in paths:
+        if not Path(path).is_dir():
+            yield path, True
+            continue
+        from .corpus.scanning import list_files
+
+        yield from ((name, False) for name in sorted(name for name, _ in list_files(path)))
+
+
+def _read_baseline(args: Namespace) -> dict[str, set[str]] | None:
+    from .facts.lint.report import read_baseline
+
+    if args.baseline is None:
+        return None
+    try:
+        return read_baseline(Path(args.baseline).read_text("utf-8"))
+    except ValueError as error:
+        problem = f"it is not the output of lint --format json ({error})"
+        raise EditError("baseline", args.baseline, problem) from None
+
+
+def _check(args: Namespace, session: Session) -> LintReport:
+    from .facts.lint.codes import report_uncompacted
+
+    rules = [args.select, *(f"-{code.strip()}" for code in args.ignore.split(",") if code.strip())]
+    if args.policy is None and args.counter == DEFAULT_COUNTER and args.summary is None:
+        report = report_uncompacted(session, rules)
+        if report is not None:
+            return report
+    from .facts.lint.check import lint
+
+    # With the default counter, the check counts tokens only if it needs them.
+    ledger = None if args.counter == DEFAULT_COUNTER else count_input(args, session)
+    more: dict[str, Any] = {"ledger": ledger, "window": args.window, "summary": read_summary(args)}
+    return lint(session, configure_input(args), rules, **more)
