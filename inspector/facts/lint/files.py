@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...session.blocks import ToolCall
-from ..occurrences import Occurrence
+from ..facts import Occurrence
 from ..traced import TracedFact
 
 CHANGED = ("created", "edited", "deleted")
