@@ -31,6 +31,8 @@ _NUMBERED = re.compile(r"\b([A-Za-z]{3,}) (\d{3,})(?![\w%]|[.,:]\d)")
 _NOT = re.compile(r"\b[a-z]{1,6}n['’]t\b")
 _CORRECTS = re.compile(r"\bnot\b.*\bbut\b|n't\b.*\bbut\b|\bnever\b.*\bbut\b")
 _ERROR_CODE = re.compile(r"\b[A-Z]{1,8}\d{2,6}\b")
+_NAMES = 3
+"""The weight of a name in code, in which other words have 1."""
 _FEW = 2
 """Sentences of a text at most that have a rare word."""
 _FEWEST = 12
@@ -153,7 +155,12 @@ def _compare_parts(form: str, text: IndexedText, is_said: SaidBefore) -> FactCom
         return against[0]._replace(outcome="unclear", reason="negation")
     there = [part for part in compared if part.outcome != "absent" and part.start >= 0]
     if len(there) < max(2, _MOST_THERE * len(compared)):
-        return ABSENT
+        whole = (
+            result._replace(outcome="unclear", reason="parts")
+            for part, result in zip(parts, compared, strict=True)
+            if result.outcome in IN_FULL and not _is_general(part)
+        )
+        return next(whole, ABSENT)
     compared = there
     first, last = min(part.start for part in compared), max(part.start + len(part.words) for part in compared)
     if last - first > _LONGEST:
@@ -214,7 +221,7 @@ def _find_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactCompari
     subject = list({term.form: term for term in terms if is_subject(term)}.values())
     if result.outcome in IN_FULL:
         return result
-    if all(is_general(term.form) for term in subject):
+    if _is_general(part):
         return ABSENT
     if result.outcome != "absent":
         return result
@@ -223,6 +230,10 @@ def _find_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactCompari
         return ABSENT
     words = text.text[place.start : place.end]
     return FactComparison("unclear", words, place.start, reason="words missing")
+
+
+def _is_general(part: str) -> bool:
+    return all(is_general(term.form) for term in read_terms(part) if is_subject(term))
 
 
 def _find_file(name: str, text: IndexedText) -> FactComparison | None:
@@ -240,8 +251,13 @@ def _find_file(name: str, text: IndexedText) -> FactComparison | None:
 def _is_near(form: str, text: IndexedText) -> bool:
     """Whether a text has enough words of a statement to be compared with it; see `StatementIndex`."""
     stems, text_stems = find_stems(form), _expand_stems(text)
-    shared = len(stems & text_stems)
-    return not stems or (shared > 0 and shared >= _LEAST * len(stems))
+    shared = sum(map(_weigh, stems & text_stems))
+    return not stems or (shared > 0 and shared >= _LEAST * sum(map(_weigh, stems)))
+
+
+def _weigh(form: str) -> int:
+    """Return the weight of a stem: a name in code, such as "round_half_up", identifies what is said."""
+    return _NAMES if "_" in form.strip("_") else 1
 
 
 @lru_cache(32)
@@ -273,15 +289,21 @@ class StatementIndex:
         ]
         self._stems: NDArray[np.int64] = np.array([item for row in rows for item in row], np.int64)
         self._offset = np.cumsum([0, *map(len, rows)])
+        self._weights: NDArray[np.int64] = np.array([*map(_weigh, numbers)], np.int64)
+
+    def _add(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the sum of the weights of the stems of each statement."""
+        sums = np.concatenate(([0], np.cumsum(weights[self._stems])))
+        return np.diff(sums[self._offset])
 
     def find_near(self, text: IndexedText) -> list[int]:
         """Return the numbers of the statements of which a text has enough words, in order."""
         if not len(self.numbers):
             return []
-        matching = np.zeros(len(self._numbers) + 1, bool)
-        matching[[self._numbers[form] for form in _expand_stems(text) if form in self._numbers]] = True
-        sums = np.concatenate(([0], np.cumsum(matching[self._stems])))
-        shared, every = np.diff(sums[self._offset]), np.diff(self._offset)
+        matching = np.zeros(len(self._weights), np.int64)
+        rows = [self._numbers[form] for form in _expand_stems(text) if form in self._numbers]
+        matching[rows] = self._weights[rows]
+        shared, every = (self._add(weights) for weights in (matching, self._weights))
         near: list[int] = self.numbers[(shared >= _LEAST * every) & (shared > 0)].tolist()
         return near
 
