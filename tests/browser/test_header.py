@@ -77,7 +77,7 @@ def test_W2_20_search_opens_over_the_page_and_gives_the_focus_back(
     open_workbench(policy="flue")
     # What the plan loses comes in after the picture, and takes a line.
     expect(page.get_by_test_id("sentence")).to_contain_text("facts would be missing")
-    expect(page.get_by_test_id("tab-compactions")).to_contain_text("1 + 1 clearing")
+    expect(page.get_by_test_id("tab-compactions")).to_contain_text("1 ◇1")
     handle = page.get_by_test_id("cut-handle")
     handle.focus()
     names = (".ci-gauge", ".ci-dock", ".ci-tabs", ".ci")

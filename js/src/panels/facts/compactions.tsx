@@ -66,7 +66,14 @@ const Table = ({ viewState, actions }: PanelProps) => {
   );
   const marks = scene.boundaries.filter(mark => mark.look !== "");
   useEffect(
-    () => actions.countTab("compactions", countMarks(marks.map(({ kind }) => kind === "micro"))),
+    () =>
+      actions.countTab(
+        "compactions",
+        countMarks(
+          marks.map(({ kind }) => kind === "micro"),
+          true,
+        ),
+      ),
     [scene],
   );
   // Opens on the compaction with the most harm, unless the user has chosen or changed something already.
@@ -182,12 +189,13 @@ const Table = ({ viewState, actions }: PanelProps) => {
   );
 };
 
-/** "2", "3 clearings" or "2 + 3 clearings"; "" for none. */
-const countMarks = (areClearings: readonly boolean[]): string => {
+/** "2", "3 clearings" or "2 + 3 clearings", in a tab "2 ◇3"; "" for none. */
+const countMarks = (areClearings: readonly boolean[], isTab = false): string => {
   const clearings = areClearings.filter(Boolean).length;
   const compactions = areClearings.length - clearings;
-  const counts = [compactions && exact(compactions), clearings && plural(clearings, "clearing")];
-  return counts.filter(Boolean).join(" + ");
+  const cleared = isTab ? `◇${exact(clearings)}` : plural(clearings, "clearing");
+  const counts = [compactions && exact(compactions), clearings && cleared];
+  return counts.filter(Boolean).join(isTab ? " " : " + ");
 };
 
 const passes = (line: Line, filter: Filter): boolean => {
