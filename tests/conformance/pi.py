@@ -127,7 +127,7 @@ def check_facts(
     yield "contextRoles", list(compare(roles, expected["contextRoles"]))
     measured = _estimate(session, version)
     for name, mine in zip(
-        ("tokens", "usageTokens", "trailingTokens", "lastUsageIndex"), measured, strict=True
+        ("tokens", "usageTokens", "trailingTokens", "lastUsageIndex"), measured[:4], strict=True
     ):
         yield f"estimate.{name}", list(compare(mine, expected["estimate"][name]))
     wanted = expected["preparation"]

@@ -131,8 +131,7 @@ def test_no_piece_is_in_a_report_of_lint(
     session = open_session(path := write_edits(tmp_path / "s.jsonl", padding))
     findings = lint(session, "inspect-trim")
     assert "CI006" in findings.counts
-    for name, report in FORMATS.items():
-        assert len(leaked("\n".join(report(findings, session, "s.jsonl", True)))) <= PUBLIC, name
+    for name in FORMATS:
         main(["lint", str(path), "--policy", "inspect-trim", "--format", name])
         assert len(leaked(capsys.readouterr().out)) <= PUBLIC, name
 
