@@ -52,8 +52,10 @@ _CHANGES = re.compile(
 _TAKES = re.compile(
     r"(?i)\b(?:use|take|go with|(?:make|set|keep) (?:it|that|this|them)(?: to| at)?"
     r"|(?:it|that|this) (?:should|must) be)"
-    rf"\s+{_VALUE}\W*$"
+    rf"\s+{_VALUE}(?:,?\s(?:instead|now|please|then))*\W*$"
 )
+_CORRECTS = re.compile(r"(?i)^(?:correction|actually|sorry|no|wait)\b|\binstead\b")
+"""A sentence that may be about the user's message before it: "no, make that 45 seconds instead"."""
 _OLD = _VALUE.replace("value", "old")
 _NOT_THE_OLD = re.compile(
     rf"(?i){_VALUE},? (?:instead of|rather than|(?:and )?not) (?:(?:the|on|at|in|from) )*{_OLD}"
@@ -167,6 +169,8 @@ def read_taken(words: str, before: str) -> tuple[str, str] | None:
         return None
     if match := _NOT_THE_OLD.search(words):
         new, gone = _tidy(match["value"]), _tidy(match["old"])
+        if _DIGITS.fullmatch(gone):  # "45 seconds, not 30"
+            gone = _DIGITS.sub(gone, new, count=1)
         alike = _DIGITS.sub("", new) == _DIGITS.sub("", gone) and any(map(str.isdigit, new))
         return (gone, new) if alike and new != gone else None
     match = _TAKES.search(words)
@@ -223,7 +227,7 @@ def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
     named: dict[str, list[Statement]] = {}  # figure -> the sentences with it
     last, before = (-1, -1), ""
     for entry, block, start, end, words in find_typed(facts.session):
-        previous = before if last == (entry, block) else ""
+        previous = before if last == (entry, block) or _CORRECTS.search(words) else ""
         last, before = (entry, block), words
         if _MAY_TELL.search(words) is None:
             continue

@@ -312,3 +312,25 @@ def test_a_rule_that_is_cancelled_later_in_the_summary_is_not_certified() -> Non
 )
 def test_rules_of_a_harness_builder(rule: str, text: str, right: tuple[str, ...]) -> None:
     assert outcome(rule, text) in right
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "summary"),
+    [
+        ("Set the timeout to 30 seconds.", "No, make that 45 seconds instead.", "Timeout: 45 seconds."),
+        (
+            "Use ROUND_HALF_UP, and set the timeout of the tax service to 30 seconds.",
+            "Accounting wants ROUND_HALF_EVEN. And make the timeout 45 seconds, not 30.",
+            "ROUND_HALF_EVEN; timeout 45 seconds.",
+        ),
+    ],
+)
+def test_a_correction_in_the_next_message_supersedes(first: str, later: str, summary: str) -> None:
+    rows = [
+        {"role": role, "content": text}
+        for text in (first, later, "Go on.")
+        for role, text in (("user", text), ("assistant", "Yes."))
+    ]
+    plan = make_plan(read_session(rows), "keep-recent-turns", cut="turn 3")
+    written = plan.with_summary(checkpoint_from_text(summary))
+    assert written.trace[first].outcome == "superseded"
