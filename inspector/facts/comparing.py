@@ -294,7 +294,8 @@ class StatementIndex:
     def _add(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the sum of the weights of the stems of each statement."""
         sums = np.concatenate(([0], np.cumsum(weights[self._stems])))
-        return np.diff(sums[self._offset])
+        result: NDArray[np.int64] = np.diff(sums[self._offset])
+        return result
 
     def find_near(self, text: IndexedText) -> list[int]:
         """Return the numbers of the statements of which a text has enough words, in order."""
