@@ -65,28 +65,30 @@ def test_a_folder_is_all_its_sessions_in_order(folder: Path, capsys: pytest.Capt
 def test_what_a_baseline_knows_does_not_fail_the_build(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lost, known = folder / "b-lost.jsonl", tmp_path / "known.txt"
-    known.write_text(run(capsys, lost, "--format", "json", "--select", "CI001")[1], "utf-8")
-    code, out = run(capsys, lost, "--select", "CI001", "--baseline", known)
+    lost, baseline = folder / "b-lost.jsonl", tmp_path / "baseline.txt"
+    baseline.write_text(run(capsys, lost, "--format", "json", "--select", "CI001")[1], "utf-8")
+    code, out = run(capsys, lost, "--select", "CI001", "--baseline", baseline)
     assert code == 0 and "(known)" in out and " known" in out.splitlines()[-1]
     # A rule that is lost is not in it.
-    assert run(capsys, lost, "--select", "CI001,CI002", "--baseline", known)[0] == 1
-    _, out = run(capsys, lost, "--baseline", known, "--format", "sarif")
+    assert run(capsys, lost, "--select", "CI001,CI002", "--baseline", baseline)[0] == 1
+    _, out = run(capsys, lost, "--baseline", baseline, "--format", "sarif")
     results = json.loads(out)["runs"][0]["results"]
-    known_ones = [result for result in results if result.get("baselineState") == "unchanged"]
-    assert {result["ruleId"] for result in known_ones} == {"CI001"}
+    unchanged = [result for result in results if result.get("baselineState") == "unchanged"]
+    assert {result["ruleId"] for result in unchanged} == {"CI001"}
     assert all(result["partialFingerprints"] for result in results)
 
 
 def test_a_fingerprint_stays_when_the_lines_move(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lost, moved = folder / "b-lost.jsonl", folder / "moved.jsonl"
     moved.write_bytes(b'{"type": "file-history-snapshot", "messageId": "x"}\n' * 7 + read_demo())
-    found = [json.loads(run(capsys, file, "--format", "json")[1])["findings"] for file in (lost, moved)]
-    assert [one["line"] for one in found[0]] != [one["line"] for one in found[1]]
-    assert [one["fingerprint"] for one in found[0]] == [one["fingerprint"] for one in found[1]]
+    reports = [json.loads(run(capsys, file, "--format", "json")[1])["findings"] for file in (lost, moved)]
+    lines, prints = (
+        [[item[key] for item in report] for report in reports] for key in ("line", "fingerprint")
+    )
+    assert lines[0] != lines[1] and prints[0] == prints[1]
 
 
-def test_a_baseline_that_is_none_is_named(
+def test_a_file_that_is_no_baseline_is_named(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = tmp_path / "wrong.txt"

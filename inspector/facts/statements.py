@@ -106,8 +106,9 @@ def compare_statement(
         result = place.compare()
         negated = result.reason in ("negated", "negation")
         if negated and (rest := drop_reasons(terms, place.pairs, place.here, place.there)):
-            kept = own._replace(asides=own.asides | rest[0])
-            result = _Place(kept, sentence._replace(terms=rest[1]), text, is_said).compare()
+            without_reasons = own._replace(asides=own.asides | rest[0])
+            other = sentence._replace(terms=rest[1])
+            result = _Place(without_reasons, other, text, is_said).compare()
         if result.reason == "negated" and keeps_refusals(place.pairs, place.here, place.there):
             result = result._replace(outcome="unclear", reason="negation")
         if RANK[result.outcome] > RANK[best.outcome] or best is ABSENT:
@@ -120,7 +121,7 @@ def compare_statement(
 
 
 def _find_cancelled(
-    own: _Statement, text: IndexedText, found: FactComparison, is_said: SaidBefore
+    own: _Statement, text: IndexedText, earlier: FactComparison, is_said: SaidBefore
 ) -> FactComparison | None:
     """Find a sentence behind the one that has a statement which permits or cancels what it asks for.
 
@@ -129,7 +130,7 @@ def _find_cancelled(
     ('unclear', 'touch the parser')
     """
     for sentence in text.find_candidates(own.terms):
-        if sentence.start >= found.start + len(found.words):
+        if sentence.start >= earlier.start + len(earlier.words):
             place = _Place(own, sentence, text, is_said)
             result = place.compare()
             if result.outcome == "contradicted" and {"permission", "cancel"} & place.there.sorts:

@@ -228,9 +228,9 @@ def _predict_reattached(sizes: RequestSizes, number: int) -> tuple[int, int]:
                     chars += max(len(block.text) - len(NUMBER) * lines, 0)
                 size = entry.extra.get("file")
                 length = [size.get("chars"), size.get("lines")] if isinstance(size, Mapping) else [None]
-                known = [n for n in length if isinstance(n, int) and is_tokens(n)]
-                if len(known) == 2:
-                    files[name] = known[0], known[1]
+                stated = [n for n in length if isinstance(n, int) and is_tokens(n)]
+                if len(stated) == 2:
+                    files[name] = stated[0], stated[1]
                 elif tool in ("Read", "Write"):
                     files[name] = (counted if tool == "Read" else written), -1
                 used |= {name: place} if place >= first else {}
