@@ -52,6 +52,7 @@ def test_it_opens_on_the_worst_row_and_keys_choose_another(page: Page, open_work
     assert workbench.look == "recorded:1"
     rows.last.click()
     expect(current).to_have_attribute("data-look", "recorded:2")
+    wait_for_python(page)
     # One of the two has losses.
     page.get_by_test_id("compactions-losses").click()
     expect(rows).to_have_count(1)

@@ -159,9 +159,11 @@ def test_presentation_mode_enlarges_the_lanes_and_their_names(page: Page, workbe
     (height, _), (_, type_size) = plot.evaluate(sizes), name.evaluate(sizes)
     focus_workbench(page)
     page.keyboard.press("P")
+    # A name may be drawn anew while the view is enlarged.
+    larger = """([height, size]) => document.querySelector(".ci-plot").clientHeight >= height &&
+      parseFloat(getComputedStyle(document.querySelector(".ci-lane > .ci-label")).fontSize) >= size"""
+    page.wait_for_function(larger, arg=[1.15 * height, 1.2 * type_size])
     wait_until_still(page)
-    assert plot.evaluate(sizes)[0] >= 1.15 * height
-    assert name.evaluate(sizes)[1] >= 1.2 * type_size
     overlap = """nodes => nodes.some((node, i) => i > 0 &&
       node.getBoundingClientRect().top < nodes[i - 1].getBoundingClientRect().bottom - 1)"""
     assert not page.locator(".ci-lane > .ci-label").evaluate_all(overlap)
