@@ -109,7 +109,7 @@ def is_changed(
         terms: The terms of the sentence.
         paired: Indices of those that are the statement's.
         own: The terms of the statement.
-        is_copy: Whether the sentence has the statement's own words; see `adds_words`.
+        is_copy: Whether the sentence has the statement's own words in their order.
     """
     terms, paired = _drop_quotations(text, start, *_drop_inner_marks(text, start, terms, paired))
     return (
@@ -210,8 +210,8 @@ def adds_words(
     new = [at for at in new if terms[at].sort != "value" or terms[at - 1].form not in _NUMBERED]  # "turn 3"
     # "Removing it was dropped": the second word is no other word for the first.
     new = [at for at in new if terms[at].form in ENDED or not any(is_same(terms[at], item) for item in own)]
-    # A general word in a copy is harmless only inside it: "sent as email", "moved the rule 'use tabs'". For
-    # "ask me first", "ask people first" names others.
+    # A general word inside a copy is harmless ("sent as email"); in front of it or behind it, it may change
+    # the copy ("moved the rule 'use tabs'"). For "ask me first", "ask people first" names others.
     most = 0 if forms & {"i", "me"} else 1
     if len(new) > most or any(
         (is_copy and not low < at < high) or not is_general(terms[at].form) or terms[at].form in ENDED
