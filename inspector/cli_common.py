@@ -6,7 +6,7 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any, TextIO
 
-from .errors import CounterError
+from .errors import CounterError, EditError
 from .paths import read_texts
 from .text import error_sentence, printable
 
@@ -55,8 +55,14 @@ def configure_input(args: Namespace, suffix: str = "") -> Any:
 
 
 def read_summary(args: Namespace) -> str | None:
-    """Return the text of the file that --summary names; None without one."""
-    return None if args.summary is None else next(iter(read_texts([args.summary]).values()))
+    """Return the text of the file that --summary names; None without one. Raises `EditError` for a file that
+    is not UTF-8."""
+    if args.summary is None:
+        return None
+    try:
+        return next(iter(read_texts([args.summary]).values()))
+    except UnicodeDecodeError:
+        raise EditError("summary", args.summary, "it is not a text in UTF-8") from None
 
 
 def complain(error: Exception, code: int) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .cli_common import DEFAULT_COUNTER, complain, configure_input, count_input, read_input, read_summary
@@ -20,29 +20,32 @@ if TYPE_CHECKING:
 
 def lint_files(args: Namespace) -> list[str]:
     """Return the lines of the report on every file, and set the exit code."""
-    from .facts.lint.report import FORMATS
+    from .facts.lint.report import FORMATS, find_earlier
 
     part, join = FORMATS[args.format]
     baseline, parts, worst = _read_baseline(args), [], 0
-    files = list(_list_files(args.file))
+    asked, files = args.file, list(_list_files(args.file))
+    are_several = len(asked) > 1 or Path(asked[0]).is_dir()
     for file, is_named in files:
         args.file = file
         try:
             session = read_input(args)
             report = _check(args, session)
         except (InspectorError, OSError) as error:
-            if len(files) == 1 or isinstance(error, PolicyError | EditError | CounterError):
+            if not are_several or isinstance(error, PolicyError | EditError | CounterError):
                 raise
             # A folder also holds files of other programs.
             code = 0 if type(error) is ReadError and not is_named else args.unreadable
             worst = max(worst, complain(error, code))
             continue
         if baseline is not None:
-            report = report.mark_known(baseline.get(PurePath(file).name, ()))
+            report = report.mark_known(find_earlier(baseline, file))
         worst = max(worst, report.exit_code)
         parts.append(part(report, session, file, args.fixes))
     args.code = worst if parts else max(worst, args.unreadable)
-    return join(parts) if parts else []
+    if not parts:
+        complain(ReadError(", ".join(asked), detail="no session in it could be checked"), args.code)
+    return join(parts, are_several) if parts or args.format in ("json", "sarif") else []
 
 
 def _list_files(paths: list[str]) -> Iterator[tuple[str, bool]]:
@@ -56,7 +59,7 @@ def _list_files(paths: list[str]) -> Iterator[tuple[str, bool]]:
         yield from ((name, False) for name in sorted(name for name, _ in list_files(path)))
 
 
-def _read_baseline(args: Namespace) -> dict[str, set[str]] | None:
+def _read_baseline(args: Namespace) -> dict[str, list[str]] | None:
     from .facts.lint.report import read_baseline
 
     if args.baseline is None:

@@ -152,7 +152,7 @@ def test_a_rule_takes_one_block_which_is_checked_when_it_is_made() -> None:
 
 def test_a_policy_without_room_in_the_window_says_why_it_fires() -> None:
     printed = repr(compare_policies(TALK, ["claude-code", "keep-recent-turns"], window=32_000))
-    assert "claude-code fires at -1,000 tokens, so at every check: it reserves 33,000 tokens" in printed
+    assert "claude-code has no room: it reserves 33,000 tokens of a window of 32,000" in printed
     assert "keep-recent-turns fires" not in printed
 
 

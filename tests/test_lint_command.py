@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from inspector import lint, open_session
 from inspector.cli import main
 from inspector.demo import read_demo
 
@@ -111,3 +113,48 @@ def test_a_text_of_ones_own_is_the_summary(
         assert "summary by pasted" in capsys.readouterr().out
     assert main(["lint", str(lost), "--summary", str(text)]) == 2
     assert "policy" in capsys.readouterr().err
+
+
+def test_a_loss_that_occurs_again_is_not_in_the_baseline(folder: Path) -> None:
+    report = lint(open_session(folder / "b-lost.jsonl"), rules="CI001")
+    (finding,) = report
+    twice = replace(report, findings=(finding, finding))
+    assert [item.is_known for item in twice.mark_known([finding.fingerprint])] == [True, False]
+    assert not twice.mark_known([finding.fingerprint]).ok and report.mark_known([finding.fingerprint]).ok
+
+
+def test_a_baseline_of_another_folder_with_the_same_name_is_not_taken(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "s.jsonl").write_bytes((folder / "b-lost.jsonl").read_bytes())
+    (tmp_path / "third").mkdir()
+    (tmp_path / "third" / "s.jsonl").write_bytes((folder / "b-lost.jsonl").read_bytes())
+    baseline = tmp_path / "baseline.txt"
+    written = run(capsys, tmp_path / "old", tmp_path / "new", "--format", "json", "--select", "CI001")[1]
+    baseline.write_text(written, "utf-8")
+    assert run(capsys, tmp_path / "new", "--select", "CI001", "--baseline", baseline)[0] == 0
+    assert run(capsys, tmp_path / "third", "--select", "CI001", "--baseline", baseline)[0] == 1
+
+
+def test_a_folder_without_sessions_and_a_text_in_another_encoding_are_named(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    assert main(["lint", str(tmp_path / "empty"), "--format", "json"]) == 2
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == [] and "no session in it" in printed.err
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(b"\xff\xfe")
+    assert main(["lint", str(folder / "b-lost.jsonl"), "--policy", "flue", "--summary", str(bad)]) == 2
+    assert "UTF-8" in capsys.readouterr().err
+
+
+def test_a_folder_with_one_session_is_reported_as_a_list(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "s.jsonl").write_bytes((folder / "b-lost.jsonl").read_bytes())
+    assert isinstance(json.loads(run(capsys, tmp_path / "one", "--format", "json")[1]), list)
+    assert "s.jsonl" in run(capsys, tmp_path / "one")[1]

@@ -72,7 +72,7 @@ def make_plan(
     named: dict[str, object] = {"cut": cut, "since": since}
     for argument, place in named.items():
         if place is not None and not isinstance(place, str):
-            near = f"turn {place}" if isinstance(place, int) else "turn 5"
+            near = f"turn {place}" if type(place) is int else "turn 5"
             raise ArgumentError("make_plan", argument, place, f'"{near}", "end" or the id of an entry')
     if isinstance(ledger, str | Policy | dict):  # the policy is second, and the edits third
         if isinstance(policy, str | Policy) or (policy is not None and edits is not None):

@@ -105,8 +105,8 @@ def _tell_room(run: Run) -> str:
         limit = condition.threshold(run.window)
         if run.policy.acts_alone and condition.tokens is None and base > 0 >= limit:
             return (
-                f"{run.policy.name} fires at {limit:,.0f} tokens, so at every check: it reserves "
-                f"{condition.reserve_tokens:,.0f} tokens, and the window has {base:,.0f}."
+                f"{run.policy.name} has no room: it reserves {condition.reserve_tokens:,.0f} tokens "
+                f"of a window of {base:,.0f}, so it fires at every check."
             )
     return ""
 

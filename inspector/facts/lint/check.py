@@ -103,7 +103,8 @@ def lint(
     expect("lint", session=(session, Session), ledger=(ledger, Ledger, None), summary=(summary, str, None))
     chosen, unchecked = choose(rules), ""
     if summary is not None and policy is None:
-        raise EditError("summary", summary, "it is checked in the plan of a policy; name one (policy=)")
+        words = cut_text(summary, LONGEST)
+        raise EditError("summary", words, "it is checked in the plan of a policy; name one (policy=)")
     if policy is None and (report := report_uncompacted(session, rules)) is not None:
         return report
     faults = Faults(session.facts.faults)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -116,7 +116,8 @@ ASKED_FOR = frozenset({"CI010"})
 LINT_CODES: dict[str, Check] = {check.code: check for check in _CHECKS}
 """Every check by its code. A loss concerns what was readable before; CI012 applies to policies only."""
 NOT_COMPACTED = "no compaction is recorded; a policy (policy=, --policy NAME) is checked on any session"
-_PLACES = re.compile(r"\b(?:line|turn) \d+", re.IGNORECASE)
+_PLACES = re.compile(r"\S*\d\S*")
+"""A word of a sentence that may change while a session grows: a line, a turn, an id, a size."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,7 +148,7 @@ class LintFinding(Printable):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the code and the fact, or of the sentence without lines and turns if there is no fact.
+        """A hash of the code and the fact, or of the sentence without numbers and ids if there is no fact.
 
         It stays the same when a session grows or its lines move.
         """
@@ -229,17 +230,23 @@ class LintReport(Framed, Sequence[LintFinding]):
         sentences = [f"nothing was checked: {self.unchecked}"] if self.unchecked else []
         return (*sentences, *([f"{rows} not read"] if unread else []))
 
-    def mark_known(self, fingerprints: Container[str]) -> LintReport:
+    def mark_known(self, fingerprints: Iterable[str]) -> LintReport:
         """Return the report with the findings of these fingerprints marked as known, so that they no longer
-        count as errors.
+        count as errors. A fingerprint that occurs once marks one finding: the same loss in a later compaction
+        is new.
 
         >>> from inspector import lint, open_demo
         >>> report = lint(open_demo(), rules="CI001")
         >>> report.ok, report.mark_known({finding.fingerprint for finding in report}).ok
         (False, True)
         """
-        marked = tuple(replace(item, is_known=item.fingerprint in fingerprints) for item in self.findings)
-        return replace(self, findings=marked)
+        remaining = Counter(fingerprints)
+        marked = []
+        for item in self.findings:
+            is_known = remaining[item.fingerprint] > 0
+            remaining[item.fingerprint] -= is_known
+            marked.append(replace(item, is_known=is_known))
+        return replace(self, findings=tuple(marked))
 
     def to_sarif(self, file: str = "session") -> str:
         """Return the report as SARIF 2.1.0; `file` is the path that its results name.

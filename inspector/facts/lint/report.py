@@ -45,9 +45,9 @@ def _report(findings: LintReport, session: Session, file: str, fixes: bool) -> d
     return {"file": printable(file), **_find_redactor(findings, session).clean_tree(report)}
 
 
-def _join_json(reports: list[dict[str, Any]]) -> list[str]:
-    """Format the report of one file as an object, those of several as a list."""
-    return [json.dumps(reports[0] if len(reports) == 1 else reports, indent=2)]
+def _join_json(reports: list[dict[str, Any]], are_several: bool = False) -> list[str]:
+    """Format the report of one file as an object, those of several files or of a folder as a list."""
+    return [json.dumps(reports if are_several else reports[0], indent=2)]
 
 
 def write_github(findings: LintReport, session: Session, file: str) -> list[str]:
@@ -116,7 +116,7 @@ def _make_run(findings: LintReport, session: Session, file: str) -> _SarifPart:
     return _SarifPart(results, notes, not findings.faults)
 
 
-def _join_sarif(runs: list[_SarifPart]) -> list[str]:
+def _join_sarif(runs: list[_SarifPart], are_several: bool = True) -> list[str]:
     rules = [
         {
             "id": check.code,
@@ -139,42 +139,58 @@ class ReportFormat(NamedTuple):
     """How a report is written: the part of one file, and all parts as lines."""
 
     part: Callable[[LintReport, Session, str, bool], Any]
-    join: Callable[[list[Any]], list[str]]
+    join: Callable[[list[Any], bool], list[str]]
 
 
-def _join_lines(parts: list[list[str]]) -> list[str]:
+def _join_lines(parts: list[list[str]], are_several: bool = True) -> list[str]:
     return [line for part in parts for line in part]
 
 
 FORMATS = {
     "text": ReportFormat(
         lambda report, session, file, fixes: [printable(file), *write_text(report, session, fixes=fixes)],
-        lambda parts: _join_lines(parts) if len(parts) > 1 else parts[0][1:],
+        lambda parts, are_several: _join_lines(parts) if are_several else parts[0][1:],
     ),
     "json": ReportFormat(_report, _join_json),
     "github": ReportFormat(lambda report, session, file, _: write_github(report, session, file), _join_lines),
     "sarif": ReportFormat(lambda report, session, file, _: _make_run(report, session, file), _join_sarif),
 }
-"""Functions that format reports: of a session, with the name of its file, and with fixes or without."""
+"""Functions that format reports: of a session, with the name of its file, and with fixes or without; and
+that join them, with whether several files were asked for."""
 
 
-def read_baseline(text: str) -> dict[str, set[str]]:
-    """Read the fingerprints in the JSON of earlier reports, by the names of their files without folders.
+def read_baseline(text: str) -> dict[str, list[str]]:
+    """Read the fingerprints in the JSON of earlier reports, by the names of their files.
 
     Raises `ValueError` for anything else.
 
     >>> read_baseline('{"file": "runs/a.jsonl", "findings": [{"fingerprint": "c0ffee"}]}')
-    {'a.jsonl': {'c0ffee'}}
+    {'runs/a.jsonl': ['c0ffee']}
     """
     value = json.loads(text)
-    baseline: dict[str, set[str]] = {}
+    baseline: dict[str, list[str]] = {}
     try:
         for report in value if isinstance(value, list) else [value]:
-            prints = {str(finding["fingerprint"]) for finding in report["findings"]}
-            baseline.setdefault(PurePath(report["file"]).name, set()).update(prints)
+            prints = [str(finding["fingerprint"]) for finding in report["findings"]]
+            baseline.setdefault(str(report["file"]), []).extend(prints)
     except (KeyError, TypeError):
         raise ValueError("it has no findings with fingerprints") from None
     return baseline
+
+
+def find_earlier(baseline: dict[str, list[str]], file: str) -> list[str]:
+    """Return the fingerprints of a file in a baseline. In another folder, a file is found by its name if only
+    one file of the baseline has it.
+
+    >>> baseline = {"runs/a.jsonl": ["c0ffee"], "old/b.jsonl": [], "new/b.jsonl": ["f00d"]}
+    >>> find_earlier(baseline, "elsewhere/a.jsonl"), find_earlier(baseline, "elsewhere/b.jsonl")
+    (['c0ffee'], [])
+    """
+    if (path := printable(file)) in baseline:
+        return baseline[path]
+    name = PurePath(path).name
+    prints = [listed for other, listed in baseline.items() if PurePath(other).name == name]
+    return prints[0] if len(prints) == 1 else []
 
 
 def _find_redactor(findings: LintReport, session: Session) -> Redactor:
