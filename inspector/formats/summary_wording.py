@@ -62,12 +62,13 @@ _OPENING = re.compile(rf"\s*(?:{'|'.join(f'({opening})' for opening, _ in _FRAME
 _CLOSINGS = [re.compile(rf"(?ims){closing}\Z") for _, closing in _FRAMES]
 _KINDS = "context|conversation|session|history|previous|earlier|compacted|brief|short|running|progress"
 _SUMMARY_START = re.compile(
-    r"\W*(?:(?:here is|this is|below is|the following is) )?(?:an? |the )?"
-    rf"(?:(?:{_KINDS}) )*summary(?:>|\]|:| so far\b"
-    rf"| of (?:(?:the|our|this|all) )?(?:{_KINDS}|work|messages)\b)",
+    r"\s*(?:#+ |\*\*)?[\[<(]?(?:here(?: is|'s) |this is |below is |the following is )?(?:an? |the )?"
+    rf"(?:(?:{_KINDS}) )*summary"
+    rf"(?: (?:of|so far)(?: (?:the|our|this|all|{_KINDS}|work|messages|steps|turns|[\d–-]+))*)?"
+    r"\W*(?:[\]>):]|\n)",
     re.IGNORECASE,
 )
-"""How a message begins that is a summary of the conversation, and not a task about one."""
+"""How a message begins that is a summary of the conversation: a title, alone or before a colon."""
 
 
 def begins_as_summary(text: str) -> bool:
@@ -77,6 +78,8 @@ def begins_as_summary(text: str) -> bool:
     (True, True)
     >>> begins_as_summary("Summary of the log: write one."), begins_as_summary("Write a summary: …")
     (False, False)
+    >>> begins_as_summary("The summary of the session page is broken")
+    False
     """
     return bool(_SUMMARY_START.match(text) or _OPENING.match(text))
 

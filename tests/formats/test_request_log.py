@@ -175,6 +175,9 @@ def test_repeated_words_without_ids_are_kept_as_the_last_run(
         "Summary: the gate is mended.",
         "Summary of earlier work: all is mended.",
         "[CONTEXT SUMMARY] The gate is mended.",
+        "Here's a summary of our conversation:\n\nThe gate is mended.",
+        "## Summary\nThe gate is mended.",
+        "Previous conversation summary\n\nThe gate is mended.",
     ],
 )
 @pytest.mark.parametrize("replies", [False, True])
@@ -195,10 +198,18 @@ def test_a_request_of_a_summary_alone_marks_a_compaction(words: str, replies: bo
     )
 
 
-def test_a_task_about_a_summary_is_another_conversation() -> None:
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Summary of the log: write one in five lines.",
+        "The summary of the session page is broken",
+        "Summary of messages table is wrong; fix the SQL",
+    ],
+)
+def test_a_task_about_a_summary_is_another_conversation(task: str) -> None:
     system, reply = message("system", "You mend."), message("assistant", "It is mended.")
     first = [system, message("user", "Mend the gate."), reply, message("user", "Now paint it.")]
-    second = [system, message("user", "Summary of the log: write one in five lines.")]
+    second = [system, message("user", task)]
     session = read_session(dump({"messages": first}, {"messages": second}))
     assert [entry.sidechain for entry in session.entries] == [None, None, None, "conversation-2"]
     (warning,) = session.warnings
