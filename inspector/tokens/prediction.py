@@ -116,11 +116,11 @@ def divide_request(sizes: RequestSizes, number: int) -> tuple[Part, Part]:
     if len(rows) and not why:
         return Part(rest, rest, rest, names, "the part of the request beyond its entries"), NOTHING
     system = _find_system(sizes)
+    if not len(rows) and number and (estimate := sizes.read_estimate(number, system.tokens)).tokens:
+        return system, estimate
     if not len(rows):
-        more, drift = (
-            _expect(sizes, number) if why else NOTHING,
-            system.certain * round(DRIFT * system.tokens),
-        )
+        drift = round(DRIFT * system.tokens) if system.certain else 0
+        more = _expect(sizes, number) if why else NOTHING
         return system._replace(low=system.low - drift, high=system.high + drift), more
     tokens, low, high = (min(value, rest) for value in system[:3])
     more = Part(rest - tokens, rest - high, rest - low, names, why)

@@ -14,17 +14,22 @@ import numpy as np
 
 from ..session.blocks import REASONING
 from ..session.live import index_path, list_kept
+from ..session.queries import find_end
 from ..session.session import Session
 from ..session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MESSAGE, Bools, Ints
 from .counter import Longs, find_quantiles, running_sums
 from .history import count_along, find_emptied
 from .ledger import Ledger
 from .memo import Memo
-from .not_in_file import share_tokens, spread_entries
-from .reported import read_usages
+from .not_in_file import NOTHING, Part, share_tokens, spread_entries
+from .reported import read_usages, whole_tokens
+from .rows import SECTIONS
 
 STEPS, TEXT, WIDEST = 5, 300, 4.0
 """A scale is fitted to at least 5 steps of 300 counted tokens each. No tokenizer's is above 4."""
+
+ESTIMATED = 0.1
+"""The error of a harness's own estimate, as a share of the request."""
 
 Replies = tuple[Ints, Longs, Longs]
 """The k replies that report the size of their request: positions in `session.entries`, tokens of the request
@@ -203,6 +208,32 @@ class RequestSizes:
             return spread
         most = max(self.left(int(row[0])), 0) + int(self.grown[self.at[row[0]] :].sum())
         return spread if spread.sum() <= most else share_tokens(spread, most)
+
+    def read_estimate(self, number: int, system: int) -> Part:
+        """Return what came with a compaction after which the harness estimates the conversation
+        (`postTokens`): the estimate without the summary, what stays, and the attachments in the file.
+
+        Args:
+            number: Number of the compaction on the path, from 1 on.
+            system: Tokens of the system prompt and tools, which are no part of the estimate.
+        """
+        compaction = self.session.entries[int(self.path[self.cuts[number - 1]])]
+        boundary = compaction.boundary
+        if boundary is None or boundary.tokens_after is not None:
+            return NOTHING
+        estimate = 0 if boundary.left is None else whole_tokens(boundary.left)
+        if not estimate:
+            return NOTHING
+        end = self.where[self.session.index[find_end(self.session, compaction.id)]]
+        head = self.ledger.head_sections[[SECTIONS.index("system"), SECTIONS.index("tools")]]
+        in_context = int(self.full[end] - head.sum())
+        tokens = max(estimate - round(self.scale.middle * in_context), 0)
+        slack = round(ESTIMATED * (estimate + system))
+        note = (
+            f"Claude Code estimates {estimate:,} tokens of conversation after its compaction; {tokens:,} "
+            "of them are not in the file, give or take a tenth of the request."
+        )
+        return Part(tokens, max(tokens - slack, 0), tokens + slack, (), note)
 
     def names(self, rows: Ints) -> tuple[str, ...]:
         """Return the ids of the first and the last of these replies."""

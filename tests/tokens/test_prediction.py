@@ -245,3 +245,17 @@ def test_files_that_the_first_prompt_names_are_no_part_of_the_system_prompt() ->
     assert "names with @" in named.warnings[0]
     for other in (first("ask me@example.org or @home"), first("read @src/main.py", "pi")):
         assert not other.before_file.tokens and other.system_and_tools.tokens > 50_000
+
+
+def test_what_a_harness_estimates_after_its_compaction_is_used_until_a_request_reports_it() -> None:
+    boundary = Boundary(trigger="auto", extra={"postTokens": 9_000})
+    rows = [
+        say("u0", None, "Mend it.", role="user"),
+        reply("a0", "u0", 30_000, "It is mended."),
+        say("c", "a0", "S" * 400, kind="compaction", boundary=boundary, sources=(Source(2, 0, 1),)),
+    ]
+    session = Session(entries=tuple(rows), format="claude-code", leaf="c")
+    came = find_not_in_file(session, count_tokens(session, LENGTH)).reattached
+    # The estimate is of the conversation: without the summary's 400, 8,600 are not in the file.
+    assert came.tokens == 8_600
+    assert came.low < 8_600 < came.high and "9,000" in came.note
