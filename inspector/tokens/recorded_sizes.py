@@ -18,6 +18,7 @@ from ..session.session import Session
 from .ledger import Ledger
 from .memo import Memo
 from .moment import find_moment
+from .not_in_file import NotInFile
 from .reported import whole_tokens
 from .request_sizes import RequestSizes
 
@@ -151,11 +152,15 @@ def _sum_up(sizes: RequestSizes, where: int) -> ContextSize | None:
     """Return the size right before path position `where`, by the last request and the entries since. It reads
     no earlier stretch, so that all compactions of a long session are measured at once.
 
-    None if there is no request in the same stretch, if more is counted than it reports, or if outputs were
-    cleared since.
+    If more is counted than the request reports, the size is the counted one. None if there is no request in
+    the same stretch, or if outputs were cleared since.
     """
     row = int(np.searchsorted(sizes.at, where)) - 1
-    if row < 0 or sizes.residual[row] < 0 or sizes.segment[row] != np.searchsorted(sizes.cuts, where):
+    if row >= 0 and sizes.residual[row] < 0:
+        counted = int(sizes.full[where - 1])
+        over = max(1 - int(sizes.prompt[row]) / int(sizes.counted[row]), 0.0)
+        return ContextSize(counted, "counted", *NotInFile(exceeds=True, overcounted=over).bound(counted))
+    if row < 0 or sizes.segment[row] != np.searchsorted(sizes.cuts, where):
         return None
     at, (_, since, _) = int(sizes.at[row]), sizes.emptied
     if ((since > at) & (since <= where)).any():

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from ...session.blocks import ToolCall
-from ..facts import Occurrence
+from ...tokens.memo import Memo
+from ..facts import Facts, Occurrence
 from ..traced import TracedFact
 
+_FOLDERS: Memo[frozenset[str]] = Memo()
 CHANGED = ("created", "edited", "deleted")
 _COPIES_ALL = re.compile(
     r"(?i)\b(?:cp|copy-item|rsync|xcopy|robocopy)\s[^;&|\n]*?-(?:\w*[ra]|-recur)\w*\b[^;&|\n]*$"
@@ -23,10 +25,16 @@ def list_mentions(traced: TracedFact) -> list[Occurrence]:
     return [mention for mention in traced.fact.said if mention.ref in refs]
 
 
+def _list_folders(facts: Facts) -> frozenset[str]:
+    """Return the folders above the files of a session."""
+    paths = (fact.form for fact in facts.every if fact.kind == "file")
+    return frozenset(path[:at] for path in paths for at, char in enumerate(path) if char == "/")
+
+
 def is_folder(traced: TracedFact) -> bool:
     """Whether a path is known to name a folder: another path goes on in it, or all in it was copied."""
-    inside = traced.fact.form.rstrip("/") + "/"
-    if any(fact.kind == "file" and fact.form.startswith(inside) for fact in traced.fact.facts.every):
+    facts = traced.fact.facts
+    if traced.fact.form.rstrip("/") in _FOLDERS.of(facts, lambda: _list_folders(facts)):
         return True
     for mention in list_mentions(traced):
         block = traced.scene.session.block(mention.ref)

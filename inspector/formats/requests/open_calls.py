@@ -17,19 +17,20 @@ class OpenCalls:
         self.tools: OrderedDict[str, str] = OrderedDict()
         self.of_tool: dict[str, OrderedDict[str, None]] = {}
 
-    def name_calls(self, parsed_blocks: list[ParsedBlock], number: object) -> list[str]:
-        """Give an id to each call of a message that has none of its own; return these ids.
+    def name_calls(self, parsed_blocks: list[ParsedBlock], number: object) -> None:
+        """Give an id to each call of a message that has none of its own.
 
         >>> pairs = [(ToolCall(id="ls", name="ls"), {}), (ToolCall(id="", name="ls"), {})]
-        >>> OpenCalls().name_calls(pairs, 7), pairs[1][0].id
-        (['call-7', 'call-7.2'], 'call-7.2')
+        >>> OpenCalls().name_calls(pairs, 7)
+        >>> [call.id for call, _ in pairs]
+        ['call-7', 'call-7.2']
         """
-        ids: list[str] = []
+        count = 0
         for index, (block, rest) in enumerate(parsed_blocks):
             if isinstance(block, ToolCall) and block.id in ("", block.name):
-                ids.append(f"call-{number}.{len(ids) + 1}" if ids else f"call-{number}")
-                parsed_blocks[index] = block.model_copy(update={"id": ids[-1]}), rest
-        return ids
+                count += 1
+                name = f"call-{number}.{count}" if count > 1 else f"call-{number}"
+                parsed_blocks[index] = block.model_copy(update={"id": name}), rest
 
     def add_all(self, blocks: Iterable[Block]) -> None:
         """Add the calls of a message."""

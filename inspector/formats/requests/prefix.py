@@ -270,7 +270,6 @@ class _Joining:
         self.recording = recording
         self.threads = Threads()
         self.entries: dict[int, list[str]] = {}  # by the number of their conversation
-        self.named_calls: set[str] = set()  # ids of calls that have none in the log
 
     def take(self, request: WholeRequest) -> None:
         """Add a request: its new messages, then its reply."""
@@ -425,7 +424,7 @@ class _Joining:
             message_blocks = [thread.open.answer(pair) for pair in message_blocks]
         elif any(isinstance(block, ToolCall) for block, _ in message_blocks):
             thread.open = OpenCalls()  # results follow their calls at once
-            self.named_calls.update(thread.open.name_calls(message_blocks, name))
+            thread.open.name_calls(message_blocks, name)
             thread.open.add_all(block for block, _ in message_blocks)
         entry = self.recording.add(name, role, message_blocks, extra, parent=thread.end, **more)
         thread.end = entry.id
