@@ -1,14 +1,15 @@
 """Session + ledger -> what the next request holds that is not in the file: reported, or else predicted.
 
 1. System prompt and tools are what a request holds beyond its entries, if it holds nothing else. If a harness
-   attaches files, only the requests before its first compaction tell; else they are typical.
-2. The first request after a compaction reports what came with it: what is left beyond its entries and 1.
-3. Until then, Claude Code is predicted to attach again the five files that were modified last, with line
-   numbers; files that were only read follow, the latest first. A file above 5,000 tokens takes a place, but
-   only its path is attached. Added are the plan and the skills that were used, each up to 5,000 tokens and
-   all up to 25,000 (recorded requests of 2.1.332). Newer versions keep a row of each: nothing is predicted.
-   Measured on 13 compactions of versions 2.1.7 to 2.1.49 (`make predictions`).
-4. If a file begins in the middle, or the first prompt names files with @, the first request held more than 1.
+   attaches files, only requests before the first compaction show it; otherwise their size is the typical one.
+2. The first request after a compaction reports what came with it: the rest, without entries and item 1.
+3. Until then, the harness's own estimate counts, if the file has one. Without it, Claude Code is predicted to
+   attach again the five files that were modified last, with line numbers; files that were only read follow,
+   the latest first. A file above 5,000 tokens takes a place, but only its path is attached. Added are the plan
+   and the skills that were used, each up to 5,000 tokens and all up to 25,000 (recorded requests of 2.1.332).
+   Newer versions keep a row of each: nothing is predicted. `make predictions` measures the errors.
+4. If a file begins in the middle, or the first prompt names files with @, the first request holds more than
+   item 1.
 """
 
 from __future__ import annotations
