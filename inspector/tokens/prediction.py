@@ -5,8 +5,8 @@
 2. The first request after a compaction reports what came with it: the rest, without entries and item 1.
 3. Until then, the harness's own estimate counts, if the file has one. Without it, Claude Code is predicted to
    attach again the five files that were modified last, with line numbers; files that were only read follow,
-   the latest first. A file above 5,000 tokens takes a place, but only its path is attached. Added are the plan
-   and the skills that were used, each up to 5,000 tokens and all up to 25,000 (recorded requests of 2.1.332).
+   the latest first. A file above 5,000 tokens takes a place, but only its path is attached. The plan
+   and the used skills are added, each up to 5,000 tokens, all up to 25,000 (recorded requests of 2.1.332).
    Newer versions keep a row of each: nothing is predicted. `make predictions` measures the errors.
 4. If a file begins in the middle, or the first prompt names files with @, the first request holds more than
    item 1.
