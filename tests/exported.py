@@ -23,9 +23,6 @@ def unpack_page(html: str) -> tuple[dict[str, Any], bytes]:
     frame = gzip.decompress(b85decode(packed.replace(",", "<")))
     end = 4 + int.from_bytes(frame[:4], "little")
     held = json.loads(frame[4:end])
-    for field, columns in held["drawn"].items():
-        for policy, column in columns.items():
-            held["plans"][policy].setdefault("drawn", {})[field] = column
     for row, body in zip(held["rows"], held["bodies"], strict=False):
         if isinstance(row[1], int):
             begins = " ".join(re.split(r"[ \t\n\r\f\v]+", body[0]))

@@ -73,7 +73,7 @@ WRITERS: dict[str, Callable[[Path, Path], object]] = {
     "save_export": lambda source, out: save_export(open_session(source), out / "r.jsonl", "codex"),
     "convert": lambda source, out: main(["convert", str(source), "codex", str(out / "r.jsonl")]),
     "reopen": lambda source, out: reopen_session(source, to=out / "again.jsonl"),
-    "page": lambda source, out: export_html(source, out / "page.html", policies=["flue"]),
+    "page": lambda source, out: export_html(source, out / "page.html"),
     "save_plan": lambda source, out: save_plan(plan_of(open_session(source)), out / "s.plan.json"),
     "save_compaction": lambda source, out: save_compaction(
         compact(open_session(source), "flue"), out / "store"

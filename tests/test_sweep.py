@@ -62,7 +62,7 @@ def doors(session: i.Session, path: Path, *, page: bool) -> Iterator[Callable[[]
     if page:
         # One policy is a fifth of the work; the demo's page and test_export.py's real one have all.
         page_path = path.parent / "page.html"
-        yield lambda: i.export_html(session, page_path, policies=POLICIES[:1], replace=True)
+        yield lambda: i.export_html(session, page_path, replace=True)
 
 
 def open_or_refuse(path: Path) -> i.Session | InspectorError:

@@ -159,7 +159,7 @@ def _review(model: WorkbenchModel, query: Query) -> ReviewReply:
 
 
 def _export(model: WorkbenchModel, query: Query) -> ExportReply:
-    page = make(model, query.get("keep", ()), query.get("policies"))
+    page = make(model, query.get("keep", ()))
     return ExportReply(page.html, len(page.html.encode()), page.name)
 
 

@@ -58,7 +58,7 @@ const content: PageContent = {
   wanted: { cut: "", policy: "flue", settings: {}, at: "", pins: [], versus: {} },
   scene,
   sceneData: 0,
-  plans: { flue: hold("flue"), "claude-code": hold("claude-code") },
+  plan: hold("flue"),
   recorded: { sentence: "The file records no compaction here." },
   other: null,
   run: null,
@@ -108,30 +108,21 @@ describe("a page without a kernel", () => {
     expect([plan.cut.place, plan.recipe, plan.seq]).toEqual([CUT, `make_plan(cut='${id}')`, 1]);
   });
 
-  it("switches policies, and the other places its own cut", async () => {
-    const { host, want } = open();
-    await want({ cut: scene.entryIds[CUT] as string });
-    const plan = await want({ policy: "claude-code" });
-    expect([plan.policy, host.get("cut"), host.get("_error")]).toEqual(["claude-code", "", ""]);
-  });
-
-  it("keeps a replay that is put away, and lets go of it with its policy", async () => {
+  it("keeps a replay that is put away", async () => {
     const run = [{ seq: 0, policy: "flue" } as RunPayload, 0] as const;
     const { host, want } = open({ run });
     expect([host.get("replay"), host.get("_run")]).toEqual([true, run[0]]);
     await want({ replay: false });
     expect([host.get("replay"), host.get("_run"), host.get("_error")]).toEqual([false, run[0], ""]);
-    await want({ policy: "claude-code" });
-    expect(host.get("_run")).toEqual({});
-    await want({ policy: "flue" });
     await want({ replay: true });
     expect([host.get("replay"), host.get("_run"), host.get("_error")]).toEqual([true, run[0], ""]);
   });
 
-  it("compares policies of the page", async () => {
+  it("compares the plan with the same policy at another cut", async () => {
     const { host, want } = open();
-    await want({ versus: { policy: "claude-code" } });
-    expect(host.get("_other")).toMatchObject({ policy: "claude-code", label: "claude-code" });
+    const id = scene.entryIds[CUT] as string;
+    await want({ versus: { policy: "flue", cut: id } });
+    expect(host.get("_other")).toMatchObject({ policy: "flue", label: "flue", cut: { id } });
     await want({ versus: {} });
     expect(host.get("_other")).toEqual({});
   });
@@ -140,7 +131,8 @@ describe("a page without a kernel", () => {
     [{ settings: { "recent.tokens": 5 } }, /rule needs a kernel/],
     [{ pins: ["e/0"] }, /needs a kernel/],
     [{ at: "elsewhere" }, /one moment/],
-    [{ policy: "unheard-of" }, /not on this page/],
+    [{ policy: "claude-code" }, /not on this page/],
+    [{ versus: { policy: "claude-code" } }, /needs a kernel/],
     [{ replay: true }, /needs a kernel/],
     [{ cut: "nowhere" }, /./],
     [{ versus: { recorded: true } }, /records no compaction/],
@@ -206,7 +198,7 @@ describe("a page without a kernel", () => {
 describe("the content of a page", () => {
   it("writes a cut's name as a Python literal, whatever is in it", () => {
     const at = 3;
-    const recipe = (cut: string) => findPlan(content.plans.flue as HeldPlan, cut, at)?.[0].recipe;
+    const recipe = (cut: string) => findPlan(content.plan, cut, at)?.[0].recipe;
     expect(recipe("e$&1")).toBe("make_plan(cut='e$&1')");
     expect(recipe("'); quit() #")).toBe('make_plan(cut="\'); quit() #")');
     expect(recipe("a\nb")).toBe('make_plan(cut="a\\nb")');

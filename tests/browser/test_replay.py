@@ -119,7 +119,7 @@ def test_W2_25_an_exported_page_shows_its_replay_and_hides_what_cannot_work(
     show: Callable[..., tuple[Page, list[str]]], tmp_path: Path, exported_page: Path
 ) -> None:
     session = open_demo()
-    export_html(Workbench(session, "flue", replay=True), tmp_path / "page.html", policies=[])
+    export_html(Workbench(session, "flue", replay=True), tmp_path / "page.html")
     page, told = show(tmp_path / "page.html")
     run = replay_session(session, "flue", {"provider": "refuses"})
     open_tab(page, "replay")

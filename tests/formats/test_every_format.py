@@ -231,7 +231,7 @@ def test_a_file_can_be_asked_what_any_session_can(path: Path, tmp_path: Path) ->
     answer = workbench.answer({})
     assert answer["_scene"] and not answer["_error"] and workbench.plan.session.id == session.id
     if FILES.index(path) % 4 == 0:
-        export_html(workbench, tmp_path / "page.html", policies=["claude-code"])
+        export_html(workbench, tmp_path / "page.html")
         assert b"</html>" in (tmp_path / "page.html").read_bytes()
     again = read_session(export_session(session, "pi"), format="pi")
     assert {*said_by_the_model(session)} == {*said_by_the_model(again)}

@@ -138,9 +138,7 @@ def test_no_piece_is_in_a_report_of_lint(
 
 def test_no_piece_is_on_a_page(tmp_path: Path) -> None:
     for padding in (31, 46, 77, 104, 117, 188):
-        export_html(
-            write(tmp_path / "s.jsonl", padding), tmp_path / "page.html", policies=["pi"], replace=True
-        )
+        export_html(write(tmp_path / "s.jsonl", padding), tmp_path / "page.html", replace=True)
         html = (tmp_path / "page.html").read_text("utf-8")
         assert len(leaked(html + json.dumps(unpack_page(html)[0]))) <= PUBLIC, padding
 

@@ -28,7 +28,7 @@ def session() -> Session:
 
 
 def export(session: Session, path: Path, **options: object) -> ExportedPage:
-    return export_html(WorkbenchModel(session), path, policies=[], **options)  # type: ignore[arg-type]
+    return export_html(WorkbenchModel(session), path, **options)  # type: ignore[arg-type]
 
 
 def test_our_own_page_is_written_over_and_no_other_file_is(session: Session, tmp_path: Path) -> None:
@@ -65,13 +65,12 @@ def test_a_file_a_session_a_desk_and_a_workbench_can_be_exported(tmp_path: Path)
     target = tmp_path / "page.html"
     workbench = Workbench(source, "keep-recent-turns")
     for what in (source, open_session(source), workbench.model):
-        done = export_html(what, target, policies=["flue"])
+        done = export_html(what, target)
         held, _ = unpack_page(target.read_text())
         assert done.size < 1_500_000
-        assert "flue" in held["plans"]
-    done = workbench.export_html(target, policies=[])
+    done = workbench.export_html(target)
     held, _ = unpack_page(target.read_text())
-    assert list(held["plans"]) == ["keep-recent-turns"]
+    assert held["wanted"]["policy"] == "keep-recent-turns"
     with pytest.raises(TypeError, match="belong to a session"):
         export_html(workbench, target, window=1000)
 
@@ -91,7 +90,7 @@ def test_a_page_is_of_one_state_while_the_session_grows(tmp_path: Path) -> None:
         growing = pool.submit(grow)
         try:
             for _ in range(3):
-                workbench.export_html(tmp_path / "page.html", policies=[])
+                workbench.export_html(tmp_path / "page.html")
                 held, _ = unpack_page((tmp_path / "page.html").read_text())
                 assert len(held["rows"]) == held["scene"]["columns"][0]["length"]
         finally:

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from inspector.demo import open_demo
-from inspector.errors import EditError, PolicyError, RedactionError
+from inspector.errors import EditError, RedactionError
 from inspector.files import open_session
+from inspector.planning.planner import make_plan
 from inspector.policies.registry import find_policy
 from inspector.policies.table import FATES
 from inspector.redaction import detect as detector
@@ -48,13 +49,13 @@ def model() -> WorkbenchModel:
 def made(model: WorkbenchModel) -> page.Page:
     """With nothing redacted, so that it can be held against the workbench word by word."""
     names = [finding.name for finding in review(model).findings]
-    return make(model, names, ["claude-code-analysis", "keep-recent-turns"])
+    return make(model, names)
 
 
 @pytest.fixture(scope="module")
 def plain(model: WorkbenchModel) -> page.Page:
     """With the model's own plan alone, and all that was found redacted."""
-    return make(model, policies=[])
+    return make(model)
 
 
 def planted_session(tmp_path: Path) -> Session:
@@ -112,7 +113,7 @@ def test_no_planted_secret_is_in_the_page_in_any_spelling(tmp_path: Path) -> Non
     session = planted_session(tmp_path)
     model = WorkbenchModel(session, "keep-recent-turns")
     model.answer({"settings": {"keep-recent-turns.turns": 2}, "versus": {"policy": "mini-claude-code"}})
-    made = make(model, policies=["flue", "mini-claude-code", "langchain-clear"])
+    made = make(model)
     held, buffers = unpack_page(made.html)
     told = [
         made.html,
@@ -163,7 +164,7 @@ def test_no_secret_is_in_the_page_wherever_a_session_holds_a_text(before: str) -
     model = WorkbenchModel(session, own)
     model.answer({"versus": {"policy": "langchain-clear"}})
     model.run_replay()
-    made = make(model, policies=["pi"])
+    made = make(model)
     held, buffers = unpack_page(made.html)
     told = [made.html, html.unescape(made.html), made.name, *all_texts(held), buffers.decode("latin-1")]
     everything = "\n".join([*told, repr(made), json.dumps(to_json(review(model)))])
@@ -183,11 +184,11 @@ def test_the_review_names_what_the_page_leaves_out(tmp_path: Path) -> None:
     model.answer({})
     told = review(model)
     names = [finding.name for finding in told.findings]
-    assert names == [finding.name for finding in make(model, policies=[]).findings]
+    assert names == [finding.name for finding in make(model).findings]
     assert {"name", "kind", "count", "where", "hint"} <= to_json(told.findings[0]).keys()
     assert re.match(r"\d+ secrets and \d+ personal names found", told.sentence)
     kept = name_secret("aws-access-key", PLANTED["aws-access-key"][1])
-    with_it = make(model, [kept], policies=[])
+    with_it = make(model, [kept])
     held, _ = unpack_page(with_it.html)
     texts = "\n".join(all_texts(held))
     assert PLANTED["aws-access-key"][1] in texts
@@ -209,8 +210,6 @@ def test_no_page_is_made_when_secrets_cannot_be_looked_for(
 def test_no_page_is_made_for_names_that_do_not_exist(model: WorkbenchModel) -> None:
     with pytest.raises(EditError, match="nothing of this name"):
         make(model, ["aws-access-key 00000000"])
-    with pytest.raises(PolicyError):
-        make(model, policies=["no-such-policy"])
 
 
 def test_the_page_holds_the_very_plan_that_the_model_makes_at_every_legal_cut(
@@ -218,33 +217,32 @@ def test_the_page_holds_the_very_plan_that_the_model_makes_at_every_legal_cut(
 ) -> None:
     """What the browser puts together for a cut is what Python would have answered."""
     held, buffers = unpack_page(made.html)
-    assert list(held["plans"]) == ["flue", "claude-code-analysis", "keep-recent-turns"]
 
     def columns(number: int) -> bytes:
         offset, length = held["buffers"][number]
         return buffers[offset : offset + length]
 
     other = WorkbenchModel(model.session, ledger=model.ledger)
-    for name, plan in held["plans"].items():
-        other.answer({"policy": name, "cut": "", "settings": {}})
+    plan = held["plan"]
+    other.answer({"policy": "flue", "cut": "", "settings": {}})
+    wire, data = draw_plan(other.plan)
+    assert (read_at(plan["drawn"], 0), columns(plan["data"][0])) == (to_json(wire), data)
+    legal = [at for at in range(len(other.plan.cuts)) if other.plan.cuts[at].legal]
+    assert plan["places"] == legal
+    for index in range(0, len(legal), max(1, len(legal) // 5)):
+        place, number = legal[index], plan["data"][index + 1]
+        cut = other.plan.cuts.ids[place]
+        other.answer({"cut": cut})
         wire, data = draw_plan(other.plan)
-        assert (read_at(plan["drawn"], 0), columns(plan["data"][0])) == (to_json(wire), data)
-        legal = [at for at in range(len(other.plan.cuts)) if other.plan.cuts[at].legal]
-        assert plan["places"] == legal
-        for index in range(0, len(legal), max(1, len(legal) // 5)):
-            place, number = legal[index], plan["data"][index + 1]
-            cut = other.plan.cuts.ids[place]
-            other.answer({"cut": cut})
-            wire, data = draw_plan(other.plan)
-            whole = read_at(plan["drawn"], index + 1)
-            recipes = {key: whole[key].replace("@cut@", cut) for key in ("recipe", "shortRecipe")}
-            assert {**whole, **recipes, "cut": {**whole["cut"], "id": cut}} == to_json(wire)
-            assert columns(number) == data
-            summary = plan["summaries"][str(place)]
-            runs = zip(summary[1::2], summary[2::2], strict=True)
-            lines = [line for first, count in runs for line in held["lines"][first : first + count]]
-            told = describe_summary(other.plan, place)
-            assert ("\n".join(lines), summary[0]) == (told.text, told.total)
+        whole = read_at(plan["drawn"], index + 1)
+        recipes = {key: whole[key].replace("@cut@", cut) for key in ("recipe", "shortRecipe")}
+        assert {**whole, **recipes, "cut": {**whole["cut"], "id": cut}} == to_json(wire)
+        assert columns(number) == data
+        summary = plan["summaries"][str(place)]
+        runs = zip(summary[1::2], summary[2::2], strict=True)
+        lines = [line for first, count in runs for line in held["lines"][first : first + count]]
+        told = describe_summary(other.plan, place)
+        assert ("\n".join(lines), summary[0]) == (told.text, told.total)
 
 
 def test_the_page_names_the_recorded_compactions_as_the_model_does(
@@ -260,7 +258,7 @@ def test_the_page_names_the_recorded_compactions_as_the_model_does(
 
 def test_S0_111_a_summary_in_an_exported_page_says_what_it_is_derived_from(made: page.Page) -> None:
     held, _ = unpack_page(made.html)
-    facts = dict(held["plans"]["flue"]["facts"])
+    facts = dict(held["plan"]["facts"])
     assert "user" in facts["derived from"]
     assert "untrusted" in facts["trust"]
 
@@ -280,8 +278,8 @@ def test_the_page_holds_labels_and_texts_of_all_blocks(model: WorkbenchModel, ma
 def test_what_stands_for_a_rewritten_block_is_held_for_both_sides_of_the_cut() -> None:
     model = WorkbenchModel(open_demo(), "langchain-clear")
     model.answer({})
-    held, buffers = unpack_page(make(model, policies=[]).html)
-    plan = held["plans"]["langchain-clear"]
+    held, buffers = unpack_page(make(model).html)
+    plan = held["plan"]
     wire, number = read_at(plan["drawn"], 0), plan["data"][0]
     offset, length = held["buffers"][number]
     fates = unpack(wire["columns"], buffers[offset : offset + length])
@@ -325,7 +323,7 @@ def test_hostile_texts_cannot_leave_their_place(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text("\n".join(json.dumps({**row, "sessionId": hostile}) for row in rows))
     model = WorkbenchModel(open_session(path))
-    made = make(model, policies=[])
+    made = make(model)
     assert "<img" not in made.html
     assert made.html.count("<script") == 4
     assert "/" not in made.name
@@ -333,14 +331,14 @@ def test_hostile_texts_cannot_leave_their_place(tmp_path: Path) -> None:
 
 
 def test_pages_are_the_same_on_every_run(model: WorkbenchModel, made: page.Page) -> None:
-    assert make(model, made.kept, ["claude-code-analysis", "keep-recent-turns"]).html == made.html
+    assert make(model, made.kept).html == made.html
 
 
 @needs_shared
 def test_a_page_of_a_real_session_holds_every_block_and_no_user_s_name() -> None:
     name = "cc-3auto-compactions-893l.jsonl"
     model = WorkbenchModel(open_session(SHARED / "sessions" / "claude-code--entireio-cli" / name))
-    held, _ = unpack_page(make(model, policies=[]).html)
+    held, _ = unpack_page(make(model).html)
     assert len(held["bodies"]) == len(model.plan.table.tokens)
     assert "soph" not in re.findall(r"/Users/(\w+)", "\n".join(all_texts(held)))
 
@@ -352,8 +350,24 @@ def test_the_next_request_has_the_total_of_the_page_whatever_was_redacted(
     """A placeholder quotes the session: redacted it counts differently, and one page says one number."""
     model = WorkbenchModel(planted_session(tmp_path), policy)
     model.answer({"cut": "end"})
-    told = unpack_page(make(model, policies=[]).html)[0]["told"]["context plan"]
+    told = unpack_page(make(model).html)[0]["told"]["context plan"]
     blocks = [row[side] for row in told["rows"] for side in ("left", "right") if row[side]]
     assert any("redacted" in block["text"] for block in blocks)
     assert told["right"]["tokens"] == sum(run["right"] for run in told["runs"]) == model.plan.after
     assert told["left"]["tokens"] == sum(run["left"] for run in told["runs"]) == model.plan.before
+
+
+def test_the_page_lists_what_every_policy_would_leave(model: WorkbenchModel, made: page.Page) -> None:
+    """Each result is that of a plan which is made for it here, with the policy's own cut."""
+    told = unpack_page(made.html)[0]["told"]
+    listed = [
+        item["name"]
+        for group in told["policies"]["groups"]
+        for family in group["families"]
+        for item in family["policies"]
+    ]
+    results = {item["name"]: item["after"] for item in told["policy_results"]["results"]}
+    assert sorted(results) == sorted(listed)
+    assert len(listed) >= 30
+    for name in ("claude-code", "flue", "codex", "keep-recent-turns", "openhands"):
+        assert results[name] == make_plan(model.session, model.ledger, name).after

@@ -37,7 +37,7 @@ def test_the_header_and_the_timeline_of_a_page_are_those_of_the_workbench(look: 
     mark = next(one for one in scene["boundaries"] if one["look"] == look)
     model = WorkbenchModel(session, "auto")
     here = model.answer({"look": look, "at": mark["at"]})["_scene"]
-    held, _ = unpack_page(make(model, policies=("flue",)).html)
+    held, _ = unpack_page(make(model).html)
     for part in ("header", "boundaries", "overview", "segments"):
         assert held["scene"][part] == here[part], part
 
@@ -65,7 +65,7 @@ def test_marked_words_are_those_that_were_meant_though_a_secret_stands_before_th
     model.answer({"cut": "end"})
     words = f"The user gave {SECRET} as the token. They asked to mind data/almanac.json."
     model.adopt_summary(model.plan, checkpoint_from_text(words))
-    held, _ = unpack_page(make(model, policies=("flue",)).html)
+    held, _ = unpack_page(make(model).html)
     found = [one for one in passages(held["told"]) if "gave [redacted" in one["text"]]
     assert found
     for one in found:
@@ -84,7 +84,7 @@ def test_a_page_of_a_file_opens_at_the_compaction_that_did_the_most_harm(tmp_pat
     rows.compact("The bells are rung.").say("Thanks.").reply("Welcome.", 3_000)
     source = tmp_path / "two.jsonl"
     source.write_bytes(dump(rows.rows))
-    export_html(source, tmp_path / "page.html", policies=[])
+    export_html(source, tmp_path / "page.html")
     held, _ = unpack_page((tmp_path / "page.html").read_text("utf-8"))
     assert held["wanted"]["look"] == "recorded:1"
     assert any("src/clock.py" in text for text in all_texts(held["told"]["findings recorded:1"]))
@@ -137,7 +137,7 @@ def compare_with_live(session: Session) -> None:
     """Hold each answer of the exported opening against the workbench's own."""
     model = WorkbenchModel(session, "auto")
     model.answer({})
-    held = unpack_page(make(model, policies=("flue",)).html)[0]["told"]
+    held = unpack_page(make(model).html)[0]["told"]
     for look in dict.fromkeys([model.inputs["look"], "plan"]):
         model.answer({"look": look})
         query = {"id": 1, "place": model.shown.place or 0, "look": look}
@@ -170,7 +170,7 @@ def test_the_page_of_a_real_session_says_what_the_workbench_says(name: str) -> N
 
 def test_what_only_its_surroundings_tell_to_be_a_secret_is_in_no_finding() -> None:
     """Where it stands without them a block has its own text, as before."""
-    held, _ = unpack_page(make(WorkbenchModel(personal(), "auto"), policies=("flue",)).html)
+    held, _ = unpack_page(make(WorkbenchModel(personal(), "auto")).html)
     names = [
         name for name in held["told"] if name.partition(" ")[0] in ("findings", "story", "context_facts")
     ]

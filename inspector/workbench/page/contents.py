@@ -1,7 +1,7 @@
 """Precompute the answers to all queries of a page that has no Python kernel.
 
-The input is a model and the same session without secrets; the result is JSON and bytes: the scene, and for
-each policy its plan at every valid cut, the summaries at each cut, and the texts of the blocks. Numbers are
+The input is a model and the same session without secrets; the result is JSON and bytes: the scene, the plan
+of the model's policy at every valid cut, the summary at each cut, and the texts of the blocks. Numbers are
 from the original session, texts from the cleaned one.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
@@ -24,6 +24,7 @@ from ...planning.fates import REMAINS, SideFates
 from ...planning.plan import Plan
 from ...planning.planner import make_plan
 from ...policies.policy import Edits, Policy
+from ...policies.registry import list_policies
 from ...redaction.cut import cut_text
 from ...redaction.redact import Redactor
 from ...session.session import Session
@@ -49,7 +50,7 @@ from ..payloads.summaries import compare_summaries
 from .excerpts import redact_answer
 
 MOST_PLANS = 4_000
-"""Plans made for one page; each takes about 2 ms."""
+"""Cuts whose plans are made for one page; each takes about 2 ms."""
 MOST_LINES = 400_000
 MOST_STORIES = 40
 MOST_FACTS = 24
@@ -159,7 +160,6 @@ class Answers:
     model: WorkbenchModel
     redactor: Redactor
     clean: Session
-    policies: Sequence[str]
 
     def __post_init__(self) -> None:
         model, redactor = self.model, self.redactor
@@ -170,26 +170,18 @@ class Answers:
         self.moment = self.clean.at(self.redactor.clean(at)) if at else self.clean
         self.lines: dict[str, int] = {}
         self.spent = 0
-        # Most cuts and policies have the same outcome for a block.
+        # Most cuts have the same outcome for a block.
         self.told_apart: dict[tuple[int, str], list[int | str]] = {}
         self.shared: dict[tuple[str, bytes], dict[str, Any]] = {}
-        first = self._clean_plan(model.plan.policy.name)
+        first = self._clean_plan()
         # Every part is redacted, and the combined payload once more.
         tidy = redactor.clean_tree
         self.rows = [tidy(to_json(row)) for row in describe_rows(first, 0, len(first.table.tokens))]
         self.bodies = [tidy(to_json(describe_body(first, row))) for row in range(len(first.table.tokens))]
         scene, data = draw_scene(first, trace_history(self.clean, self.ledger), redactor.clean(model.file))
         self.scene = to_json(scene)
-        self.scene["policies"] = [
-            policy for policy in self.scene["policies"] if policy["name"] in self.policies
-        ]
         self.scene_data = self.buffers.add(data)
-        self.plans: dict[str, dict[str, Any]] = {}
-        self.drawn: dict[str, dict[str, Any]] = {}
-        for name in self.policies:
-            # The page's own plan is required, so its exception is raised.
-            with nullcontext() if name == model.plan.policy.name else self.faults.isolate(f"policy {name}"):
-                self.plans[name] = self._answer_policy(name)
+        self.plan = self._answer_plan(first)
         plan_payload, number = self._draw(model.plan, model.choice)
         self.shown = redactor.clean_tree(plan_payload), number
         self.recorded: dict[str, Any] = {"sentence": "The recorded compaction could not be shown."}
@@ -214,8 +206,7 @@ class Answers:
             "wanted": self.redactor.clean_tree({**self.model.inputs, "policy": self.model.plan.policy.name}),
             "scene": self.scene,
             "sceneData": self.scene_data,
-            "plans": self.plans,
-            "drawn": self._by_field(),
+            "plan": self.plan,
             "recorded": self.recorded,
             "side": self.side,
             "other": self.other,
@@ -231,38 +222,28 @@ class Answers:
             "buffers": self.buffers.places,
         }
 
-    def _by_field(self) -> dict[str, dict[str, Any]]:
-        """Return the columns of the plans by field, then by policy.
-
-        Policies have similar texts for a place, and the compression window is only 32 kB.
-        """
-        fields: dict[str, dict[str, Any]] = {}
-        for policy, columns in self.drawn.items():
-            for name, column in columns.items():
-                fields.setdefault(name, {})[policy] = column
-        return fields
-
     def count_cut(self, cap: int) -> int:
         """How many texts of blocks are shorter on the page than in a workbench under `cap`."""
         return sum(len(body["before"]["text"]) > cap for body in self.bodies)
 
-    def _edits(self, name: str) -> Edits:
-        """The hand's own settings and beginning belong to the policy in hand; pins to the moment."""
-        inputs, is_current = self.model.inputs, name == self.model.plan.policy.name
-        since = inputs["since"] or None if is_current else None
-        settings = inputs["settings"] if is_current else {}
-        return Edits(since=since, pins=tuple(inputs["pins"]), settings=dict(settings))
+    def _clean_plan(self) -> Plan:
+        """Plan the redacted session as the model does, with its pins, settings and beginning."""
+        inputs, clean = self.model.inputs, self.redactor.clean
+        since = clean(inputs["since"]) if inputs["since"] else None
+        pins = tuple(map(clean, inputs["pins"]))
+        edits = Edits(since=since, pins=pins, settings=dict(inputs["settings"]))
+        return make_plan(
+            self.moment, self.ledger, self.model.plan.policy.name, edits, window=self.model.window
+        )
 
-    def _clean_plan(self, name: str) -> Plan:
-        edits = self._edits(name)
-        since = None if edits.since is None else self.redactor.clean(edits.since)
-        edits = edits.model_copy(update={"since": since, "pins": tuple(map(self.redactor.clean, edits.pins))})
-        return make_plan(self.moment, self.ledger, name, edits, window=self.model.window)
-
-    def _plan(self, name: str) -> Plan:
-        model = self.model
+    def _plan(self) -> Plan:
+        """Return the plan of the model's policy at the policy's own cut."""
+        model, inputs = self.model, self.model.inputs
+        edits = Edits(
+            since=inputs["since"] or None, pins=tuple(inputs["pins"]), settings=dict(inputs["settings"])
+        )
         return model.fill_in(
-            make_plan(self.model_moment, model.ledger, name, self._edits(name), window=model.window)
+            make_plan(self.model_moment, model.ledger, model.plan.policy.name, edits, window=model.window)
         )
 
     def _draw(self, plan: Plan, choice: Choice | None = None) -> tuple[dict[str, Any], int]:
@@ -283,19 +264,18 @@ class Answers:
             clean |= self.shared[key]
         return clean
 
-    def _answer_policy(self, name: str) -> dict[str, Any]:
-        own, clean = self._plan(name), self._clean_plan(name)
-        # Notes on an unchosen policy, or on policies without effect, belong to the model's own plan only.
-        is_current = name == self.model.plan.policy.name
-        wire, number = self._draw(own, self.model.choice if is_current else None)
+    def _answer_plan(self, clean: Plan) -> dict[str, Any]:
+        """Draw the plan at the policy's own cut, which comes first, and at every valid cut."""
+        own = self._plan()
+        wire, number = self._draw(own, self.model.choice)
         legal = [place for place in range(len(own.cuts)) if own.cuts[place].legal]
-        whole = len(legal) * len(self.policies) <= MOST_PLANS
+        whole = len(legal) <= MOST_PLANS
         cuts = legal if whole else legal[len(legal) // 2 :][:1]
         drawn, data = [wire], [number]
         written = {} if own.checkpoint is None or own.place is None else {own.place: own}
         texts = {number: self._sides(clean)}
         plan, moved, choice = own, clean, None
-        if is_current and self.model.inputs["policy"] == AUTO and cuts:
+        if self.model.inputs["policy"] == AUTO and cuts:
             # A cut by hand is another policy's, if nobody chose one.
             edits = own.edits.model_copy(update={"cut": own.cuts.ids[cuts[0]]})
             choice = choose(self.model_moment, self.model.ledger, edits, self.model.window)
@@ -314,12 +294,11 @@ class Answers:
                 texts[number] = self._sides(_move(moved, place))
             drawn.append(wire)
             data.append(number)
-        tidy = self.redactor.clean_tree
-        # A key may say that its value is a secret, so the plans are redacted while they have their shape.
-        self.drawn[name] = _fields([self._clean_drawn(wire) for wire in drawn])
         return {
             "label": self._label(own.policy),
-            "settings": tidy(dict(self._edits(name).settings)),
+            "settings": self.redactor.clean_tree(dict(own.edits.settings)),
+            # A key may say that its value is a secret, so the plans are redacted while they have their shape.
+            "drawn": _fields([self._clean_drawn(wire) for wire in drawn]),
             "places": cuts,
             "data": data,
             "far": "" if whole else FAR,
@@ -486,27 +465,10 @@ class Answers:
         return to_json(redact_answer(replace_fields(reply, rows=rows), self.redactor))
 
     def _list_policies(self) -> dict[str, Any]:
-        """Return the list of policies, with the results of those whose plans are on the page."""
-        plan, names = self.model.plan, frozenset(self.plans)
-        listed, shown, count = to_json(list_choices(plan)), 0, 0
-        for group in listed["groups"]:
-            families = []
-            for family in group["families"]:
-                count += len(family["policies"])
-                family["policies"] = [item for item in family["policies"] if item["name"] in names]
-                shown += len(family["policies"])
-                if family["policies"]:
-                    families.append(family)
-            group["families"] = families
-        groups = [group for group in listed["groups"] if group["families"]]
-        note = f"{shown} of {plural(count, 'policy', 'policies')}; the others need a kernel"
-        groups.append({"id": "page", "label": "on this page", "families": [], "note": note})
-        results = to_json(find_results(plan, self.model.inputs["pins"], {}, 0, count))["results"]
-        results = [item for item in results if item["name"] in names]
-        return {
-            "policies": {"groups": groups},
-            "policy_results": {"results": results, "total": len(results)},
-        }
+        """Return the list of policies with the result of each; the page has the plan of one."""
+        listed = list_choices(self.model.plan)
+        results = find_results(self.model.plan, self.model.inputs["pins"], {}, 0, len(list_policies()) + 1)
+        return {"policies": to_json(listed), "policy_results": to_json(results)}
 
     def _label(self, policy: Policy) -> str:
         return cut_text(self.redactor.clean(policy.title or policy.name), 120)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,20 +72,18 @@ def export_html(
     what: Session | WorkbenchModel | HasModel | StrPath,
     path: StrPath,
     *,
-    policies: Sequence[str] | None = None,
     keep: Collection[str] = (),
     replace: bool = False,
     **options: Any,
 ) -> ExportedPage:
     """Write a session, a session file, or the current state of a workbench as one HTML page.
 
-    In the page users can drag the cut, switch and compare the plans of `policies`, and open blocks; changing
-    a rule needs a kernel. Secrets are redacted. The result lists them.
+    In the page users can drag the cut, open blocks, and read what every policy would leave; another policy's
+    plan and changing a rule need a kernel. Secrets are redacted. The result lists them.
 
     Args:
         what: A session, the path of one, or a workbench.
         path: The file to write.
-        policies: The policies whose plans the page contains.
         keep: Names of secrets that are not redacted, from the result of an earlier export.
         replace: Whether to overwrite a file that is not an exported page.
         options: Arguments of `WorkbenchModel` for a session: window, counter, and the policy, by default
@@ -113,7 +111,7 @@ def export_html(
     if isinstance(what, str | os.PathLike) and target.exists() and target.samefile(Path(what).expanduser()):
         raise FileExistsError(f"{target} is the session itself, which is only ever read")
     model = _find_model(what, options)
-    page = make(model, keep, policies)
+    page = make(model, keep)
     content = page.html.encode("utf-8")
     write_whole(target, content, file_mode_of(model.session))
     return ExportedPage(target, len(content), page.findings, page.kept, page.notes, page.faults)

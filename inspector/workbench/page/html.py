@@ -23,7 +23,6 @@ import numpy as np
 
 from ...errors import RedactionError
 from ...faults import Fault
-from ...policies.registry import find_policy
 from ...redaction.clean import clean_session, look_through
 from ...redaction.cut import cut_text
 from ...redaction.patterns import Grade
@@ -38,16 +37,6 @@ from .contents import Answers
 
 LARGEST = 1_500_000
 """Bytes of a page at most; the texts of blocks are shortened to stay within it."""
-POLICIES = (
-    "flue",
-    "pi",
-    "claude-code",
-    "codex",
-    "gemini-cli",
-    "langchain-summarization",
-    "keep-recent-turns",
-)
-"""The policies of a page by default, besides the current one."""
 CAPS = (20_000, 8_000, 3_000, 1_000, 300, 0)
 TOO_DEEP = "a value of the session is nested too deeply to be looked through"
 NO_SCRIPT = "This page works with scripts, which are off here: this is the plan as it was when it was saved."
@@ -116,39 +105,30 @@ def review(model: WorkbenchModel) -> ReviewReply:
     return ReviewReply(secrets, describe_findings(findings))
 
 
-def make(model: WorkbenchModel, keep: Collection[str] = (), policies: Sequence[str] | None = None) -> Page:
+def make(model: WorkbenchModel, keep: Collection[str] = ()) -> Page:
     """Make the page of a model. Secrets are redacted, except the names in `keep`.
 
-    `policies` names those whose plans it holds, the model's own always first, then that of plan B; None takes
-    `POLICIES`. Raises `PolicyError` and `EditError` for names
-    that do not exist, and `RedactionError` rather than make a page that may hold a secret.
+    Raises `EditError` for names that do not exist, and `RedactionError` rather than make a page that may hold
+    a secret.
     """
     if not hasattr(model, "plan"):
         model.answer({})
     model = copy(model)
     model.show_worst()
     try:
-        return _make(model, keep, policies)
+        return _make(model, keep)
     except RecursionError as error:
         raise RedactionError(TOO_DEEP) from error
 
 
-def _make(model: WorkbenchModel, keep: Collection[str], policies: Sequence[str] | None) -> Page:
+def _make(model: WorkbenchModel, keep: Collection[str]) -> Page:
     redactor = _look(model, keep)
     redactor.check_keep()
     shown = _shown(model)
-    compared = model.inputs["versus"].get("policy")
-    named = POLICIES if policies is None else policies
-    names = (model.plan.policy.name, *([compared] if compared else ()), *named)
     # The title may be the first prompt, even if the page does not include that message.
     title = redactor.clean(find_title(model.session, model.file))
     clean = clean_session(model.session, shown, redactor).model_copy(update={"title": title})
-    answers = Answers(
-        model,
-        redactor,
-        clean,
-        tuple(dict.fromkeys(find_policy(name).name for name in names)),
-    )
+    answers = Answers(model, redactor, clean)
     findings = redactor.findings
     hidden = tuple(item for item in findings if item.name not in redactor.keep)
     for cap in CAPS:

@@ -135,7 +135,7 @@ export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewF
   const reset = () =>
     actions.edit({ policy: "auto", settings: {}, pins: [], cut: "", versus: {} }, "The plan was reset.");
   const drawCompare = (viewState: ViewState) => {
-    const { policies, recorded, versus } = viewState;
+    const { policies, recorded, versus, needsKernel } = viewState;
     const chosen = "policy" in versus ? versus.policy : "";
     const choose = (policy: string) => leave(() => actions.compareWith({ policy }))();
     return (
@@ -159,7 +159,7 @@ export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewF
             What the file records
           </button>
         )}
-        <PolicyList {...{ policies, chosen, after: -1, choose }} />
+        {needsKernel === "" && <PolicyList {...{ policies, chosen, after: -1, choose }} />}
       </>
     );
   };

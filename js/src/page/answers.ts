@@ -4,13 +4,13 @@ import type { ChangedTraits, Line, StateHost } from "../hosts/host";
 import { makeCuts } from "../model/cuts";
 import { TRAITS } from "../model/outcomes";
 import { decodePlan, decodeScene, type Plan, type Scene } from "../model/plan";
-import type { Settings, Traits, Versus } from "../payloads/host";
+import type { Traits, Versus } from "../payloads/host";
 import type { BodyReply, FactHit, FactsReply, PlanPayload } from "../payloads/types";
-import { findPlan, findSummary, type HeldPlan, layOut, type PageData } from "./data";
+import { findPlan, findSummary, layOut, type PageContent, type PageData } from "./data";
 import { searchPage } from "./search";
 
 export const NEEDS_KERNEL =
-  "This page has no kernel behind it: the cut can be dragged and policies compared, but rules cannot be changed. Open the session in Jupyter for that.";
+  "This page has no kernel behind it: the cut can be dragged, but rules and policies cannot be changed. Open the session in Jupyter for that.";
 const UNAVAILABLE = {
   moment: "This page holds one moment of the session; other moments need a kernel.",
   policy: "The plan of this policy is not on this page; it needs a kernel.",
@@ -18,7 +18,8 @@ const UNAVAILABLE = {
   pins: "Pinning a block needs a kernel; this page has none.",
   replay: "Replaying the session needs a kernel; this page has none.",
   cut: "The cut cannot be placed here.",
-  versus: "This comparison needs a kernel; on this page plan B is another policy, or what was recorded.",
+  versus:
+    "This comparison needs a kernel; on this page plan B is this policy at another cut, or what was recorded.",
   body: "The texts of blocks were left out of this page to keep it small.",
   summary: "The summary at this place is not on this page; it needs a kernel.",
   story: "This page has explanations for its findings only; the row of this fact shows its outcome.",
@@ -76,7 +77,7 @@ export class Answering implements Line {
     this.scene = scene;
     this.placeOf = makeCuts(scene).placeOf;
     this.granted = { ...content.wanted, replay: content.run !== null };
-    const [wire, data] = this.find(content.wanted.policy, content.wanted.cut);
+    const [wire, data] = this.find(content.wanted.cut);
     this.plan = this.decode(wire, data);
     this.columns = data;
     const compared = this.compare(content.wanted.versus);
@@ -109,7 +110,7 @@ export class Answering implements Line {
     const news: Partial<Traits> = { _error: "" };
     try {
       const changes = this.check();
-      const [wire, data] = this.find(changes.policy, changes.cut);
+      const [wire, data] = this.find(changes.cut);
       const versus = changes.versus ?? {};
       if (versus !== this.granted.versus) Object.assign(news, this.compare(versus));
       this.plan = this.decode(wire, data);
@@ -119,7 +120,7 @@ export class Answering implements Line {
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       // The change failed, so all choices stay as they were.
-      const [wire, data] = this.find(this.granted.policy ?? "", this.granted.cut ?? "");
+      const [wire, data] = this.find(this.granted.cut ?? "");
       const { tab: _, block: __, ...choices } = this.granted;
       Object.assign(news, choices, { _error: error.message });
       Object.assign(news, { _plan: { ...wire, seq }, _plan_data: store.bytes(data) });
@@ -131,33 +132,20 @@ export class Answering implements Line {
   private check() {
     const { host, granted } = this;
     const { content } = this.store;
-    const [policy, cut, versus] = [host.get("policy"), host.get("cut"), host.get("versus") ?? {}];
-    const plan = content.plans[policy];
-    if (host.get("at") !== content.wanted.at) throw new Unavailable(UNAVAILABLE.moment);
-    if (plan === undefined) throw new Unavailable(UNAVAILABLE.policy);
-    if (!isSame(host.get("pins") ?? [], content.wanted.pins)) throw new Unavailable(UNAVAILABLE.pins);
-    const moved = policy !== granted.policy;
-    if (!moved && !isSame(host.get("settings"), plan.settings)) throw new Unavailable(UNAVAILABLE.rules);
-    const replay = host.get("replay") ?? false;
-    if (replay && !this.hasRun(policy)) {
-      if (!moved) throw new Unavailable(UNAVAILABLE.replay);
-    }
-    return {
-      policy,
-      settings: plan.settings,
-      // Another policy places its own cut, unless one was set with it.
-      cut: moved && cut === granted.cut ? "" : cut,
-      look: moved || cut !== granted.cut ? "plan" : (host.get("look") ?? "plan"),
-      versus,
-      replay: replay && this.hasRun(policy),
-    };
+    const { plan, wanted, run } = content;
+    if (host.get("at") !== wanted.at) throw new Unavailable(UNAVAILABLE.moment);
+    if (host.get("policy") !== wanted.policy) throw new Unavailable(UNAVAILABLE.policy);
+    if (!isSame(host.get("pins") ?? [], wanted.pins)) throw new Unavailable(UNAVAILABLE.pins);
+    if (!isSame(host.get("settings"), plan.settings)) throw new Unavailable(UNAVAILABLE.rules);
+    const [cut, replay] = [host.get("cut"), host.get("replay") ?? false];
+    if (replay && run === null) throw new Unavailable(UNAVAILABLE.replay);
+    const look = cut === granted.cut ? (host.get("look") ?? "plan") : "plan";
+    return { cut, look, versus: host.get("versus") ?? {}, replay };
   }
 
-  private find(policy: string, cut: string): readonly [PlanPayload, number] {
-    const plan = this.store.content.plans[policy];
-    if (plan === undefined) throw new Unavailable(UNAVAILABLE.policy);
+  private find(cut: string): readonly [PlanPayload, number] {
     const place = this.placeOf.get(cut) ?? -1;
-    const match = findPlan(plan, cut, place);
+    const match = findPlan(this.store.content.plan, cut, place);
     if (match !== undefined && (cut === "" || this.scene.placeLegal[place] === 1)) return match;
     const reason = this.scene.reasons[this.scene.placeReason[place] ?? -1];
     throw new Unavailable(reason?.sentence ?? UNAVAILABLE.cut);
@@ -173,11 +161,9 @@ export class Answering implements Line {
     } else if (content.other !== null && isSame(versus, content.wanted.versus)) {
       [wire, data] = content.other;
     } else if ("policy" in versus) {
-      const plan = content.plans[versus.policy];
-      if (plan === undefined || !fits(versus, plan, content.wanted.pins))
-        throw new Unavailable(UNAVAILABLE.versus);
-      [wire, data] = this.find(versus.policy, versus.cut ?? "");
-      wire = { ...wire, label: plan.label };
+      if (!fits(versus, content)) throw new Unavailable(UNAVAILABLE.versus);
+      [wire, data] = this.find(versus.cut ?? "");
+      wire = { ...wire, label: content.plan.label };
     }
     if (wire) this.decode(wire, data);
     return { _other: wire ?? {}, _other_data: wire && this.store.bytes(data) };
@@ -189,13 +175,10 @@ export class Answering implements Line {
     return plan;
   }
 
-  private hasRun = (policy: string): boolean =>
-    this.store.content.run !== null && policy === this.store.content.wanted.policy;
-
   /** The run stays at hand while it is put away, so that it can be asked for again. */
   private showRun(): Partial<Traits> {
     const { run } = this.store.content;
-    if (run === null || !this.hasRun(this.granted.policy ?? "")) return { _run: {}, _run_data: null };
+    if (run === null) return { _run: {}, _run_data: null };
     return { _run: run[0], _run_data: this.store.bytes(run[1]) };
   }
 
@@ -221,9 +204,9 @@ export class Answering implements Line {
     if (question.type === "summary") {
       if (question.versus) throw new Unavailable(UNAVAILABLE.summary);
       const place = question.place ?? -1;
-      const plan = content.plans[this.plan.policy] ?? content.plans[this.granted.policy ?? ""];
-      const match = plan && findSummary(content, plan, place);
-      if (plan === undefined || match === undefined) throw new Unavailable(UNAVAILABLE.summary);
+      const { plan } = content;
+      const match = findSummary(content, plan, place);
+      if (match === undefined) throw new Unavailable(UNAVAILABLE.summary);
       return { place, text: match[0], total: match[1], facts: plan.written?.[place] ?? plan.facts };
     }
     if (question.type === "facts" && question.rowTo === undefined)
@@ -255,14 +238,13 @@ export class Answering implements Line {
     );
   }
 
-  /** Whether a plan is another than the one that the page's answers are about. */
+  /** Whether a cut is another than the one that the page's answers are about. */
   private isMoved(place?: number): boolean {
     const { wanted } = this.store.content;
-    const own = this.find(wanted.policy, wanted.cut)[0].cut.place;
-    return place !== own || this.granted.policy !== wanted.policy;
+    return place !== this.find(wanted.cut)[0].cut.place;
   }
 
-  /** The policies whose plans are on the page, with all results at once; and what was needed again. */
+  /** The policies with all results at once; and what was needed again. */
   private list({ type, from }: Question): object {
     const listed = this.store.content.told[type ?? ""];
     if (listed === undefined) throw new Unavailable(UNAVAILABLE.question);
@@ -294,7 +276,7 @@ export class Answering implements Line {
     if (body === undefined) throw new Unavailable(UNAVAILABLE.body);
     const [text, total, facts] = body;
     const side = (scene.blockEntry[row] as number) < place ? 0 : 1;
-    const after = store.content.plans[this.granted.policy ?? ""]?.texts[this.columns]?.[side][row];
+    const after = store.content.plan.texts[this.columns]?.[side][row];
     return {
       row,
       before: { text, total },
@@ -321,13 +303,11 @@ const filterFacts = (list: FactsReply, question: Question): FactsReply => {
   return { ...list, query, kind, outcome, from, total: rows.length, rows: rows.slice(from, to) };
 };
 
-/** Whether a comparison asks for nothing but a policy of the page and a cut. */
-const fits = (
-  versus: { settings?: Settings; pins?: readonly string[] },
-  plan: HeldPlan,
-  pins: readonly string[],
-) =>
+/** Whether a comparison asks for the page's policy, with the page's settings and pins. */
+const fits = (versus: Versus, { plan, wanted }: PageContent) =>
+  "policy" in versus &&
+  versus.policy === wanted.policy &&
   isSame(versus.settings ?? plan.settings, plan.settings) &&
-  (versus.pins === undefined || isSame(versus.pins, pins));
+  isSame(versus.pins ?? wanted.pins, wanted.pins);
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,4 +1,4 @@
-// The content of an exported page, unpacked: every plan at every cut, and the texts. Python made all of it.
+// The content of an exported page, unpacked: the plan at every cut, and the texts. Python made all of it.
 import type { Settings, Traits, Versus } from "../payloads/host";
 import type { BodyReply, PlanPayload, RunPayload, ScenePayload } from "../payloads/types";
 import { inflate } from "./packed";
@@ -44,7 +44,7 @@ export interface PageContent {
   wanted: Pick<Traits, "cut" | "policy" | "settings" | "at" | "look"> & { pins: string[]; versus: Versus };
   scene: ScenePayload;
   sceneData: number;
-  plans: Readonly<Record<string, HeldPlan>>;
+  plan: HeldPlan;
   recorded: { plan?: Drawn<PlanPayload>; sentence?: string };
   /** The recorded state right after this point in time. */
   side?: Drawn<PlanPayload> | null;
@@ -75,15 +75,7 @@ const MISSING = "@missing@";
 export const unpack = async (packed: string): Promise<PageData> => {
   const frame = await inflate(packed);
   const start = 4 + new DataView(frame).getUint32(0, true);
-  const content = JSON.parse(new TextDecoder().decode(new Uint8Array(frame, 4, start - 4))) as PageContent & {
-    drawn: Record<string, Record<string, Column>>;
-  };
-  // The plans travel by field, then by policy.
-  for (const [field, columns] of Object.entries(content.drawn))
-    for (const [policy, column] of Object.entries(columns)) {
-      const plan = content.plans[policy] as HeldPlan;
-      plan.drawn = { ...plan.drawn, [field]: column };
-    }
+  const content = JSON.parse(new TextDecoder().decode(new Uint8Array(frame, 4, start - 4))) as PageContent;
   content.rows = content.rows.map(([label, preview]: readonly [string, string | number], row) => [
     label,
     typeof preview === "string" ? preview : begin(content.bodies[row]?.[0] ?? "", preview),
@@ -128,7 +120,7 @@ const readColumn = (column: Column, index: number): unknown => {
   return Object.fromEntries(fields.filter(([, value]) => value !== MISSING));
 };
 
-/** The plan of a policy with its own cut ("") or with a cut at a place; undefined if the place is not valid. */
+/** The plan with the policy's own cut ("") or with a cut at a place; undefined if the place is not valid. */
 export const findPlan = (plan: HeldPlan, cut: string, place: number): Drawn<PlanPayload> | undefined => {
   const position = cut === "" ? 0 : plan.places.indexOf(place) + 1;
   const isFar = cut !== "" && position === 0 && plan.far !== "";

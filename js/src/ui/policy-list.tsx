@@ -11,7 +11,8 @@ export interface PolicyListProps {
   /** The policy of the plan on the screen, and what that plan leaves: it may have settings and a cut of its own. */
   chosen: string;
   after: number;
-  choose(name: string): void;
+  /** Absent if the list can only be read. */
+  choose?: ((name: string) => void) | undefined;
 }
 
 interface Row {
@@ -50,7 +51,7 @@ export const PolicyList = ({ policies, chosen, after, choose }: PolicyListProps)
     const row = all[at];
     const move = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: options.length - 1 }[event.key];
     if (move !== undefined) options[Math.max(0, Math.min(move, options.length - 1))]?.focus();
-    else if (row !== undefined && (event.key === "Enter" || event.key === " ")) choose(row.policy.name);
+    else if (row !== undefined && (event.key === "Enter" || event.key === " ")) choose?.(row.policy.name);
     else if (row !== undefined && event.key === "ArrowRight" && row.variants > 0) toggle(row.of, true);
     else if (row !== undefined && event.key === "ArrowLeft") toggle(row.of, false);
     else return;
@@ -63,7 +64,7 @@ export const PolicyList = ({ policies, chosen, after, choose }: PolicyListProps)
       ({ policy }) => policy.name === target.closest<HTMLElement>("[role=option]")?.dataset.policy,
     );
     if (row === undefined) return;
-    if (target.closest(".ci-variants") === null) choose(row.policy.name);
+    if (target.closest(".ci-variants") === null) choose?.(row.policy.name);
     else toggle(row.of);
   };
 
@@ -93,6 +94,7 @@ export const PolicyList = ({ policies, chosen, after, choose }: PolicyListProps)
                 role="option"
                 tabIndex={name === stop ? 0 : -1}
                 aria-selected={isChosen}
+                aria-disabled={choose === undefined && !isChosen}
                 class={`ci-policy ${resultText.refused ? "ci-refused" : ""} ${name === of ? "" : "ci-variant"}`}
                 data-policy={name}
                 title={source}

@@ -20,11 +20,12 @@ export const makePolicyPicker = (actions: Actions): View => {
 
   const draw = () => {
     if (shown === undefined) return;
-    const { policies, planned, place, plan } = shown;
-    const choose = (policy: string) => {
+    const { policies, planned, place, plan, needsKernel } = shown;
+    const choosePolicy = (policy: string) => {
       menu.close();
       actions.choosePolicy(policy);
     };
+    const choose = needsKernel === "" ? choosePolicy : undefined;
     const after = totalAfter(planned, plan === planned ? place : planned.cut.place);
     render(<PolicyList {...{ policies, chosen: planned.policy, after, choose }} />, list);
   };

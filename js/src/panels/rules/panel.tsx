@@ -126,10 +126,10 @@ export const makeRules = (actions: Actions): Rules => {
     fresh.scrollIntoView?.({ block: "nearest" });
   };
 
-  const showPolicies = ({ policies, plan }: ViewState) => {
+  const showPolicies = ({ policies, plan, needsKernel }: ViewState) => {
     actions.askPolicies();
-    const chosen = { chosen: plan.policy, after: plan.after.total, choose: actions.choosePolicy };
-    render(<PolicyList policies={policies} {...chosen} />, list);
+    const choose = needsKernel === "" ? actions.choosePolicy : undefined;
+    render(<PolicyList chosen={plan.policy} after={plan.after.total} {...{ policies, choose }} />, list);
   };
 
   const showSettings = () => {
