@@ -3,7 +3,7 @@
     InspectorError
     ├── ArgumentError          an argument of the wrong type, checked at the call; also a TypeError
     ├── ReadError              the bytes are not a session that a reader understands
-    │   ├── EmptySession       a transcript was recognised, but it holds no turn
+    │   ├── EmptySession       a transcript was recognised, but it holds no message
     │   ├── UnreadFormat       the format is known, and no reader reads it, or none reads this version of it
     │   ├── ClaimedTwice       several readers accept the file
     │   ├── SeveralSessions    the file holds more than one session, and none was named
@@ -191,14 +191,14 @@ class EmptySession(ReadError):
     >>> from inspector import read_session
     >>> read_session(b'{"type": "summary", "summary": "A talk", "leafUuid": "m1"}')
     Traceback (most recent call last):
-    inspector.errors.EmptySession: data was recognised as claude-code, but it holds no turn
+    inspector.errors.EmptySession: data was recognised as claude-code, but it holds no message
     (its only record is not a message)
     """
 
     def _sentence(self) -> str:
         reader_names = ", ".join(reader for reader, _ in self.tried)
         more = f" ({self.detail})" if self.detail else ""
-        return f"{self.name} was recognised as {reader_names}, but it holds no turn{more}"
+        return f"{self.name} was recognised as {reader_names}, but it holds no message{more}"
 
 
 class UnreadFormat(ReadError):

@@ -69,7 +69,7 @@ def rule(
     The function is called with a `BlockView` for every live block. It returns "verbatim", "dropped",
     ("truncated", text), ("pointer", text) or None. The kind of the rule is the function's name with dashes
     ("drop-green-logs"), and policies can use it. A policy of that name with only this rule is added to the
-    workbench's list. A call and its output still share one fate, and pins override the rule.
+    workbench's list. A call and its output are still treated alike, and pins override the rule.
 
     Raises:
         PolicyError: If the name is in use or cannot be the name of a setting, if `where` is invalid, or if

@@ -24,7 +24,7 @@ test("each line is a row, and an unknown amount is a question mark", () => {
   ]);
   const cost = node.parentElement?.querySelector<HTMLElement>("[data-testid=cost]");
   expect([cost?.textContent, cost?.parentElement?.hidden, node.hidden]).toEqual([
-    "$1.50 and more",
+    "at least $1.50",
     false,
     true,
   ]);

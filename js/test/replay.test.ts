@@ -153,9 +153,9 @@ test("where Python sent only the first events, the list says so", async () => {
   expect(find("replay").textContent).toContain("2 findings more in run.findings");
 });
 
-test("a replay can be put away", async () => {
+test("a replay can be closed", async () => {
   const host = await open(replayed());
-  [...document.querySelectorAll("button")].find(button => button.textContent === "put away")?.click();
+  [...document.querySelectorAll("button")].find(button => button.textContent === "close")?.click();
   await frames();
   expect(host.get("replay")).toBe(false);
   expect([find("replay-ask").hidden, document.activeElement === find("replay-ask")]).toEqual([false, true]);

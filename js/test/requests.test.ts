@@ -40,7 +40,7 @@ test("an error arrives as its sentence", async () => {
 test("silence becomes a sentence, and what comes after it or for others is ignored", async () => {
   const { host, requests } = open();
   const reply = requests.ask("rows", { from: 0, to: 1 });
-  const refusal = expect(reply).rejects.toThrow("Python has not answered");
+  const refusal = expect(reply).rejects.toThrow("The kernel has not answered");
   vi.advanceTimersByTime(20_000);
   await refusal;
   for (const message of [null, "x", {}, { type: "rows", id: "other" }, { type: "rows", id: idOf(host, 0) }]) {

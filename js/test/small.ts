@@ -77,8 +77,8 @@ export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene
     notices: ["1 record is unknown"],
     foot: { words: "", told: "" },
     bill: {
-      cost: "$1.50 and more",
-      sentence: "Cost by the file's usage: USD 1.50, and more that is not known",
+      cost: "at least $1.50",
+      sentence: "Cost by the file's usage: at least USD 1.50; the price of some requests is unknown",
       columns: ["", "requests", "tokens", "USD"],
       rows: [
         ["input", "2", "3,000", "1.5000"],

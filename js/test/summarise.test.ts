@@ -336,7 +336,7 @@ test("a kernel that stopped answering is reported, and asked again on request", 
     throw new Error("gone");
   };
   find("summary-write").click();
-  await says("Python has not answered");
+  await says("The kernel has not answered");
   host.send = send;
   find("writing-again").click();
   await settle();

@@ -117,8 +117,8 @@ test("a compaction's button moves to the moment right before it and shows what w
   const host = await open({ _scene: { ...wire, boundaries } });
   const button = [...document.querySelectorAll<HTMLButtonElement>(".ci-mark")];
   expect(button.map(entry => entry.getAttribute("aria-label"))).toEqual([
-    "◆1 · turn 1 · look at it",
-    "◇1 · turn 1 · look at it",
+    "Show ◆1 · turn 1",
+    "Show ◇1 · turn 1",
   ]);
   expect(button[0]?.getAttribute("aria-pressed")).toBe("false");
   button[0]?.click();

@@ -49,7 +49,7 @@ def test_a_document_finds_its_facts_too(page: Page, lab: Lab, watch: Watch) -> N
     expect(fact).to_be_focused()
     page.keyboard.press("Enter")
     page.get_by_test_id("became").filter(has_text="by this plan").click()
-    expect(page.get_by_role("region", name="Would have kept it")).to_contain_text("Keeps it")
+    expect(page.get_by_role("region", name="Keeps it")).to_contain_text("Keeps it")
     page.get_by_test_id("story-fix").first.get_by_role("button").click()
     expect(page.get_by_test_id("cause")).to_contain_text("It stays as it is")
     assert watch.strangers(lab) == []

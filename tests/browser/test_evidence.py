@@ -151,4 +151,4 @@ def test_the_box_of_the_next_finding_is_at_its_own_words_and_copy_says_so(
         box = page.get_by_test_id("evidence").first.locator("p")
         assert box.evaluate(IS_IN_BOX), rule
     page.get_by_role("button", name="copy words for /compact").click()
-    expect(page.get_by_role("button", name="copied").or_(page.get_by_text("may not copy"))).to_be_visible()
+    expect(page.get_by_role("button", name="copied").or_(page.get_by_text("blocked copying"))).to_be_visible()

@@ -60,7 +60,7 @@ def test_a_lost_path_is_found_told_and_kept_by_one_click_and_undo_takes_it_back(
     expect(became.nth(0)).to_contain_text("absent in ◆1")
     expect(became.nth(0)).to_contain_text("by the file")
     became.filter(has_text="by this plan").click()
-    expect(page.get_by_role("region", name="Would have kept it")).to_contain_text("Keeps it")
+    expect(page.get_by_role("region", name="Keeps it")).to_contain_text("Keeps it")
     expect(page.get_by_test_id("cause")).to_contain_text("Absent.")
 
     fix = page.get_by_test_id("story-fix").first

@@ -37,7 +37,7 @@ def write_session(path: Path) -> Path:
 
 
 def buttons(page: Page) -> Locator:
-    return page.get_by_test_id("compactions").get_by_role("button", name=re.compile("look at it$"))
+    return page.get_by_test_id("compactions").get_by_role("button", name=re.compile("^Show ◆"))
 
 
 def test_each_compaction_in_turn_leaves_every_number_as_it_was(

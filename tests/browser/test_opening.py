@@ -116,7 +116,7 @@ def test_W2_8_the_sentence_says_the_blocks_and_tokens_of_the_plan(
 
 def test_W2_9_each_compaction_is_a_button_that_shows_it(page: Page, opened: Workbench) -> None:
     marks = page.get_by_test_id("compactions")
-    buttons = marks.get_by_role("button", name=re.compile("look at it$"))
+    buttons = marks.get_by_role("button", name=re.compile("^Show [◆◇]"))
     expect(buttons).to_have_count(2)
     whole, micro = buttons.first, buttons.nth(1)
     expect(whole).to_have_text(re.compile(r"^◆1 · turn 15 · auto · 158\.3k → 18\.6k$"))

@@ -244,7 +244,7 @@ def test_what_is_no_transcript_is_refused_by_all_with_short_reasons(name: str) -
     ],
 )
 def test_a_transcript_in_which_nobody_speaks_is_recognised_and_named_empty(name: str, empty: Any) -> None:
-    with pytest.raises(EmptySession, match=f"x was recognised as {name}, but it holds no turn"):
+    with pytest.raises(EmptySession, match=f"x was recognised as {name}, but it holds no message"):
         read_session(dump(empty), "x", format=name)
 
 

@@ -150,7 +150,7 @@ def describe_bill(ledger: Ledger) -> BillPayload:
     >>> from inspector import count_tokens, open_demo
     >>> bill = describe_bill(count_tokens(open_demo()))
     >>> bill.cost, bill.sentence
-    ('$11.91 and more', "Cost by the file's usage: USD 11.91, and more that is not known")
+    ('at least $11.91', "Cost by the file's usage: at least USD 11.91; the price of some requests is unknown")
     """
     bill = find_bill(ledger)
     rows = [
@@ -168,7 +168,7 @@ def describe_bill(ledger: Ledger) -> BillPayload:
         cost = f"{'$' if bill.currency == 'USD' else f'{bill.currency} '}{amount}"
         total = f"{bill.currency} {amount}"
         if bill.has_unknown:
-            cost, total = f"{cost} and more", f"{total}, and more that is not known"
+            cost, total = f"at least {cost}", f"at least {total}; the price of some requests is unknown"
     sentence = f"Cost by the file's usage: {total}"
     columns = ["", "requests", "tokens", bill.currency]
     notes = " ".join(bill.notes) if rows else ""

@@ -32,7 +32,7 @@ BY_REPORTED = BY_END - 1
 _KNOB = re.compile(r"\{(\w+)\}")
 _OTHERS = {
     BY_PIN: ("pins", "Pinned blocks stay as they are; pins override the rules."),
-    BY_PAIR: ("pairs", "A call and its output share one fate, so the other half follows."),
+    BY_PAIR: ("pairs", "A call and its output are treated alike, so the other half follows."),
     BY_END: ("reasoning at the end", "The call after it was removed, and no message may end with reasoning."),
     BY_BOUND: ("bound reasoning", "The model refuses reasoning whose prefix was edited, so it goes too."),
     BY_WITHHELD: ("no reasoning", "This harness sends no reasoning."),

@@ -13,9 +13,9 @@ from ...session.queries import is_summary
 from ...session.session import Session
 from ...tokens.models import SYNTHETIC, model_of
 
-BY_MODEL = "A model writes the summary, not the same each time."
-AGAIN = "no: a model writes it, and the same history may give another one"
-UNTRUSTED = "untrusted: a model's words about others' words, shown as text and never followed"
+BY_MODEL = "Not deterministic: a model writes the summary."
+AGAIN = "no: a model writes it, and the same history may give another summary"
+UNTRUSTED = "untrusted: written by a model from the transcript, shown as text and never followed"
 DERIVED = "user content: it may repeat anything that was said or read before it"
 
 
@@ -38,7 +38,7 @@ def is_recorded_text(plan: Plan) -> bool:
 
 def describe_downstream(summary: str) -> str:
     """Describe the consequence of following the summary with this id."""
-    return f"of the summary at {summary}; a model wrote it, the same history may give another"
+    return f"of the summary at {summary}, which a model wrote"
 
 
 def describe_origin(entry: Entry) -> str:

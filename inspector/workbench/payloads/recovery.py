@@ -165,7 +165,7 @@ def _replay_nodes(run: Run, events: Sequence[AuditEvent], refused_again: bool) -
             "compaction" if is_complete else "failed", name, went if is_complete else "", usage
         )
     if surfaced:
-        yield RecoveryNode("failed", "the error surfaces", "Nothing is tried again.", "")
+        yield RecoveryNode("failed", "error shown to the user", "Nothing is tried again.", "")
     elif refused_again:
         yield RecoveryNode("failed", "retry", "Refused again.", "")
     elif done is not None and done.kind == "completed" and run.sent[step]:

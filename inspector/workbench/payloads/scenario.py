@@ -228,4 +228,4 @@ def _say_unusable(run: Run, names: set[str]) -> str:
         return f"{title} compacts without asking the user, and has no compaction tool to switch off."
     if "tool" in names:
         return f"{title} has no compaction tool to switch off."
-    return f"{title} asks nobody." if "user" in names else ""
+    return f"{title} compacts without asking the user." if "user" in names else ""

@@ -62,7 +62,7 @@ export class StateHost implements Host {
   line: Line | undefined;
   linkTo?: (ref: string) => string;
   readonly silence =
-    "There is no answer yet: what was asked before is still being done. Ask again in a moment.";
+    "The last request is still being worked on. Try again in a moment.";
   private readonly traits = blankTraits();
   private readonly listeners = new Map<string, Set<Listener>>();
   private dirty: ChangedTraits = {};

@@ -22,7 +22,7 @@ export type Call = (
 
 export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
-const GONE = "The Jupyter server does not answer. It is asked again; nothing is lost.";
+const GONE = "The Jupyter server does not answer. Trying again; your changes are kept.";
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
 const GRACE = 50;

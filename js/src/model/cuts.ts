@@ -109,7 +109,7 @@ export const isLegal = (scene: Scene, place: number): boolean => scene.placeLega
 export const whyNot = (scene: Scene, place: number): string => {
   if (isLegal(scene, place)) return "";
   return (
-    scene.reasons[scene.placeReason[place] as number]?.sentence ?? "Python gave no reason for this place."
+    scene.reasons[scene.placeReason[place] as number]?.sentence ?? "The cut cannot be placed here."
   );
 };
 

@@ -118,7 +118,7 @@ const QUICK = new Set<keyof Questions>([
   ...(["rows", "body", "summary", "search", "settings_file", "plans", "lesson"] as const),
   ...(["context", "policies", "writing", "unsummarise", "code"] as const),
 ]);
-const SILENCE = "Python has not answered. The kernel may be busy or gone; run the cell again if it is.";
+const SILENCE = "The kernel has not answered: it may be busy. If it has stopped, run the cell again.";
 
 export class Requests {
   private readonly waiting = new Map<string, Waiting>();

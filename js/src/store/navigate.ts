@@ -113,7 +113,7 @@ export const makeFinding = (store: Store, actions: Actions, say: (words: string)
       const ref = refOf(store.viewState.scene, row);
       const link = host.linkTo?.(ref);
       const text = link ?? `wb.block = ${JSON.stringify(ref)}`;
-      if (!(await copyText(text))) return `This page may not copy. ${text}`;
+      if (!(await copyText(text))) return `The browser blocked copying: ${text}`;
       return link === undefined ? `Copied: ${text}` : `Copied a link to ${ref}`;
     },
     dispose: () => clearTimeout(timer),

@@ -14,7 +14,7 @@ import { type Edit, UndoHistory } from "./undo";
 import type { Part, ViewState } from "./view";
 
 const PATIENCE = 4000;
-const SILENCE = "Python has not answered yet. If the kernel is gone, run the cell again.";
+const SILENCE = "The kernel has not answered yet. If it has stopped, run the cell again.";
 
 /** Elements that the layout shows in addition to the panels. */
 export interface Screen {

@@ -20,7 +20,7 @@ export const Copy = ({ text, words = "Copy", kind = "ci-link", title, testid, an
     return () => clearTimeout(timer);
   }, [message]);
   const copy = async () => {
-    const result = (await copyText(text())) ? "Copied" : "This page may not copy";
+    const result = (await copyText(text())) ? "Copied" : "The browser blocked copying";
     setMessage(result);
     announce?.(result);
   };

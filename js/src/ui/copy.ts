@@ -20,7 +20,7 @@ export const makeCopy = (
   const button = h("button", { class: kind }, words);
   listen(button, "click", async () => {
     const [text, message] = textOf();
-    setText(button, (await copyText(text)) ? message : "This page may not copy");
+    setText(button, (await copyText(text)) ? message : "The browser blocked copying");
     setTimeout(() => setText(button, words), 1600);
   });
   return button;

@@ -47,4 +47,4 @@ export const showProblem = (sentence: string): HTMLElement =>
   h("p", { class: "ci-bad", role: "alert" }, sentence);
 
 export const showWaiting = (what: string): HTMLElement =>
-  h("p", { class: "ci-quiet" }, `Asking Python for ${what} …`);
+  h("p", { class: "ci-quiet" }, `Loading ${what} …`);

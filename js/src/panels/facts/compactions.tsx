@@ -156,7 +156,7 @@ const Table = ({ viewState, actions }: PanelProps) => {
             </th>
             <th scope="col">before → after</th>
             <th scope="col" class="ci-cp-wide">
-              taken
+              removed
             </th>
             <th scope="col">harm</th>
             {kinds.map(([name, , counted]) => (

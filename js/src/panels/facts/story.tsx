@@ -76,7 +76,7 @@ export const Story = ({ story, isStale, isWaiting, actions, isPage, onFix, onJud
           {[story.searched, ...story.because.map(({ text }) => text)].join(" ")}
         </p>
         {(story.fixes.length > 0 || story.fixesNote) && (
-          <section class="ci-st-fixes" aria-label="Would have kept it">
+          <section class="ci-st-fixes" aria-label={story.fixesTitle}>
             <h4>
               <span>
                 {story.fixesTitle} ·{" "}

@@ -22,7 +22,7 @@ export const makeCompactions = (actions: Actions) => {
       const looks = (currentTarget as Element).getAttribute("aria-pressed") === "true";
       actions.lookAt(looks ? "plan" : mark.look, looks ? undefined : mark.at);
     };
-    return h("button", { ...look, "aria-label": `${mark.name} · look at it`, onclick }, words);
+    return h("button", { ...look, "aria-label": `Show ${mark.name}`, onclick }, words);
   };
 
   const press = ({ look }: ViewState) => {

@@ -68,7 +68,7 @@ const Replay = ({ viewState, actions }: PanelProps) => {
   const spot = run && spotIn(run, hand);
   const move = (to: Spot) => run !== null && setHand({ run, spot: to });
   const status = isWaiting
-    ? `replaying…${isSlow ? " Python has not answered yet." : ""}`
+    ? `replaying…${isSlow ? " There is no answer yet." : ""}`
     : run !== null && sayStatus(run);
   const onKeyDown = (event: KeyboardEvent) => {
     const way = ({ ",": -1, ".": 1 } as const)[event.key as ","];
@@ -94,7 +94,7 @@ const Replay = ({ viewState, actions }: PanelProps) => {
         </p>
         {needsKernel === "" && (
           <button class="ci-link" onClick={() => ask(false)}>
-            put away
+            close
           </button>
         )}
       </div>

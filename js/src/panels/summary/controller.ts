@@ -11,7 +11,7 @@ const PAUSE = 250;
 /** The number of characters fetched at once. */
 const PAGE = 20_000;
 const GONE =
-  "The summary is no longer being written: Python was restarted, or the writing was stopped in another view. Nothing was kept.";
+  "The summary is no longer being written: the kernel was restarted, or the writing was stopped in another view. Nothing was saved.";
 
 export interface SummaryFields {
   by: Writer;

@@ -392,7 +392,7 @@ const sayStanding = (plan: Plan): string => {
 };
 
 const waitFor = (by: Writer): string =>
-  by === "model" ? "Putting together and counting what would be sent …" : "Asking Python …";
+  by === "model" ? "Putting together and counting what would be sent …" : "Asking the kernel …";
 
 /** "Send 41.2k tokens to api.anthropic.com, at most $0.43". */
 const saySend = ({ tokens, host, price }: SendingReply): string =>
