@@ -359,7 +359,8 @@ def test_the_next_request_has_the_total_of_the_page_whatever_was_redacted(
 
 def test_the_page_lists_what_every_policy_would_leave(model: WorkbenchModel, made: page.Page) -> None:
     """Each result is that of a plan which is made for it here, with the policy's own cut."""
-    told = unpack_page(made.html)[0]["told"]
+    held, _ = unpack_page(made.html)
+    told, moment = held["told"], model.session.at(held["wanted"]["at"])
     listed = [
         item["name"]
         for group in told["policies"]["groups"]
@@ -370,4 +371,4 @@ def test_the_page_lists_what_every_policy_would_leave(model: WorkbenchModel, mad
     assert sorted(results) == sorted(listed)
     assert len(listed) >= 30
     for name in ("claude-code", "flue", "codex", "keep-recent-turns", "openhands"):
-        assert results[name] == make_plan(model.session, model.ledger, name).after
+        assert results[name] == make_plan(moment, model.ledger, name, window=model.window).after

@@ -67,7 +67,7 @@ def test_a_saved_plan_and_a_page_have_it_too(model: WorkbenchModel, tmp_path: Pa
     saved = pack_plan(model.plan)
     assert choose_saved(saved, model.session, "a plan")["since"] == model.inputs["since"]
     page, _ = unpack_page(export_html(model, tmp_path / "page.html").path.read_text("utf-8"))
-    drawn = page["plans"]["flue"]["drawn"]
+    drawn = page["plan"]["drawn"]
     assert read_at(drawn["since"], 0) == read_at(drawn["since"], 1) == model.plan.table.since
 
 

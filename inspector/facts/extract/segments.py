@@ -125,7 +125,9 @@ class _BlockReader(NamedTuple):
                 own_sort = sort if own else SORT_OF.get(speaker, sort)
                 text = block.text[start:end]
                 named = _read_words(text, start, way) if own_sort == TYPED else []
-                yield TextSegment(position, at, start, own_sort, text, base if own else None, way), named
+                for inner, part in (_read_streams(text) if own else []) or [(0, text)]:
+                    where = position, at, start + inner
+                    yield TextSegment(*where, own_sort, part, base if own else None, way), named
         elif block.kind == "text" and is_user and words != SUMMARY:
             for start, end, speaker, way in find_speech(entry, block):
                 text = block.text[start:end]
@@ -135,6 +137,34 @@ class _BlockReader(NamedTuple):
         elif block.kind in ("text", "reasoning", "document") and block.text:
             sort = CONTENT if block.kind == "document" and words in (TYPED, HARNESS) else words
             yield TextSegment(position, at, 0, sort, block.text), []
+
+
+_STREAM = re.compile(r'"(?:output|stdout|stderr)":\s*"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+_ESCAPED = {"\\n": " \n", "\\r": " \r", "\\t": " \t", "\\/": " /"}
+
+
+def _read_streams(text: str) -> list[tuple[int, str]]:
+    """Return the streams of an output that a harness wraps in JSON, with their offsets; [] for plain text.
+
+    Escapes are undone at the same length, so that offsets stay what they are.
+
+    >>> _read_streams('{"output": "ok\\\\n", "metadata": {"exit_code": 0}}')
+    [(12, 'ok \\n')]
+    """
+    if not text.startswith("{") or not text.rstrip().endswith("}"):
+        return []
+    return [(match.start(1), _ESCAPE.sub(_undo, match[1])) for match in _STREAM.finditer(text)]
+
+
+def _undo(match: re.Match[str]) -> str:
+    """Return the character of an escape, and blanks on the side where no word is."""
+    escape, before = match[0], match.string[max(0, match.start() - 1) : match.start()]
+    if escape == '\\"':
+        return ' "' if not before or before.isspace() or before in "([{=:" else '" '
+    if match[1]:
+        return chr(int(match[1], 16)).rjust(len(escape))
+    return _ESCAPED.get(escape, escape)
 
 
 def _read_words(text: str, start: int, way: str) -> list[Named]:

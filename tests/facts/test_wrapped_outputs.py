@@ -1,0 +1,59 @@
+"""Outputs that a harness wraps in JSON: facts are those of what the command printed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from inspector import read_session
+
+
+def rollout(output: str) -> str:
+    """A Codex rollout with one command and its output."""
+    items: list[dict[str, Any]] = [
+        {
+            "type": "message",
+            "role": "user",
+            "content": [{"type": "input_text", "text": "Apply the manifest."}],
+        },
+        {
+            "type": "function_call",
+            "name": "shell",
+            "arguments": json.dumps({"command": ["kubectl", "apply", "-f", "k8s/node.yaml"]}),
+            "call_id": "c1",
+        },
+        {"type": "function_call_output", "call_id": "c1", "output": output},
+    ]
+    rows = [
+        {"timestamp": "2026-03-01T10:00:00Z", "type": "session_meta", "payload": {"id": "s", "cwd": "/w"}}
+    ]
+    rows += [
+        {"timestamp": "2026-03-01T10:00:01Z", "type": "response_item", "payload": item} for item in items
+    ]
+    return "\n".join(map(json.dumps, rows))
+
+
+PRINTED = '\u2502 Error: no matches for kind "Node" in version "v1"\nworkers = 12\n'
+
+
+@pytest.mark.parametrize("spaces", [(",", ":"), (", ", ": ")])
+def test_facts_of_a_wrapped_output_are_those_of_the_plain_one(spaces: tuple[str, str]) -> None:
+    wrapped = json.dumps(
+        {"output": PRINTED, "metadata": {"exit_code": 1, "duration_seconds": 0.4}}, separators=spaces
+    )
+    plain, inner = (
+        read_session(rollout(text)).facts.to_dicts()
+        for text in ("Exit code: 1\nOutput:\n" + PRINTED, wrapped)
+    )
+    kinds = ("error", "number")
+    expected = {(fact["kind"], fact["form"]) for fact in plain if fact["kind"] in kinds}
+    assert expected
+    assert {(fact["kind"], fact["form"]) for fact in inner if fact["kind"] in kinds} == expected
+
+
+def test_the_text_of_a_wrapped_output_stays_what_the_model_was_sent() -> None:
+    wrapped = json.dumps({"output": PRINTED, "metadata": {"exit_code": 1}})
+    session = read_session(rollout(wrapped))
+    assert [block.text for entry in session.entries for block in entry.blocks][-1] == wrapped
