@@ -200,11 +200,27 @@ def explain_question(session: Session, question: str) -> str:
     'The file offsets.py'
     """
     traced = [trace[question] for trace in trace_recorded(session)]
-    if traced:
-        return max(traced, key=_harm).why()
     matches = ask_facts(session, question)
+    if traced:
+        return max(_reached(traced, matches), key=_harm).why()
     where = f" It was last said in turn {matches[0].turn}." if matches.said else ""
     return f"This session records no compaction.{where}" if where else f"{matches!r}"
+
+
+def _reached(traced: Sequence[TracedFact], matches: FactMatches) -> Sequence[TracedFact]:
+    """Leave out compactions before the words were said; their nearest lines are about something else."""
+    closest = [match for match in matches if match.share == matches[0].share]
+    if not matches.said:
+        return traced
+    entry = next((match for match in closest if match.by == "user"), closest[0]).ref.entry
+    after = [one for one in traced if one.fact.kind != "text" or _has(one.scene.session, entry)]
+    return after or traced
+
+
+def _has(session: Session, entry: str) -> bool:
+    """Whether an entry is on the path of a session."""
+    index = session.index.get(entry)
+    return index is not None and int(session.path_index[index]) >= 0
 
 
 def _harm(traced: TracedFact) -> tuple[bool, bool, int]:

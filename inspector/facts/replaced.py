@@ -43,14 +43,14 @@ _FILLED = r"(?:(?:now|still|about|exactly|at|set to|only|actually|just|going to 
 _REST = r"(?P<rest>[^,;(\n]*)(?:[,;(].*)?"
 _STATES = re.compile(
     r"(?i)^(?:[^:=\n]{0,40}:\s+(?=(?:the|our|my|your)\b))?(?P<subject>[^.?!:=\n]{2,60}?)\s*(?:\b(?:is|are|was|were|becomes?"
-    rf"|(?:should|will|must) (?:now )?be|has to be|stays? at)\b|=)\s*{_FILLED}{_VALUE}{_REST}$"
+    rf"|(?:should|will|must) (?:now )?be|has to be|stays? at)\b|=|:\s)\s*{_FILLED}{_VALUE}{_REST}$"
 )
 _CHANGES = re.compile(
-    r"(?i)\b(?:set|change|raise|lower|increase|decrease|reduce|extend|bump|update|move|switch|make|put)\s+"
+    r"(?i)\b(?:set|change|raise|lower|increase|decrease|reduce|extend|bump|update|move|switch|make|put|limit|cap)\s+"
     rf"(?P<subject>[^.?!:=\n]{{2,60}}?)\s+(?:from \S+ )?(?:to|=)\s+{_FILLED}{_VALUE}{_REST}$"
 )
 _TAKES = re.compile(
-    r"(?i)\b(?:use|take|go with|(?:make|set|keep) (?:it|that|this|them)(?: to| at)?"
+    r"(?i)\b(?:use|take|go with|(?:make|set|keep) (?:it|that|this|them|(?:the|its) \w+(?: \w+)?)(?: to| at)?"
     r"|(?:it|that|this) (?:should|must) be)"
     rf"\s+{_VALUE}(?:,?\s(?:instead|now|please|then))*\W*$"
 )
@@ -58,7 +58,8 @@ _CORRECTS = re.compile(r"(?i)^(?:correction|actually|sorry|no|wait)\b|\binstead\
 """A sentence that may be about the user's message before it: "no, make that 45 seconds instead"."""
 _OLD = _VALUE.replace("value", "old")
 _NOT_THE_OLD = re.compile(
-    rf"(?i){_VALUE},? (?:instead of|rather than|(?:and )?not) (?:(?:the|on|at|in|from) )*{_OLD}"
+    rf"(?i){_VALUE}(?P<of>(?: [a-z]+){{0,2}}),? (?:instead of|rather than|(?:and )?not)"
+    rf" (?:(?:the|on|at|in|from) )*{_OLD}(?P<other>(?: [a-z]+)?)"
 )
 _JOINTS = re.compile(r"[;,]\s+(?:(?:and|but|then)\s+)?|\s+(?:and|but|then)\s+")
 _LEAD = re.compile(r"(?i)^(?:correction|update|actually|note|sorry|no|ok(?:ay)?|wait|ps)\b[:,.!\s]*")
@@ -135,6 +136,8 @@ def read_statement(words: str) -> tuple[tuple[str, ...], str] | None:
     if len(words) > _MOST or words.endswith("?"):
         return None
     words = _LEAD.sub("", words)
+    if match := _NOT_THE_OLD.search(words):
+        words = words[: match.end("value")] + words[match.end("old") :]
     changes = not {"to", "="}.isdisjoint(words.lower().split())
     for pattern in (_CHANGES, _STATES) if changes else (_STATES,):
         match = pattern.search(words)
@@ -164,6 +167,8 @@ def read_taken(words: str, before: str) -> tuple[str, str] | None:
     (('8 mb', '12 mb'), None)
     >>> read_taken("Correction: it starts on 2021-04-01, not 2021-01-01.", "")
     ('2021-01-01', '2021-04-01')
+    >>> read_taken("Make it 7 retries instead of 5.", ""), read_taken("Add 3 menus instead of 5 files.", "")
+    (('5', '7'), None)
     """
     if words.endswith("?"):
         return None
@@ -172,6 +177,8 @@ def read_taken(words: str, before: str) -> tuple[str, str] | None:
         if _DIGITS.fullmatch(gone):  # "45 seconds, not 30"
             gone = _DIGITS.sub(gone, new, count=1)
         alike = _DIGITS.sub("", new) == _DIGITS.sub("", gone) and any(map(str.isdigit, new))
+        if match["of"] and match["other"] not in ("", match["of"]):
+            return None  # "3 buttons instead of 2 menus"
         return (gone, new) if alike and new != gone else None
     match = _TAKES.search(words)
     before = "" if before.endswith("?") else before

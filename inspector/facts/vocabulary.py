@@ -163,8 +163,12 @@ def stem(word: str) -> str:
 
     >>> stem("documented") == stem("documents") == stem("document"), stem("wrote") == stem("writing")
     (True, True)
+    >>> stem("1000"), stem("v2.11")
+    ('1000', 'v2.11')
     """
     word = word.lower().replace("’", "'").removesuffix("'s").replace("'", "")
+    if not word.isalpha() and any(map(str.isdigit, word)):
+        return word  # 1000 is no form of 100
     word = _IRREGULAR.get(word, word)
     for _ in range(3):
         for ending, put in _ENDINGS:
