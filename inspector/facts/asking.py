@@ -22,9 +22,12 @@ from .facts import Fact, spell_fact
 from .line_search import LineMatch, find_lines
 from .outcomes import WORST_FIRST
 from .remaining import Remaining
+from .terms import read_terms
 from .trace import trace_recorded
 from .traced import TracedFact
 
+_PLAIN = 0.9
+"""The share that is left of a line without negation if the question has one."""
 _LEAST = 0.34
 """The least share of a question's weight that makes a line an answer."""
 _MOST_OUTPUT = 16_000_000
@@ -133,10 +136,18 @@ def ask_facts(session: Session, question: str, most: int = 5) -> FactMatches:
     result = [_match_fact(session, fact) for fact in _find_named(session, question)][:most]
     seen_refs = {item.ref for item in result}
     lines = [line for line in find_lines(_everything(session), question, most) if line.ref not in seen_refs]
+    if _negates(question):
+        shares = [line.share * (1 if _negates(line.text) else _PLAIN) for line in lines]
+        lines = [line._replace(share=share) for line, share in zip(lines, shares, strict=True)]
+        lines.sort(key=lambda line: -line.share)
     close = [line for line in lines if line.share >= _LEAST]
     nearest = close if close or result else lines[:_NEAREST]
     result += [_match_line(session, line) for line in nearest[: most - len(result)]]
     return FactMatches(question, tuple(result))
+
+
+def _negates(words: str) -> bool:
+    return any(term.sort == "negation" for term in read_terms(words))
 
 
 def _find_named(session: Session, question: str) -> Iterator[Fact]:

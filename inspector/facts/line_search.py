@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import chain
 from math import log
 from string import ascii_letters
@@ -19,8 +19,6 @@ from .vocabulary import NUMERALS, is_alike, stem
 
 _MOST_BLOCKS, _MOST_CHARACTERS, _LONGEST = 8, 200_000, 400
 """How many blocks are read for a question, how much of each, and how much of a line is shown."""
-_PLAIN = 0.9
-"""The share that is left of a line without negation if the question has one."""
 
 
 class LineMatch(NamedTuple):
@@ -60,7 +58,6 @@ def find_lines(
     asked = read_terms(question)
     subject = list({term.form: term for term in asked if is_subject(term)}.values())
     subject = subject or [term for term in asked if term.sort == "value"]
-    negates = _negates(asked)
     holders = {term: _find_holders(remaining, term) for term in subject}
     every = max(1, len(remaining.unchanged) + len(remaining.others))
     weight = {term: log(1 + every / (1 + len(holders[term]))) * _plain(term) for term in subject}
@@ -98,18 +95,12 @@ def find_lines(
             terms = read_terms(line[1][: 4 * _LONGEST])
             matching = [term for term in subject if any(is_same(term, other) for other in terms)]
             share = sum(weight[term] for term in matching) / whole
-            if negates and not _negates(terms):
-                share *= _PLAIN
             if matching and (len(result) < most or share > result[most - 1].share):
                 words = len(matching), len(subject)
                 result.append(LineMatch(ref, *line.span(1), line[1].strip()[:_LONGEST], share, words))
                 result.sort(key=lambda item: -item.share)
                 result = _without_copies(result)[:most]
     return result
-
-
-def _negates(terms: Sequence[Term]) -> bool:
-    return any(term.sort == "negation" for term in terms)
 
 
 def find_spelling(question: str, line: str) -> str:

@@ -55,7 +55,7 @@ _OPENS = re.compile(
 _CLAUSE = r"(?:^\W*|[,;:(]\s?|\b(?:and|but|so|or|then|also|please|just|yes|ok)\s)"
 """The text before an order: the beginning of a sentence or of a clause."""
 _BINDS = re.compile(
-    rf"""(?x)\b(?:must(?!\ have\b|\ be\ an?\b)|shall|never|always|ensures?|make\ sure
+    rf"""(?x)\b(?:must(?!\ have\b|\ be\ an?\b)|shall|never(?!\ mind)|always|ensures?|make\ sure
     |(?<!to\ )(?<!can\ )avoid|refrain|(?<!you\ )should
     |be\ (?:sure|careful)|remember\ to|from\ (?:now|here)\ on|going\ forward|unless|regardless|strictly
     |under\ no\ circumstances|at\ no\ (?:time|point)|hands\ off|hold\ off|off[- ]limits|off\ the\ table|no-go
@@ -76,6 +76,7 @@ _BINDS = re.compile(
     |goes|may)
     |nobody\ (?:but|may|else)|stick\ (?:to|with)|approv(?:al|e)|permission|sign-?off|by\ default
     |defaults?\ to|in\ doubt|one\ \w+\ (?:each|at\ a\ time))\b
+    |i(?:'d|\ would)\ rather\ (?:you|we)\ (?:didn't|did\ not|don't)|{_CLAUSE}stop\ (?!it|that|the)\w+ing
     |{_CLAUSE}(?:don'?t|do\ not|no\ need\ to|let's\ not|you\ don't\ have\ to)\ (?!know|think|worry|see|get\b)
     |^\W*(?:please\ )?be\ (?!able|right|back)[a-z]+\W*$|{_CLAUSE}no\ (?!(?:idea|one|longer|problem|more
     |matter|worries|way|clue|doubt|need|wait|reason|luck|errors?
@@ -90,7 +91,7 @@ _LIMITS = re.compile(
     |without\ (?:my|any|\w+ing)|(?<=\w\ )before\ (?:we|you)\ (?!\w+ed\b)|throughout
     |no\ more(?=\W*$)|per\ (?!second|minute|hour|day)|first(?=,\ then
     |\W*$))\b
-    |,\ not\ \S"""
+    |,\ not\ (?!(?:that|this|those|these|yet)\b)\S"""
 )
 """Words that limit or compare, in a report as well."""
 EACH_TIME = (
@@ -123,8 +124,10 @@ _STATES = re.compile(
 )
 """The shape of a sentence that says how things are to be: "types are plain JSON here"."""
 _WHENEVER = re.compile(
-    r"\W*(when(?:ever)?|whatever|if|before|after|once|unless|every time|each time|any ?time)\b(?! (?:this"
-    r"|that|it|these|all|everything|(?:we|i|you) (?:go|make any|do any|continue|proceed|move on))\b)"
+    r"\W*(?:(?:and|also|please)\b,?\s+)*(when(?:ever)?|whatever|if|before|after|once|unless"
+    r"|every time|each time|any ?time)\b"
+    r"(?! (?:this|that|it|these|all|everything"
+    r"|(?:we|i|you) (?:go|make any|do any|continue|proceed|move on))\b)"
     r".*?, (?!(?:it|i|we|you|they|he|she|the|this|that|there|these|my|our"
     r"|nothing|an?|no)\b)([a-z]+)"
 )
@@ -145,11 +148,27 @@ _GENERAL = re.compile(
 """A short sentence that speaks of no one thing: "red builds don't get merged"."""
 _LAST = re.compile(r".*(?:: |; | - | — |\.\.\. ?)")
 """Up to the last clause, which may be a rule by itself."""
-_FORBIDS = re.compile(r".*, (?=(?:please |so |but |and )?(?:don't|do not|never(?! \w+ed\b)) [a-z])")
-"""Up to a last clause that forbids: "that is the other board, don't flash it"."""
+_FORBIDS = re.compile(
+    r".*, (?:(?=(?:please |so |but |and )?(?:don't|do not|never(?! \w+ed\b)) [a-z])"
+    r"|but (?=(?:please )?(?:keep|leave|stay|stick|hold|if|when)\b))"
+)
+"""Up to a last clause that forbids or keeps: "that is the other board, don't flash it"."""
 _POINTS_AT = re.compile(r"\W*(?:please )?[a-z]+ (?:this|that|these|those)(?: ones?)?\W*$")
 """An order about what was just spoken of, and nothing else."""
-_PLEASE = re.compile(r"(?!yes)[\w -]{3,40},? please\W*$")
+_REASON = re.compile(
+    r"(.+?)(?:,? (?:because|since|so that|otherwise)\b|, (?:that's|that is|it's|i|we|they)(?= ))"
+)
+"""Up to the reason that follows a rule: "never force-push, that's when we lost a day"."""
+_ASIDES = re.compile(
+    r"^\W*(?:(?:(?:btw|by the way|fyi|ah|oh|hey|hm+|one more thing)[,:]?"
+    r"|(?:right|well|great|good|nice|ok)[,:])\s+(?:(?:and|but|also)\s+)?)+"
+)
+"""Words before a sentence that say nothing of it."""
+_ASKS = re.compile(
+    r"\W*(?:please )?(?:can|could|would|will) you (?:(?:please|kindly|also|just) )*(?:mind )?(?=[a-z])"
+)
+"""A polite question in place of an order."""
+_PLEASE = re.compile(r"(?!(?:yes|now|the|then|next)\b)[\w-]+ [\w -]{2,40},? please\W*$")
 _REPORTED = re.compile(
     r"""(?x)^\W*(?:i(?!\ (?:[\w'’]+\ )?(?:want|need|prefer|expect|like|would|hate|dislike|insist|demand|won't
     |like)|'d)
@@ -192,8 +211,8 @@ _SETTLES = (
 _TAKES = re.compile(
     rf"""(?x)\blet'?s\ (?:(?:just|simply|maybe|completely|rather
     |instead)\ )*{_SETTLES}\b(?!\ (?:on\ )?to\ \S+\W*$|\ it\ work)
-    |\b(?:i'd|i\ would|we'd)\ (?:\w+\ )?(?:prefer|rather|go|like\ it)\ (?!that\W*$)|\bi\ (?:prefer
-    |like)\ .*\b(?:over|more|better)\b
+    |\b(?:i'd|i\ would|we'd)\ (?:\w+\ )?(?:prefer|rather(?!\ (?:you|we)\ d)|go|like\ it)\ (?!that\W*$)
+    |\bi\ (?:prefer|like)\ .*\b(?:over|more|better)\b
     |\b(?:we|i)(?:'ll|\ will)\ (?:just\ |then\ )?(?:use|keep|go|take|stick|stay|drop|handle|do)\b
     |\bcan\ (?:also\ |just\ )*(?:drop|skip|remove|leave)
     |\b(?:decided|chose|picked|opted|settled\ on|going\ with|go\ (?:with|for|ahead\ with)|fine\ with
@@ -239,14 +258,19 @@ def mark_sentence(form: str) -> tuple[str, int]:
     >>> mark_sentence("It never worked."), mark_sentence("ok")
     (('statement', 1), ('statement', 0))
     """
-    low = _fold(form)
+    whole = _fold(form)
+    low = _ASIDES.sub("", whole)
     if _BARE.match(low):
         return STATEMENT, 0
+    if form[-1] == "?" and (asks := _ASKS.match(low)):
+        order = low[asks.end() : -1]
+        binds = opens_lasting(order) or _BINDS.match(order) is not None
+        return (CONSTRAINT, 2) if binds and _count_best(order) >= 3 else (STATEMENT, 1)
     if form[-1] in "?？" or _WONDERS.match(low) or _CODE.search(form) or _BREAKS_OFF.search(low):
         return STATEMENT, 1
     points = _count_best(low)
     points += points == 1 and _NAMED.search(form) is not None
-    if points < 5 and _TAKES.search(low):
+    if points < 5 and _TAKES.search(whole):
         return CHOICE, 2
     if points >= 2:
         return CONSTRAINT, 3 if points >= 3 else 2
@@ -258,12 +282,13 @@ def _fold(form: str) -> str:
 
 
 def _count_best(low: str) -> int:
-    """The points of a sentence or of its last clause: the larger number."""
+    """The points of a sentence, of its last clause, or of it without its reason: the largest number."""
     bound = _count_bound(low)
     points = [_count_points(low, bound)]
-    for clause in filter(None, (_LAST.match(low), _FORBIDS.match(low))):
-        last = low[clause.end() :]
-        points.append(_count_points(last, _count_bound(last) if bound else 0))
+    clauses = [low[clause.end() :] for clause in (_LAST.match(low), _FORBIDS.match(low)) if clause]
+    if reason := _REASON.match(low):
+        clauses.append(reason[1])
+    points += [_count_points(clause, _count_bound(clause) if bound else 0) for clause in clauses]
     return max(points)
 
 
@@ -273,8 +298,7 @@ def _count_bound(low: str) -> int:
 
 def _count_points(low: str, bound: int) -> int:
     """How much in a sentence, in lower case, speaks for a rule; `bound` is for its binding words."""
-    opening = _OPENS.match(low)
-    verb = opening[1] if opening else ""
+    verb = _read_verb(low)
     orders = verb in _ORDERS
     case = _WHENEVER.match(low)
     if case is not None and (case[1] != "if" or case[2] in _ORDERS):
@@ -289,6 +313,13 @@ def _count_points(low: str, bound: int) -> int:
         return points
     reported = not orders and _REPORTED.search(low) is not None and _CORRECTS.search(low) is None
     return points - 3 * reported - 5 * (_DOUBTS.search(low) is not None)
+
+
+def _read_verb(low: str) -> str:
+    """Return the verb that opens a text: "keep" of "please keep it", and of "mind keeping it short"."""
+    opening = _OPENS.match(low)
+    verb = opening[1] if opening else ""
+    return verb.removesuffix("ing") if verb.removesuffix("ing") in _ORDERS else verb
 
 
 def find_statements(text: str) -> Iterator[MarkedSentence]:
@@ -312,14 +343,12 @@ def find_statements(text: str) -> Iterator[MarkedSentence]:
 
 def opens_order(low: str) -> bool:
     """Return whether a text in lower case begins with a verb that orders one thing: "run the tests"."""
-    opening = _OPENS.match(low)
-    return opening is not None and opening[1] in _ORDERS - _LASTING - _ANSWERS
+    return _read_verb(low) in _ORDERS - _LASTING - _ANSWERS
 
 
 def opens_lasting(low: str) -> bool:
     """Return whether a text in lower case begins with a verb that says how work is done: "keep it small"."""
-    opening = _OPENS.match(low)
-    return opening is not None and opening[1] in _LASTING
+    return _read_verb(low) in _LASTING
 
 
 def find_rules(text: str) -> Iterator[Hit]:
