@@ -41,6 +41,11 @@ _TRIED_BEFORE = re.compile(
     r"(?i)\b(?:i|we)\b(?:['’]ve| have| had)?(?: already| once| also)? (?:tried|attempted)\b"
     r"|\b(?:i|we)(?:['’]ve| have)? already \w+ed\b"
 )
+_PRAISES = re.compile(
+    r"(?i)\W*(?:great|nice|perfect|awesome|excellent|brilliant|thanks?|thank you|well done|good (?:job|work)"
+    r"|(?:that |this |it )?looks? (?:good|great|fine)|(?:i )?love (?:it|this|that))\b(?!.*(?:\bbut\b|\?))"
+)
+"""A sentence that praises, and asks for nothing."""
 _VERDICT = re.compile(r"exit code -?\d+$|FAIL(?:ED)?$|Found \d+ errors?")
 """An error that says only that something failed."""
 _LAST = 3
@@ -101,7 +106,7 @@ def _find_reason(kind: str, form: str, refs: Iterable[BlockRef], session: Sessio
         return 0 if is_answered(form, refs, session) else _CHOICE if kind == "choice" else _RULE
     turns = session.turn_of
     is_last = any(turns.get(ref.entry, 0) == turns.get(session.leaf or "", 0) for ref in refs)
-    if is_last and sum(term.sort == "word" for term in read_terms(form)) > 1:
+    if is_last and not _PRAISES.match(form) and sum(term.sort == "word" for term in read_terms(form)) > 1:
         return _ASKED
     return _TRIED if _TRIED_BEFORE.search(form) else 0
 

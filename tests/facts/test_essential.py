@@ -151,3 +151,18 @@ def test_only_the_last_failing_outputs_count_but_every_failing_test() -> None:
         f"Error: number {n} is wrong" for n in (6, 7, 8)
     }
     assert essential(facts_of(early, shell("go test ./..."))) == {}
+
+
+@pytest.mark.parametrize(
+    ("last", "reason"),
+    [
+        ("Great work, the tables load much faster now.", ""),
+        ("Thanks, that reads better than before.", ""),
+        ("Looks good, but the margin of the second table is wrong.", "asked last"),
+        ("Can you look at the margin of the second table?", "asked last"),
+    ],
+)
+def test_what_a_person_said_last_is_essential_unless_it_only_praises(last: str, reason: str) -> None:
+    said = zip(("user", "assistant") * 2, ("Fix the tables.", "Done.", last, "Ok."), strict=True)
+    session = read_session([{"role": role, "content": words} for role, words in said])
+    assert [fact["essential"] for fact in session.facts.to_dicts() if fact["form"] == last] == [reason]

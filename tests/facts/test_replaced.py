@@ -42,6 +42,13 @@ OLD, NEW = "The monthly cap is $481.", "Actually, the monthly cap is now $710."
         (OLD, "Make it $710 instead of $481.", "$481"),
         (OLD, "It should be $710, not $481.", "$481"),
         ("The staging host is db-7.", "Please use db-9 rather than db-7.", "db-7"),
+        ("Cap the monthly cost to $481.", "Make it $710 a month instead of $481.", "$481"),
+        ("Upload limit: 25 MB", "Upload limit: 50 MB", "25 MB"),
+        (
+            "Alarms after more than 6 hours.",
+            "6 hours is late. Make it 4 hours.",
+            "Alarms after more than 6 hours.",
+        ),
     ],
 )
 def test_a_value_that_was_replaced_is_stale(old: str, new: str, value: str) -> None:
@@ -78,6 +85,8 @@ def test_a_rule_that_was_replaced_is_no_loss_and_the_new_one_is() -> None:
         (OLD, "Should we make it $710 instead of $481?"),
         (OLD, "$481 is not much. Should we make it $710?"),
         (OLD, "Use a script instead of $481."),
+        ("Add 2 menus.", "Add 3 buttons instead of 2 menus."),
+        ("Meet at 12:30.", "Meet at 12:45."),
         ("The API port is 8080. The admin port is 8080.", "Use 9000 instead of 8080."),
     ],
 )

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector import lint, read_session
+from inspector.facts.extract.statements import find_statements
 from inspector.facts.trace import trace_recorded
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
@@ -600,3 +601,46 @@ def test_the_place_of_an_address_marks_no_doubt() -> None:
     assert marks("Never mail oe@lab.example from here.", "constraint") == [
         "Never mail oe@lab.example from here."
     ]
+
+
+RULES = (
+    "don't push to the shared branch",
+    "never rewrite published history",
+    "keep the margins as they are",
+    "if a build takes more than 5 minutes, stop it and tell me",
+    "the importer must not run on weekdays",
+)
+FRAMES = (
+    "{}",
+    "btw {}",
+    "right, {}",
+    "ah and {}",
+    "one more thing: {}",
+    "That looks good, but {}",
+    "{}, that's when it broke last year",
+    "{}, because the others build on it",
+    "could you please make sure that {}?",
+)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("frame", FRAMES)
+def test_what_stands_around_a_rule_does_not_hide_it(frame: str, rule: str) -> None:
+    """The sentence is a rule whatever aside, reason or politeness it comes with."""
+    (fact,) = [one for one in find_statements(frame.format(rule)) if rule in one.form]
+    assert fact.kind == "constraint"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "now the second chapter please",
+        "never mind",
+        "no, not that one",
+        "Could you look at the log?",
+        "right, it never worked",
+        "ok, it failed because the disk was full",
+    ],
+)
+def test_a_request_or_a_report_in_the_same_frames_is_no_rule(words: str) -> None:
+    assert [one.kind for one in find_statements(words)] == ["statement"]

@@ -85,7 +85,9 @@ def test_the_bill_says_whether_its_sum_is_known(model: str, cost: str, known: st
 def test_a_bill_with_a_part_that_is_not_known_says_so() -> None:
     rows = Claude().say("Fix it.").reply("x", 600_000).reply("y", 600_000, "nobody-1")
     bill = describe_bill(count_tokens(read_session(dump(rows.rows))))
-    assert bill.cost.startswith("at least ") and bill.sentence.endswith("; the price of some requests is unknown")
+    assert bill.cost.startswith("at least ") and bill.sentence.endswith(
+        "; the price of some requests is unknown"
+    )
 
 
 def test_a_session_without_replies_has_no_bill() -> None:

@@ -48,8 +48,8 @@ _ERROR = re.compile(
     r"|ERROR\s+\S|Failed to \S"
     r"|(?:FAILED|--- FAIL:|FAIL:?)\s+\S|FAIL$|\(fail\) \S|[×✖✗✘] \S"
     r"|(?:[\w./@-]{1,120})\.go:\d+:\d+: \S"
-    r"|[\w.-]{1,80}_test\.go:\d+: .*\b(?:[Ee]xpected|got|want|[Uu]nexpected|[Ss]hould|must|[Ff]ail|[Ee]rror"
-    r"|[Mm]ismatch|[Mm]issing|[Ii]nvalid|not )"
+    r"|[\w.-]{1,80}_test\.go:\d+: (?:\w{1,20}: \S|.*\b(?:[Ee]xpected|got|want|[Uu]nexpected|[Ss]hould|must"
+    r"|[Ff]ail|[Ee]rror|[Mm]ismatch|[Mm]issing|[Ii]nvalid|not ))"
     r"|CONFLICT \(|Automatic merge failed|thread '[^']{1,60}' (?:\(\d+\) )?panicked at"
     r"|g?make(?:\[\d+\])?: \*\*\* |curl: \(\d+\) \S|Found [1-9]\d{0,5} errors?\b|\d+:\d+\s{1,8}error\s{1,8}\S"
 )
