@@ -46,7 +46,6 @@ OLD, NEW = "The monthly cap is $481.", "Actually, the monthly cap is now $710."
         ("Upload limit: 25 MB", "Upload limit: 50 MB", "25 MB"),
         (
             "Alarms after more than 6 hours.",
-            "6 hours is late. Make it 4 hours.",
             "Alarms after more than 6 hours.",
         ),
     ],
