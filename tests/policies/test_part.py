@@ -55,9 +55,9 @@ def knob(policy: Policy, kind: str, name: str) -> Any:
 @pytest.mark.parametrize(
     ("setting", "value"),
     [
-        ("trigger.reserve_tokens", 16_384),  # FLUE §3
-        ("keep-recent-tokens.tokens", 20_000),  # FLUE §3
-        ("summarise-older.share", 0.8),  # FLUE §7: of the reserve, at most 16,000 tokens
+        ("trigger.reserve_tokens", 16_384),  # FLUE §5
+        ("keep-recent-tokens.tokens", 20_000),  # FLUE §5
+        ("summarise-older.share", 0.8),  # FLUE §10.3: of the reserve, at most 16,000 tokens
         ("summarise-older.prefix_share", 0.5),
         ("summarise-older.cap", 16_000),
         ("keep-root.messages", 1),  # TIERED §3

@@ -88,7 +88,7 @@ def test_S1_5_without_its_tool_a_harness_has_nothing_that_compacts() -> None:
                 "budget-outputs.characters": 40_000,
             },
         ),
-        ("flue", {"trigger.reserve_tokens": 16_384, "keep-recent-tokens.tokens": 20_000}),  # FLUE §3
+        ("flue", {"trigger.reserve_tokens": 16_384, "keep-recent-tokens.tokens": 20_000}),  # FLUE §5
         ("flue-2", {"trigger.reserve_tokens": 20_000, "keep-recent-tokens.tokens": 8_000}),  # FLUE §13.1
         ("pi", {"trigger.reserve_tokens": 16_384, "keep-recent-tokens.tokens": 20_000}),  # FLUE §13.2
         (

@@ -1,6 +1,6 @@
 """The figures of a Claude Code file, from its rows.
 
-The rules, as CLAUDE §3, §5.1 and §9 and the notes D2 to D12 and D20 of TRUTH have them:
+The rules, as CLAUDE §3, §5.1 and §9 have them:
 
 - A reply is several rows with one `message.id`; its usage is that of the row that tells the most output, and
   counts once, for the conversation before a sub-agent that was shown it.
@@ -32,7 +32,7 @@ from .figures import Figures, Request, count_words, whole, write_bill
 
 Row = dict[str, Any]
 _COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-# What harnesses write in the user's name, up to its end tag if there is one: CLAUDE §3 and TRUTH D2.
+# What harnesses write in the user's name, up to its end tag if there is one: CLAUDE §3.
 _NOT_TYPED = re.compile(
     r"\s*(?:<(task-notification|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
     r"|command-(?:name|message|args|contents)|system-reminder|user-prompt-submit-hook|teammate-message"

@@ -249,7 +249,7 @@ def test_what_is_clipped_ends_with_a_whole_word(words: list[str], limit: int) ->
 
 
 def test_nothing_is_quoted_that_was_not_said() -> None:
-    """Long words of a user, cut for want of room, stay words of the user's (PEERS §2 H)."""
+    """Long words of a user, cut for want of room, stay words of the user's (PEERS §2 I)."""
     said = " ".join(f"step {at}: mend src/module_{at}.py, issue #{4100 + at}," for at in range(60))
     session = build(user(said), say(f"Ran it: {said}"), user(f"Go on. {said}"), say(f"Then {said}"))
     text = write(session, 2_000)

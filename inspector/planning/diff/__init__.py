@@ -2,5 +2,5 @@
 
 The law, for any two contexts: `patch_context(a, diff_contexts(a, b)) == b`. The idea of a diff as frozen
 values is
-sqlglot's, the law is nbdime's (STYLE §2.1, §2.6).
+sqlglot's, the law is nbdime's.
 """
