@@ -62,7 +62,6 @@ _RENAMED = {
     "check": "lint",
     "check_checkpoint": "summaries.check_summary",
     "from_text": "checkpoint_from_text",
-    "manifest_context": "summaries.stored_context",
     "open_bundled": "open_demo",
     "save_transition": "save_compaction",
     "write_up": "summarise",

@@ -121,14 +121,6 @@ BY_NONE, BY_PIN, BY_PAIR, BY_BOUND, BY_WITHHELD, BY_END = -1, -2, -3, -4, -5, -6
 """The decider of a block that no rule decided: none, a pin, the other half of its call/output pair, the model
 (it refuses reasoning after an edit), the harness (it sends no reasoning, S0-25), or the provider (it refuses
 an assistant message that ends with reasoning)."""
-DECIDERS = {
-    BY_NONE: "nothing",
-    BY_PIN: "pin",
-    BY_PAIR: "pair",
-    BY_BOUND: "bound",
-    BY_WITHHELD: "withheld",
-    BY_END: "end",
-}
 DECIDED_BY = {
     BY_NONE: "no rule",
     BY_PIN: "a pin",

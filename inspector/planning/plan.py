@@ -41,7 +41,7 @@ from ..tokens.recorded_sizes import ContextSize, find_recorded_sizes
 from ..tokens.rows import SECTIONS
 from .as_recorded import find_recorded
 from .cut_table import CutTable, begin_at, find_edited_place
-from .fates import DECIDERS, SideFates, find_lost, find_pinned, weigh_side
+from .fates import SideFates, find_lost, find_pinned, weigh_side
 from .kept_prefix import KeptPrefix, find_prefix
 from .left_outside import leave_parts, weigh_more
 from .notice import PlacedNotice
@@ -544,11 +544,6 @@ class Plan(Framed, Drawable):
     def notes(self) -> tuple[str, ...]:
         """Sentences about this plan that the user should know."""
         return tuple(ask("notes", self))
-
-    def rule_of(self, row: int) -> str:
-        """The decider of the live block `row`: a rule's kind, pin, pair, bound, withheld or nothing."""
-        code = int(self.outcome.rule[row])
-        return self.policy.rules[code].kind if code >= 0 else DECIDERS[code]
 
     @property
     def spec_json(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..cuts import PAIRS
 from ..policies.builtin.recorded import RECORDED
-from ..policies.harness import find_double
+from ..policies.harness import describe_double
 from ..policies.open_loop import lacks_first_reasoning
 from ..policies.policy import NO_CONTRACT, Edits, Policy
 from ..policies.registry import POLICIES, configure_policy
@@ -176,7 +176,7 @@ def describe_plan(plan: Plan) -> list[str]:
         some = plural(hidden, "block", "blocks")
         notes.append(f"This harness keeps no reasoning: {some} of it in the file, none in the context.")
     if plan.policy.is_double and not refuse_context_editing(plan.session):
-        notes += [notice.sentence for notice in find_double(*[[name_entry(plan.session)]] * 2)]
+        notes.append(describe_double(name_entry(plan.session)))
     bound = int((plan.outcome.rule == BY_BOUND).sum())
     if bound:
         notes.append(

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import EditError
 from ..formats.summary_wording import shown_summary
-from ..planning.assemble import build_context, live_context
+from ..planning.assemble import build_context
 from ..planning.context import Context, Piece
 from ..planning.fates import REMAINS
 from ..planning.plan import Plan
@@ -122,22 +122,6 @@ def find_truncated(part: Plan) -> dict[str, int]:
             rows = (part.outcome.rule == code) & (part.fate == TRUNCATED)
             truncated |= remember_decisions(rule, part.table, rows)
     return truncated
-
-
-def stored_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = None) -> Context:
-    """The stored history as a plan leaves it; as it was when the plan changes only what is sent.
-
-    >>> from inspector import count_tokens, make_plan, read_session
-    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
-    >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
-    >>> context = stored_context(session, plan, Checkpoint(text="So far: src/a.py."))
-    >>> [piece.block.text for piece in context.pieces]
-    ['So far: src/a.py.']
-    """
-    part = stored_part(plan)
-    if not changes_stored(part):
-        return live_context(session, plan.ledger)
-    return build_context(session, part, checkpoint)
 
 
 def _measure_before(plan: Plan) -> tuple[int, str]:

@@ -19,7 +19,6 @@ from inspector.policies.base_rule import Rule
 from inspector.policies.builtin.claude_code_analysis import CLAUDE_CODE_ANALYSIS
 from inspector.policies.builtin.stud import STUD_DETERMINISTIC, STUD_WIKI
 from inspector.policies.core import CONTRACT
-from inspector.policies.harness import lint
 from inspector.policies.policy import Policy
 from inspector.policies.registry import add_policy, find_policy, swap_tool
 from inspector.policies.rules import add_rule
@@ -33,7 +32,6 @@ from inspector.session.session import Session
 from inspector.summaries.compaction import compact
 from inspector.summaries.record import (
     split_policy,
-    stored_context,
     stored_part,
 )
 from inspector.summaries.write import summarise
@@ -43,6 +41,7 @@ from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.scene import draw_plan
 from inspector.workbench.payloads.sections import ALL_SECTIONS
 from tests.reference.context_management import read_context_management, with_context_management
+from tests.reference.stored import stored_context
 from tests.strategies import sessions
 from tests.test_checklist_s0 import (
     asked,
@@ -127,7 +126,7 @@ def test_S0_25_S0_116_what_is_recorded_holds_none() -> None:
     assert blocks_of(sent.after)[1:] == blocks_of(session)[12:]
 
 
-def test_S0_57_with_both_surfaces_on_the_session_goes_on_and_is_planned() -> None:
+def test_S0_55_S0_57_with_both_surfaces_on_the_session_goes_on_and_is_planned() -> None:
     session = heard(12)
     run = replay(session, with_both(), ledger=count(session), window=200)
     kinds = [event.kind for event in run.events]
@@ -408,8 +407,7 @@ def test_S0_45_S0_52_with_core_active_the_request_still_carries_context_manageme
 
 def test_S0_99_core_and_wire_on_one_entry_are_told_and_the_plan_is_core_s() -> None:
     policy = with_both()
-    notices = lint(policy.name, policy.harness, policy.trigger.ratio, wire=True)
-    assert [notice.kind for notice in notices] == ["double_configured"]
+    assert policy.is_double and not STUD_WIKI.is_double
     session = heard(7)
     assert fates(stored_part(plan_of(session, policy))) == fates(plan_of(session, STUD_WIKI))
 
