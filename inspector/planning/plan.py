@@ -472,8 +472,8 @@ class Plan(Framed, Drawable):
         if self.place is None:
             return self.tiers.cuts
         table = self.tiers.cuts.with_row(self.place, self.tier.cuts)
-        written = table.lengthen(self.place, self._longer, self._longer_outside)
-        return written.correct(self.corrected, self.correction, table.summary > 0)
+        written = table.add(self.place, summary=self._longer, outside=self._longer_outside)
+        return written.add(table.summary > 0, outside=self.correction, part=self.corrected)
 
     def with_edits(self, edits: Edits) -> Plan:
         """Plan again with these edits instead of its own, by the same policy, window and reason. Raises the
