@@ -137,15 +137,17 @@ def price_spent(
     ttl: TTL = "5m",
 ) -> Bill:
     """Return the bill of `price_session` for requests that were collected before."""
-    tokens = np.array(spent.tokens, np.int64).reshape(-1, len(KINDS))
-    stated_costs = np.array(spent.stated_cost, np.float64).reshape(-1, len(KINDS) + 1)
+    requests = spent.requests
+    tokens = np.array([request.tokens for request in requests], np.int64).reshape(-1, len(KINDS))
+    stated_costs = np.array([request.stated_cost for request in requests]).reshape(-1, len(KINDS) + 1)
     is_stated = np.isfinite(stated_costs[:, -1]) & (price is None)
     money = np.where(is_stated[:, None], stated_costs, nan)
     prices: dict[str | None, Priced] = {}
     terms = _Terms(price is not None)
     sums = []
-    for model in sorted({*spent.model, *(other for other, *_ in spent.sums)}, key=str):
-        rows = np.array([other == model for other in spent.model], bool) & ~is_stated
+    models = {request.model for request in requests} | {other for other, *_ in spent.sums}
+    for model in sorted(models, key=str):
+        rows = np.array([request.model == model for request in requests], bool) & ~is_stated
         summed = [row for row in spent.sums if row[0] == model]
         if not (rows.any() or summed):
             continue
@@ -153,16 +155,17 @@ def price_spent(
         prices[model] = priced
         money[rows] = _charge(tokens[rows], priced.price).money
         for row in np.flatnonzero(rows).tolist():
-            money[row] *= terms.take(model, spent.terms[row], priced.price)
+            money[row] *= terms.take(model, requests[row].terms, priced.price)
         for _, calls, row_tokens in summed:
             name = printable(model or "unnamed model", 60)
             sums.append(Sum(name, calls, _charge(np.array([row_tokens], np.int64), priced.price, calls)))
     used = list(dict.fromkeys(priced.price for priced in prices.values() if priced.price))
     if len({price.currency for price in used}) > 1:
         raise InspectorError("one bill in several currencies: give one price for all of it as price=")
-    whose, entry = np.array(spent.whose, np.int8), np.array(spent.entry, np.int32)
+    whose = np.array([request.whose for request in requests], np.int8)
+    entry = np.array([request.entry for request in requests], np.int32)
     groups = [Charged(tokens[whose == group], money[whose == group]) for group in range(4)]
-    requests, at = _join(groups[REPLY], entry[whose == REPLY])
+    replies, at = _join(groups[REPLY], entry[whose == REPLY])
     amounts = [BillLine(SEARCHES, terms.searches, 0, terms.searches * SEARCH)] if terms.searches else []
     totals = [total for total in session.totals if total.usage.cost is not None] if price is None else []
     compared, covered = list[str](), 0
@@ -173,7 +176,7 @@ def price_spent(
     silent = _count_silent(session, spent)
     stated = f"Cost stated by the file: {int(is_stated.sum()):,} of {len(is_stated):,} requests."
     return Bill(
-        requests,
+        replies,
         groups[SUMMARY],
         len(groups[SUMMARY].tokens) + spent.more_calls,
         prices=tuple(used),
@@ -194,7 +197,7 @@ def price_spent(
         sums=tuple(sums),
         amounts=tuple(amounts),
         covered=covered,
-        split=spent.split,
+        split=any(request.split for request in requests),
         silent=silent,
     )
 
@@ -282,7 +285,7 @@ def _count_silent(session: Session, spent: Spent) -> tuple[int, int, int]:
     Replies are counted only if no reply outside the totals reports usage; a reply that was read from a local
     cache used no request. The usage of a compaction may be reported by a reply.
     """
-    entries, paid = session.entries, set(spent.entry)
+    entries, paid = session.entries, {request.entry for request in spent.requests}
     summed = {at for total in session.totals for at in covered_entries(session, total)}
     tree = session.tree
     replies = [
@@ -304,8 +307,7 @@ def _count_silent(session: Session, spent: Spent) -> tuple[int, int, int]:
         for entry in compactions
     )
     by_reply = sum(
-        entries[at].kind == "message" and whose == SUMMARY
-        for at, whose in zip(spent.entry, spent.whose, strict=True)
+        entries[request.entry].kind == "message" and request.whose == SUMMARY for request in spent.requests
     )
     return (
         0 if paid.intersection(replies) else sum(answered),
@@ -318,8 +320,9 @@ def _describe_gaps(
     spent: Spent, tokens: Longs, charged: Bools, ttl: TTL, silent: tuple[int, int, int]
 ) -> Iterator[str]:
     """Yield sentences about figures that the file does not report, and the values assumed instead."""
-    assumed = np.array(spent.is_lifetime_unknown, bool) & charged & tokens[:, 2:4].any(axis=1)
-    if assumed.any() and not spent.split:
+    split = np.array([request.split for request in spent.requests], bool)
+    assumed = ~split & charged & tokens[:, 2:4].any(axis=1)
+    if assumed.any() and not split.any():
         yield f"Cache writes are charged as {ttl} writes: the file does not report their lifetime."
     elif assumed.any():
         requests = plural(int(assumed.sum()), "request does", "requests do")
