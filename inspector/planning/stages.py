@@ -516,27 +516,24 @@ def report_stages(policy: Policy, tiers: StageOutcomes, depth: int) -> StageRepo
     views = {stage.name for stage in policy.late if tiers.fires and tiers.table.reason in stage.reasons}
     switched_on = {rule.kind for rule in policy.rules if rule.enabled}
     for stage in policy.stages:
+        before, here = size, bool(switched_on & {*stage.rules}) and stage.name in reached
+        ran += stage.name in reached
         if not switched_on & {*stage.rules}:
-            ran += stage.name in reached
-            out.append(StageReport(stage.name, False, size, size, "It is switched off."))
-        elif stage.name in reached:
-            ran += 1
+            comment = "It is switched off."
+        elif here:
             # Each stage has its own cut; the last one represents the whole plan.
             tier = tiers[ran]
-            after = tier.size(place if ran == depth else tier.place)
+            size = tier.size(place if ran == depth else tier.place)
             decided = (tier.decisions[code] for code in tiers._codes(stage.rules))
             notes = " ".join(note for decision in decided for note in decision.notes)
-            comment = notes or ("" if after != size else "It found nothing to do.")
-            out.append(StageReport(stage.name, True, size, after, comment))
-            size = after
+            comment = notes or ("" if size != before else "It found nothing to do.")
         elif stage.name in waiting:
-            out.append(StageReport(stage.name, False, size, size, "Not run: the trigger does not fire."))
+            comment = "Not run: the trigger does not fire."
         elif stage.name in views and tiers.limit is not None and size > tiers.limit:
-            out.append(StageReport(stage.name, False, size, size, "It acts on each request that is sent."))
+            comment = "It acts on each request that is sent."
         elif stage.name in reasons | views:
-            met = "Not needed: the target was met." if tiers.limit is not None else NO_TARGET
-            out.append(StageReport(stage.name, False, size, size, met))
+            comment = "Not needed: the target was met." if tiers.limit is not None else NO_TARGET
         else:
-            runs = " or ".join(stage.reasons)
-            out.append(StageReport(stage.name, False, size, size, f"It runs only when the reason is {runs}."))
+            comment = f"It runs only when the reason is {' or '.join(stage.reasons)}."
+        out.append(StageReport(stage.name, here, before, size, comment))
     return StageReports(out)
