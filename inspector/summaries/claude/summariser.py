@@ -304,7 +304,8 @@ class ClaudeClient:
             while not over:
                 over = call.wait(TICK)
                 if self.tell is not None:
-                    share = min(1.0, len(call.text) / (body["max_tokens"] * _UNITS_PER_TOKEN))
+                    most = max(body["max_tokens"], 1) * _UNITS_PER_TOKEN
+                    share = min(1.0, len(call.text) / most)
                     self.tell(Progress(kind, call.text, 1.0 if over else share, call.tries))
             return call
         finally:
