@@ -225,15 +225,9 @@ def count_carried(ledger: Ledger, items: Sequence[CarriedEntry]) -> Columns:
     old = take_columns(ledger, np.array([item.origin for item in items if item.origin >= 0], np.int64))
     both = old + fresh
     # First the unchanged ones, then the new: bring them back into their order.
-    order, a, b = [], 0, len(old.sizes)
-    for item in items:
-        if item.origin >= 0:
-            order.append(a)
-            a += 1
-        else:
-            order.append(b)
-            b += 1
-    start, at = running_sums(both.sizes), np.array(order, np.int64)
+    stays = np.array([item.origin >= 0 for item in items], bool)
+    at = np.where(stays, np.cumsum(stays), len(old.sizes) + np.cumsum(~stays)) - 1
+    start = running_sums(both.sizes)
     index = join_stretches(start[at], start[at + 1])
     return Columns(both.sizes[at], both.kind[index], both.section[index], both.tokens[index])
 
