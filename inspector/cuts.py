@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import EditError, expect
 from .session.live import Live
@@ -42,7 +43,7 @@ class CutRule(NamedTuple):
     forbid: Callable[[Session, Live], Bools]
 
 
-def _mark(live: Live, places: Sequence[int] | Ints) -> Bools:
+def _mark(live: Live, places: Sequence[int] | NDArray[np.integer]) -> Bools:
     """bool[n+1]: True at these places."""
     out = np.zeros(len(live) + 1, bool)
     out[places] = True

@@ -2,7 +2,7 @@
 
 Unlike `append_checkpoint`, which records a compaction as the published formats do, this is the context
 itself: rewritten blocks are rewritten, and removed blocks are missing. Edits of requests alone are not part
-of the plan (`edits_request`).
+of the plan (`Rule.wire`).
 """
 
 from __future__ import annotations

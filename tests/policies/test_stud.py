@@ -30,10 +30,7 @@ from inspector.session.entries import Provided
 from inspector.session.queries import without_reasoning
 from inspector.session.session import Session
 from inspector.summaries.compaction import compact
-from inspector.summaries.record import (
-    split_policy,
-    stored_part,
-)
+from inspector.summaries.record import stored_part
 from inspector.summaries.write import summarise
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.context_management import context_management
@@ -346,7 +343,7 @@ def test_S0_37_S0_51_the_manifest_is_core_s_and_the_request_is_another_artifact(
 
 def test_S0_38_only_core_makes_a_new_manifest() -> None:
     session = heard(7)
-    wire = split_policy(with_both())[1]
+    wire = with_both().with_rules(lambda rule: rule.wire)
     plan = plan_of(session, wire)
     assert "cleared" in fates(plan)
     assert stored_context(session, plan) == live_context(session, plan.ledger)
@@ -383,7 +380,7 @@ def test_S0_48_S0_109_where_both_would_decide_a_block_core_does() -> None:
 
 
 def test_S0_49_S0_50_the_wire_is_edited_in_each_of_three_turns_and_the_manifest_in_none() -> None:
-    wire = split_policy(with_both())[1]
+    wire = with_both().with_rules(lambda rule: rule.wire)
     manifests, cleared = [], []
     for turns in (5, 6, 7):
         session = heard(turns)
