@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..planning.fates import REMAINS, SideFates
+from ..planning.fates import SideFates
 from ..planning.left_outside import leave_outside, weigh_more
 from ..planning.plan import Plan
 from ..policies.table import DROPPED, VERBATIM
@@ -111,9 +111,7 @@ NEW = 2**31
 def _standing(plan: Plan, side: SideFates) -> Standing:
     """Yield every live entry with remaining blocks, and its live position."""
     live, session = plan.session.live, plan.session
-    remains = REMAINS[side.fate]
-    for row in [row for row, block in side.blocks.items() if block is None]:
-        remains[row] = False
+    remains = side.standing
     touched = np.zeros(len(live), bool)
     touched[live.position[side.fate != VERBATIM]] = True
     start, entries = live.start.tolist(), live.entries.tolist()
