@@ -465,11 +465,7 @@ def _remaining_entry(table: Table, side: SideFates, position: int, remains: Bool
     """The entry with only its remaining blocks, in their present form."""
     live = table.live
     rows = range(int(live.start[position]), int(live.start[position + 1]))
-    blocks = tuple(
-        block
-        for row in rows
-        if remains[row] and (block := side.blocks.get(row, None) or table.block(row)) is not None
-    )
+    blocks = tuple(side.blocks.get(row) or table.block(row) for row in rows if remains[row])
     entry = table.session.entries[live.entries[position]]
     remaining: Entry = entry.model_copy(update={"blocks": blocks})
     return remaining
