@@ -32,12 +32,12 @@ _load, __dir__, __all__ = attach_stub(__name__, __file__)
 _MOVED = {
     "cuts": "CutPoint CutPoints",
     "errors": "AnswerRefused CounterError EditError EmptySession EscapeError FigureError FrameError "
-    "KeyMissing ManifestVersion OtherSession PatchError PlanError PolicyError PromptMissing ReadError "
+    "KeyMissing ManifestVersion OtherSession PlanError PolicyError PromptMissing ReadError "
     "RedactionError RequestRefused Stopped SummaryError WriteConflict",
     "facts": "Fact Fix Regret find_facts find_fixes ground_recorded trace_facts",
     "files": "session_schema",
     "formats": "READERS",
-    "planning": "Diff diff_text",
+    "planning": "Diff",
     "policies": "AuditEvent POLICIES Stage Target add_rule list_rules",
     "replays": "Comparison Decay measure_decay",
     "session": "Boundary Turn",
@@ -62,9 +62,7 @@ _RENAMED = {
     "check": "lint",
     "check_checkpoint": "summaries.check_summary",
     "from_text": "checkpoint_from_text",
-    "manifest_context": "summaries.stored_context",
     "open_bundled": "open_demo",
-    "patch": "patch_context",
     "save_transition": "save_compaction",
     "write_up": "summarise",
 }

@@ -40,7 +40,6 @@ from .planning.context import Piece as Piece
 from .planning.assemble import live_context as live_context
 from .planning.assemble import build_context as build_context
 from .planning.diff.contexts import diff_contexts as diff_contexts
-from .planning.diff.contexts import patch_context as patch_context
 
 # send it
 from .wire.render import render_request as render_request

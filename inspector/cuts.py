@@ -7,12 +7,13 @@ a place is valid if no rule marks it. The first rule that marks a place gives th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import EditError, expect
 from .session.live import Live
@@ -42,17 +43,15 @@ class CutRule(NamedTuple):
     forbid: Callable[[Session, Live], Bools]
 
 
-def _nothing_before(session: Session, live: Live) -> Bools:
+def _mark(live: Live, places: Sequence[int] | NDArray[np.integer]) -> Bools:
+    """bool[n+1]: True at these places."""
     out = np.zeros(len(live) + 1, bool)
-    out[0] = True
+    out[places] = True
     return out
 
 
 def _prior_compaction(session: Session, live: Live) -> Bools:
-    out = np.zeros(len(live) + 1, bool)
-    if live.summary == 0:
-        out[: min(2, len(out))] = True
-    return out
+    return _mark(live, range(min(2, len(live) + 1)) if live.summary == 0 else [])
 
 
 def _batches(live: Live) -> tuple[Ints, Ints, Ints]:
@@ -82,19 +81,13 @@ def _inside_batch(session: Session, live: Live) -> Bools:
 
 
 def _lone_output(session: Session, live: Live) -> Bools:
-    out = np.zeros(len(live) + 1, bool)
-    out[:-1] = live.role == ROLES.index("tool")
-    return out
+    return _mark(live, np.flatnonzero(live.role == ROLES.index("tool")))
 
 
 def _open_loop(session: Session, live: Live) -> Bools:
     """Places after the first reply of a tool loop that still waits for its next reply, if it reasons."""
-    n = len(live)
-    out = np.zeros(n + 1, bool)
     first, reasons = _find_open_loop(session, live)
-    if first is not None and reasons:
-        out[first + 1 : n] = True
-    return out
+    return _mark(live, range(first + 1, len(live)) if first is not None and reasons else [])
 
 
 def _find_open_loop(session: Session, live: Live) -> tuple[int | None, bool]:
@@ -128,16 +121,14 @@ def _says(session: Session, live: Live, position: int) -> bool:
 
 
 def _unknown_role(session: Session, live: Live) -> Bools:
-    out = np.zeros(len(live) + 1, bool)
-    out[:-1] = live.role == ROLES.index("other")
-    return out
+    return _mark(live, np.flatnonzero(live.role == ROLES.index("other")))
 
 
 CUT_RULES: tuple[CutRule, ...] = (
     CutRule(
         "nothing-before",
         "There are no messages before this place, so there is nothing to compact.",
-        _nothing_before,
+        lambda _, live: _mark(live, [0]),
     ),
     CutRule(
         "prior-compaction",
@@ -171,7 +162,7 @@ CUT_RULES: tuple[CutRule, ...] = (
     CutRule(
         "before-start",
         "The messages to compact begin here or later, so there is nothing to compact before this place.",
-        lambda _, live: np.zeros(len(live) + 1, bool),  # see `CutPoints.since`
+        lambda _, live: _mark(live, []),  # see `CutPoints.since`
     ),
 )
 """Every reason to forbid a cut, in the order they are given (CLAUDE §7.1-2, §8; FLUE §6-7)."""

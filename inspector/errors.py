@@ -14,7 +14,6 @@
     ├── EditError              an edit that points at nothing in this session
     ├── PlanError              a saved plan that cannot be made again
     │   └── OtherSession       a plan, saved or not, or a ledger is of another session or moment
-    ├── PatchError             a diff that does not belong to the context it is applied to
     ├── RedactionError         a text could not be checked for secrets, so it is not passed on
     ├── SummaryError           a model gave no summary that can be used
     │   ├── KeyMissing         the environment holds no key for the provider
@@ -379,25 +378,6 @@ class OtherSession(PlanError):
     Traceback (most recent call last):
     inspector.errors.OtherSession: the ledger was counted of another session: count this one
     """
-
-
-class PatchError(InspectorError):
-    """A diff was applied to a context it was not made from.
-
-    >>> from inspector import count_tokens, diff_contexts, live_context, patch_context, read_session
-    >>> both = (read_session([{"role": "user", "content": text}]) for text in ("Go on.", "Stop."))
-    >>> one, other = (live_context(session, count_tokens(session)) for session in both)
-    >>> patch_context(other, diff_contexts(one, one))
-    Traceback (most recent call last):
-    inspector.errors.PatchError: row 0 of the diff does not fit this context: its piece 0 is another one
-    """
-
-    def __init__(self, row: int, reason: str) -> None:
-        self.row, self.reason = row, reason
-        super().__init__(row, reason)
-
-    def _sentence(self) -> str:
-        return f"row {self.row} of the diff does not fit this context: {self.reason}"
 
 
 class RedactionError(InspectorError):

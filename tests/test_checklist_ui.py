@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.diff.contexts import diff_contexts, patch_context
+from inspector.planning.diff.contexts import diff_contexts
 from inspector.planning.plan import Plan
 from inspector.planning.plan_words import NOT_DETERMINISTIC
 from inspector.planning.planner import make_plan
@@ -29,6 +29,7 @@ from inspector.workbench.payloads.block import describe_body
 from inspector.workbench.payloads.gauge import find_headroom, is_head_above, share_history
 from inspector.workbench.payloads.replay import draw_run
 from inspector.workbench.payloads.scene import PlanPayload, draw_plan
+from tests.reference.patched import patch_context
 
 WORDS = Counter("words", "Words", lambda texts: np.array([len(text.split()) for text in texts], np.int32))
 IN_PLACE = "stud-wiki-deterministic"

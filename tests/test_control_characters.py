@@ -101,7 +101,6 @@ def values(session: Session) -> Iterator[tuple[str, object]]:
     yield from (("finding", finding) for finding in report)
     yield "regrets", inspector.find_regret(session, session.facts, ledger)
     yield "policy", inspector.find_policy("flue")
-    yield "text diff", inspector.planning.diff_text(ACTS, f"{ACTS} more")
 
 
 def test_no_repr_holds_what_acts(session: Session) -> None:

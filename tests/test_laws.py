@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from inspector.cuts import find_cuts
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
-from inspector.planning.diff.contexts import diff_contexts, patch_context
+from inspector.planning.diff.contexts import diff_contexts
 from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
 from inspector.policies.base_rule import Rule
@@ -30,6 +30,7 @@ from inspector.tokens.rows import SECTIONS
 from inspector.wire.checks import check_context
 from inspector.workbench.payloads.block import describe_rows
 from inspector.workbench.payloads.scene import draw_plan
+from tests.reference.patched import patch_context
 from tests.strategies import TOOLS, sessions
 
 LENGTH = Counter("length", "Characters", lambda texts: np.array([len(t) for t in texts], np.int32))

@@ -11,7 +11,7 @@ import pytest
 
 from inspector.files import open_session
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.diff.contexts import diff_contexts, patch_context
+from inspector.planning.diff.contexts import diff_contexts
 from inspector.planning.planner import make_plan
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
@@ -20,6 +20,7 @@ from inspector.wire.render import render_request
 from inspector.workbench.payloads.base_payload import Payload, to_json
 from inspector.workbench.payloads.block import describe_body, describe_rows, describe_summary
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
+from tests.reference.patched import patch_context
 
 HOSTILE = {
     "script": "<script>alert(1)</script><img src=x onerror=alert(1)>",

@@ -88,7 +88,6 @@ DOORS: dict[str, tuple[Call, tuple[Any, ...]]] = {
     "build_context plan": (lambda t, it: inspector.build_context(t.session, it), (None, "flue", 7)),
     "build_context text": (lambda t, it: inspector.build_context(t.session, t.plan, it), ("So far.", 7)),
     "diff_contexts": (lambda t, it: inspector.diff_contexts(t.context, it), (None, "x", 7)),
-    "patch_context": (lambda t, it: inspector.patch_context(t.context, it), (None, "x", 7)),
     "render_request context": (lambda t, it: inspector.render_request(it), (None, "x", {})),
     "render_request max_tokens": (
         lambda t, it: inspector.render_request(t.context, max_tokens=it),

@@ -94,13 +94,15 @@ class Workbench(anywidget.AnyWidget):
 
     All of them can be set from Python:
 
-        wb = Workbench("session.jsonl") wb.cut = wb.plan.cuts.ids[12] wb.policy = "keep-recent-turns"
-        wb.settings = {"keep-recent-turns.turns": 2} wb.versus = {"policy": "claude-code"}    # compare with
-        this plan; {"recorded": True} is the file's own wb.look = "recorded:1"    # the result of the first
-        recorded compaction; "plan" is the plan's own wb.replay = True    # replay the whole session under the
-        policy; wb.run is the result wb.scenario = {"acts": [{"at": "turn 9", "do": "compact"}]}    # events
-        during the replay wb.provider = "accepts"    # as if it accepted requests above the window; by default
-        it refuses them
+        wb = Workbench("session.jsonl")
+        wb.cut = wb.plan.cuts.ids[12]
+        wb.policy = "keep-recent-turns"
+        wb.settings = {"keep-recent-turns.turns": 2}
+        wb.versus = {"policy": "claude-code"}  # compare with this plan; {"recorded": True} is the file's own
+        wb.look = "recorded:1"  # the result of the first recorded compaction; "plan" is the plan's own
+        wb.replay = True  # replay the whole session under the policy; wb.run is the result
+        wb.scenario = {"acts": [{"at": "turn 9", "do": "compact"}]}  # events during the replay
+        wb.provider = "accepts"  # as if it accepted requests above the window; by default it refuses them
 
     A value that cannot be planned raises an error (`EditError`, `PolicyError`), and the old value stays. An
     invalid plan to compare with raises an error too, and is then removed.

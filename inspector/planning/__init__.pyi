@@ -4,8 +4,6 @@ from .context import Context as Context
 from .context import Piece as Piece
 from .diff.contexts import Diff as Diff
 from .diff.contexts import diff_contexts as diff_contexts
-from .diff.contexts import patch_context as patch_context
-from .diff.lines import diff_text as diff_text
 from .plan import Plan as Plan
 from .planner import make_plan as make_plan
 from .saved_plan import SavedPlan as SavedPlan

@@ -126,13 +126,12 @@ def _check_session(session: Session, plan: Plan) -> None:
 
 def _remaining(session: Session, side: SideFates, only: Bools | None = None) -> list[Piece]:
     """A piece for each remaining block; blocks that were not rewritten only if `only` is true for them."""
-    remains: Bools = REMAINS[side.fate]
+    remains = side.standing
     if only is not None:
         rewritten = np.zeros(len(remains), bool)
         rewritten[list(side.blocks)] = True
         remains &= only | rewritten
-    gone = {row for row, block in side.blocks.items() if block is None}
-    rows = [row for row in np.flatnonzero(remains).tolist() if row not in gone]
+    rows = np.flatnonzero(remains).tolist()
     fates = [FATES[code] for code in side.fate[rows].tolist()]
     return _pieces(session, rows, fates, side.tokens[rows].tolist(), side.blocks)
 

@@ -40,16 +40,6 @@ class Piece(Printable):
     summary: bool = False
     sealed: Sealed | None = None
 
-    @property
-    def derived(self) -> bool:
-        """Whether it is made of what users said, and may repeat any of it (S0-111)."""
-        return self.summary
-
-    @property
-    def untrusted(self) -> bool:
-        """Whether a model wrote it about others' words, so that nothing it asks for counts (S0-115)."""
-        return self.summary
-
     @printed
     def __repr__(self) -> str:
         words = " ".join(self.block.text[: 4 * _SHOWN].split())

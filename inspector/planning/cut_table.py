@@ -20,9 +20,6 @@ from ..session.tree import Bools, Ints
 from ..tokens.counter import Longs
 from ..tokens.not_in_file import PARTS, PartName
 from ..tokens.rows import SECTIONS
-from .fates import SideFates
-from .notice import PlacedNotice
-from .stand_in import StandIn
 
 COMPACTED = SECTIONS.index("compacted")
 HIDDEN_REASONING = PARTS.index("hidden_reasoning")
@@ -52,31 +49,20 @@ class CutTable:
             values[place] = getattr(other, name)[place]
         return CutTable(**columns)
 
-    def lengthen(self, place: int, tokens: int, more: int = 0) -> CutTable:
-        """Return the table with a summary at one cut that is longer (or shorter) than its placeholder.
-
-        `tokens` are the counted difference, `more` the difference beyond the counted tokens.
-        """
-        if not tokens:
+    def add(
+        self, where: int | Bools, *, summary: int = 0, outside: int = 0, part: PartName = "hidden_reasoning"
+    ) -> CutTable:
+        """Return the table with tokens added at one cut, or at several (bool[n+1]): to the summary, and to a
+        part that is not in the file."""
+        if not summary and not outside:
             return self
-        total, sections, summary = self.total.copy(), self.sections.copy(), self.summary.copy()
-        outside = self.outside.copy()
-        sections[place, COMPACTED] += tokens
-        summary[place] += tokens
-        outside[place, HIDDEN_REASONING] += more
-        if total[place] >= 0:
-            total[place] += tokens + more
-        return CutTable(total, sections, summary, outside)
-
-    def correct(self, part: PartName, tokens: int, where: Bools) -> CutTable:
-        """Return the table with `tokens` added to a part that is not in the file, at the cuts for which
-        `where` (bool[n+1]) is True."""
-        if not tokens:
-            return self
-        outside = self.outside.copy()
-        outside[where, PARTS.index(part)] += tokens
-        total = np.where(where & (self.total >= 0), self.total + tokens, self.total)
-        return CutTable(total, self.sections, self.summary, outside)
+        total, sections, written = self.total.copy(), self.sections.copy(), self.summary.copy()
+        parts = self.outside.copy()
+        sections[where, COMPACTED] += summary
+        written[where] += summary
+        parts[where, PARTS.index(part)] += outside
+        total[where] += np.where(total[where] >= 0, summary + outside, 0)
+        return CutTable(total, sections, written, parts)
 
 
 def sum_behind(kept_cells: Cells, uncut: Cells, edge: int) -> Cells:
@@ -86,58 +72,6 @@ def sum_behind(kept_cells: Cells, uncut: Cells, edge: int) -> Cells:
         still = np.cumsum(uncut[::-1], axis=0)[::-1]
         behind[: edge + 1] = still[: edge + 1]
     return behind
-
-
-def price_cuts(
-    table: Table,
-    sides: tuple[SideFates, SideFates, SideFates],
-    edge: int,
-    writes: Bools,
-    stand_in: StandIn,
-    notice: PlacedNotice | None,
-    outside: Longs,
-) -> CutTable:
-    """Compute the tokens after every cut from each block's outcome on both sides of the cut.
-
-    Args:
-        table: The live blocks.
-        sides: The older side, the kept side, and the kept side if nothing before the cut is edited.
-        edge: The live position up to which nothing before the cut is edited.
-        writes: bool[n+1]: whether there is anything to summarise.
-        stand_in: The placeholder summary.
-        notice: The message at the cut, if any.
-        outside: int64[n+1, 4]: the tokens after each cut that are not in the file, by PARTS.
-    """
-    live = table.live
-    n = len(live)
-    older, kept_side, uncut = sides
-    # Columns of the sections that there are, of which a session has a few.
-    used = np.flatnonzero(np.bincount(table.section, minlength=len(SECTIONS)))
-    column = np.zeros(len(SECTIONS), np.int64)
-    column[used] = np.arange(len(used))
-    columns = column[table.section]
-    cells = live.position * np.int64(len(used)) + columns
-
-    def add_up(behind: SideFates) -> Cells:
-        """[n+1, sections used]: the sums if all blocks after the cut are as on the side `behind`."""
-        sums = np.zeros((n + 1, len(used)))
-        moved = np.bincount(cells, older.tokens - behind.tokens, n * len(used))
-        np.cumsum(moved.reshape(n, len(used)), axis=0, out=sums[1:])
-        sums += np.bincount(columns, behind.tokens, len(used))
-        return sums
-
-    cells_after = add_up(kept_side)
-    if uncut is not kept_side:
-        cells_after[: edge + 1] = add_up(uncut)[: edge + 1]
-    sections = np.zeros((n + 1, len(SECTIONS)), np.int32)
-    sections[:, used] = cells_after
-    sections += table.ledger.head_sections.astype(np.int32)
-    summary = np.where(writes, stand_in.cost, 0).astype(np.int32)
-    sections[:, COMPACTED] += summary
-    if notice is not None:
-        sections += notice.sections.astype(np.int32)
-    total = np.where(table.cuts.legal, sections.sum(axis=1, dtype=np.int64) + outside.sum(axis=1), -1)
-    return CutTable(total, sections, summary, outside)
 
 
 def find_edited_place(table: Table, name: str) -> int:

@@ -121,14 +121,6 @@ BY_NONE, BY_PIN, BY_PAIR, BY_BOUND, BY_WITHHELD, BY_END = -1, -2, -3, -4, -5, -6
 """The decider of a block that no rule decided: none, a pin, the other half of its call/output pair, the model
 (it refuses reasoning after an edit), the harness (it sends no reasoning, S0-25), or the provider (it refuses
 an assistant message that ends with reasoning)."""
-DECIDERS = {
-    BY_NONE: "nothing",
-    BY_PIN: "pin",
-    BY_PAIR: "pair",
-    BY_BOUND: "bound",
-    BY_WITHHELD: "withheld",
-    BY_END: "end",
-}
 DECIDED_BY = {
     BY_NONE: "no rule",
     BY_PIN: "a pin",
@@ -162,6 +154,20 @@ class SideFates:
     tokens: Ints
     rule: Ints
     blocks: Mapping[int, Block | None] = field(default_factory=dict)
+
+    @property
+    def standing(self) -> Bools:
+        """bool[m]: something of the block remains in the context."""
+        standing = find_standing(self.fate)
+        standing[[row for row, block in self.blocks.items() if block is None]] = False
+        return standing
+
+    def drop(self, rows: Ints | Bools, by: int) -> SideFates:
+        """The side without these rows, as `by` decides."""
+        fate, tokens, rule = self.fate.copy(), self.tokens.copy(), self.rule.copy()
+        fate[rows], tokens[rows], rule[rows] = DROPPED, 0, by
+        blocks = {row: block for row, block in self.blocks.items() if rule[row] != by}
+        return SideFates(fate, tokens, rule, blocks)
 
     @property
     def changed(self) -> Bools:
@@ -312,12 +318,7 @@ def close_messages(table: Table, side: SideFates) -> SideFates:
     ending = _find_ending(table, side)
     if len(ending):
         ending = ending[side.rule[ending] != BY_PIN]
-    if not len(ending):
-        return side
-    fate, tokens, rule = side.fate.copy(), side.tokens.copy(), side.rule.copy()
-    fate[ending], tokens[ending], rule[ending] = DROPPED, 0, BY_END
-    gone = set(ending.tolist())
-    return SideFates(fate, tokens, rule, {row: b for row, b in side.blocks.items() if row not in gone})
+    return side.drop(ending, BY_END) if len(ending) else side
 
 
 def describe_ends(table: Table, side: SideFates) -> list[str]:
@@ -394,12 +395,7 @@ def unbind(table: Table, side: SideFates, first: int) -> SideFates:
     first = min(first, find_edit(table, side))
     lost = (table.kind == REASONING) & find_standing(side.fate)
     lost[:first] = False
-    if not lost.any():
-        return side
-    fate, tokens, rule = side.fate.copy(), side.tokens.copy(), side.rule.copy()
-    fate[lost], tokens[lost], rule[lost] = DROPPED, 0, BY_BOUND
-    blocks = {row: block for row, block in side.blocks.items() if not lost[row]}
-    return SideFates(fate, tokens, rule, blocks)
+    return side.drop(lost, BY_BOUND) if lost.any() else side
 
 
 def join_sides(a: SideFates, b: SideFates, first: Bools) -> SideFates:
@@ -450,7 +446,7 @@ def weigh_side(table: Table, side: SideFates, measure: Measure | None = None) ->
     if measure in COUNTED:
         counted: Longs = np.bincount(live.position, side.tokens, n).astype(np.int64)
         return counted
-    remains = _standing(table, side)
+    remains = side.standing
     alive = np.diff(live.start) == 0
     alive[live.position[remains]] = True
     if measure == "messages":
@@ -465,23 +461,11 @@ def weigh_side(table: Table, side: SideFates, measure: Measure | None = None) ->
     return weights
 
 
-def _standing(table: Table, side: SideFates) -> Bools:
-    remains = find_standing(side.fate)
-    for row, block in side.blocks.items():
-        if block is None:
-            remains[row] = False
-    return remains
-
-
 def _remaining_entry(table: Table, side: SideFates, position: int, remains: Bools) -> Entry:
     """The entry with only its remaining blocks, in their present form."""
     live = table.live
     rows = range(int(live.start[position]), int(live.start[position + 1]))
-    blocks = tuple(
-        block
-        for row in rows
-        if remains[row] and (block := side.blocks.get(row, None) or table.block(row)) is not None
-    )
+    blocks = tuple(side.blocks.get(row) or table.block(row) for row in rows if remains[row])
     entry = table.session.entries[live.entries[position]]
     remaining: Entry = entry.model_copy(update={"blocks": blocks})
     return remaining

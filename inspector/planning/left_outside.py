@@ -1,4 +1,4 @@
-"""Compute the remaining tokens that are not in the file, by block and at every cut.
+"""Compute the remaining tokens that are not in the file, by block and by part.
 
 The fixed part stays. Hidden reasoning is removed with its blocks, and reduced if a block is shortened.
 History from before the file and reattached files are removed as soon as anything is summarised or dropped,
@@ -7,18 +7,14 @@ unless the beginning of the context stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ..policies.table import DROPPED, SUMMARISED, VERBATIM, Table
 from ..session.tree import Bools
 from ..tokens.counter import Longs
-from ..tokens.not_in_file import PARTS, NotInFile, PartName
-from .cut_table import HIDDEN_REASONING, sum_behind
+from ..tokens.not_in_file import NotInFile, PartName
 from .fates import BY_WITHHELD, SideFates, find_standing
 from .notice import PlacedNotice
-from .stand_in import StandIn
 
 
 def leave_outside(table: Table, side: SideFates) -> Longs:
@@ -69,34 +65,3 @@ def leave_parts(
         "before_file": 0 if removed else outside.before_file.tokens,
         "reattached": 0 if removed else outside.reattached.tokens,
     }
-
-
-def price_outside(
-    table: Table,
-    sides: tuple[SideFates, SideFates, SideFates],
-    edge: int,
-    writes: Bools,
-    stand_in: StandIn,
-    notice: PlacedNotice | None,
-) -> Longs:
-    """int64[n+1, 4]: tokens after each cut that are not in the file, by PARTS. Args as in `price_cuts`."""
-    outside, position, n = table.moment.outside, table.live.position, len(table.live)
-
-    def add_up(figure: Callable[[SideFates], Longs | Bools]) -> Longs:
-        """int64[n+1]: the sum of a figure over the blocks before each cut and after it."""
-        older, behind, uncut = (np.bincount(position, figure(side), n).astype(np.int64) for side in sides)
-        sums: Longs = np.append(0, np.cumsum(older)) + np.append(sum_behind(behind, uncut, edge), 0)
-        return sums
-
-    parts = np.tile(np.array([part.tokens for part in outside.parts.values()], np.int64), (n + 1, 1))
-    hidden = np.rint((outside.scale - 1) * np.where(writes, stand_in.cost, 0))
-    if outside.spread.any():
-        hidden += add_up(lambda side: leave_outside(table, side))
-    if notice is not None:
-        hidden += np.rint((outside.scale - 1) * notice.cost)
-        if notice.echoes(n):
-            hidden[n] += leave_outside(table, notice.before).sum()
-    parts[:, HIDDEN_REASONING] = hidden
-    if outside.passing and not table.since:
-        parts[add_up(takes) > 0] *= ~np.isin(PARTS, ("before_file", "reattached"))
-    return parts

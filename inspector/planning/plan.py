@@ -41,7 +41,7 @@ from ..tokens.recorded_sizes import ContextSize, find_recorded_sizes
 from ..tokens.rows import SECTIONS
 from .as_recorded import find_recorded
 from .cut_table import CutTable, begin_at, find_edited_place
-from .fates import DECIDERS, SideFates, find_lost, find_pinned, weigh_side
+from .fates import SideFates, find_lost, find_pinned, weigh_side
 from .kept_prefix import KeptPrefix, find_prefix
 from .left_outside import leave_parts, weigh_more
 from .notice import PlacedNotice
@@ -472,8 +472,8 @@ class Plan(Framed, Drawable):
         if self.place is None:
             return self.tiers.cuts
         table = self.tiers.cuts.with_row(self.place, self.tier.cuts)
-        written = table.lengthen(self.place, self._longer, self._longer_outside)
-        return written.correct(self.corrected, self.correction, table.summary > 0)
+        written = table.add(self.place, summary=self._longer, outside=self._longer_outside)
+        return written.add(table.summary > 0, outside=self.correction, part=self.corrected)
 
     def with_edits(self, edits: Edits) -> Plan:
         """Plan again with these edits instead of its own, by the same policy, window and reason. Raises the
@@ -544,11 +544,6 @@ class Plan(Framed, Drawable):
     def notes(self) -> tuple[str, ...]:
         """Sentences about this plan that the user should know."""
         return tuple(ask("notes", self))
-
-    def rule_of(self, row: int) -> str:
-        """The decider of the live block `row`: a rule's kind, pin, pair, bound, withheld or nothing."""
-        code = int(self.outcome.rule[row])
-        return self.policy.rules[code].kind if code >= 0 else DECIDERS[code]
 
     @property
     def spec_json(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..cuts import PAIRS
 from ..policies.builtin.recorded import RECORDED
-from ..policies.harness import find_double
+from ..policies.harness import describe_double
 from ..policies.open_loop import lacks_first_reasoning
 from ..policies.policy import NO_CONTRACT, Edits, Policy
 from ..policies.registry import POLICIES, configure_policy
@@ -24,7 +24,7 @@ from ..tokens.memo import Memo
 from ..tokens.models import name_entry, refuse_context_editing
 from ..tokens.prediction import MOST as MOST_ATTACHED
 from .as_recorded import find_recorded
-from .fates import BY_BOUND, BY_PAIR, REMAINS, describe_ends, describe_lost, find_standing
+from .fates import BY_BOUND, BY_PAIR, REMAINS, describe_ends, describe_lost
 from .plan import Plan
 from .summary_jobs import CAME_WHOLE
 
@@ -176,7 +176,7 @@ def describe_plan(plan: Plan) -> list[str]:
         some = plural(hidden, "block", "blocks")
         notes.append(f"This harness keeps no reasoning: {some} of it in the file, none in the context.")
     if plan.policy.is_double and not refuse_context_editing(plan.session):
-        notes += [notice.sentence for notice in find_double(*[[name_entry(plan.session)]] * 2)]
+        notes.append(describe_double(name_entry(plan.session)))
     bound = int((plan.outcome.rule == BY_BOUND).sum())
     if bound:
         notes.append(
@@ -289,10 +289,9 @@ def _loses_summary(plan: Plan) -> bool:
 
 def _breaks_loop(plan: Plan) -> bool:
     """Whether the open tool loop lost the reasoning that it begins with, but not all of its reasoning."""
-    standing = find_standing(plan.fate)
+    standing = plan.outcome.standing
     if not ((plan.table.kind == REASONING) & standing).any() or not plan.outcome.changed.any():
         return False
-    standing[[row for row, block in plan.outcome.blocks.items() if block is None]] = False
     inserted = plan.summary_at if plan.summarises else None
     was_so = lacks_first_reasoning(plan.table)
     return not was_so and lacks_first_reasoning(plan.table, standing, inserted)
@@ -319,10 +318,7 @@ def _beginning(plan: Plan) -> str:
     """The reason why a provider would refuse the start of the context, if the plan caused it."""
     if plan.summarises and plan.summary_at == 0:
         return ""
-    live, remains = plan.table.live, REMAINS[plan.fate]
-    emptied = [row for row, block in plan.outcome.blocks.items() if block is None]
-    remains[emptied] = False
-    rows = np.flatnonzero(remains)
+    live, rows = plan.table.live, np.flatnonzero(plan.outcome.standing)
     row = next((row for row in rows.tolist() if not _is_blank(plan, row)), None)
     if row is None and len(live.position) and plan.notice is None and not plan.summarises:
         return "Nothing is left to send: a request needs at least one message."

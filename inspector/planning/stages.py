@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,9 @@ from ..session.tree import Bools, Ints
 from ..text import html_table
 from ..tokens.counter import Longs
 from ..tokens.models import find_class, model_of
-from .cut_table import CutTable, price_cuts, sum_behind
+from ..tokens.not_in_file import PARTS
+from ..tokens.rows import SECTIONS
+from .cut_table import COMPACTED, HIDDEN_REASONING, Cells, CutTable, sum_behind
 from .fates import (
     BY_WITHHELD,
     SideFates,
@@ -31,7 +34,7 @@ from .fates import (
     unbind,
     weigh_side,
 )
-from .left_outside import leave_outside, price_outside, takes
+from .left_outside import leave_outside, takes
 from .notice import PlacedNotice
 from .stand_in import StandIn, make_stand_in
 
@@ -142,8 +145,29 @@ class StageOutcome:
     @cached_property
     def outside(self) -> Longs:
         """int64[n+1, 4]: tokens after each cut that are not in the file, by PARTS."""
-        sides = (self.older, self.kept, self.uncut)
-        return price_outside(self.table, sides, self.edge, self.writes, self.stand_in, self.notice)
+        outside, position, n = self.table.moment.outside, self.table.live.position, len(self.table.live)
+
+        def add_up(figure: Callable[[SideFates], Longs | Bools]) -> Longs:
+            """int64[n+1]: the sum of a figure over the blocks before each cut and after it."""
+            older, behind, uncut = (
+                np.bincount(position, figure(side), n).astype(np.int64)
+                for side in (self.older, self.kept, self.uncut)
+            )
+            sums: Longs = np.append(0, np.cumsum(older)) + np.append(sum_behind(behind, uncut, self.edge), 0)
+            return sums
+
+        parts = np.tile(np.array([part.tokens for part in outside.parts.values()], np.int64), (n + 1, 1))
+        hidden = np.rint((outside.scale - 1) * np.where(self.writes, self.stand_in.cost, 0))
+        if outside.spread.any():
+            hidden += add_up(lambda side: leave_outside(self.table, side))
+        if self.notice is not None:
+            hidden += np.rint((outside.scale - 1) * self.notice.cost)
+            if self.notice.echoes(n):
+                hidden[n] += leave_outside(self.table, self.notice.before).sum()
+        parts[:, HIDDEN_REASONING] = hidden
+        if outside.passing and not self.table.since:
+            parts[add_up(takes) > 0] *= ~np.isin(PARTS, ("before_file", "reattached"))
+        return parts
 
     @cached_property
     def outside_uncut(self) -> int:
@@ -176,9 +200,36 @@ class StageOutcome:
 
     @cached_property
     def cuts(self) -> CutTable:
-        """The tokens after every cut."""
-        sides = (self.older, self.kept, self.uncut)
-        return price_cuts(self.table, sides, self.edge, self.writes, self.stand_in, self.notice, self.outside)
+        """The tokens after every cut, from each block's outcome on both sides of it."""
+        table, live = self.table, self.table.live
+        n = len(live)
+        # Columns of the sections that there are, of which a session has a few.
+        used = np.flatnonzero(np.bincount(table.section, minlength=len(SECTIONS)))
+        column = np.zeros(len(SECTIONS), np.int64)
+        column[used] = np.arange(len(used))
+        columns = column[table.section]
+        cells = live.position * np.int64(len(used)) + columns
+
+        def add_up(behind: SideFates) -> Cells:
+            """[n+1, sections used]: the sums if all blocks after the cut are as on the side `behind`."""
+            sums = np.zeros((n + 1, len(used)))
+            moved = np.bincount(cells, self.older.tokens - behind.tokens, n * len(used))
+            np.cumsum(moved.reshape(n, len(used)), axis=0, out=sums[1:])
+            sums += np.bincount(columns, behind.tokens, len(used))
+            return sums
+
+        cells_after = add_up(self.kept)
+        if self.uncut is not self.kept:
+            cells_after[: self.edge + 1] = add_up(self.uncut)[: self.edge + 1]
+        sections = np.zeros((n + 1, len(SECTIONS)), np.int32)
+        sections[:, used] = cells_after
+        sections += table.ledger.head_sections.astype(np.int32)
+        summary = np.where(self.writes, self.stand_in.cost, 0).astype(np.int32)
+        sections[:, COMPACTED] += summary
+        if self.notice is not None:
+            sections += self.notice.sections.astype(np.int32)
+        total = sections.sum(axis=1, dtype=np.int64) + self.outside.sum(axis=1)
+        return CutTable(np.where(table.cuts.legal, total, -1), sections, summary, self.outside)
 
 
 class StageOutcomes:
@@ -465,27 +516,24 @@ def report_stages(policy: Policy, tiers: StageOutcomes, depth: int) -> StageRepo
     views = {stage.name for stage in policy.late if tiers.fires and tiers.table.reason in stage.reasons}
     switched_on = {rule.kind for rule in policy.rules if rule.enabled}
     for stage in policy.stages:
+        before, here = size, bool(switched_on & {*stage.rules}) and stage.name in reached
+        ran += stage.name in reached
         if not switched_on & {*stage.rules}:
-            ran += stage.name in reached
-            out.append(StageReport(stage.name, False, size, size, "It is switched off."))
-        elif stage.name in reached:
-            ran += 1
+            comment = "It is switched off."
+        elif here:
             # Each stage has its own cut; the last one represents the whole plan.
             tier = tiers[ran]
-            after = tier.size(place if ran == depth else tier.place)
+            size = tier.size(place if ran == depth else tier.place)
             decided = (tier.decisions[code] for code in tiers._codes(stage.rules))
             notes = " ".join(note for decision in decided for note in decision.notes)
-            comment = notes or ("" if after != size else "It found nothing to do.")
-            out.append(StageReport(stage.name, True, size, after, comment))
-            size = after
+            comment = notes or ("" if size != before else "It found nothing to do.")
         elif stage.name in waiting:
-            out.append(StageReport(stage.name, False, size, size, "Not run: the trigger does not fire."))
+            comment = "Not run: the trigger does not fire."
         elif stage.name in views and tiers.limit is not None and size > tiers.limit:
-            out.append(StageReport(stage.name, False, size, size, "It acts on each request that is sent."))
+            comment = "It acts on each request that is sent."
         elif stage.name in reasons | views:
-            met = "Not needed: the target was met." if tiers.limit is not None else NO_TARGET
-            out.append(StageReport(stage.name, False, size, size, met))
+            comment = "Not needed: the target was met." if tiers.limit is not None else NO_TARGET
         else:
-            runs = " or ".join(stage.reasons)
-            out.append(StageReport(stage.name, False, size, size, f"It runs only when the reason is {runs}."))
+            comment = f"It runs only when the reason is {' or '.join(stage.reasons)}."
+        out.append(StageReport(stage.name, here, before, size, comment))
     return StageReports(out)

@@ -33,12 +33,6 @@ _STUD_WARNING = {
     "applied": "CompactionApplied",
 }
 _FLUE = {"started": "compaction_start", "completed": "compaction"}
-AUDIT_KINDS: dict[Dialect, tuple[str, ...]] = {
-    "stud-wiki": tuple(_STUD_WIKI)[:7],
-    "stud-warning": tuple(_STUD_WARNING),
-}
-"""The audit kinds that each source lists: seven in S0's changelog 1.1.0 (S0-123), four in S1."""
-
 TRANSITION = "{from} → {to}"
 """The name of a transition between states, for sources that name states but no events."""
 NAMES: dict[Dialect, dict[str, str]] = {

@@ -284,15 +284,6 @@ def name_kind(kind: str, dialect: Dialect) -> str | None:
     return kind if dialect == "neutral" else NAMES[dialect].get(kind)
 
 
-def registry(dialect: Dialect) -> dict[str, Kind]:
-    """The kinds a system has a name for, in order.
-
-    >>> [name_kind(kind, "stud-warning") for kind in registry("stud-warning")]
-    ['CompactionWarning', 'CompactionRequired', 'CompactionOverridden', 'CompactionApplied']
-    """
-    return {kind: value for kind, value in KINDS.items() if name_kind(kind, dialect) is not None}
-
-
 def count_retention(blocks: Iterable[tuple[int, str]]) -> dict[int, dict[str, int]]:
     """How often each retention rule applied, per turn, from (turn, fate) of every reasoning block (S0-97).
 

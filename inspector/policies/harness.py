@@ -15,7 +15,6 @@ the open questions in the seed of the 80/95/98 machine as follows:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
@@ -476,18 +475,6 @@ def find_actions(harness: Harness, state: State) -> tuple[str, ...]:
     return (*actions, "stop")
 
 
-class HarnessNote(NamedTuple):
-    """Something to know. `kind` is the kind of event it is; a warning never stops a session (S0-57).
-
-    `entry` is the provider entry that it is about, if it is about one.
-    """
-
-    kind: str
-    severity: Literal["warning", "diagnostic"]
-    sentence: str
-    entry: str | None = None
-
-
 def check_thresholds(name: str, harness: Harness, trigger: float | None = None) -> None:
     """Raise `PolicyError` unless 0 < warn <= trigger <= require <= block <= 1, of those given (STUD §12).
 
@@ -503,47 +490,14 @@ def check_thresholds(name: str, harness: Harness, trigger: float | None = None) 
             raise PolicyError(name, f"{low} ({below:g}) must not exceed {high} ({above:g})")
 
 
-def find_double(core: Iterable[str], wire: Iterable[str]) -> tuple[HarnessNote, ...]:
-    """One warning per provider entry on which both surfaces compact (S0-55, S0-58).
-
-    `core`: the entries whose history the harness compacts; `wire`: those with the provider's own context
-    management. Two entries with one surface each are no double.
-
-    >>> [notice.severity for notice in find_double(["main"], ["main"])], find_double(["main"], ["helper"])
-    (['warning'], ())
-    """
-    return tuple(
-        HarnessNote(
-            "double_configured",
-            "warning",
-            f"On provider entry {entry!r} both the harness and the provider's context management compact. "
-            "The session continues: the harness changes the history, the provider only requests. "
-            "Switch off the harness' compaction, or switch off context management, or accept both.",
-            entry,
-        )
-        for entry in sorted(set(core) & set(wire))
+def describe_double(entry: str) -> str:
+    """Describe a provider entry whose history the harness compacts and whose requests the provider edits too
+    (S0-55); it never stops a session (S0-57)."""
+    return (
+        f"On provider entry {entry!r} both the harness and the provider's context management compact. "
+        "The session continues: the harness changes the history, the provider only requests. "
+        "Switch off the harness' compaction, or switch off context management, or accept both."
     )
-
-
-def lint(
-    name: str,
-    harness: Harness,
-    trigger: float | None = None,
-    wire: bool | Iterable[str] = False,
-    entry: str = "main",
-) -> tuple[HarnessNote, ...]:
-    """Return warnings about policy `name` before it runs.
-
-    `wire` says whether its rules edit requests at the wire, or on which provider entries; its own history
-    is compacted on `entry`. Raises `PolicyError` as `check_thresholds` does.
-    """
-    check_thresholds(name, harness, trigger)
-    edited = ([entry] if wire else []) if isinstance(wire, bool) else wire
-    core = [] if harness.engine == "none" else [entry]
-    notices = [*find_double(core, edited)]
-    if harness.engine == "none" and harness.require is not None:
-        notices.append(HarnessNote("suggested", "diagnostic", suggest(harness)))
-    return tuple(notices)
 
 
 def suggest(harness: Harness) -> str:

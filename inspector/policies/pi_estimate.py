@@ -1,23 +1,18 @@
-"""Estimate messages and contexts as pi does, as far as pi differs from Flue (FLUE §13.2-3).
+"""Estimate messages as pi does, as far as pi differs from Flue (FLUE §13.2-3).
 
 pi counts a summary without the text around it, and a shell command with its output. Since 1.5.2 it also
-counts the user's pictures and system messages, and ignores usage that is zero or older than the last
-compaction. Flue's estimate is in `counters/chars4_utf16.py`; the common part is called there.
+counts the user's pictures and system messages. Flue's estimate is in `counters/chars4_utf16.py`; the common
+part is called there.
 """
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
-
 from ..session.entries import Entry
 from ..session.json_text import stringify
-from ..session.session import Session
-from ..session.tree import ASSISTANT
 from ..text import utf16_length
 from ..tokens.counters.chars4_utf16 import CHARS4_UTF16, IMAGE_CHARS
-from .trigger import Measured, TailWeight, read_usage
 
 Estimate = Literal["flue", "pi-0.73.1", "pi-1.5.2"]
 """The system whose estimate of a message is used. pi 0.58.3 and 0.73.1 have the same."""
@@ -112,25 +107,3 @@ def _system_chars(entry: Entry) -> int:
         chars += sum(utf16_length(text) for text in sections.values() if isinstance(text, str))
     added = entry.extra.get("toolsAdded")
     return chars + (utf16_length(stringify(added)) if added else 0)
-
-
-def measure_fresh(
-    session: Session, tail: TailWeight, *, since: int, empty: bool = False, forget: bool = False
-) -> Measured:
-    """How full the context is, by usage from the live position `since` on and the estimate of `tail`.
-
-    Usage from before does not hold, since the context it spoke of is gone; nor, unless `empty`, does usage
-    that is all zero (FLUE §13.3). `forget` leaves out what the last compaction kept (pi 0.58.3).
-    """
-    live = session.live
-    for position in np.flatnonzero(live.role == ASSISTANT)[::-1].tolist():
-        if position < since:
-            break
-        usage = read_usage(session.entries[live.entries[position]], empty=empty)
-        if usage is not None:
-            trailing = tail.weigh(len(live) - 1 - position)
-            return Measured(usage + trailing, usage, trailing, position)
-    total = tail.weigh(len(live))
-    if forget and since:
-        total += tail.weigh(len(live) - since) - tail.weigh(len(live) - 1)
-    return Measured(total, 0, total, None)

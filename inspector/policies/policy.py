@@ -20,7 +20,6 @@ from .core import AT_80, SWITCHED, SWITCHES, Mode, core_rules, keeps_contract
 from .harness import Harness, check_thresholds
 from .part import PolicyPart
 from .rules import kind_of, list_rules
-from .settings_file import read_settings
 from .trigger import Reason, Target, Trigger
 
 NO_CONTRACT = "a policy of your own; it no longer keeps the contract"
@@ -499,14 +498,11 @@ def read_edits(edits: Edits | dict[str, Any] | None) -> Edits:
         raise EditError("edit", ".".join(map(str, first["loc"])), first["msg"]) from None
 
 
-def read_policy(data: Any, settings: Mapping[str, str] | None = None) -> Policy:
+def read_policy(data: Any) -> Policy:
     """A policy from its JSON form. One that names no rules has core's own, and its trigger (S0-56).
 
     `mode` puts core into one of its modes, whatever the rules say. Raises `PolicyError` naming the field that
     is wrong.
-
-    `settings` are the texts of settings files by their names, in ascending priority: their thresholds are set
-    on top (S1-21, `settings_file.py`).
 
     >>> try:
     ...     read_policy({"name": "mine", "trigger": {"ration": 0.7}})
@@ -523,7 +519,6 @@ def read_policy(data: Any, settings: Mapping[str, str] | None = None) -> Policy:
     usual: dict[str, Any] = {} if "rules" in data or not rules else AT_80.model_dump()
     trigger = _read_part(name, "trigger", Trigger, data.get("trigger", usual))
     policy = _read_part(name, "", Policy, {**data, "rules": rules, "trigger": trigger})
-    policy = policy.configured(read_settings(settings or {}))
     return (policy if policy.mode is None else policy.in_mode(policy.mode)).settled()
 
 

@@ -12,93 +12,84 @@ from typing import Any
 from ..errors import PolicyError, expect
 from ..mixins import Framed
 from ..text import html_table, printed
-from .builtin.ai_sdk import AI_SDK_PRUNE, MASTRA_TOOL_CALL_FILTER
-from .builtin.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING
-from .builtin.claude_code import CLAUDE_CODE
-from .builtin.claude_code_analysis import CLAUDE_CODE_ANALYSIS
-from .builtin.cline import CLINE, CLINE_BASIC
-from .builtin.codex import CODEX
-from .builtin.crewai import CREWAI
-from .builtin.deepagents import DEEPAGENTS
-from .builtin.deepseek_harness import DEEPSEEK_HARNESS, DEEPSEEK_HARNESS_PRUNER
-from .builtin.flue import FLUE
-from .builtin.flue_2 import FLUE_2
-from .builtin.frameworks import (
-    ADK_TOKENS,
-    ADK_WINDOW,
-    AGENT_FRAMEWORK,
-    AGENT_FRAMEWORK_SUMMARY,
-    AGNO_COMPACTION,
-    AGNO_COMPRESSION,
-    HAYSTACK_PRUNING,
-    HAYSTACK_SUMMARY,
-    HAYSTACK_WINDOW,
-    MASTRA_TOKEN_LIMITER,
+from .builtin import (
+    ai_sdk,
+    anthropic_context_editing,
+    claude_code,
+    claude_code_analysis,
+    cline,
+    codex,
+    crewai,
+    deepagents,
+    deepseek_harness,
+    flue,
+    flue_2,
+    frameworks,
+    gemini_cli,
+    inspect_ai,
+    keep_recent_turns,
+    langchain,
+    mini_claude_code,
+    openai_agents,
+    opencode,
+    openhands,
+    pi,
+    recorded,
+    strands,
+    stud,
 )
-from .builtin.gemini_cli import GEMINI_CLI
-from .builtin.inspect_ai import INSPECT_EDIT, INSPECT_TRIM
-from .builtin.keep_recent_turns import KEEP_RECENT_TURNS
-from .builtin.langchain import LANGCHAIN_CLEAR, LANGCHAIN_SUMMARIZATION, LANGCHAIN_TRIM
-from .builtin.mini_claude_code import MINI_CLAUDE_CODE, MINI_CLAUDE_CODE_COMPAT
-from .builtin.openai_agents import OPENAI_AGENTS_COMPACTION, OPENAI_AGENTS_SERVER, OPENAI_AGENTS_TRIMMER
-from .builtin.opencode import OPENCODE
-from .builtin.openhands import OPENHANDS
-from .builtin.pi import PI
-from .builtin.recorded import RECORDED
-from .builtin.strands import STRANDS_CONTEXT_MANAGER, STRANDS_SLIDING_WINDOW, STRANDS_SUMMARIZING
-from .builtin.stud import STUD_DETERMINISTIC, STUD_MERGED, STUD_WARNING, STUD_WIKI
 from .core import SWITCHES
 from .harness import BUNDLED, TOOL
 from .policy import Policy, read_policy, rename_settings
 from .settings_file import read_settings
 
 POLICIES: tuple[Policy, ...] = (
-    KEEP_RECENT_TURNS,
-    FLUE,
-    FLUE_2,
-    PI,
-    MINI_CLAUDE_CODE,
-    MINI_CLAUDE_CODE_COMPAT,
-    LANGCHAIN_SUMMARIZATION,
-    LANGCHAIN_TRIM,
-    LANGCHAIN_CLEAR,
-    INSPECT_EDIT,
-    INSPECT_TRIM,
-    OPENHANDS,
-    CODEX,
-    GEMINI_CLI,
-    STUD_WIKI,
-    STUD_DETERMINISTIC,
-    STUD_WARNING,
-    STUD_MERGED,
-    CLAUDE_CODE,
-    CLAUDE_CODE_ANALYSIS,
-    ANTHROPIC_CONTEXT_EDITING,
-    AI_SDK_PRUNE,
-    OPENCODE,
-    OPENAI_AGENTS_TRIMMER,
-    OPENAI_AGENTS_COMPACTION,
-    OPENAI_AGENTS_SERVER,
-    DEEPAGENTS,
-    CLINE,
-    CLINE_BASIC,
-    STRANDS_SUMMARIZING,
-    STRANDS_SLIDING_WINDOW,
-    STRANDS_CONTEXT_MANAGER,
-    DEEPSEEK_HARNESS,
-    DEEPSEEK_HARNESS_PRUNER,
-    CREWAI,
-    MASTRA_TOOL_CALL_FILTER,
-    MASTRA_TOKEN_LIMITER,
-    ADK_TOKENS,
-    ADK_WINDOW,
-    AGNO_COMPACTION,
-    AGNO_COMPRESSION,
-    HAYSTACK_WINDOW,
-    HAYSTACK_PRUNING,
-    HAYSTACK_SUMMARY,
-    AGENT_FRAMEWORK,
-    AGENT_FRAMEWORK_SUMMARY,
+    keep_recent_turns.KEEP_RECENT_TURNS,
+    flue.FLUE,
+    flue_2.FLUE_2,
+    pi.PI,
+    mini_claude_code.MINI_CLAUDE_CODE,
+    mini_claude_code.MINI_CLAUDE_CODE_COMPAT,
+    langchain.LANGCHAIN_SUMMARIZATION,
+    langchain.LANGCHAIN_TRIM,
+    langchain.LANGCHAIN_CLEAR,
+    inspect_ai.INSPECT_EDIT,
+    inspect_ai.INSPECT_TRIM,
+    openhands.OPENHANDS,
+    codex.CODEX,
+    gemini_cli.GEMINI_CLI,
+    stud.STUD_WIKI,
+    stud.STUD_DETERMINISTIC,
+    stud.STUD_WARNING,
+    stud.STUD_MERGED,
+    claude_code.CLAUDE_CODE,
+    claude_code_analysis.CLAUDE_CODE_ANALYSIS,
+    anthropic_context_editing.ANTHROPIC_CONTEXT_EDITING,
+    ai_sdk.AI_SDK_PRUNE,
+    opencode.OPENCODE,
+    openai_agents.OPENAI_AGENTS_TRIMMER,
+    openai_agents.OPENAI_AGENTS_COMPACTION,
+    openai_agents.OPENAI_AGENTS_SERVER,
+    deepagents.DEEPAGENTS,
+    cline.CLINE,
+    cline.CLINE_BASIC,
+    strands.STRANDS_SUMMARIZING,
+    strands.STRANDS_SLIDING_WINDOW,
+    strands.STRANDS_CONTEXT_MANAGER,
+    deepseek_harness.DEEPSEEK_HARNESS,
+    deepseek_harness.DEEPSEEK_HARNESS_PRUNER,
+    crewai.CREWAI,
+    ai_sdk.MASTRA_TOOL_CALL_FILTER,
+    frameworks.MASTRA_TOKEN_LIMITER,
+    frameworks.ADK_TOKENS,
+    frameworks.ADK_WINDOW,
+    frameworks.AGNO_COMPACTION,
+    frameworks.AGNO_COMPRESSION,
+    frameworks.HAYSTACK_WINDOW,
+    frameworks.HAYSTACK_PRUNING,
+    frameworks.HAYSTACK_SUMMARY,
+    frameworks.AGENT_FRAMEWORK,
+    frameworks.AGENT_FRAMEWORK_SUMMARY,
 )
 """Every built-in policy, the plainest first."""
 
@@ -186,7 +177,7 @@ def add_policy(policy: Policy | dict[str, Any]) -> Policy:
     True
     """
     added = find_policy(policy)
-    if any(added.name == builtin.name for builtin in (*POLICIES, RECORDED)):
+    if any(added.name == builtin.name for builtin in (*POLICIES, recorded.RECORDED)):
         raise PolicyError(added.name, "a built-in policy has this name")
     _own[added.name] = added
     return added
@@ -202,7 +193,7 @@ def name_policy(policy: Policy | dict[str, Any]) -> tuple[str, dict[str, Any]]:
     ('flue', {'trigger.reserve_tokens': 9000})
     """
     given = find_policy(policy)
-    published = (*POLICIES, *_from_packages(), RECORDED)
+    published = (*POLICIES, *_from_packages(), recorded.RECORDED)
     settings = find_settings(given, published)
     if settings is not None:
         return given.name, settings
@@ -261,7 +252,7 @@ def find_policy(
         # A policy that names a tool and has no rules itself has the rules of its tool.
         bare = not custom.rules and custom.harness.tool is not None
         return swap_tool(custom, custom.harness.engine) if bare else custom
-    every: tuple[Policy, ...] = (*list_policies(), RECORDED)
+    every: tuple[Policy, ...] = (*list_policies(), recorded.RECORDED)
     for candidate in every:
         if candidate.name == policy:
             return candidate
@@ -301,7 +292,7 @@ def find_tool(engine: str) -> Policy:
     ('stud-warning', 'flue')
     """
     if engine == BUNDLED:
-        return STUD_WARNING
+        return stud.STUD_WARNING
     tools = {f"{TOOL}{policy.name}": policy for policy in list_policies()}
     if engine not in tools:
         raise PolicyError(f"{engine:.60}", "no such tool", [BUNDLED, *tools])

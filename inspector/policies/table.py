@@ -87,6 +87,11 @@ class Table:
         cuts = self.moment.cuts.since(self.since)
         return cuts.allow_after_summary() if takes is not None and not self.since and takes(self) else cuts
 
+    def recent_turns(self, turns: int) -> int:
+        """The live position at which the newest turns begin: the end for none, 0 if there are fewer."""
+        opens = np.flatnonzero(self.live.opens)
+        return (int(opens[-turns]) if turns <= len(opens) else 0) if turns else len(self.live)
+
     def sibling(self, kind: str) -> PolicyPart | None:
         """The policy's rule of that kind, if it has one that is switched on."""
         return next((rule for rule in self.rules if rule.kind == kind and rule.enabled), None)

@@ -342,11 +342,19 @@ def read_usage(entry: Entry, *, empty: bool = True) -> Number | None:
     return entry.usage.tokens if entry.usage.tokens or empty else None
 
 
-def measure_usage(session: Session, tail: TailWeight | None = None) -> Measured:
+def measure_usage(
+    session: Session,
+    tail: TailWeight | None = None,
+    *,
+    since: int = 0,
+    empty: bool = True,
+    forget: bool = False,
+) -> Measured:
     """Measure the context at the leaf: the latest usage, and an estimate of what came after it.
 
-    A reply that was aborted or failed is skipped; one whose usage is all zero is not (FLUE §4). `tail`
-    estimates the messages after it, by default by characters / 4 (FLUE §2).
+    A reply that was aborted or failed is skipped; one whose usage is all zero only unless `empty` (FLUE §4,
+    §13.3). `tail` estimates the messages after it, by default by characters / 4 (FLUE §2). Usage from before
+    the live position `since` does not hold. `forget` leaves out what the last compaction kept (pi 0.58.3).
 
     >>> from inspector import open_demo
     >>> measured = measure_usage(open_demo())
@@ -357,11 +365,13 @@ def measure_usage(session: Session, tail: TailWeight | None = None) -> Measured:
         tail = TailWeight(session, chars4_utf16.weigh)
     live = session.live
     for position in np.flatnonzero(live.role == ASSISTANT)[::-1].tolist():
-        usage = read_usage(session.entries[live.entries[position]])
-        if usage is not None:
+        usage = read_usage(session.entries[live.entries[position]], empty=empty)
+        if position >= since and usage is not None:
             trailing = tail.weigh(len(live) - 1 - position)
             return Measured(usage + trailing, usage, trailing, position)
     total = tail.weigh(len(live))
+    if forget and since:
+        total += tail.weigh(len(live) - since) - tail.weigh(len(live) - 1)
     return Measured(total, 0, total, None)
 
 

@@ -2,7 +2,7 @@
 
 Unlike `append_checkpoint`, which records a compaction as the published formats do, this is the context
 itself: rewritten blocks are rewritten, and removed blocks are missing. Edits of requests alone are not part
-of the plan (`edits_request`).
+of the plan (`Rule.wire`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..planning.fates import REMAINS, SideFates
+from ..planning.fates import SideFates
 from ..planning.left_outside import leave_outside, weigh_more
 from ..planning.plan import Plan
 from ..policies.table import DROPPED, VERBATIM
@@ -111,9 +111,7 @@ NEW = 2**31
 def _standing(plan: Plan, side: SideFates) -> Standing:
     """Yield every live entry with remaining blocks, and its live position."""
     live, session = plan.session.live, plan.session
-    remains = REMAINS[side.fate]
-    for row in [row for row, block in side.blocks.items() if block is None]:
-        remains[row] = False
+    remains = side.standing
     touched = np.zeros(len(live), bool)
     touched[live.position[side.fate != VERBATIM]] = True
     start, entries = live.start.tolist(), live.entries.tolist()
@@ -225,15 +223,9 @@ def count_carried(ledger: Ledger, items: Sequence[CarriedEntry]) -> Columns:
     old = take_columns(ledger, np.array([item.origin for item in items if item.origin >= 0], np.int64))
     both = old + fresh
     # First the unchanged ones, then the new: bring them back into their order.
-    order, a, b = [], 0, len(old.sizes)
-    for item in items:
-        if item.origin >= 0:
-            order.append(a)
-            a += 1
-        else:
-            order.append(b)
-            b += 1
-    start, at = running_sums(both.sizes), np.array(order, np.int64)
+    stays = np.array([item.origin >= 0 for item in items], bool)
+    at = np.where(stays, np.cumsum(stays), len(old.sizes) + np.cumsum(~stays)) - 1
+    start = running_sums(both.sizes)
     index = join_stretches(start[at], start[at + 1])
     return Columns(both.sizes[at], both.kind[index], both.section[index], both.tokens[index])
 

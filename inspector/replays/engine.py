@@ -18,7 +18,16 @@ import numpy as np
 from ..errors import expect
 from ..planning.decision import MOMENTS
 from ..policies.events import write_word
-from ..policies.harness import LEVELS, STATES, UNKNOWN, State, has_thresholds, lint
+from ..policies.harness import (
+    LEVELS,
+    STATES,
+    UNKNOWN,
+    State,
+    check_thresholds,
+    describe_double,
+    has_thresholds,
+    suggest,
+)
 from ..policies.own_policy import find_own_policy
 from ..policies.policy import Policy, check_window
 from ..policies.registry import configure_policy
@@ -363,13 +372,14 @@ class _Replay:
         refusal = refuse_context_editing(self.session)
         if self.wire_edits is not None and self.wire_edits.by_provider and refusal:
             self.log.note("no_edits", refusal)
-        double = self.policy.is_double and not refusal
-        for notice in lint(self.policy.name, self.harness, share, double, entry):
-            named: dict[str, Any] = {}
-            if notice.entry is not None:
-                named = {"provider_entry": write_word(notice.entry), "precedence": "core"}
-            self.log.record(notice.kind, **named)
-            self.log.note(notice.kind, notice.sentence)
+        check_thresholds(self.policy.name, self.harness, share)
+        if self.policy.is_double and not refusal and self.harness.engine != "none":
+            kind = "double_configured"
+            self.log.record(kind, provider_entry=write_word(entry), precedence="core")
+            self.log.note(kind, describe_double(entry))
+        if self.harness.engine == "none" and self.harness.require is not None:
+            self.log.record("suggested")
+            self.log.note("suggested", suggest(self.harness))
         if self.harness.one_switch and self.policy.running.recover != self.policy.harness.recover:
             self.log.note(
                 "one_switch",

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from ..policies.events import UNKNOWN, AuditEvent
+from ..session.entries import Entry
 from ..session.session import Session
 from ..tokens.models import SYNTHETIC, name_maker
 from .run import RunNote
@@ -15,6 +16,7 @@ from .timeline import Refusal, Timeline
 class EventLog:
     """Events and findings, recorded at the point in time that the last call of `stand` or `stand_at` set.
 
+    `step` and `turn` are of that point; `entry` is the id of the last entry before it, None before the first.
     `model` and `provider` are the present ones if they were switched by the scenario.
     """
 
@@ -24,39 +26,20 @@ class EventLog:
         self.findings: list[RunNote] = []
         self.model: str | None = None
         self.provider: str | None = None
-        self._number = 0
-        self._moment: tuple[int, bool] | Refusal | None = None
-        """None is the start of the session, before anything was said or refused."""
+        self.step = self.turn = self._number = 0
+        self.entry: str | None = None
+        self._refused: Entry | None = None
 
     def stand(self, number: int, arrived: bool) -> None:
         """Set the point in time before the timeline's entry `number`, or with `arrived` after it."""
-        self._moment, self._number = (number, arrived), number
+        self.step, self.turn = int(self.timeline.step[number]), int(self.timeline.turn[number])
+        self.entry = self.timeline.entry(number - (not arrived)).id if number or arrived else None
+        self._number, self._refused = number, None
 
     def stand_at(self, refusal: Refusal) -> None:
         """Set the point in time to a recorded refusal."""
-        self._moment = refusal
-
-    @property
-    def step(self) -> int:
-        """The present step."""
-        if isinstance(self._moment, Refusal):
-            return self._moment.step
-        return int(self.timeline.step[self._moment[0]]) if self._moment and len(self.timeline) else 0
-
-    @property
-    def turn(self) -> int:
-        """The present turn."""
-        if isinstance(self._moment, Refusal):
-            return self._moment.turn
-        return int(self.timeline.turn[self._moment[0]]) if self._moment and len(self.timeline) else 0
-
-    @property
-    def entry(self) -> str | None:
-        """The id of the last entry before the present point in time; None before the first."""
-        if isinstance(self._moment, Refusal):
-            return self.session.entries[self._moment.entry].id
-        number, arrived = self._moment or (0, False)
-        return self.timeline.entry(number - (not arrived)).id if number or arrived else None
+        self._refused = self.session.entries[refusal.entry]
+        self.step, self.turn, self.entry = refusal.step, refusal.turn, self._refused.id
 
     @cached_property
     def _speakers(self) -> list[tuple[str | None, str | None]]:
@@ -73,9 +56,8 @@ class EventLog:
     def _find_speaker(self) -> tuple[str, str | None]:
         """The present provider and model: as switched by the scenario, else of a reply, else of the file."""
         provider, model = self._speakers[self._number] if self._speakers else (None, None)
-        if isinstance(self._moment, Refusal):
-            refused = self.session.entries[self._moment.entry]
-            provider, model = refused.provider or provider, refused.model or model
+        if self._refused is not None:
+            provider, model = self._refused.provider or provider, self._refused.model or model
         model = self.model or model or self.session.model
         return self.provider or provider or name_maker(model) or UNKNOWN, model
 

@@ -167,15 +167,10 @@ class Run(Framed, Drawable):
         >>> replay(open_demo(), "flue").to_dicts()[0]["state"]
         'normal'
         """
+        names = ("recorded", "context", "measured", "requests", "sent", "cached", "output")
         return {
             "turn": (self.turn + 1).tolist(),
-            "recorded": self.recorded.tolist(),
-            "context": self.context.tolist(),
-            "measured": self.measured.tolist(),
-            "requests": self.requests.tolist(),
-            "sent": self.sent.tolist(),
-            "cached": self.cached.tolist(),
-            "output": self.output.tolist(),
+            **{name: getattr(self, name).tolist() for name in names},
             "state": [STATE_NAMES[code] for code in self.state.tolist()],
         }
 
@@ -260,11 +255,6 @@ class Run(Framed, Drawable):
             return ()
         done = (event for event in self.events if event.kind == "completed")
         return tuple(event.line_in(dialect) for event in done if event.name_in(dialect) is not None)
-
-    def states(self) -> dict[str, int]:
-        """How many steps ended in each state."""
-        counts = np.bincount(self.state, minlength=len(STATE_NAMES)).tolist()
-        return {name: n for name, n in zip(STATE_NAMES, counts, strict=True) if n}
 
     @printed
     def __repr__(self) -> str:

@@ -17,7 +17,6 @@ from ..policies.events import write_word
 from ..policies.policy import Policy
 from ..policies.table import CLEARED, VERBATIM, Bytes
 from ..session.entries import Entry
-from ..summaries.record import edits_request
 from ..tokens.models import model_of
 from .event_log import EventLog
 from .replayed_context import ReplayedContext
@@ -27,10 +26,10 @@ def split_off_edits(policy: Policy) -> tuple[Policy, Policy | None]:
     """The policy without the provider's rules, and with only the rules and stages that edit requests; None
     if none is switched on."""
     late = {kind for stage in policy.late for kind in stage.rules}
-    edits = [rule for rule in policy.rules if rule.enabled and (edits_request(rule) or rule.kind in late)]
+    edits = [rule for rule in policy.rules if rule.enabled and (rule.wire or rule.kind in late)]
     if not edits:
         return policy, None
-    core = policy.with_rules(lambda rule: not edits_request(rule))
+    core = policy.with_rules(lambda rule: not rule.wire)
     on_wire = policy.with_rules(edits.__contains__)
     views = tuple(stage.model_copy(update={"early": False}) for stage in policy.late)
     target = policy.target if views else None
@@ -66,10 +65,10 @@ class WireEdits:
 
     def __init__(self, policy: Policy, context: ReplayedContext, log: EventLog) -> None:
         self.policy, self.context, self.log = policy, context, log
-        self._edits = [rule for rule in policy.rules if rule.enabled and edits_request(rule)]
+        self._edits = [rule for rule in policy.rules if rule.enabled and rule.wire]
         self._view = next((stage.name for stage in policy.stages), "")
-        bare = policy.with_rules(edits_request).model_copy(update={"stages": (), "target": None})
-        self._without_view = bare
+        bare = policy.with_rules(lambda rule: rule.wire)
+        self._without_view = bare.model_copy(update={"stages": (), "target": None})
         self.edited = self.saved = 0
         self._before: Bytes = np.zeros(0, np.uint8)
         self._same: int | None = None

@@ -100,9 +100,7 @@ class Session(Value, Framed):
             turn = self.find_turn(entry_id)
             index = self._find(entry_id) if turn is None else self.path[turn.last]
             entry_id = self.entries[index].id
-        moment = self.with_entries(self.entries, entry_id)
-        moment.__dict__["tree"] = self.tree
-        return moment
+        return self._alike(leaf=entry_id)
 
     def find_turn(self, name: str, role: str = "at") -> Turn | None:
         """Return the turn with a name such as "turn 5", counted from 1; None for other names.
@@ -143,6 +141,12 @@ class Session(Value, Framed):
         session.__dict__[FILE_MODE] = self.__dict__.get(FILE_MODE)
         return session
 
+    def _alike(self, **others: Any) -> Session:
+        """Return the session with other fields than its entries changed; the tree is shared."""
+        session = self.with_entries(self.entries, **{"leaf": self.leaf, **others})
+        session.__dict__["tree"] = self.tree
+        return session
+
     def with_labels(self, labels: Sequence[TextLabels]) -> Session:
         """Return the session with labels of rules and choices in typed texts.
 
@@ -158,9 +162,7 @@ class Session(Value, Framed):
         new_labels = expect_items("with_labels", "labels", labels, TextLabels)
         by_text = {item.text: item for item in (*self.labels, *new_labels)}
         ordered = tuple(by_text[text] for text in sorted(by_text))
-        labelled = self.with_entries(self.entries, self.leaf, labels=ordered)
-        labelled.__dict__["tree"] = self.tree
-        return labelled
+        return self._alike(labels=ordered)
 
     def with_judgements(self, judgements: Sequence[FindingJudgement]) -> Session:
         """Return the session with a reader's judgements of findings added; the last one of a finding counts.
@@ -180,10 +182,8 @@ class Session(Value, Framed):
             for judgement in (*self.judgements, *added)
         }
         stay = tuple(by_fact[key] for key in sorted(by_fact) if by_fact[key].verdict != "withdrawn")
-        judged = self.with_entries(self.entries, self.leaf, judgements=stay)
-        judged.__dict__.update(
-            {name: self.__dict__[name] for name in ("tree", "facts") if name in self.__dict__}
-        )
+        judged = self._alike(judgements=stay)
+        judged.__dict__ |= {name: self.__dict__[name] for name in ("facts",) if name in self.__dict__}
         return judged
 
     @cached_property

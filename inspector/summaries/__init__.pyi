@@ -8,7 +8,6 @@ from .extractive.summariser import ExtractiveSummariser as ExtractiveSummariser
 from .prompts import PROMPTS as PROMPTS
 from .prompts import write_prompt as write_prompt
 from .record import append_checkpoint as append_checkpoint
-from .record import stored_context as stored_context
 from .recovery import Judgement as Judgement
 from .recovery import append_retry as append_retry
 from .recovery import judge_reply as judge_reply

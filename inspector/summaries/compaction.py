@@ -8,7 +8,7 @@ steps is Flue's.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -279,34 +279,33 @@ def carry_out(
     start = CompactionResult(session, plan, plan.session, failed=removed)
     core = stored_part(plan)
     calls = Calls(plan.policy.running)
-    report = _EventReporter(plan, core, on_event, summariser, calls, removed)
-    report.cross(None if removed is None else session[removed])
+    events = _EventReporter(plan, core, on_event, summariser, calls, removed)
+    events.report(events.cross(None if removed is None else session[removed]))
     if not changes_stored(core):
         if plan.reason == "overflow":
-            report.surface()
+            events.report(events.surface())
         return replace(start, why=plan.why or "The policy finds nothing to compact.")
-    report.start()
+    events.report(events.start())
     try:
         checkpoint = _write(core, summariser, calls) if core.summarises else None
     except Exception as fault:
-        report.retry(calls.repeated)
-        report.fail(type(fault).__name__)
+        events.report(events.retry())
+        events.report(events.fail(type(fault).__name__))
         raise
     why = ""
     if checkpoint is not None:
-        report.name(checkpoint)
-        report.retry(calls.repeated, checkpoint.oversize)
+        events.name(checkpoint)
+        events.report(events.retry(checkpoint.oversize))
         why = checkpoint.error or ""
     why = why or find_unusable(core, checkpoint)
     if why and (checkpoint is None or (checkpoint.error is None and not _is_empty(checkpoint))):
-        report.discard(checkpoint)
-        report.surface()
+        events.report(events.discard(checkpoint))
         return replace(start, checkpoint=checkpoint, why=why)
     if why:
         start = replace(start, checkpoint=checkpoint, why=why)
         plan = without_summary(plan)
         if not changes_stored(stored_part(plan)):
-            report.fail()
+            events.report(events.fail())
             return start
         start, core, checkpoint = replace(start, plan=plan), stored_part(plan), None
     name = _free_name(session)
@@ -327,10 +326,7 @@ def carry_out(
         extra[DECISIONS] = truncated
     after = record_plan(plan, checkpoint, name, extra)
     done = replace(start, after=after, checkpoint=checkpoint or start.checkpoint, entry=name)
-    if why:
-        report.fail(rest=done)
-    else:
-        report.finish(done)
+    events.report(events.fail(rest=done) if why else events.finish(done))
     return done
 
 
@@ -358,7 +354,8 @@ class _EventReporter:
     """Report the events of a compaction, with the payloads that a replay gives them.
 
     `core` is the part of the plan that is stored, `calls` are the summariser's as they are made, `failed` is
-    the reply that was taken off the path. Without `on_event` nothing is reported.
+    the reply that was taken off the path. The methods that yield events are passed to `report`, which asks
+    for none without `on_event`.
     """
 
     def __init__(
@@ -368,7 +365,7 @@ class _EventReporter:
         on_event: Callable[[AuditEvent], None] | None,
         summariser: Summariser | Checkpoint | None,
         calls: Calls,
-        failed: str | None = None,
+        failed: str | None,
     ) -> None:
         self.plan, self.core, self.on_event, self.calls, self.failed = plan, core, on_event, calls, failed
         self.before = plan.before
@@ -391,71 +388,61 @@ class _EventReporter:
             return int(self.plan.measured.tokens)
         return self.before if measure == "messages" else self.plan.table.weigh(measure, self.before)
 
-    def cross(self, failed: Entry | None) -> None:
-        """Report why it is compacted: the reply that was taken off the path, or the trigger."""
-        if failed is not None:
-            self.report(audit.take_off(failed, self.before))
-        if self.plan.reason == "auto" and self.plan.verdict.fires:
-            self.report([audit.hit_threshold(self.plan.verdict, self.before, self.plan.table.window)])
-
     def name(self, source: Summariser | Checkpoint | None) -> None:
         """Take the names of the model and its provider from a summariser, or from what it wrote."""
         model, provider = getattr(source, "model", None), getattr(source, "provider", None)
         self.model = model if isinstance(model, str) else self.model
         self.provider = write_word(provider or name_maker(model) or self.provider)
 
-    def start(self) -> None:
+    def cross(self, failed: Entry | None) -> Iterator[audit.CompactionEvent]:
+        """Say why it is compacted: the reply that was taken off the path, or the trigger."""
+        if failed is not None:
+            yield from audit.take_off(failed, self.before)
+        if self.plan.reason == "auto" and self.plan.verdict.fires:
+            yield audit.hit_threshold(self.plan.verdict, self.before, self.plan.table.window)
+
+    def start(self) -> Iterator[audit.CompactionEvent]:
         """The compaction starts."""
-        if self.on_event is not None:
-            self.report([audit.start_compaction(self.core, self.before, self.estimated)])
+        yield audit.start_compaction(self.core, self.before, self.estimated)
 
-    def retry(self, repeated: int, oversize: Iterable[Oversize] = ()) -> None:
+    def retry(self, oversize: Iterable[Oversize] = ()) -> Iterator[audit.CompactionEvent]:
         """The summariser is called again: it failed, or answered with more than its budget."""
-        self.report(audit.list_retries(repeated, self.before, self.plan.policy.running.retries))
-        self.report(audit.list_oversize(oversize, self.before))
+        yield from audit.list_retries(self.calls.repeated, self.before, self.plan.policy.running.retries)
+        yield from audit.list_oversize(oversize, self.before)
 
-    def fail(self, cause: str = "SummarizeFailed", rest: CompactionResult | None = None) -> None:
+    def fail(
+        self, cause: str = "SummarizeFailed", rest: CompactionResult | None = None
+    ) -> Iterator[audit.CompactionEvent]:
         """The summariser failed; `rest` is what other stages did."""
-        if self.on_event is not None:
-            core = self.core if rest is None else stored_part(rest.plan)
-            after = self.before if rest is None else rest.promised.tokens
-            self.report(audit.list_stages(rest.plan) if rest is not None else ())
-            self.report(audit.fail_compaction(core, self.before, after, self.calls.count, cause))
-            if rest is None:
-                self.surface()
+        core = self.core if rest is None else stored_part(rest.plan)
+        after = self.before if rest is None else rest.promised.tokens
+        yield from audit.list_stages(rest.plan) if rest is not None else ()
+        yield from audit.fail_compaction(core, self.before, after, self.calls.count, cause)
+        if rest is None:
+            yield from self.surface()
 
-    def surface(self) -> None:
+    def surface(self) -> Iterator[audit.CompactionEvent]:
         """The turn ends with an error, unless it continues without a compaction (S0-102)."""
-        if self.on_event is None or not audit.ends_turn(self.plan):
+        if not audit.ends_turn(self.plan):
             return
         data: dict[str, Any] = {"cause": "SummarizeFailed"}
         if self.plan.reason == "overflow":
             times = 0 if self.failed is None else count_recoveries(self.plan.session, self.failed)
             data = {"recoveries": times + 1, "limit": self.plan.policy.running.recoveries}
-        self.report(
-            [audit.CompactionEvent("surfaced", self.before, None, {"error": "ContextOverflow"} | data)]
-        )
+        yield audit.CompactionEvent("surfaced", self.before, None, {"error": "ContextOverflow"} | data)
 
-    def discard(self, checkpoint: Checkpoint | None) -> None:
+    def discard(self, checkpoint: Checkpoint | None) -> Iterator[audit.CompactionEvent]:
         """The result is not smaller and is discarded."""
-        if self.on_event is not None:
-            after = promise_context(self.core, checkpoint).tokens
-            self.report(
-                [audit.CompactionEvent("discarded", self.before, after, audit.describe_reason(self.core))]
-            )
+        after = promise_context(self.core, checkpoint).tokens
+        yield audit.CompactionEvent("discarded", self.before, after, audit.describe_reason(self.core))
+        yield from self.surface()
 
-    def finish(self, done: CompactionResult) -> None:
+    def finish(self, done: CompactionResult) -> Iterator[audit.CompactionEvent]:
         """The compaction succeeded."""
-        if self.on_event is None:
-            return
         core, session, checkpoint = self.core, self.plan.session, done.checkpoint
         written = core if checkpoint is None else core.with_summary(checkpoint)
         after = done.promised.tokens
-        turns = {
-            session.entries[session.path[at]].id: turn.number
-            for turn in session.turns
-            for at in range(turn.first, turn.last + 1)
-        }
+        turns = {name: turn - 1 for name, turn in session.turn_of.items()}
         harness, work = self.plan.policy.running, audit.Work()
         if checkpoint is not None:
             tokens = int(core.table.tokens[core.fate == SUMMARISED].sum())
@@ -473,16 +460,16 @@ class _EventReporter:
         # By entry, how many blocks of reasoning the provider clears from the request.
         rows = np.flatnonzero((self.plan.table.kind == REASONING) & (self.plan.fate == CLEARED))
         cleared = Counter(ref.entry for ref in session.live_refs(rows))
-        self.report(audit.list_stages(self.plan))
-        self.report(
-            audit.finish_compaction(written, harness, self.before, after, work, own, turns.get, cleared)
+        yield from audit.list_stages(self.plan)
+        yield from audit.finish_compaction(
+            written, harness, self.before, after, work, own, turns.get, cleared
         )
         wire = core.after - self.plan.after
         by_provider = any(rule.by_provider for rule in core.policy.rules if rule.enabled)
         if wire > 0 and self.before > after and not by_provider:
-            self.report([audit.run_twice(self.before, self.before - after, wire)])
+            yield audit.run_twice(self.before, self.before - after, wire)
         counts, last, summary = count_passes(done.after, done.ledger, self.plan.policy)
-        self.report(audit.stop_growing(counts, harness, self.before, after, summary, last))
+        yield from audit.stop_growing(counts, harness, self.before, after, summary, last)
 
     def report(self, events: Iterable[audit.CompactionEvent]) -> None:
         """Report events as events of the turn at the leaf."""

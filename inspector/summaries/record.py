@@ -8,7 +8,7 @@ entries stay in the tree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -17,13 +17,11 @@ import numpy as np
 
 from ..errors import EditError
 from ..formats.summary_wording import shown_summary
-from ..planning.assemble import build_context, live_context
+from ..planning.assemble import build_context
 from ..planning.context import Context, Piece
 from ..planning.fates import REMAINS
 from ..planning.plan import Plan
 from ..planning.summary_jobs import Checkpoint
-from ..policies.base_rule import Rule
-from ..policies.policy import Policy
 from ..policies.rules.truncate_outputs import TruncateOutputs, remember_decisions
 from ..policies.table import TRUNCATED, VERBATIM
 from ..session.blocks import Block, Text
@@ -34,30 +32,16 @@ from ..tokens.ledger import clear_output
 from .write import carried_files
 
 
-def edits_view(rule: Rule) -> bool:
-    """Whether a rule edits only what is sent: the provider does, or the client as it reads its history."""
-    return edits_request(rule) or bool(getattr(type(rule), "projection", False))
-
-
-def edits_request(rule: Rule) -> bool:
-    """Whether a rule's claims are the provider's, about the request alone."""
-    return bool(getattr(type(rule), "wire", False))
-
-
-def split_policy(policy: Policy, apart: Callable[[Rule], bool] = edits_view) -> tuple[Policy, Policy]:
-    """Split the policy into one without the rules that are `apart`, and one with only those rules."""
-    return policy.with_rules(lambda rule: not apart(rule)), policy.with_rules(apart)
-
-
 def stored_part(plan: Plan) -> Plan:
     """The part of a plan that is stored: the same stages, without rules that edit only what is sent.
 
     A model that refuses reasoning whose prefix was edited does so when it is sent; what is stored keeps it
     (K16). The stored part of a stored part is itself.
     """
-    if not plan.tiers.bound and not any(rule.enabled and edits_view(rule) for rule in plan.policy.rules):
+    is_view = any(rule.enabled and (rule.wire or rule.projection) for rule in plan.policy.rules)
+    if not plan.tiers.bound and not is_view:
         return plan
-    policy, _ = split_policy(plan.policy)
+    policy = plan.policy.with_rules(lambda rule: not (rule.wire or rule.projection))
     table = replace(plan.table, rules=policy.rules, trigger=policy.trigger)
     tiers = plan.tiers.under(policy, table)
     tiers.bound = False
@@ -75,7 +59,7 @@ def without_summary(plan: Plan) -> Plan:
     first = next((at for at, stage in enumerate(plan.tiers.stages) if asks & {*stage.rules}), None)
     failing = {kind for stage in plan.policy.stages if asks & {*stage.rules} for kind in stage.rules}
     nothing = first is None or plan.policy.harness.fatal
-    policy, _ = split_policy(plan.policy, lambda rule: nothing or rule.kind in failing)
+    policy = plan.policy.with_rules(lambda rule: not (nothing or rule.kind in failing))
     tiers = plan.tiers.under(policy, replace(plan.table, rules=policy.rules))
     depth = max(tiers.stop(), first or 0)
     return replace(plan, policy=policy, table=tiers.table, tiers=tiers, depth=depth, checkpoint=None)
@@ -96,7 +80,7 @@ def list_archived(plan: Plan) -> tuple[str, ...]:
     What a provider clears in a request is not lost: the session still holds it (S3-34).
     """
     live = plan.table.live
-    wire = [code for code, rule in enumerate(plan.policy.rules) if edits_request(rule)]
+    wire = [code for code, rule in enumerate(plan.policy.rules) if rule.wire]
     lossy = (plan.fate != VERBATIM) & ~np.isin(plan.outcome.rule, wire)
     positions = np.unique(live.position[lossy])
     return tuple(plan.session.entries[i].id for i in live.entries[positions].tolist())
@@ -122,22 +106,6 @@ def find_truncated(part: Plan) -> dict[str, int]:
             rows = (part.outcome.rule == code) & (part.fate == TRUNCATED)
             truncated |= remember_decisions(rule, part.table, rows)
     return truncated
-
-
-def stored_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = None) -> Context:
-    """The stored history as a plan leaves it; as it was when the plan changes only what is sent.
-
-    >>> from inspector import count_tokens, make_plan, read_session
-    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
-    >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
-    >>> context = stored_context(session, plan, Checkpoint(text="So far: src/a.py."))
-    >>> [piece.block.text for piece in context.pieces]
-    ['So far: src/a.py.']
-    """
-    part = stored_part(plan)
-    if not changes_stored(part):
-        return live_context(session, plan.ledger)
-    return build_context(session, part, checkpoint)
 
 
 def _measure_before(plan: Plan) -> tuple[int, str]:

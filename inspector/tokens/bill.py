@@ -61,22 +61,6 @@ class BillLine(NamedTuple):
     money: float | None
 
 
-class Reset(NamedTuple):
-    """A step whose request does not extend the previous one, so that part of the prompt is processed again.
-
-    Attributes:
-        step: the index of the step.
-        kept: tokens of the common prefix of both requests.
-        lost: tokens of the previous request after that prefix.
-        rewritten: tokens of this request after that prefix, including those new at this step.
-    """
-
-    step: int
-    kept: int
-    lost: int
-    rewritten: int
-
-
 class Sum(NamedTuple):
     """Requests of one model that the file states as a sum: their number, and their total cost (one row)."""
 
@@ -97,7 +81,6 @@ class Bill:
     Attributes:
         requests: one row per request; of a recorded session, per reply.
         summaries: requests that wrote summaries; `calls` is their number.
-        resets: steps that rewrite part of the prefix.
         prices: the prices used.
         notes: sentences about prices, assumptions, and costs that are not in the bill.
         estimated: tokens are counted, not reported.
@@ -122,7 +105,6 @@ class Bill:
     requests: Charged
     summaries: Charged
     calls: int = 0
-    resets: tuple[Reset, ...] = ()
     prices: tuple[Price, ...] = ()
     notes: tuple[str, ...] = ()
     estimated: bool = False
@@ -296,9 +278,6 @@ def _draw(bill: Bill) -> str:
         table.append((name, f"{calls:,}", counted, "?" if money is None else f"{money:,.4f}"))
     lines = [f"Bill: {plural(requests, 'request')} ({basis})"]
     lines += [f"  {line}" for line in text_table(table, (1, 2, 3))]
-    if bill.resets:
-        steps = ", ".join(str(reset.step) for reset in bill.resets[:8]) + ", …" * (len(bill.resets) > 8)
-        lines.append(f"  prefix resets: {len(bill.resets):,}, at step {steps}")
     if bill.unpriced:
         lines.append(f"  without a price: {bill.unpriced:,}")
     return "\n".join([*lines, *(f"  {note}" for note in bill.notes)])

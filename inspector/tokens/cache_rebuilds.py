@@ -99,11 +99,11 @@ def find_among(
 ) -> list[CacheRebuild]:
     """Find the cache rebuilds among collected requests, at the given price or the prices of a table."""
     last: dict[int, tuple[list[int], str | None]] = {}
-    for whose, at, tokens, model in zip(spent.whose, spent.entry, spent.tokens, spent.model, strict=True):
-        usage = session.entries[at].usage if whose == REPLY else None
+    for request in spent.requests:
+        usage = session.entries[request.entry].usage if request.whose == REPLY else None
         # Sums over several requests do not describe one cache state.
         if usage is not None and usage.request >= usage.prompt:
-            last[at] = tokens, model
+            last[request.entry] = request.tokens, request.model
     models = {model for _, model in last.values()}
     prices = {model: price or find_price(model, table).price for model in models}
     return list(_find(session, last, prices))
@@ -156,15 +156,15 @@ def _find(
     prices: Mapping[str | None, Price | None],
 ) -> Iterator[CacheRebuild]:
     entries, parent, chain = session.entries, session.tree.parent, session.tree.chain.tolist()
-    replies, ancestors = sorted(last), _Ancestors(session, last)
+    replies = sorted(last)
     compactions = np.flatnonzero(session.tree.sort == COMPACTION)
-    earlier = np.searchsorted(compactions, replies).tolist()
+    earlier, compacts = np.searchsorted(compactions, replies).tolist(), {*compactions.tolist()}
     for number, at in enumerate(replies):
         requested = parent[at]
         near = replies[number - 1] if number else -1
         # Nothing branches off between them, as nearly everywhere.
         plain = chain[at] <= near and earlier[number] == earlier[number - 1]
-        before, compacted = (near, None) if plain else ancestors.find(requested)
+        before, compacted = (near, None) if plain else _find_before(session, last, compacts, requested)
         if before is None and compacted is not None:
             # A compaction often begins a new root: the reply before it in the file left what was cached.
             place = bisect_left(replies, compacted)
@@ -197,31 +197,23 @@ def _find(
         yield CacheRebuild(entries[at].id, cause, cached, now[READ], again, cost, currency, gap)
 
 
-class _Ancestors:
-    """For each entry the reply at or above it and a compaction between them, looked up once for all.
+def _find_before(
+    session: Session, replies: Collection[int], compactions: Collection[int], at: int | None
+) -> tuple[int | None, int | None]:
+    """Find the nearest reply from this entry upwards, and the first compaction after it on the way.
 
     In a file with a cycle of parents, the search ends when an entry is visited twice.
     """
-
-    def __init__(self, session: Session, replies: Collection[int]) -> None:
-        self._parent, self._replies = session.tree.parent, replies
-        self._compacts = {*np.flatnonzero(session.tree.sort == COMPACTION).tolist()}
-        self._resolved: dict[int, tuple[int | None, int | None]] = {}
-
-    def find(self, at: int | None) -> tuple[int | None, int | None]:
-        """The nearest reply and the compaction between, from this entry upwards."""
-        way: list[int] = []
-        visited: set[int] = set()
-        while at is not None and at not in self._resolved and at not in self._replies and at not in visited:
-            way.append(at)
-            visited.add(at)
-            at = self._parent[at]
-        reply, compacted = (None, None) if at is None or at in visited else self._resolved.get(at, (at, None))
-        for place in reversed(way):
-            if compacted is None and place in self._compacts:
-                compacted = place
-            self._resolved[place] = reply, compacted
-        return reply, compacted
+    compacted: int | None = None
+    visited: set[int] = set()
+    while at is not None and at not in replies:
+        if at in visited:
+            return None, compacted
+        visited.add(at)
+        if at in compactions:
+            compacted = at
+        at = session.tree.parent[at]
+    return at, compacted
 
 
 def _above_reading(price: Price, again: int, now: Sequence[int]) -> float:

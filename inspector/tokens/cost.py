@@ -1,8 +1,8 @@
 """Compute the cost of requests: uncached, cached and output tokens, and the money for each.
 
 The input is either columns over the steps of a replay, or a recorded session with its usage; the result is a
-`Bill`. A request that only extends the previous one reuses the whole cached prefix. A compaction resets it:
-the tokens after the first rewritten position are written to the cache again.
+`Bill`. A request that only extends the previous one reuses the whole cached prefix. After a compaction, the
+tokens from the first rewritten position on are written to the cache again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..session.entries import MOST_TOKENS, StatedTotal, Terms
 from ..session.session import Session
 from ..session.tree import ASSISTANT, MESSAGE, Bools, Ints
 from ..text import plural, printable
-from .bill import KINDS, SEARCHES, STATED, Bill, BillLine, Charged, Reset, Sum
+from .bill import KINDS, SEARCHES, STATED, Bill, BillLine, Charged, Sum
 from .cache_rebuilds import describe_cache_rebuilds, find_among
 from .counter import Doubles, Longs
 from .prices import MILLION, PRICES, SEARCH, TTL, Price, Priced, check_ttl, find_factor, find_price
@@ -30,15 +30,12 @@ from .spent import REPLY, RESULT, SUBAGENT, SUMMARY, Spent, covered_entries, des
 class SummaryCall(NamedTuple):
     """The requests that wrote a summary at one step, with the sums of their tokens.
 
-    Of `sent`, `cached` tokens were read from the cache and `written` ones were written to it. The rest is
-    charged as uncached input, because it is sent only once.
+    They are charged as uncached input, because they are sent only once.
     """
 
     step: int
     sent: int
     output: int
-    cached: int = 0
-    written: int = 0
     calls: int = 1
 
 
@@ -49,7 +46,6 @@ def price_steps(
     price: Price | None,
     *,
     summaries: Iterable[SummaryCall] = (),
-    ttl: TTL | None = "5m",
 ) -> Bill:
     """The bill of requests, one per step.
 
@@ -58,14 +54,14 @@ def price_steps(
     output  int[k]  tokens of the reply
 
     Every request is taken to end in a cache breakpoint and to come before the cache expires: its prefix is
-    read, the rest is written, and what is shorter than the price's `minimum` is neither. That is the most a
-    cache gives. `ttl` None: no cache is used. Without a price the tokens are still counted. Raises
-    `InspectorError` for columns of different lengths.
+    read, the rest is written for five minutes, and what is shorter than the price's `minimum` is neither.
+    That is the most a cache gives. Without a price the tokens are still counted. Raises `InspectorError` for
+    columns of different lengths.
 
     >>> opus = Price(model="mine", input=5, output=25, source="an example")
     >>> bill = price_steps([10_000, 12_000, 6_000], [0, 10_000, 4_000], [500, 500, 500], opus)
-    >>> bill.read.tolist(), bill.written.tolist(), bill.resets
-    ([0, 10000, 4000], [10000, 2000, 2000], (Reset(step=2, kept=4000, lost=8000, rewritten=2000),))
+    >>> bill.read.tolist(), bill.written.tolist()
+    ([0, 10000, 4000], [10000, 2000, 2000])
     >>> bill
     Bill: 3 requests (estimate: tokens are counted, not reported)
                    calls  tokens     USD
@@ -74,29 +70,23 @@ def price_steps(
       cache write      3  14,000  0.0875
       output           3   1,500  0.0375
       total            3  29,500  0.1320
-      prefix resets: 1, at step 2
       mine: USD 5 in, 25 out per million tokens, cache read x0.1, write x1.25 (5m) or x2 (1h) (an example)
     """
     sent, cached, output = _check(sent=sent, cached=cached, output=output)
     if (cached > sent).any():
         at = int((cached > sent).argmax())
         raise InspectorError(f"step {at}: {cached[at]:,} of {sent[at]:,} tokens cannot be cached")
-    requests = np.flatnonzero(sent)
-    before = np.zeros_like(sent)
-    before[requests[1:]] = sent[requests[:-1]]
-    # A request that is all prefix, as after a rewind, has nothing to process again.
-    reset = (cached < before) & (cached < sent)
     least = (price.minimum or 0) if price else 0
-    read = np.where((cached >= least) & (ttl is not None), cached, 0)
-    written = np.where((sent >= least) & (ttl is not None), sent - read, 0)
-    calls, lifetime = tuple(summaries), "5m" if ttl is None else check_ttl(ttl)
-    asking, reading, writing, answering = np.array(list(map(_split, calls)), np.int64).reshape(-1, 4).T
-    resets = np.stack([cached, before - cached, sent - cached], axis=1)
+    read, calls = np.where(cached >= least, cached, 0), tuple(summaries)
+    written, none = np.where(sent >= least, sent - read, 0), np.zeros_like(sent)
+    charged = np.stack([sent - read - written, read, written, none, output], axis=1)
+    writing = np.array([(call.sent, 0, 0, 0, call.output) for call in calls], np.int64).reshape(
+        -1, len(KINDS)
+    )
     return Bill(
-        _charge(_place(sent - read - written, read, written, output, lifetime), price),
-        _charge(_place(asking, reading, writing, answering, lifetime), price),
+        _charge(charged, price),
+        _charge(writing.reshape(-1, len(KINDS)), price),
         sum(call.calls for call in calls),
-        resets=tuple(Reset(at, *resets[at].tolist()) for at in np.flatnonzero(reset).tolist()),
         prices=(price,) if price else (),
         notes=(price.note if price else "No price is given, so only tokens are counted.",),
         estimated=True,
@@ -137,15 +127,17 @@ def price_spent(
     ttl: TTL = "5m",
 ) -> Bill:
     """Return the bill of `price_session` for requests that were collected before."""
-    tokens = np.array(spent.tokens, np.int64).reshape(-1, len(KINDS))
-    stated_costs = np.array(spent.stated_cost, np.float64).reshape(-1, len(KINDS) + 1)
+    requests = spent.requests
+    tokens = np.array([request.tokens for request in requests], np.int64).reshape(-1, len(KINDS))
+    stated_costs = np.array([request.stated_cost for request in requests]).reshape(-1, len(KINDS) + 1)
     is_stated = np.isfinite(stated_costs[:, -1]) & (price is None)
     money = np.where(is_stated[:, None], stated_costs, nan)
     prices: dict[str | None, Priced] = {}
     terms = _Terms(price is not None)
     sums = []
-    for model in sorted({*spent.model, *(other for other, *_ in spent.sums)}, key=str):
-        rows = np.array([other == model for other in spent.model], bool) & ~is_stated
+    models = {request.model for request in requests} | {other for other, *_ in spent.sums}
+    for model in sorted(models, key=str):
+        rows = np.array([request.model == model for request in requests], bool) & ~is_stated
         summed = [row for row in spent.sums if row[0] == model]
         if not (rows.any() or summed):
             continue
@@ -153,16 +145,17 @@ def price_spent(
         prices[model] = priced
         money[rows] = _charge(tokens[rows], priced.price).money
         for row in np.flatnonzero(rows).tolist():
-            money[row] *= terms.take(model, spent.terms[row], priced.price)
+            money[row] *= terms.take(model, requests[row].terms, priced.price)
         for _, calls, row_tokens in summed:
             name = printable(model or "unnamed model", 60)
             sums.append(Sum(name, calls, _charge(np.array([row_tokens], np.int64), priced.price, calls)))
     used = list(dict.fromkeys(priced.price for priced in prices.values() if priced.price))
     if len({price.currency for price in used}) > 1:
         raise InspectorError("one bill in several currencies: give one price for all of it as price=")
-    whose, entry = np.array(spent.whose, np.int8), np.array(spent.entry, np.int32)
+    whose = np.array([request.whose for request in requests], np.int8)
+    entry = np.array([request.entry for request in requests], np.int32)
     groups = [Charged(tokens[whose == group], money[whose == group]) for group in range(4)]
-    requests, at = _join(groups[REPLY], entry[whose == REPLY])
+    replies, at = _join(groups[REPLY], entry[whose == REPLY])
     amounts = [BillLine(SEARCHES, terms.searches, 0, terms.searches * SEARCH)] if terms.searches else []
     totals = [total for total in session.totals if total.usage.cost is not None] if price is None else []
     compared, covered = list[str](), 0
@@ -173,7 +166,7 @@ def price_spent(
     silent = _count_silent(session, spent)
     stated = f"Cost stated by the file: {int(is_stated.sum()):,} of {len(is_stated):,} requests."
     return Bill(
-        requests,
+        replies,
         groups[SUMMARY],
         len(groups[SUMMARY].tokens) + spent.more_calls,
         prices=tuple(used),
@@ -194,7 +187,7 @@ def price_spent(
         sums=tuple(sums),
         amounts=tuple(amounts),
         covered=covered,
-        split=spent.split,
+        split=any(request.split for request in requests),
         silent=silent,
     )
 
@@ -282,7 +275,7 @@ def _count_silent(session: Session, spent: Spent) -> tuple[int, int, int]:
     Replies are counted only if no reply outside the totals reports usage; a reply that was read from a local
     cache used no request. The usage of a compaction may be reported by a reply.
     """
-    entries, paid = session.entries, set(spent.entry)
+    entries, paid = session.entries, {request.entry for request in spent.requests}
     summed = {at for total in session.totals for at in covered_entries(session, total)}
     tree = session.tree
     replies = [
@@ -304,8 +297,7 @@ def _count_silent(session: Session, spent: Spent) -> tuple[int, int, int]:
         for entry in compactions
     )
     by_reply = sum(
-        entries[at].kind == "message" and whose == SUMMARY
-        for at, whose in zip(spent.entry, spent.whose, strict=True)
+        entries[request.entry].kind == "message" and request.whose == SUMMARY for request in spent.requests
     )
     return (
         0 if paid.intersection(replies) else sum(answered),
@@ -318,8 +310,9 @@ def _describe_gaps(
     spent: Spent, tokens: Longs, charged: Bools, ttl: TTL, silent: tuple[int, int, int]
 ) -> Iterator[str]:
     """Yield sentences about figures that the file does not report, and the values assumed instead."""
-    assumed = np.array(spent.is_lifetime_unknown, bool) & charged & tokens[:, 2:4].any(axis=1)
-    if assumed.any() and not spent.split:
+    split = np.array([request.split for request in spent.requests], bool)
+    assumed = ~split & charged & tokens[:, 2:4].any(axis=1)
+    if assumed.any() and not split.any():
         yield f"Cache writes are charged as {ttl} writes: the file does not report their lifetime."
     elif assumed.any():
         requests = plural(int(assumed.sum()), "request does", "requests do")
@@ -397,20 +390,6 @@ def _check(**columns: ArrayLike) -> list[Longs]:
         if array.ndim != 1 or not whole:
             raise InspectorError(f"{name} is not a column of numbers of tokens, whole and not below 0")
     return [array.astype(np.int64) for array in arrays.values()]
-
-
-def _split(call: SummaryCall) -> tuple[int, int, int, int]:
-    fresh = call.sent - call.cached - call.written
-    if min(fresh, call.cached, call.written, call.output, call.calls) < 0:
-        raise InspectorError(f"the summary at step {call.step} has parts below 0 or more than was sent")
-    return fresh, call.cached, call.written, call.output
-
-
-def _place(fresh: ArrayLike, read: ArrayLike, written: ArrayLike, output: ArrayLike, ttl: TTL) -> Longs:
-    """int64[k, 5]: the columns in the order of KINDS; cache writes have the lifetime `ttl`."""
-    none = np.zeros_like(np.asarray(written))
-    minutes, hour = (written, none) if ttl == "5m" else (none, written)
-    return np.stack([fresh, read, minutes, hour, output], axis=1).astype(np.int64)
 
 
 def _charge(tokens: Longs, price: Price | None, calls: int = 1) -> Charged:

@@ -265,9 +265,7 @@ def price_tokens(model: str | None, fresh: int, output: int = 0, *, request: int
     price = find_price(model).price
     if price is None:
         return None
-    rates = price.input, price.output
-    if price.long_above is not None and request > price.long_above:
-        rates = price.long_input or 0, price.long_output or 0
+    rates = map(float, price.rates(request))
     # The published figures are decimal; a float's own digits give them back exactly.
     sent, written = (Decimal(repr(rate)) * count for rate, count in zip(rates, (fresh, output), strict=True))
     return Money((sent + written) / MILLION, price.currency, price.note)

@@ -65,12 +65,10 @@ _PLAIN = np.isin(KINDS, ("text", "tool_call"))
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Columns over the r rows of a session with n entries, and what some rows hold besides their text.
+class Columns:
+    """Columns over the r rows of a session with n entries, as in `Ledger`.
 
-    entry, block int32[r], kind, section uint8[r], start int32[n+1] as in `Ledger`; `head` rows come first.
-    `texts` has one text per row, `more` has further texts of a row, `pictures` tokens to add to a row,
-    `uncounted` rows that cost more than is counted, and why.
+    `uncounted` are rows that cost more than is counted, and why.
     """
 
     entry: Ints
@@ -79,10 +77,23 @@ class Rows:
     section: Bytes
     start: Ints
     head: int
+    uncounted: list[tuple[int, str]]
+
+    @cached_property
+    def uncounted_rows(self) -> Ints:
+        """int32: the rows that cost more than is counted, each once."""
+        # Not by `np.unique`, which imports masked arrays first.
+        return np.array(sorted({row for row, _ in self.uncounted}), np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Columns):
+    """The rows with what they hold: `texts` has one text per row, `more` further texts of a row, `pictures`
+    tokens to add to a row."""
+
     texts: list[str]
     more: list[tuple[int, str]] = field(default_factory=list)
     pictures: list[tuple[int, int]] = field(default_factory=list)
-    uncounted: list[tuple[int, str]] = field(default_factory=list)
 
     def count(self, count: Callable[[list[str]], Ints]) -> tuple[Ints, Ints]:
         """Count every row: int32[r] tokens of its texts, and int32[r] of its pictures."""
@@ -119,6 +130,7 @@ def gather_rows(session: Session, model: str | None, cost: ImageCost) -> Rows:
         start=start[len(HEAD) :],
         head=int(start[len(HEAD)]),
         texts=[block.text for block in blocks],
+        uncounted=[],
     )
     for row in np.flatnonzero(~_PLAIN[kind]).tolist():
         _look_closer(rows, row, blocks[row], model, cost, False)
@@ -173,30 +185,14 @@ Fewer characters at once would keep the counter from using every core."""
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
-    """Columns over the r rows of a session with n entries, as in `Ledger`; `words` and `pictures` int32[r].
-
-    `uncounted` are rows that cost more than is counted, and why.
-    """
+class Counted(Columns):
+    """The rows with their tokens: `words` and `pictures` int32[r]."""
 
     counter: Counter
     model: str | None
     entries: tuple[Entry, ...]
-    entry: Ints
-    block: Ints
-    kind: Bytes
-    section: Bytes
-    start: Ints
-    head: int
     words: Ints
     pictures: Ints
-    uncounted: tuple[tuple[int, str], ...]
-
-    @cached_property
-    def uncounted_rows(self) -> Ints:
-        """int32: the rows that cost more than is counted, each once."""
-        # Not by `np.unique`, which imports masked arrays first.
-        return np.array(sorted({row for row, _ in self.uncounted}), np.int32)
 
 
 def count_rows(
@@ -220,7 +216,7 @@ def count_rows(
     names = ("entry", "block", "kind", "section", "words", "pictures")
     columns: dict[str, Any] = {name: join(getattr(previous, name), getattr(fresh, name)) for name in names}
     starts = previous.start[:shared] + moved, fresh.start + end - first
-    return replace(fresh, **columns, start=np.concatenate(starts), uncounted=tuple(uncounted))
+    return replace(fresh, **columns, start=np.concatenate(starts), uncounted=uncounted)
 
 
 def _find_shared(old: tuple[Entry, ...], new: tuple[Entry, ...]) -> int:
@@ -263,7 +259,7 @@ def _count(
         head=rows.head,
         words=words,
         pictures=pictures,
-        uncounted=tuple(rows.uncounted),
+        uncounted=rows.uncounted,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,12 +35,11 @@ SNAPSHOTS = "o200k_base"
 
 SumRow = tuple[str | None, int, list[int]]
 """Requests of one model that the file states only together: the model, their number, and their tokens in the
-order of `Spent.tokens`."""
+order of `Spending.tokens`."""
 
 
-@dataclass
-class Spent:
-    """Requests in file order, as lists of the same length.
+class Spending(NamedTuple):
+    """One request that is charged.
 
     Attributes:
         whose: REPLY, SUMMARY, SUBAGENT, RESULT or COPIED.
@@ -48,49 +47,35 @@ class Spent:
         model: the model that is charged for it.
         tokens: uncached input, cache reads, cache writes for 5 minutes and for an hour, and output.
         stated_cost: cost of each kind of tokens and the total, as the file states them; NaN if it does not.
-        is_lifetime_unknown: the file does not report the lifetime of cache writes.
+        split: the file reports the lifetime of cache writes.
         terms: other terms that change the price. Uses of tools are counted with a reply's last request.
-        sums: requests that the file states only as sums.
-        snapshots: number of replies whose output was counted with `counter`. Their usage reports `reported`
-            tokens in total; `counted` is the sum of the counts.
-        split: some usage reports the lifetime of cache writes.
-        more_calls: calls of summarisers beyond one a row, if a compaction reports the sum of several.
     """
 
-    whose: list[int] = field(default_factory=list)
-    entry: list[int] = field(default_factory=list)
-    model: list[str | None] = field(default_factory=list)
-    tokens: list[list[int]] = field(default_factory=list)
-    stated_cost: list[tuple[float, ...]] = field(default_factory=list)
-    is_lifetime_unknown: list[bool] = field(default_factory=list)
-    terms: list[Terms | None] = field(default_factory=list)
+    whose: int
+    entry: int
+    model: str | None
+    tokens: list[int]
+    stated_cost: tuple[float, ...]
+    split: bool
+    terms: Terms | None
+
+
+@dataclass
+class Spent:
+    """All requests in file order, and `sums` of requests that the file states only together.
+
+    The output of `snapshots` replies was counted with `counter`: their usage reports `reported` tokens in
+    total, `counted` is the sum of the counts. `more_calls` are calls of summarisers beyond one a row, if a
+    compaction reports the sum of several.
+    """
+
+    requests: list[Spending] = field(default_factory=list)
     sums: list[SumRow] = field(default_factory=list)
     snapshots: int = 0
     reported: int = 0
     counted: int = 0
-    split: bool = False
     counter: str = SNAPSHOTS
     more_calls: int = 0
-
-    def add(
-        self,
-        whose: int,
-        at: int,
-        model: str | None,
-        tokens: list[int],
-        usage: Usage,
-        terms: Terms | None,
-        hour: bool,
-    ) -> None:
-        """Add a request with a part of a reply's usage; `hour` says that its cache writes are split."""
-        self.whose.append(whose)
-        self.entry.append(at)
-        self.model.append(model)
-        self.tokens.append(tokens)
-        self.stated_cost.append(_read_cost(usage))
-        self.is_lifetime_unknown.append(not hour)
-        self.terms.append(terms)
-        self.split |= hour
 
 
 def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, counts: Longs | None = None) -> Spent:
@@ -106,7 +91,7 @@ def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, counts: 
     rows = list(_list_replies(session))
     counted_replies = _count_snapshots(session, rows, counter, counts)
     for (whose, at, entry, usage), counted in zip(rows, counted_replies, strict=True):
-        first = len(spent.tokens)
+        first = len(spent.requests)
         fields = fields_of(usage)
         cost, requests = fields["cost"], fields["requests"]
         model = fields_of(entry)["model"] or (session.model if at >= 0 else None)
@@ -114,21 +99,22 @@ def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, counts: 
             parts = fields["input"] + fields["cache_read"] + fields["cache_write"]
             spent.more_calls += count_calls(entry) - 1 if whose == SUMMARY else 0
             requests = ()
-            row = _split(fields, ttl, None if parts else request_tokens(usage))
-            spent.add(whose, at, model, row, usage, fields["terms"], fields["cache_write_1h"] is not None)
+            row, split = _split(fields, ttl, None if parts else request_tokens(usage))
+            spent.requests.append(Spending(whose, at, model, row, _read_cost(usage), split, fields["terms"]))
         for request in requests:
             origin = SUMMARY if request.kind == "compaction" and whose != COPIED else whose
             terms = fields["terms"]
             if terms is not None and request is not requests[-1]:
                 terms = terms.model_copy(update={"web_searches": 0, "other_tools": 0})
-            row, hour = _split(fields_of(request), ttl), request.cache_write_1h is not None
-            spent.add(origin, at, request.model or model, row, usage, terms, hour)
+            row, split = _split(fields_of(request), ttl)
+            charged = request.model or model
+            spent.requests.append(Spending(origin, at, charged, row, _read_cost(usage), split, terms))
         if not counted or whose == COPIED:
             continue
-        own = [row for row in range(first, len(spent.tokens)) if spent.whose[row] == whose]
-        reported = sum(spent.tokens[row][OUTPUT] for row in own)
+        own = [request for request in spent.requests[first:] if request.whose == whose]
+        reported = sum(request.tokens[OUTPUT] for request in own)
         if own and counted > reported:
-            spent.tokens[own[-1]][OUTPUT] += counted - reported
+            own[-1].tokens[OUTPUT] += counted - reported
             spent.snapshots, spent.reported = spent.snapshots + 1, spent.reported + reported
             spent.counted += counted
     spent.sums = list(_find_sums(session, spent, ttl))
@@ -145,13 +131,13 @@ def describe_copied(session: Session, spent: Spent, money: Doubles, currency: st
         currency: The currency of `money`.
     """
     rows: dict[str, list[int]] = {}
-    for row, (whose, at) in enumerate(zip(spent.whose, spent.entry, strict=True)):
-        if whose == COPIED:
-            rows.setdefault(session.entries[at].copied_from or "", []).append(row)
+    for row, request in enumerate(spent.requests):
+        if request.whose == COPIED:
+            rows.setdefault(session.entries[request.entry].copied_from or "", []).append(row)
     for origin, copies in rows.items():
         amounts = money[copies][np.isfinite(money[copies])]
         paid = f" ({currency} {amounts.sum():,.4f})" if len(amounts) else ""
-        count = len({spent.entry[row] for row in copies})
+        count = len({spent.requests[row].entry for row in copies})
         copied = plural(count, "request is copied", "requests are copied")
         yield f"{copied} from session {printable(origin, 60)}{paid}: charged there, not in this bill."
 
@@ -174,15 +160,15 @@ def _find_sums(session: Session, spent: Spent, ttl: TTL) -> Iterator[SumRow]:
         if not total.usage.tokens:
             continue
         covered = covered_entries(session, total)
-        remaining = np.array(_split(fields_of(total.usage), ttl), np.int64)
+        remaining = np.array(_split(fields_of(total.usage), ttl)[0], np.int64)
         calls = total.requests or 0
         for compactions in (False, True):
             rows = [
-                tokens
-                for origin, at, model, tokens in zip(
-                    spent.whose, spent.entry, spent.model, spent.tokens, strict=True
-                )
-                if (origin == SUMMARY) == compactions and at in covered and is_same(model, total.model)
+                request.tokens
+                for request in spent.requests
+                if (request.whose == SUMMARY) == compactions
+                and request.entry in covered
+                and is_same(request.model, total.model)
             ]
             rest_of_sum = remaining - np.array(rows, np.int64).reshape(-1, len(remaining)).sum(axis=0)
             if not compactions or (rest_of_sum >= 0).all():
@@ -248,8 +234,8 @@ def _count_snapshots(
     return counts
 
 
-def _split(fields: Mapping[str, Any], ttl: TTL, prompt: int | None = None) -> list[int]:
-    """Return a row of tokens for the fields of a usage or of one of its requests.
+def _split(fields: Mapping[str, Any], ttl: TTL, prompt: int | None = None) -> tuple[list[int], bool]:
+    """Return the tokens of a usage or a request, and whether the lifetime of cache writes is known.
 
     `prompt` is the size of the request if the fields do not split it.
     """
@@ -260,7 +246,7 @@ def _split(fields: Mapping[str, Any], ttl: TTL, prompt: int | None = None) -> li
         fresh, read, written, output = map(whole_tokens, row)
     hour = fields["cache_write_1h"]
     long = (written if ttl == "1h" else 0) if hour is None else min(whole_tokens(hour), written)
-    return [fresh, read, written - long, long, output]
+    return [fresh, read, written - long, long, output], hour is not None
 
 
 def _read_cost(usage: Usage) -> tuple[float, ...]:

@@ -18,7 +18,7 @@ from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import SummaryJob
 from inspector.policies.builtin.pi import VERSIONS
-from inspector.policies.pi_estimate import Estimate, measure_fresh, weigh_message
+from inspector.policies.pi_estimate import Estimate, weigh_message
 from inspector.policies.policy import Edits
 from inspector.policies.rules.carry_file_operations import collect
 from inspector.policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context, walk_back
@@ -156,7 +156,7 @@ def _role(entry: Entry) -> str:
 def _estimate(session: Session, version: str) -> Measured:
     """What the version's own estimate of a list of messages says; it looks at no compaction."""
     tail = TailWeight(session, lambda entry: weigh_message(entry, ESTIMATES[version]))
-    return measure_fresh(session, tail, since=0) if version == "1.5.2" else measure_usage(session, tail)
+    return measure_usage(session, tail, empty=False) if version == "1.5.2" else measure_usage(session, tail)
 
 
 def _job(plan: Plan, prefix: bool) -> SummaryJob | None:

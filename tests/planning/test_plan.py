@@ -19,6 +19,7 @@ from inspector.session.session import Session
 from inspector.summaries.record import append_checkpoint
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import Ledger, count_tokens
+from tests.reference.deciders import rule_of
 from tests.test_cuts import answer, build, call, say, user
 
 WORDS = Counter("words", "Words", lambda texts: np.array([len(t.split()) for t in texts], np.int32))
@@ -75,7 +76,7 @@ def test_a_pin_keeps_a_block_and_the_other_half_of_its_call() -> None:
     session = build(user(), call("a", "b"), answer("a"), answer("b"), say(), user(), say())
     plan = plan_of(session, cut="e5", pins=("e2",))
     assert fates(plan)[1:4] == ["verbatim", "summarised", "verbatim"]
-    assert [plan.rule_of(row) for row in (1, 2, 3)] == ["pin", "summarise-older", "pin"]
+    assert [rule_of(plan, row) for row in (1, 2, 3)] == ["pin", "summarise-older", "pin"]
     kept = [piece.block for piece in build_context(session, plan).pieces[1:3]]
     assert [block.kind for block in kept] == ["tool_call", "tool_output"]
 
@@ -102,7 +103,7 @@ def test_an_output_behind_the_cut_goes_where_its_call_went() -> None:
     plan = plan_of(session, "flue", settings={"keep-recent-tokens.tokens": 30})
     assert plan.place == 2
     assert fates(plan) == ["summarised", "summarised", "verbatim", "summarised", "verbatim", "verbatim"]
-    assert plan.rule_of(3) == "pair"
+    assert rule_of(plan, 3) == "pair"
     assert "1 block shares the fate of the other half of its call." in plan.notes
 
 

@@ -21,6 +21,7 @@ from inspector.policies.policy import read_policy
 from inspector.policies.registry import POLICIES, names_of_policies
 from inspector.session.session import Session
 from inspector.tokens.ledger import Ledger
+from tests.reference.deciders import rule_of
 from tests.strategies import sessions
 from tests.test_laws import LENGTH
 
@@ -141,7 +142,7 @@ def test_what_the_provider_edits_itself_keeps_the_reasoning(bound: tuple[Session
     settings = {"clear-tool-outputs.trigger_tokens": 1000}
     for edits in ({"settings": settings}, {"settings": settings, "cut": cut}):
         plan = make_plan(session, ledger, "anthropic-context-editing", edits)
-        assert {plan.rule_of(row) for row in np.flatnonzero(plan.fate)} == {"clear-tool-outputs"}
+        assert {rule_of(plan, row) for row in np.flatnonzero(plan.fate)} == {"clear-tool-outputs"}
         assert not any("refuses reasoning" in note for note in plan.notes)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from inspector import build_context, count_tokens, live_context, make_plan, open_demo
 from inspector.errors import PolicyError
-from inspector.planning.diff.contexts import diff_contexts, patch_context
+from inspector.planning.diff.contexts import diff_contexts
 from inspector.planning.plan import Plan
 from inspector.policies.policy import Edits, Policy
 from inspector.policies.registry import POLICIES, find_policy
@@ -20,6 +20,7 @@ from inspector.policies.rules.dedupe_reads import DedupeReads
 from inspector.session.session import Session
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.rules import offer_rules
+from tests.reference.patched import patch_context
 from tests.refusals import check_adds_none
 from tests.strategies import sessions
 

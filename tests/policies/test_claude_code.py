@@ -13,17 +13,17 @@ from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Reply, SummaryJob
 from inspector.policies.builtin.claude_code_analysis import CLAUDE_CODE_ANALYSIS
-from inspector.policies.harness import level_of, lint
+from inspector.policies.harness import check_thresholds, level_of
 from inspector.policies.policy import Policy
 from inspector.policies.table import FATES
 from inspector.policies.trigger import Reason
 from inspector.session.blocks import Text
 from inspector.session.session import Session
-from inspector.summaries.record import stored_context
 from inspector.summaries.write import checkpoint_from_text
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from tests.policies.test_rules import use
+from tests.reference.stored import stored_context
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, count, fates_of, model, shown, user
 from tests.test_laws import LENGTH
@@ -241,7 +241,7 @@ def test_S2_42_it_acts_above_95_percent_and_the_harness_has_the_levels_of_the_se
     assert [level_of(manual, share) for share in shares] == ["normal", "warning", "critical", "blocking"]
     assert level_of(CLAUDE_CODE_ANALYSIS.harness, 0.9801) == "critical"
     assert (CLAUDE_CODE_ANALYSIS.harness.breaker, CLAUDE_CODE_ANALYSIS.harness.recover) == (3, True)
-    assert lint(CLAUDE_CODE_ANALYSIS.name, CLAUDE_CODE_ANALYSIS.harness, 0.95) == ()
+    check_thresholds(CLAUDE_CODE_ANALYSIS.name, CLAUDE_CODE_ANALYSIS.harness, 0.95)
 
 
 @pytest.mark.parametrize("window", [1_000, 3_000])

@@ -12,7 +12,7 @@ from hypothesis import given
 from inspector import build_context, count_tokens, make_plan, open_demo
 from inspector.errors import PolicyError
 from inspector.planning.assemble import live_context
-from inspector.planning.diff.contexts import diff_contexts, patch_context
+from inspector.planning.diff.contexts import diff_contexts
 from inspector.policies import rules as rule_registry
 from inspector.policies.base_rule import Rule
 from inspector.policies.custom_rule import rule
@@ -23,6 +23,7 @@ from inspector.session.session import Session
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
+from tests.reference.patched import patch_context
 from tests.refusals import check_adds_none
 from tests.strategies import sessions
 

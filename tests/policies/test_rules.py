@@ -33,10 +33,11 @@ from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutpu
 from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.summaries.compaction import compact
-from inspector.summaries.record import list_archived, stored_context
+from inspector.summaries.record import list_archived
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from inspector.workbench.payloads.figures import list_figures
+from tests.reference.stored import stored_context
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, count, fates_of, model, plan_of, shown, talk, user
 from tests.test_laws import LENGTH, calls_and_outputs

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inspector.errors import PolicyError
-from inspector.policies.policy import Policy, read_policy
+from inspector.policies.policy import Policy
 from inspector.policies.registry import find_policy
 from tests.replays.test_engine import MANUAL, OFF, live, make_policy, turns
 
@@ -18,12 +18,12 @@ def write(**thresholds: Any) -> str:
 
 
 def read(**texts: str) -> Policy:
-    return read_policy(make_policy(OFF, MANUAL).model_dump(mode="json"), texts)
+    return find_policy(make_policy(OFF, MANUAL).model_dump(mode="json"), settings=texts)
 
 
 def test_S1_21_a_file_without_thresholds_changes_nothing_and_a_trigger_can_be_set() -> None:
     assert read(**{"global": "{}", "session": '{"ui": {}}'}) == read()
-    auto = read_policy(find_policy("stud-wiki-1.1").model_dump(mode="json"), {"session": write(trigger=0.5)})
+    auto = find_policy("stud-wiki-1.1", settings={"session": write(trigger=0.5)})
     assert len(live(turns(6), auto, {"writer": {"oversize": 0}}).adopted) == 1
     assert live(turns(6), "stud-wiki-1.1", {"writer": {"oversize": 0}}).adopted == ()
 

@@ -19,7 +19,6 @@ from inspector.policies.base_rule import Rule
 from inspector.policies.builtin.claude_code_analysis import CLAUDE_CODE_ANALYSIS
 from inspector.policies.builtin.stud import STUD_DETERMINISTIC, STUD_WIKI
 from inspector.policies.core import CONTRACT
-from inspector.policies.harness import lint
 from inspector.policies.policy import Policy
 from inspector.policies.registry import add_policy, find_policy, swap_tool
 from inspector.policies.rules import add_rule
@@ -31,11 +30,7 @@ from inspector.session.entries import Provided
 from inspector.session.queries import without_reasoning
 from inspector.session.session import Session
 from inspector.summaries.compaction import compact
-from inspector.summaries.record import (
-    split_policy,
-    stored_context,
-    stored_part,
-)
+from inspector.summaries.record import stored_part
 from inspector.summaries.write import summarise
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.context_management import context_management
@@ -43,6 +38,7 @@ from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.scene import draw_plan
 from inspector.workbench.payloads.sections import ALL_SECTIONS
 from tests.reference.context_management import read_context_management, with_context_management
+from tests.reference.stored import stored_context
 from tests.strategies import sessions
 from tests.test_checklist_s0 import (
     asked,
@@ -127,7 +123,7 @@ def test_S0_25_S0_116_what_is_recorded_holds_none() -> None:
     assert blocks_of(sent.after)[1:] == blocks_of(session)[12:]
 
 
-def test_S0_57_with_both_surfaces_on_the_session_goes_on_and_is_planned() -> None:
+def test_S0_55_S0_57_with_both_surfaces_on_the_session_goes_on_and_is_planned() -> None:
     session = heard(12)
     run = replay(session, with_both(), ledger=count(session), window=200)
     kinds = [event.kind for event in run.events]
@@ -347,7 +343,7 @@ def test_S0_37_S0_51_the_manifest_is_core_s_and_the_request_is_another_artifact(
 
 def test_S0_38_only_core_makes_a_new_manifest() -> None:
     session = heard(7)
-    wire = split_policy(with_both())[1]
+    wire = with_both().with_rules(lambda rule: rule.wire)
     plan = plan_of(session, wire)
     assert "cleared" in fates(plan)
     assert stored_context(session, plan) == live_context(session, plan.ledger)
@@ -384,7 +380,7 @@ def test_S0_48_S0_109_where_both_would_decide_a_block_core_does() -> None:
 
 
 def test_S0_49_S0_50_the_wire_is_edited_in_each_of_three_turns_and_the_manifest_in_none() -> None:
-    wire = split_policy(with_both())[1]
+    wire = with_both().with_rules(lambda rule: rule.wire)
     manifests, cleared = [], []
     for turns in (5, 6, 7):
         session = heard(turns)
@@ -408,8 +404,7 @@ def test_S0_45_S0_52_with_core_active_the_request_still_carries_context_manageme
 
 def test_S0_99_core_and_wire_on_one_entry_are_told_and_the_plan_is_core_s() -> None:
     policy = with_both()
-    notices = lint(policy.name, policy.harness, policy.trigger.ratio, wire=True)
-    assert [notice.kind for notice in notices] == ["double_configured"]
+    assert policy.is_double and not STUD_WIKI.is_double
     session = heard(7)
     assert fates(stored_part(plan_of(session, policy))) == fates(plan_of(session, STUD_WIKI))
 

@@ -396,13 +396,13 @@ def test_S0_112_no_secret_is_ever_sent_or_written(
     )
     reply = model(job, session)
     plan = make_plan(session, count_tokens(session), "claude-code-analysis", reason="manual")
-    sending, counted = model.preview(plan), model.count(plan)
-    assert len(server.asked) == 3 and len(server.received) >= 4
+    sending = model.preview(plan)
+    assert len(server.asked) == 3 and len(server.received) >= 3
     assert (
         leaked(server.bytes) == [] and b"plain horse" not in server.bytes and KEY.encode() not in server.bytes
     )
     assert leaked("\n".join(one.text for one in sending.requests).encode()) == []
-    assert leaked(repr((reply, sending, counted, model, model.events)).encode()) == []
+    assert leaked(repr((reply, sending, model, model.events)).encode()) == []
     # It is redacted, not left out: the model can tell that something stood there.
     assert f"[redacted {name_secret('github-token', PLANTED['github-token'][1])}]" in server.asked[0].text
     assert {item.kind for item in sending.redacted} >= {"github-token", "aws-access-key", "anthropic-key"}
@@ -425,7 +425,7 @@ def test_S0_112_nothing_is_sent_when_secrets_cannot_be_looked_for(
 ) -> None:
     server = serve()
     monkeypatch.setattr(detector, "PATTERNS", (None,))
-    for ask in (lambda m: m(job, plan.session), lambda m: m.count(plan), lambda m: m.compact(plan)):
+    for ask in (lambda m: m(job, plan.session), lambda m: m.compact(plan)):
         with pytest.raises(RedactionError, match=r"Nothing was sent, because the content may hold secrets"):
             ask(ClaudeSummariser(MODEL, base_url=server.url))
     assert server.received == []

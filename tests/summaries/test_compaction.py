@@ -17,11 +17,11 @@ from inspector.session.blocks import Text
 from inspector.session.entries import Entry, Usage
 from inspector.session.session import Session
 from inspector.summaries.compaction import CompactionResult, compact
-from inspector.summaries.record import stored_context
 from inspector.summaries.recovery import append_retry, judge_reply
 from inspector.tokens.ledger import CLEARED_TEXT, count_tokens
 from inspector.tokens.reported import add_usage
 from inspector.wire.checks import check_context
+from tests.reference.stored import stored_context
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user
 from tests.test_laws import LENGTH, policies

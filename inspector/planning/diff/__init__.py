@@ -1,6 +1,5 @@
-"""Two contexts -> aligned rows; `patch_context` replays them. Lines of one text likewise.
+"""Two contexts -> aligned rows, and two texts -> their common, removed and added pieces.
 
-The law, for any two contexts: `patch_context(a, diff_contexts(a, b)) == b`. The idea of a diff as frozen
-values is
-sqlglot's, the law is nbdime's.
+The law, for any two contexts: the rows hold all pieces of both, in order, so a diff gives the second context
+back from the first. The idea of a diff as frozen values is sqlglot's, the law is nbdime's.
 """

@@ -1,35 +1,29 @@
-"""Two contexts -> four frozen values, Keep, Change, Insert and Remove, over their pieces, and back."""
+"""Two contexts -> four frozen values over their pieces: Keep, Change, Insert and Remove."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, ClassVar
 
-from ...errors import PatchError, expect
+from ...errors import expect
 from ...mixins import Printable
+from ...redaction.cut import cut_text
 from ...text import plural, printed
 from ..assemble import build_context, live_context
 from ..context import Context, Piece
 from ..plan import Plan
-from .runs import (
-    KINDS,
-    SIGNS,
-    DiffRun,
-    cut_lines,
-    find_longest_ascent,
-    find_runs,
-    fold_runs,
-    show_plain,
-    weave_pairs,
-)
+from .align import find_longest_ascent, weave_pairs
+
+SIGNS = {"keep": " ", "change": "~", "insert": "+", "remove": "-"}
 
 HEAD = ("system", "tools", "provided", "head_tokens", "model", "outside")
 """Fields of a context that come before its pieces."""
 CROSSED = "There is a summary between them: another run may write another summary and continue differently."
-RUN_LIMIT = 8
-"""Lines that a printed diff gives to adjacent rows of one kind."""
+LINE_LIMIT, RUN_LIMIT = 60, 8
+"""Lines of a printed diff, and of those for adjacent rows of one kind; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,22 +99,14 @@ class Diff(Printable):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Rows of each kind, in the order of KINDS; a kind without rows is 0."""
+        """Rows of each kind: keep, change, insert, remove; a kind without rows is 0."""
         counted = Counter(row.kind for row in self.rows)
-        return {kind: counted[kind] for kind in KINDS}
+        return {kind: counted[kind] for kind in SIGNS}
 
     @property
     def crosses_summary(self) -> bool:
         """Whether either context has a summary: later messages do not follow from the history alone."""
         return any(piece.summary for row in self.rows for piece in _pieces(row))
-
-    def runs(self) -> tuple[DiffRun[Row], ...]:
-        """All rows, adjacent ones of one kind together."""
-        return find_runs(self.rows)
-
-    def summary_rows(self, around: int = 0) -> tuple[Row | DiffRun[Row], ...]:
-        """Return the rows. Unchanged runs become one `DiffRun`, except `around` rows next to a change."""
-        return fold_runs(self.rows, around)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -168,39 +154,6 @@ def diff_contexts(before: Context, after: Context) -> Diff:
     return Diff(tuple(rows), head, before.tokens, after.tokens)
 
 
-def patch_context(before: Context, diff: Diff) -> Context:
-    """Apply a diff: return its second context. Raises `PatchError` if `before` is not its first context.
-
-    Unchanged parts of the head are copied from `before`.
-
-    >>> from inspector import count_tokens, live_context, read_session
-    >>> session = read_session([{"role": "user", "content": "Name a prime."},
-    ...                         {"role": "assistant", "content": "Seven."}])
-    >>> ledger = count_tokens(session)
-    >>> now, earlier = live_context(session, ledger), live_context(session.at("m1"), ledger)
-    >>> patch_context(now, diff_contexts(now, earlier)) == earlier
-    True
-    """
-    expect("patch_context", before=(before, Context), diff=(diff, Diff))
-    index = 0
-    pieces: list[Piece] = []
-    for number, row in enumerate(diff.rows):
-        if not isinstance(row, Insert):
-            if index >= len(before.pieces):
-                raise PatchError(number, f"it has only {index} pieces")
-            if not _equal(before.pieces[index], row.before):
-                raise PatchError(number, f"its piece {index} is another one")
-            index += 1
-        if not isinstance(row, Remove):
-            pieces.append(row.after)
-    if index < len(before.pieces):
-        raise PatchError(len(diff.rows), f"it has {len(before.pieces) - index} more pieces")
-    for change in diff.head:
-        if not _equal(getattr(before, change.field), change.before):
-            raise PatchError(0, f"its {change.field} is another one")
-    return replace(before, pieces=tuple(pieces), **{change.field: change.after for change in diff.head})
-
-
 def _align(old: Sequence[Piece], new: Sequence[Piece]) -> list[tuple[int, int]]:
     """(index in old, index in new) of the pieces that stay together, ascending on both sides."""
     waiting: dict[Hashable, deque[int]] = {}
@@ -238,24 +191,27 @@ def _table(diff: Diff) -> Iterator[str]:
     for change in diff.head:
         if change.field in ("model", "head_tokens", "outside"):
             old_one, new_one = (_name(value) for value in (change.before, change.after))
-            yield f"~ {change.field}: {show_plain(f'{old_one} → {new_one}', 100)}"
+            yield f"~ {change.field}: {_show_plain(f'{old_one} → {new_one}', 100)}"
         else:
             yield f"~ {change.field}"
-    yield from cut_lines([line for run in diff.runs() for line in _run(run)])
+    lines = [line for kind, rows in groupby(diff.rows, lambda row: row.kind) for line in _run(kind, [*rows])]
+    yield from lines[:LINE_LIMIT]
+    if len(lines) > LINE_LIMIT:
+        yield f"  … {len(lines) - LINE_LIMIT:,} lines more"
 
 
 def _name(value: Any) -> str:
     return "not told" if value is None else str(value)
 
 
-def _run(run: DiffRun[Row]) -> list[str]:
+def _run(kind: str, rows: list[Row]) -> list[str]:
     """Unchanged rows as their number; of many others the first few, so that what follows is still seen."""
-    if run.kind == "keep" and len(run) > 1:
-        return [f"  … {len(run):,} rows the same"]
-    if len(run) <= RUN_LIMIT:
-        return [_line(row) for row in run.rows]
+    if kind == "keep" and len(rows) > 1:
+        return [f"  … {len(rows):,} rows the same"]
+    if len(rows) <= RUN_LIMIT:
+        return [_line(row) for row in rows]
     shown = RUN_LIMIT - 1
-    return [*map(_line, run.rows[:shown]), f"{SIGNS[run.kind]} … {len(run) - shown:,} rows more"]
+    return [*map(_line, rows[:shown]), f"{SIGNS[kind]} … {len(rows) - shown:,} rows more"]
 
 
 def _pieces(row: Row) -> tuple[Piece, ...]:
@@ -274,6 +230,12 @@ def _line(row: Row) -> str:
     if isinstance(row, Change):
         tokens = f"{row.before.tokens:,} → {tokens}"
     what = f"{piece.role} {piece.block.kind}"
-    words = ("[stand-in] " if piece.stand_in else "") + show_plain(piece.block.text, 40)
-    line = f"{SIGNS[row.kind]} {show_plain(origin, 24):<18} {show_plain(what, 24):<22} {tokens:>15}"
+    words = ("[stand-in] " if piece.stand_in else "") + _show_plain(piece.block.text, 40)
+    line = f"{SIGNS[row.kind]} {_show_plain(origin, 24):<18} {_show_plain(what, 24):<22} {tokens:>15}"
     return f"{line}  {piece.fate:<11} {words}".rstrip()
+
+
+def _show_plain(text: str, width: int) -> str:
+    """Text from a transcript for a terminal: one line, and nothing in it that a terminal would obey."""
+    start = cut_text(text, width).replace("\n", "␊").replace("\t", " ")
+    return start if len(text) <= width else start + "…"

@@ -3,94 +3,53 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from typing import Literal
 
-from ...mixins import Printable
-from ...text import printed
-from .runs import SIGNS, DiffRun, cut_lines, find_longest_ascent, fold_runs, show_plain, weave_pairs
+from .align import find_longest_ascent, weave_pairs
 
+LineKind = Literal["same", "gone", "new"]
 WORK_LIMIT = 10_000_000
-"""Steps that `diff_text` may spend on searching, at worst about a second."""
+"""Steps that `align_lines` may spend on searching, at worst about a second."""
 
 
-@dataclass(frozen=True, slots=True)
-class DiffLine:
-    """A line of a text without its end. `kind` is keep, remove or insert."""
-
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, repr=False)
-class TextDiff(Printable):
-    """The lines of two texts. `exact` is False when they were too many to search them all."""
-
-    rows: tuple[DiffLine, ...]
-    exact: bool = True
-
-    def summary_rows(self, around: int = 2) -> tuple[DiffLine | DiffRun[DiffLine], ...]:
-        """Return the lines with folded unchanged runs, except `around` lines next to a change."""
-        return fold_runs(self.rows, around)
-
-    @printed
-    def __repr__(self) -> str:
-        lines = (
-            []
-            if self.exact
-            else ["(too many equal lines to search them all: some are shown as removed and inserted)"]
-        )
-        for row in self.summary_rows():
-            if isinstance(row, DiffRun):
-                lines.append(f"  … {len(row):,} lines the same")
-            else:
-                lines.append(f"{SIGNS[row.kind]} {show_plain(row.text, 100)}")
-        return "\n".join(cut_lines(lines))
-
-
-def diff_text(before: str, after: str) -> TextDiff:
-    r"""Align the lines of two texts. Only "\n" ends a line, so joining the lines restores the texts.
+def align_lines(before: str, after: str) -> Iterator[tuple[LineKind, str]]:
+    r"""Yield the lines of two texts in order. Only "\n" ends a line, so joining the lines restores the texts.
 
     First the common beginning and end are matched, then lines that occur once in each text; difflib searches
     the lines between them. If that search could exceed the remaining steps of WORK_LIMIT, the lines are
-    removed and inserted as a whole, and `exact` is False.
+    removed and inserted as a whole.
 
-    >>> [(line.kind, line.text) for line in diff_text("a\nb\nc", "a\nc").rows]
-    [('keep', 'a'), ('remove', 'b'), ('keep', 'c')]
+    >>> list(align_lines("a\nb\nc", "a\nc"))
+    [('same', 'a'), ('gone', 'b'), ('same', 'c')]
     """
     old, new = before.split("\n"), after.split("\n")
     head = count_common(old, new)
     tail = count_common(old[head:][::-1], new[head:][::-1])
-    rows = [DiffLine("keep", line) for line in old[:head]]
-    pairs, exact = _align(old[head : len(old) - tail], new[head : len(new) - tail])
+    yield from (("same", line) for line in old[:head])
+    pairs = _align(old[head : len(old) - tail], new[head : len(new) - tail])
     for i, j in weave_pairs(len(old) - head - tail, len(new) - head - tail, pairs):
         if i is not None:
-            rows.append(DiffLine("remove" if j is None else "keep", old[head + i]))
+            yield "gone" if j is None else "same", old[head + i]
         elif j is not None:
-            rows.append(DiffLine("insert", new[head + j]))
-    rows += [DiffLine("keep", line) for line in old[len(old) - tail :]]
-    return TextDiff(tuple(rows), exact)
+            yield "new", new[head + j]
+    yield from (("same", line) for line in old[len(old) - tail :])
 
 
-def _align(old: Sequence[str], new: Sequence[str]) -> tuple[list[tuple[int, int]], bool]:
-    """Pairs of equal lines, ascending on both sides, and whether all stretches were searched."""
-    pairs: list[tuple[int, int]] = []
+def _align(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of equal lines, ascending on both sides."""
     work_left = WORK_LIMIT
-    exact = True
     i = j = 0
     for stop, its in [*_anchors(old, new), (len(old), len(new))]:
         work = _work(old[i:stop], new[j:its])
-        if work > work_left:
-            exact = False
-        elif work:
+        if 0 < work <= work_left:
             work_left -= work
             blocks = SequenceMatcher(None, old[i:stop], new[j:its], autojunk=False).get_matching_blocks()
-            pairs += [(i + a + k, j + b + k) for a, b, size in blocks for k in range(size)]
+            yield from ((i + a + k, j + b + k) for a, b, size in blocks for k in range(size))
         if stop < len(old):
-            pairs.append((stop, its))
+            yield stop, its
         i, j = stop + 1, its + 1
-    return pairs, exact
 
 
 def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:

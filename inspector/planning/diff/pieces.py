@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from itertools import groupby
-from typing import Literal
 
-from .lines import count_common, diff_text
+from .lines import LineKind, align_lines, count_common
 
-PieceKind = Literal["same", "gone", "new"]
-Piece = tuple[PieceKind, str]
+Piece = tuple[LineKind, str]
 
 MOST_CHARS = 100_000
 """Longer texts are not compared; the pieces of the longest take about as much room as the text."""
@@ -38,19 +36,17 @@ def find_pieces(before: str, after: str) -> list[Piece] | None:
 
 def _line_pieces(before: str, after: str) -> Iterator[Piece]:
     """Line by line; a line's end belongs to it, so that the last line of a text has none."""
-    rows = diff_text(before, after).rows
-    old = sum(row.kind != "insert" for row in rows)
-    new = sum(row.kind != "remove" for row in rows)
-    for row in rows:
-        old -= row.kind != "insert"
-        new -= row.kind != "remove"
+    rows = list(align_lines(before, after))
+    old = sum(kind != "new" for kind, _ in rows)
+    new = sum(kind != "gone" for kind, _ in rows)
+    for kind, text in rows:
+        old -= kind != "new"
+        new -= kind != "gone"
         ends, its = "\n" if old else "", "\n" if new else ""
-        if row.kind == "remove":
-            yield "gone", row.text + ends
-        elif row.kind == "insert":
-            yield "new", row.text + its
+        if kind != "same":
+            yield kind, text + (ends if kind == "gone" else its)
         else:
-            yield "same", row.text + (ends if ends == its else "")
+            yield kind, text + (ends if ends == its else "")
             if ends != its:
                 yield ("gone", ends) if ends else ("new", its)
 
@@ -100,7 +96,7 @@ def _merge(pieces: Iterable[Piece]) -> list[Piece]:
     with_text = (piece for piece in pieces if piece[1])
     for same, group in groupby(with_text, key=lambda piece: piece[0] == "same"):
         run = list(group)
-        kinds: tuple[PieceKind, ...] = ("same",) if same else ("gone", "new")
+        kinds: tuple[LineKind, ...] = ("same",) if same else ("gone", "new")
         texts = ((kind, "".join(text for its, text in run if its == kind)) for kind in kinds)
         merged += [piece for piece in texts if piece[1]]
     return merged

@@ -238,9 +238,7 @@ def _limit(rule: DropOldOutputs, table: Table, rows: Bools) -> Bools:
     if rule.longer:
         rows = rows & (output_lengths(table) > 4 * rule.longer)
     if rule.turns:
-        opens = np.flatnonzero(table.live.opens)
-        first = int(opens[-rule.turns]) if len(opens) >= rule.turns else 0
-        rows = rows & (table.live.position < first)
+        rows = rows & (table.live.position < table.recent_turns(rule.turns))
     if rule.keep_tokens is not None:
         sizes = np.where(rows, -(-output_lengths(table) // 4), 0).astype(np.int64)
         rows = rows & (np.cumsum(sizes[::-1])[::-1] > rule.keep_tokens)

@@ -168,8 +168,7 @@ class DropGroups(Rule):
         """bool[n]: older turns, then steps of the newest but for its prompt, until the limit is met."""
         live, n = table.live, len(table.live)
         spared = np.logical_and.accumulate(live.role == SYSTEM) | in_open_loop(table)
-        opens = np.flatnonzero(live.opens)
-        newest = int(opens[-1]) if len(opens) else 0
+        newest = table.recent_turns(1)
         turns = [(live.turn == turn) & (np.arange(n) < newest) for turn in np.unique(live.turn[:newest])]
         steps = list(dict.fromkeys(groups[newest:][~live.opens[newest:]].tolist()))
         units = [*turns, *(groups == step for step in steps[: max(len(steps) - self.newest, 0)])]

@@ -16,8 +16,8 @@ from ..table import DROPPED, Claim, Decision, Table
 class DropOldestTurns(Rule):
     """Leave the turns before the last `turns` out of the request.
 
-    This is a view of the request: the stored messages stay as they are, and the manifest lists them
-    (`stored_context`). An earlier summary is not a turn and stays.
+    This is a view of the request: the stored messages stay as they are. An earlier summary is not a turn and
+    stays.
     """
 
     title: ClassVar[str] = "Drop oldest turns"

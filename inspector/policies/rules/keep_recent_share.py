@@ -157,20 +157,16 @@ class KeepRecentShare(Rule):
         if self.keep_last and place >= n > first:
             place = n - 1
         if self.turns is not None:
-            opens = np.flatnonzero(table.live.opens)
-            place = max(place, int(opens[-self.turns]) if 0 < self.turns <= len(opens) else 0)
-            place = place if self.turns else n
+            place = max(place, table.recent_turns(self.turns))
         if self.not_all and place <= max(table.start, first):
             place = n
         place = _snap(self.snap, table, place, first)
         if self.turns == 0 and self.keep_last:
             place = _with_call(table, max(n - 1, 0))
         elif self.newest_turn:
-            opens = np.flatnonzero(table.live.opens)
-            place = min(place, int(opens[-1]) if len(opens) else 0)
+            place = min(place, table.recent_turns(1))
         if self.newest_prompt:
-            opens = np.flatnonzero(table.live.opens)
-            prompt = int(opens[-1]) if len(opens) else 0
+            prompt = table.recent_turns(1)
             place = min(place, prompt) if prompt > max(table.start, first) else place
         if not self.empty and not any(_says(table, position) for position in range(max(place, 0), n)):
             words = np.flatnonzero(_speaking(table))[::-1].tolist()

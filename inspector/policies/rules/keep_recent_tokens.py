@@ -19,7 +19,7 @@ from ...session.tree import Ints
 from ...tokens.memo import Memo
 from ..base_rule import Rule
 from ..part import LARGE
-from ..pi_estimate import Estimate, is_message, is_spoken, measure_fresh, weigh_in_walk, weigh_message
+from ..pi_estimate import Estimate, is_message, is_spoken, weigh_in_walk, weigh_message
 from ..table import DROPPED, Claim, Decision, Table, find_start
 from ..trigger import Measured, TailWeight, measure_usage
 
@@ -187,12 +187,6 @@ def find_walk(table: Table) -> KeepRecentTokens:
 def measure_context(table: Table, how: KeepRecentTokens = PIN) -> Measured:
     """How full the context is before a compaction, as the system measures it (FLUE §4, §13.2-3)."""
     session, tail = table.session, _tail(table, how.estimate, weigh_message)
-    if how.start == "compaction" or how.fresh_usage:
-        return measure_fresh(
-            session,
-            tail,
-            since=since_compaction(session),
-            empty=not how.fresh_usage,
-            forget=how.start == "compaction",
-        )
-    return measure_usage(session, tail)
+    forgets = how.start == "compaction"
+    since = since_compaction(session) if forgets or how.fresh_usage else 0
+    return measure_usage(session, tail, since=since, empty=not how.fresh_usage, forget=forgets)

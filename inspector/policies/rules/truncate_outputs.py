@@ -69,7 +69,7 @@ class TruncateOutputs(Rule):
         """Claim the outputs over their limit, wherever the cut is."""
         rows, decided = np.zeros(len(table.tokens), bool), self.decisions(table)
         rows[_find_rows(self, table, decided)] = True
-        rows &= table.live.position < _find_recent(table, self.turns)
+        rows &= table.live.position < table.recent_turns(self.turns)
         if self.trailing:
             others = np.bincount(table.live.position[table.kind != TOOL_OUTPUT], minlength=len(table.live))
             rows &= table.live.position > max(np.flatnonzero(others), default=-1)
@@ -121,14 +121,6 @@ def shorten(text: str, limit: int, form: Form = "head") -> str:
     head = room if form == "head" else room - room // 2
     tail = room - head
     return text[:head] + _mark(len(text) - head - tail) + (text[-tail:] if tail else "")
-
-
-def _find_recent(table: Table, turns: int) -> int:
-    """The live position from which on outputs stay: the first of the newest user messages, 0 with fewer."""
-    opens = np.flatnonzero(table.live.opens)
-    if not turns:
-        return len(table.live)
-    return int(opens[-turns]) if len(opens) >= turns else 0
 
 
 def _count_payload(output: Block) -> int:

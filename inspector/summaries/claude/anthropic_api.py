@@ -81,7 +81,6 @@ class ApiCall:
         self.model = ""
         self.details: Json = {}
         self.blocks: list[Json] = []
-        self.counted: Json = {}
         self._sums: dict[str, int] = {}
         self._apart: dict[str, int] = {}
         self.tries, self.statuses, self.waits = 0, list[int](), list[float]()
@@ -91,12 +90,12 @@ class ApiCall:
         self._socket: Any = None
         self._done = threading.Event()
 
-    def start(self, work: Callable[[ApiCall], None]) -> None:
-        """Begin; `work` is `listen` or `count` with their body."""
+    def start(self, body: Json, betas: tuple[str, ...] = ()) -> None:
+        """Send a Messages request, and read the stream that answers it, in a thread of its own."""
 
         def run() -> None:
             try:
-                work(self)
+                self._listen(body, betas)
             except BaseException as error:
                 self._error = self._translate(error)
             self._done.set()
@@ -119,11 +118,10 @@ class ApiCall:
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
 
-    def listen(self, body: Json, betas: tuple[str, ...] = ()) -> None:
-        """Send a Messages request and read the stream that answers it."""
+    def _listen(self, body: Json, betas: tuple[str, ...]) -> None:
         self._most_bytes = _FRAME + _BYTES_PER_TOKEN * int(body["max_tokens"])
         with self._open() as client:
-            for event in _send(client, "create", body, betas, stream=True):
+            for event in _stream(client, body, betas):
                 if self._given_up:
                     raise _GivenUp
                 self._hear(event)
@@ -131,16 +129,6 @@ class ApiCall:
             raise AnswerRefused("broken", "The answer is not a message of the provider; none of it was kept.")
         if not self._ended or not self.stop_reason:
             raise AnswerRefused("interrupted", _interrupted(self.text), self.usage)
-
-    def count(self, body: Json, betas: tuple[str, ...] = ()) -> None:
-        """Have the provider count a request's tokens."""
-        plain = {key: value for key, value in body.items() if key != "max_tokens"}
-        with self._open() as client:
-            answer = _send(client, "count_tokens", plain, betas)
-        read = answer.to_dict() if hasattr(answer, "to_dict") else {}
-        if not isinstance(read.get("input_tokens"), int):
-            raise AnswerRefused("broken", "The provider's count of tokens could not be read.")
-        self.counted = read
 
     def _hear(self, event: Any) -> None:
         kind = getattr(event, "type", None)
@@ -272,13 +260,12 @@ class ApiCall:
         return f", after {self.tries} tries" if self.tries > 1 else ""
 
 
-def _send(client: Any, method: str, body: Json, betas: tuple[str, ...], **more: Any) -> Any:
-    """Call a method of the client; parts of the body that it does not know are sent as they are."""
+def _stream(client: Any, body: Json, betas: tuple[str, ...]) -> Any:
+    """Send a Messages request; parts of the body that the client does not know are sent as they are."""
     plain, names = dict(body), ("model", "max_tokens", "messages", "system", "tools")
-    more |= {key: plain.pop(key) for key in names if key in plain}
-    api = client.beta.messages if betas else client.messages
-    more |= {"betas": list(betas)} if betas else {}
-    return getattr(api, method)(**more, extra_body=plain or None)
+    known: Json = {key: plain.pop(key) for key in names if key in plain}
+    api, headers = (client.beta.messages, {"betas": list(betas)}) if betas else (client.messages, {})
+    return api.create(**known, **headers, extra_body=plain or None, stream=True)
 
 
 _USAGE = {

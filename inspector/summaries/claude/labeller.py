@@ -13,7 +13,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from ...errors import AnswerRefused, Stopped, SummaryError
@@ -189,9 +188,8 @@ class ClaudeLabeller(ClaudeClient):
             if not allowance.allows(body):
                 unread |= {text.digest: "limit" for batch, _ in [(texts, body), *todo] for text in batch}
                 break
-            work, most = partial(ApiCall.listen, body=body), int(body["max_tokens"])
             try:
-                call = self.follow(cleaner, "labels", most, work, stops)
+                call = self.follow(cleaner, "labels", body, stops=stops)
             except Stopped:
                 self._owed = used
                 raise

@@ -38,7 +38,6 @@ class ProviderSide(NamedTuple):
 
     body: Json
     betas: tuple[str, ...]
-    limit: int
     notes: tuple[str, ...]
     tokens: int
 
@@ -76,7 +75,7 @@ def ask_provider(plan: Plan, asking: RequestOptions, cleaner: RequestRedactor) -
     betas = tuple(dict.fromkeys((*betas, *rendered.betas)))
     cleaned, notes = _clean(body, session.model, asking, cleaner)
     tokens = context.tokens + int(plan.ledger.count_texts([instructions])[0])
-    return ProviderSide(cleaned, betas, limit, notes, tokens)
+    return ProviderSide(cleaned, betas, notes, tokens)
 
 
 def tell_binding(model: str) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """I/O: a summariser that asks a Claude model: `(SummaryJob, Session) -> Reply`.
 
-`preview` shows the requests: their redacted text, their tokens and their price. Only calling the summariser,
-`count` and `compact` send anything. The `anthropic` package retries by itself; further
-attempts are listed in `events`.
+`preview` shows the requests: their redacted text, their tokens and their price. Only calling the summariser
+and `compact` send anything. The `anthropic` package retries by itself; further attempts are listed in
+`events`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from ...redaction.redact import Redactor, keep_names
 from ...session.entries import Usage
 from ...session.session import Session
 from ...tokens.counter import Counter
-from ...tokens.counters import ESTIMATE
 from ...tokens.prices import PRICES, TTL, Price, find_price
 from ..material import job_text
 from ..prompts import find_prompt
@@ -126,8 +125,7 @@ class JobRunner:
 
     def _ask(self) -> ApiCall:
         self.size = sum(map(len, read_texts(self.body)))
-        work = partial(ApiCall.listen, body=self.body)
-        return self.claude.follow(self.cleaner, self.job.kind, self.budget, work, self.stops)
+        return self.claude.follow(self.cleaner, self.job.kind, self.body, stops=self.stops)
 
     def _pay(self, used: Usage | None) -> None:
         """Count the usage of an answer, including one that is rejected."""
@@ -209,11 +207,6 @@ def _refuse(kind: str, call: ApiCall, budget: int, tightened: int, used: Usage |
 TICK = 0.05
 """Seconds between two reports of progress, and the longest time that stopping takes."""
 _UNITS_PER_TOKEN = 4
-_COUNTED = frozenset({"model", "system", "messages", "tools"})
-"""Parts of a request that have tokens."""
-_BY_PROVIDER = replace(
-    ESTIMATE, name="count_tokens", about=lambda: "Counted by the provider for this very request"
-)
 
 
 class Progress(NamedTuple):
@@ -235,7 +228,6 @@ class Progress(NamedTuple):
 
 
 OnSummaryProgress = Callable[[Progress], None]
-Work = Callable[[ApiCall], None]
 
 
 class ClaudeClient:
@@ -297,8 +289,8 @@ class ClaudeClient:
         self,
         cleaner: RequestRedactor,
         kind: str,
-        limit: int,
-        work: Work,
+        body: Json,
+        betas: tuple[str, ...] = (),
         stops: int | None = None,
     ) -> ApiCall:
         """Make a call and report its progress. The call is not started if there was a stop since `stops`."""
@@ -307,12 +299,13 @@ class ClaudeClient:
         try:
             if stops is not None and self.stops != stops:
                 raise Stopped
-            call.start(work)
+            call.start(body, betas)
             over = False
             while not over:
                 over = call.wait(TICK)
                 if self.tell is not None:
-                    share = min(1.0, len(call.text) / (limit * _UNITS_PER_TOKEN)) if limit else 0.0
+                    most = max(body["max_tokens"], 1) * _UNITS_PER_TOKEN
+                    share = min(1.0, len(call.text) / most)
                     self.tell(Progress(kind, call.text, 1.0 if over else share, call.tries))
             return call
         finally:
@@ -419,23 +412,21 @@ class ClaudeSummariser(ClaudeClient):
         secret has.
         """
         counter = plan.ledger.counter
-        requests, cleaner, notes, _ = self._prepare(plan, counter)
-        return self.sum_up(requests, counter, cleaner, notes, self._find_limit(requests))
-
-    def count(self, plan: Plan) -> RequestPreview:
-        """Return the preview with tokens counted by the provider: sends the redacted requests for counting.
-
-        The count is free and no answer is written; the provider calls it an estimate.
-        """
-        shapes, cleaner, notes, betas = self._prepare(plan, ESTIMATE)
-        requests = []
-        for rough in shapes:
-            plain = {key: value for key, value in rough.body.items() if key in _COUNTED}
-            call = self.follow(cleaner, rough.kind, 0, partial(ApiCall.count, body=plain, betas=betas))
-            exact = int(call.counted["input_tokens"])
-            share = rough.cached / rough.tokens if rough.tokens else 0.0
-            requests.append(rough._replace(tokens=exact, cached=round(exact * share)))
-        return self.sum_up(requests, _BY_PROVIDER, cleaner, notes, self._find_limit(requests))
+        cleaner = self.cleaner(plan.session)
+        if self.provider_side:
+            side = ask_provider(plan, self.asking, cleaner)
+            requests, notes = [PreviewedRequest("compaction", side.body, side.tokens, 0)], side.notes
+        else:
+            bodies = [write_body(job, plan.session, self.asking, cleaner) for job in plan.jobs]
+            requests = [
+                count_body(job.kind, body, counter) for job, body in zip(plan.jobs, bodies, strict=True)
+            ]
+            notes = tell_binding(self.model)
+        cleaner.check_keep()
+        # The limit of one run for each request.
+        find = partial(find_limit, asks=1) if self.provider_side else limit_job
+        limit = sum((find([request.body]) for request in requests), start=NOTHING)
+        return self.sum_up(requests, counter, cleaner, notes, limit)
 
     def write_plan(self, plan: Plan) -> Checkpoint | None:
         """Return the checkpoint compacted by the provider; None if the plan's jobs are to be answered
@@ -451,31 +442,8 @@ class ClaudeSummariser(ClaudeClient):
         """
         cleaner = self.cleaner(plan.session)
         side = ask_provider(plan, self.asking, cleaner)
-        call = self.follow(cleaner, "initial", side.limit, lambda call: call.listen(side.body, side.betas))
+        call = self.follow(cleaner, "initial", side.body, side.betas)
         sealed = read_compacted(side, call.blocks, call.stop_reason, call.usage)
         own = {"by": self.by, "provider": self.provider, "model": self.model}
         covers = tuple(map(str, covered(plan)))
         return Checkpoint(text=sealed.block["content"], usage=call.usage, covers=covers, sealed=sealed, **own)
-
-    def _prepare(
-        self, plan: Plan, counter: Counter
-    ) -> tuple[list[PreviewedRequest], RequestRedactor, tuple[str, ...], tuple[str, ...]]:
-        """Return the requests for a plan, their redactor, notes, and the beta headers they need."""
-        cleaner = self.cleaner(plan.session)
-        if self.provider_side:
-            side = ask_provider(plan, self.asking, cleaner)
-            requests = [PreviewedRequest("compaction", side.body, side.tokens, 0)]
-            notes, betas = side.notes, side.betas
-        else:
-            bodies = [write_body(job, plan.session, self.asking, cleaner) for job in plan.jobs]
-            requests = [
-                count_body(job.kind, body, counter) for job, body in zip(plan.jobs, bodies, strict=True)
-            ]
-            notes, betas = tell_binding(self.model), ()
-        cleaner.check_keep()
-        return requests, cleaner, notes, betas
-
-    def _find_limit(self, requests: list[PreviewedRequest]) -> SpendingLimit:
-        """Return the limit of one run for each request."""
-        find = partial(find_limit, asks=1) if self.provider_side else limit_job
-        return sum((find([request.body]) for request in requests), start=NOTHING)

@@ -10,7 +10,7 @@ from ...planning.plan import Plan
 from ...policies.table import CLEARED
 from ...redaction.cut import cut_text
 from ...session.session import Session
-from ...summaries.record import changes_stored, edits_request, stored_part
+from ...summaries.record import changes_stored, stored_part
 from ...text import plural
 from ...tokens.ledger import Ledger
 from .base_payload import Payload
@@ -58,7 +58,7 @@ def list_figures(plan: Plan) -> list[PlanFigure]:
 
 def _describe_surfaces(plan: Plan) -> Iterator[PlanFigure]:
     """The stored context and the request of a plan, apart (S0-46); nothing if no rule edits requests."""
-    edits = [code for code, rule in enumerate(plan.policy.rules) if edits_request(rule)]
+    edits = [code for code, rule in enumerate(plan.policy.rules) if rule.wire]
     if not any(plan.policy.rules[code].enabled for code in edits):
         return
     stored = stored_part(plan)
