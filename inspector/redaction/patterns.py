@@ -150,26 +150,6 @@ _HINTS = {
     "key": "key" + "".join(rf"(?<!{word}key)(?<!{word}[_ .-]key)" for word in _OTHER_KEYS.split()),
     **{name: f"{name}(?<![a-z]{name})" for name in ("auth", "jwt", "sid", "csrf", "xsrf", "hmac")},
 }
-# (kind, length, needs, name, value): keys that only their length and letters distinguish from other words, so
-# they are known only by a name of the service before them. All in lower case.
-_KEY_NAME = r"(?:api)?[_-]?(?:key|password|pass|pwd|pw|token)"
-_NAMED = (
-    ("cloudant-credentials", 64, "cl", rf"cl(?:ou(?:dant)?)?[_-]?{_KEY_NAME}", r"[0-9a-f]{64}(?![0-9a-z])"),
-    (
-        *("softlayer-credentials", 64, "softlayer sl"),
-        *(rf"(?:softlayer|sl)[_-]?{_KEY_NAME}", r"[0-9a-z]{64}(?![0-9a-z])"),
-    ),
-    (
-        *("ibm-cos-hmac-credentials", 48, "secret"),
-        r"(?:ibm)?[_-]?(?:cos)?[_-]?(?:hmac)?[_-]?secret[_-]?(?:access)?[_-]?key",
-        r"[0-9a-f]{48}(?![0-9a-z])",
-    ),
-    (
-        *("ibm-cloud-iam-key", 44, "key pwd pw pass token"),
-        rf"(?:ibm)?[_-]?(?:cloud)?[_-]?(?:iam)?[_-]?{_KEY_NAME}",
-        r"[0-9a-z_-]{44}(?![0-9a-z_-])",
-    ),
-)
 
 
 def _pattern(
@@ -250,17 +230,14 @@ PATTERNS = (
         "random",
         "hook",
     ),
-    *(
-        _pattern(
-            kind,
-            rf"(?<!\w)\[?{_QUOTE}{name}{_QUOTE}\]?"
-            rf"(?:[ \t]{{0,80}}(?:=>|:=|::|[=:])[ \t]{{0,80}}|[ \t]{{1,80}}){_QUOTE}({value})",
-            "value",
-            *needs.split(),
-            lower=True,
-            long=long,
-        )
-        for kind, long, needs, name, value in _NAMED
+    # A key as long as a hash after its name and a blank, as tables and logs write it.
+    _pattern(
+        "assigned-value",
+        r"[_-]key[ \t]{1,80}([0-9a-z_-]{40,64})(?![0-9a-z_-])",
+        "random",
+        "key",
+        lower=True,
+        long=40,
     ),
     _pattern(
         "softlayer-credentials",
