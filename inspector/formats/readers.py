@@ -239,9 +239,9 @@ def read_session(
     """
     expect("read_session", name=(name, str), format=(format, str, None), part=(part, str, None))
     content: Data
-    content, name = ask("part", _take_bytes(data), name, part, format)
+    content, name = ask("part", _take_bytes(data), name, part, format, is_file=False)
     reader = find_reader(content, name, format)
-    with named(reader, name):
+    with naming(name, reader):
         return clear_usage(reader.read(content))
 
 
@@ -268,24 +268,17 @@ def unpack_named(data: Data, name: str) -> Data:
 
     Other data is returned unchanged. Raises `ReadError` with the name.
     """
-    try:
+    with naming(name):
         return spread_rows(inspect_log.repack(unpack(data)), READERS, ROWS)
-    except ReadError as error:
-        error.name = name
-        raise
 
 
+@remember_rows()
 def find_reader(data: Data, name: str = "data", format: str | None = None) -> Reader:
     """Return the reader with the name `format`, or the first that recognises the data. Raises `ReadError`.
 
     Data that is certainly of another kind is offered only to readers of other packages. Raises `ClaimedTwice`
     if two readers of `GENERAL`, or two of other packages, recognise the data.
     """
-    with remember_rows():
-        return _find_reader(data, name, format)
-
-
-def _find_reader(data: Data, name: str, format: str | None) -> Reader:
     kind = name_foreign(data)
     if format is not None:
         return _find_named(format, name, kind)
@@ -356,12 +349,14 @@ def refuse_foreign(head: bytes, name: str = "data") -> None:
 
 
 @contextmanager
-def named(reader: Reader, name: str) -> Iterator[None]:
-    """Add the name of the data and the reader to errors: readers do not know file names."""
+def naming(name: str, reader: Reader | None = None) -> Iterator[None]:
+    """Add the name of the data, and the reader, to errors: readers do not know file names."""
     try:
         yield
     except ReadError as error:
-        error.name, error.tried = name, error.tried or ((reader.name, RECOGNISED),)
+        error.name = name
+        if reader is not None:
+            error.tried = error.tried or ((reader.name, RECOGNISED),)
         raise
 
 
