@@ -18,7 +18,7 @@ from ...session.garbage import paused_gc
 from ...session.session import Session
 from ..json_document import Fields, cut_head, list_objects, load, placed, refuse, sniff_document
 from ..json_lines import Data, Reader, iter_values
-from ..recording import Json, Reading, first_rows, read_inclusive
+from ..recording import Json, Reading, are_lines, first_rows, read_inclusive
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_usage
 from .prefix import WholeRequest, join_requests
 from .trace_vendors import (
@@ -269,7 +269,7 @@ def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]
     if "several" in (sniff_document(data, _judge) or "") and not first_rows(data):
         yield from placed(_find_printed(data))
         return
-    if len(first_rows(data, 2)) < 2 or sniff_document(data, _judge) is None:
+    if not are_lines(data, _judge):
         document = _unpack(load(data))
         yield from placed(document if isinstance(document, list) else [document])
         return
