@@ -282,7 +282,7 @@ def _write_items(role: str, run: Sequence[Block]) -> Iterator[Json]:
     texts: list[Block] = []
     own = role == "assistant"
     for block in (*run, None):
-        if isinstance(block, Text | Image) or (block is not None and _is_other(block)):
+        if not isinstance(block, Reasoning | ToolCall | ToolOutput | None):
             texts.append(block)
             continue
         if texts:
@@ -304,11 +304,6 @@ def _write_items(role: str, run: Sequence[Block]) -> Iterator[Json]:
 
 
 _ROLES = {"system": "developer"}
-
-
-def _is_other(block: Block) -> bool:
-    """Return whether a block has no item of its own and is written as text."""
-    return not isinstance(block, Reasoning | ToolCall | ToolOutput)
 
 
 def _answer(block: ToolOutput) -> Any:

@@ -126,11 +126,6 @@ def read_usage(fields: Fields) -> Usage | None:
 _WRITTEN_ROLES = {"tool": "toolResult"}
 
 
-def write_messages(entry: Entry) -> list[Json]:
-    """Return the messages of an entry. Each output is a separate message."""
-    return [_write_message(entry, run, first=not index) for index, run in enumerate(split_runs(entry))]
-
-
 def _write_message(entry: Entry, run: tuple[Block, ...], *, first: bool) -> Json:
     if len(run) == 1 and isinstance(run[0], ToolOutput):
         output = run[0]
@@ -278,7 +273,10 @@ def _write_entry(
         return [{"type": "branch_summary", "fromId": parent or "", "summary": words}]
     losses["branch_summaries"] += entry.kind == "branch_summary"
     losses["meta"] += entry.meta
-    return [{"type": "message", "message": message} for message in write_messages(entry)]
+    return [  # each output is a separate message
+        {"type": "message", "message": _write_message(entry, run, first=not index)}
+        for index, run in enumerate(split_runs(entry))
+    ]
 
 
 def _summary_text(entry: Entry) -> str:
