@@ -70,18 +70,13 @@ def _find_session(data: Data) -> bytes | None:
     return None if match is None else match[1]
 
 
-def start_all(beside: Mapping[str, Data]) -> ClaudeCodeLines:
-    """Begin to read a session and the files of its sub-agents."""
-    return _JoinedLines(beside)
-
-
 def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
     """Return the session with its sub-agents as sidechains.
 
     Raises:
         EmptySession: As `read` does.
     """
-    return read_lines(start_all(beside), data)
+    return read_lines(_JoinedLines(beside), data)
 
 
 class _Agent(NamedTuple):
@@ -216,7 +211,7 @@ READER = Reader(
     find_beside=find_beside,
     read_all=read_all,
     is_foreign=is_foreign,
-    start_all=start_all,
+    start_all=_JoinedLines,
     name_holders=name_holders,
     most_beside=MOST,
 )

@@ -233,7 +233,7 @@ class _Chat(Reading):
 
     def _change(self, source: Source, rows: list[Json], current: list[_Message]) -> bool:
         """Apply changes to the current history. Returns whether the row became an entry: cleared outputs."""
-        if [_name(message.raw) for message in current] == [_name(row) for row in rows]:
+        if [message.raw.get("id") for message in current] == [row.get("id") for row in rows]:
             pairs = list(zip(current, rows, strict=True))
             cleared = [
                 call for message, row in pairs for call in _find_shorter(message.masked or message.raw, row)
@@ -249,7 +249,7 @@ class _Chat(Reading):
             return bool(cleared)
         # A different history: only the common messages at its beginning stay.
         stays = 0
-        while stays < min(len(current), len(rows)) and _name(current[stays].raw) == _name(rows[stays]):
+        while stays < min(len(current), len(rows)) and current[stays].raw.get("id") == rows[stays].get("id"):
             if current[stays].kind == "message" and current[stays].masked is None:
                 self._renew(current[stays], rows[stays])
             stays += 1
@@ -411,11 +411,6 @@ def _read_result(call: str, tool: str, result: Any, status: str | None) -> Parse
     joined = tuple(part for output in outputs for part in output.parts)
     wrong = failed or any(output.is_error for output in outputs)
     return ToolOutput(call_id=call, name=tool, parts=joined, is_error=wrong, status=status), rest
-
-
-def _name(message: Json) -> Any:
-    """Return the identity of a message, to find it in two histories."""
-    return message.get("id")
 
 
 def _drop_repeated_results(rows: list[Json], known_ids: Container[str]) -> list[Json]:
