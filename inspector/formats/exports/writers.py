@@ -38,6 +38,7 @@ from .linearize import (
     Json,
     LinearSession,
     Loss,
+    dump_rows,
     find_twigs,
     leave_out,
     list_losses,
@@ -228,7 +229,7 @@ def write_codex(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[by
     for entry in line.entries:
         rows += _write_rows(entry, sums, session.window)
     out = [{"timestamp": stamp, "type": kind, "payload": payload} for kind, payload in rows]
-    return "".join(f"{dump_lossless(row)}\n" for row in out).encode("ascii"), losses
+    return dump_rows(out), losses
 
 
 def name_thread(name: str) -> str:

@@ -459,5 +459,5 @@ def read_chat_usage(raw: Any) -> Usage | None:
     if "input_tokens" in fields.rest:
         return read_anthropic_usage(fields.rest)
     if "inputTokens" in fields.rest:
-        return make_usage(Fields({"usage": fields.rest}), "usage", _CONVERSE)
+        return make_usage(Fields({"usage": fields.rest}), _CONVERSE)
     return None

@@ -75,7 +75,7 @@ def read_message(
         parsed_blocks = [(Unknown(type=label, raw=fields.rest), {})]
         fields = Fields({"timestamp": moment})
     blocks, more = gather(only_outputs(parsed_blocks) if role == "tool" else parsed_blocks)
-    usage = make_usage(fields, "usage", USAGE)
+    usage = read_usage(fields)
     return Entry(
         **{
             "role": role,
@@ -120,7 +120,7 @@ def read_boundary(
 
 def read_usage(fields: Fields) -> Usage | None:
     """Take the usage of a pi-ai message or of a compaction entry."""
-    return make_usage(fields, "usage", USAGE)
+    return make_usage(fields, USAGE)
 
 
 _WRITTEN_ROLES = {"tool": "toolResult"}

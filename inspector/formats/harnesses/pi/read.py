@@ -24,10 +24,9 @@ from typing import Any
 from ....errors import EmptySession
 from ....session.blocks import Text
 from ....session.entries import Boundary, Entry, Note, Source
-from ....session.json_text import dump_lossless
 from ....session.session import Session
 from ....text import plural
-from ...exports.linearize import NEVER, BranchEntry, Json
+from ...exports.linearize import NEVER, BranchEntry, Json, dump_rows
 from ...json_document import FILE, Fields, find_blocks, gather, merge, tell_wordless
 from ...json_lines import Data, lines_reader
 from ...other_sessions import mark_until, warn_of_copies
@@ -397,4 +396,4 @@ def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, C
     }
     stamp = {"timestamp": session.updated or session.created or NEVER}
     rows = [header, *(stamp | record for record in records)]
-    return "".join(f"{dump_lossless(row)}\n" for row in rows).encode("ascii"), losses
+    return dump_rows(rows), losses
