@@ -121,7 +121,7 @@ def _read(value: Any) -> Session:
         raise refuse("no list of messages in it, in its `request` or in its `body`")
     fields = Fields(body, "messages")
     reply, warnings = _take_reply(fields, around)
-    reading = _Messages(fields.text("model"), _find_betas(body, around))
+    reading = _SentMessages(fields.text("model"), _find_betas(body, around))
     reading.warnings += warnings
     reading.feed(placed(messages if reply is None else [*messages, reply]))
     if not reading.entries:
@@ -159,7 +159,7 @@ def _find_betas(body: dict[str, Any], around: dict[str, Any]) -> tuple[str, ...]
     return tuple(dict.fromkeys(name for name in named if name in (THRESHOLD, ON_DEMAND)))
 
 
-class _Messages(Reading):
+class _SentMessages(Reading):
     """State while messages are read. `model` and `betas` are the request's: it sends a compaction block back
     with them."""
 
