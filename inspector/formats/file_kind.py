@@ -330,7 +330,7 @@ def _find_items(value: Any, kind: _Kind) -> Any:
     """Return the items of a document of a kind, or their number; None if it is of another kind."""
     if callable(kind.forms):
         return kind.forms(value)
-    for where, _, form in (each.partition(":") for each in kind.forms.split(";")):
+    for where, _, form in (alternative.partition(":") for alternative in kind.forms.split(";")):
         items = value
         for key in filter(None, where.removesuffix("[]").split("/")):
             items = Fields(items).rest.get(key)

@@ -146,7 +146,7 @@ written_by = cache(st.from_regex)
 
 
 ABOUT_THE_TEXT = ("kty", "kind: secret")
-"""What patterns need elsewhere in the text."""
+"""Texts that a pattern needs outside its match."""
 
 
 @pytest.mark.parametrize(

@@ -148,9 +148,9 @@ def list_events(other_files: Mapping[str, Data]) -> Iterator[tuple[int, Json | N
 
 def _find_used(stats: Any) -> dict[str, Json]:
     """Return the usage of each request in a conversation's statistics, by the id of its response."""
-    metrics = Fields(Fields(stats).rest.get("usage_to_metrics")).rest.values()
+    roles = Fields(Fields(stats).rest.get("usage_to_metrics")).rest.values()
     requests = (
-        request for each in metrics for request in list_objects(Fields(each).rest.get("token_usages"))
+        request for metrics in roles for request in list_objects(Fields(metrics).rest.get("token_usages"))
     )
     return {r["response_id"]: r for r in requests if isinstance(r.get("response_id"), str)}
 
