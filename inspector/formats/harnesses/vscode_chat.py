@@ -24,6 +24,7 @@ from ..json_document import (
     find_blocks,
     find_lack,
     iso_time,
+    list_objects,
     load_object,
     place,
     sniff_document,
@@ -141,7 +142,7 @@ class _EditorChat(Reading):
         self.time = iso_time(fields.number("timestamp"))
         result = Fields(fields.object("result"))
         metadata = Fields(result.object("metadata"))
-        rounds = [round_ for round_ in metadata.items("toolCallRounds") or () if isinstance(round_, dict)]
+        rounds = list_objects(metadata.items("toolCallRounds"))
         results = metadata.object("toolCallResults") or {}
         summaries = _read_summaries(metadata, rounds)
         shown = fields.items("response") or []

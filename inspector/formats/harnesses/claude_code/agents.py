@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
-from ....errors import ReadError
 from ....session.entries import Entry, SubAgent
 from ....session.session import Session
 from ....text import plural
-from ...json_document import load
+from ...json_document import Fields, load_other
 from ...json_lines import Data, Reader, escape_name, read_lines, take_all
 from ...other_sessions import set_apart
 from .read import NAME, ClaudeCodeLines, read, sniff
@@ -149,10 +147,7 @@ class _JoinedLines(ClaudeCodeLines):
 
     def _read_about(self, name: str) -> dict[str, Any]:
         """Read the sub-agent's `.meta.json`; {} if it is missing or broken."""
-        with suppress(ReadError):
-            about = load(self.about.get(name.removesuffix(".jsonl"), b"{}"))
-            return about if isinstance(about, dict) else {}
-        return {}
+        return Fields(load_other(self.about.get(name.removesuffix(".jsonl"), b"{}"))).rest
 
     def _list_subagents(self, agents: Sequence[_Agent]) -> Iterator[SubAgent]:
         """Yield sub-agents that have no file of their own, read from rows of progress and results."""

@@ -24,6 +24,7 @@ from ...json_document import (
     ParsedBlock,
     find_lack,
     join_texts,
+    list_objects,
     load_object,
     placed,
     refuse,
@@ -190,7 +191,7 @@ class _Chat(Reading):
         self._standing = None
         by_id = {str(message.raw.get("id")): message for message in self.path if message.kind == "message"}
         rows = _drop_repeated_results(
-            [row for row in messages if isinstance(row, dict) and row.get("type") in ("user", "gemini")],
+            [row for row in list_objects(messages) if row.get("type") in ("user", "gemini")],
             by_id,
         )
         index = next(
@@ -421,8 +422,8 @@ def _drop_repeated_results(rows: list[Json], known_ids: Container[str]) -> list[
     answered = {
         call["id"]
         for row in rows
-        for call in Fields(row).items("toolCalls") or ()
-        if isinstance(call, dict) and isinstance(call.get("id"), str) and call.get("result") is not None
+        for call in list_objects(row.get("toolCalls"))
+        if isinstance(call.get("id"), str) and call.get("result") is not None
     }
     return [
         row
@@ -470,11 +471,10 @@ def _find_shorter(before: Json, after: Json) -> list[str]:
     """Return the calls whose result is shorter in the second version of a message."""
 
     def sizes(message: Json) -> dict[str, int]:
-        calls = message.get("toolCalls")
         return {
             call["id"]: len(stringify(call.get("result")))
-            for call in (calls if isinstance(calls, list) else ())
-            if isinstance(call, dict) and isinstance(call.get("id"), str)
+            for call in list_objects(message.get("toolCalls"))
+            if isinstance(call.get("id"), str)
         }
 
     old, new = sizes(before), sizes(after)

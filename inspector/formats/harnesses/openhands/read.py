@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from ....errors import RECOGNISED, EmptySession, ReadError
+from ....errors import RECOGNISED, EmptySession
 from ....session.blocks import Reasoning, Text
 from ....session.entries import Source
 from ....session.garbage import paused_gc
@@ -36,6 +36,7 @@ from ...json_document import (
     find_blocks,
     list_objects,
     load,
+    load_other,
     place,
     placed,
     sniff_document,
@@ -139,10 +140,7 @@ def list_events(other_files: Mapping[str, Data]) -> Iterator[tuple[int, Json | N
     for number, name in sorted(
         (int(match[1]), name) for name in other_files if (match := _EVENT.search(name))
     ):
-        try:
-            event = load(other_files[name])
-        except ReadError:
-            event = None
+        event = load_other(other_files[name])
         yield number, event if isinstance(event, dict) else None
 
 
