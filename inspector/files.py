@@ -26,7 +26,7 @@ from .formats.parts import StoredSessions, holds_files, list_parts, list_session
 from .formats.readers import (
     FOLDER_FILES,
     find_reader,
-    named,
+    naming,
     read_all,
     read_session,
     refuse_foreign,
@@ -75,7 +75,7 @@ def open_session(path: StrPath, format: str | None = None, part: str | None = No
         return recall_judgements(FollowedFile(place, format, once=True).session, place)
     data, name = unpack_part(_read_whole(place)[1], str(place), part, format)
     reader = find_reader(data, name, format)
-    with named(reader, name):
+    with naming(name, reader):
         session = read_with_others(reader, data, place)
     return recall_judgements(session, place) if part is None else session
 
@@ -531,7 +531,7 @@ class FollowedFile:
         self._growth = self._status = None
         changed = growth.feed(data)
         if changed:
-            with named(growth.reader, str(self.path)):
+            with naming(str(self.path), growth.reader):
                 self.session = growth.make_session()
         self._mark = (mark + data[: growth.offset - start])[-MARK:]
         self._growth, self._status = growth, now
@@ -546,7 +546,7 @@ class FollowedFile:
         reader = find_reader(data, name, self.format)
         self._search, self._most = reader.find_beside(data, self.path.name), reader.most_beside
         beside = self._look_beside()
-        with named(reader, name), paused_gc():
+        with naming(name, reader), paused_gc():
             self.session, growth = self._read(reader, data, several=bool(beside))
         self._beside = beside
         if data is not packed:
@@ -569,7 +569,7 @@ class FollowedFile:
             beside = self._look_beside()
             growth = IncrementalReader(reader, _read_beside(reader, tail, self.path) if beside else {})
             file.seek(len(head))
-            with named(reader, str(self.path)), paused_gc():
+            with naming(str(self.path), reader), paused_gc():
                 for piece in read_pieces(file, head):
                     growth.feed_piece(piece)
                     search |= dict.fromkeys(reader.find_beside(piece, self.path.name))

@@ -23,7 +23,7 @@ HOOKS = {
     "figure": "inspector.workbench.charts.figures:draw_figure",
     "line": "inspector.planning.plan_words:write_line",
     "notes": "inspector.planning.plan_words:describe_plan",
-    "part": "inspector.formats.parts:unpack_content",
+    "part": "inspector.formats.parts:unpack_part",
     "outside": "inspector.tokens.prediction:find_not_in_file",
     "recipe": "inspector.planning.plan_words:write_recipe",
     "sarif": "inspector.facts.lint.report:write_sarif",

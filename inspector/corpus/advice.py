@@ -22,10 +22,10 @@ class Advice(NamedTuple):
     """The policy that keeps most facts in at most `budget` of the tokens, compared with the others.
 
     For the policies in `alike`, the 95 % interval of the difference, by session, contains 0. `worse` are the
-    other policies within the budget, with the difference; `too_large` those that leave more tokens.
+    other policies within the budget, with the difference.
 
     >>> alike = {"codex": Interval(0.02, -0.03, 0.07)}
-    >>> found = Advice("flue", 0.25, 0.2, 0.85, sessions=12, alike=alike, worse={}, too_large=())
+    >>> found = Advice("flue", 0.25, 0.2, 0.85, sessions=12, alike=alike, worse={})
     >>> print(found)
     At ≤ 25% of the tokens, flue keeps the most facts: 85% in 20% of the tokens, over 12 sessions. These
     sessions do not distinguish it from codex.
@@ -38,14 +38,13 @@ class Advice(NamedTuple):
     sessions: int
     alike: dict[str, Interval]
     worse: dict[str, Interval]
-    too_large: tuple[str, ...]
 
     @property
     def setting(self) -> HarnessSetting | None:
         """The harness's own setting, to paste, for the settings of a policy that a sweep made; None if the
         harness has a name for none of them.
 
-        >>> swept = Advice("codex[trigger.tokens=90000]", 0.25, 0.2, 0.85, 12, {}, {}, ())
+        >>> swept = Advice("codex[trigger.tokens=90000]", 0.25, 0.2, 0.85, 12, {}, {})
         >>> swept.setting.text, swept.setting.where
         ('model_auto_compact_token_limit = 90000', 'config.toml')
         """
@@ -96,5 +95,4 @@ def choose_policy(candidates: Sequence[Candidate], budget: float) -> Advice | No
         sessions=sum(1 for _, whole in shares.values() if whole),
         alike={name: more for name, more in differences.items() if name not in worse},
         worse=worse,
-        too_large=tuple(name for name, amount, *_ in candidates if amount > budget),
     )

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from ..text import join_words, plural, printable
@@ -290,10 +291,11 @@ def _describe_table(words: str) -> str:
 class _Kind(NamedTuple):
     """A kind of unsupported files.
 
-    `forms` are the forms of a row, or where the items of a document are. A form names fields: `a/b` is the
-    field b of the object a, `a=x|y` has one of these values, and `a{}` is an object. "b: a" are the items of
-    the field b of an object of the form "a", "b[]: a" those whose first is of that form, "[]: a" such a list.
-    Instead of a form there may be a function, of a document one that returns the items or their number.
+    `forms` are the forms of a row, or where the items of a document are, separated by ";". A form names
+    fields: `a/b` is the field b of the object a, `a=x*|y` has a value of one of these patterns, and `a{}` is
+    an object. "b: a" are the items of the field b of an object of the form "a", "b[]: a" those whose first is
+    of that form, "[]: a" such a list, ": a" the object itself. Instead of a form there may be a function, of
+    a document one that returns the items or their number.
     """
 
     name: str
@@ -313,7 +315,7 @@ def _fits(value: Any, form: str) -> bool:
             field = field[key]
         if path.endswith("{}") and not isinstance(field, dict):
             return False
-        if words and str(field) not in words.split("|"):
+        if words and not any(fnmatchcase(str(field), pattern) for pattern in words.split("|")):
             return False
     return True
 
@@ -328,13 +330,16 @@ def _find_items(value: Any, kind: _Kind) -> Any:
     """Return the items of a document of a kind, or their number; None if it is of another kind."""
     if callable(kind.forms):
         return kind.forms(value)
-    where, _, form = kind.forms.partition(":")
-    items = value
-    for key in filter(None, where.removesuffix("[]").split("/")):
-        items = Fields(items).rest.get(key)
-    if where.endswith("[]"):
-        return items if isinstance(items, list) and items and _fits(items[0], form) else None
-    return items if isinstance(items, list | dict) and _fits(value, form) else None
+    for where, _, form in (alternative.partition(":") for alternative in kind.forms.split(";")):
+        items = value
+        for key in filter(None, where.removesuffix("[]").split("/")):
+            items = Fields(items).rest.get(key)
+        if where.endswith("[]"):
+            if isinstance(items, list) and items and _fits(items[0], form):
+                return items
+        elif isinstance(items, list | dict) and _fits(value, form):
+            return items
+    return None
 
 
 def _is_goose_event(row: Json) -> bool:
@@ -342,13 +347,6 @@ def _is_goose_event(row: Json) -> bool:
     inner = Fields(row.get("message")) if row.get("type") == "message" else Fields(row)
     kinds = [Fields(part).rest.get("type") for part in inner.items("content") or ()]
     return "toolRequest" in kinds or "toolResponse" in kinds
-
-
-def _is_gptme(row: Json) -> bool:
-    """Return whether a row is a message of gptme: it has one of these flags; the first prompt has several."""
-    flagged = any(row.get(flag) is True for flag in ("pinned", "hide", "ui_only"))
-    marked = flagged or "file_hashes" in row or "ephemeral_ttl" in row
-    return marked and {"role", "content", "timestamp"} <= row.keys()
 
 
 def _is_training(row: Json) -> bool:
@@ -363,43 +361,12 @@ def _find_sent(value: Any) -> Any:
     return runs if runs and _fits(runs[0], "run_type") else None
 
 
-def _find_steps(value: Any) -> Any:
-    fields = Fields(value)
-    version = fields.text("schema_version") or ""
-    return fields.items("steps") or () if version.startswith("ATIF") else None
-
-
-def _find_amp(value: Any) -> Any:
-    fields = Fields(value)
-    return fields.items("messages") if str(fields.text("id")).startswith("T-") else None
-
-
-def _find_zed(value: Any) -> Any:
-    """Find the messages of a thread of Zed's: each is an object of one field that says who speaks."""
-    messages = Fields(value).items("messages")
-    return messages if messages and {"User", "Agent"} & Fields(messages[0]).rest.keys() else None
-
-
 def _find_contents(value: Any) -> Any:
     """Find Google's contents in a saved chat of Gemini's."""
     listed = Fields(value).rest.get("history", value)
     first = Fields(listed[0]).rest if isinstance(listed, list) and listed else {}
     google = first.get("role") in ("user", "model") and isinstance(first.get("parts"), list)
     return listed if google and all("type" not in Fields(part).rest for part in first["parts"]) else None
-
-
-def _find_reply(value: Any) -> Any:
-    """Find the items of a reply of OpenAI's, of either of its two interfaces."""
-    fields = Fields(value)
-    kinds = {"response": "output", "chat.completion": "choices"}
-    return fields.items(kinds.get(str(fields.text("object")), ""))
-
-
-def _find_stored(value: Any) -> Any:
-    """Return () for a file of opencode's: it stores the session, each message and each part separately."""
-    texts = {name: cell for name, cell in Fields(value).rest.items() if isinstance(cell, str)}
-    forms = ("id projectID directory", "id sessionID role", "id sessionID messageID type")
-    return () if any(_fits(texts, form) for form in forms) else None
 
 
 def _sum_history_item(value: Any) -> Any:
@@ -438,6 +405,11 @@ _COPILOT = (
     "type=session.start|session.resume|session.shutdown|session.usage_checkpoint data{};"
     "type=user.message|assistant.message|assistant.turn_start data{}"
 )
+_GPTME = ";".join(
+    f"role content timestamp {mark}"
+    for mark in ("pinned=True", "hide=True", "ui_only=True", "file_hashes", "ephemeral_ttl")
+)
+_PIECES = ": id projectID directory;: id sessionID role;: id sessionID messageID type"
 
 ROWS = (
     _Kind(
@@ -479,7 +451,7 @@ ROWS = (
         advice=_CODEX_PROMPTS,
     ),
     _Kind("a Vibe session", "role content message_id"),
-    _Kind("a gptme conversation", _is_gptme),
+    _Kind("a gptme conversation", _GPTME),
 )
 DOCUMENTS = (
     _Kind(
@@ -488,8 +460,8 @@ DOCUMENTS = (
         "message",
         "open the chat itself, in the folder chats/ of ~/.gemini/tmp",
     ),
-    _Kind("a thread of Amp's", _find_amp, "message"),
-    _Kind("a thread of Zed's", _find_zed, "message"),
+    _Kind("a thread of Amp's", "messages: id=T-*", "message"),
+    _Kind("a thread of Zed's", "messages[]: User;messages[]: Agent", "message"),
     _Kind("a prompt of Google AI Studio", "chunkedPrompt/chunks:", "turn"),
     _Kind("a goose session", "conversation: working_dir", "message"),
     _Kind("a session of Continue's", "history: workspaceDirectory", "message"),
@@ -517,7 +489,7 @@ DOCUMENTS = (
     ),
     _Kind("a rollout of the first Codex CLI", "items: session", "item"),
     _Kind("an older Copilot CLI session", "chatMessages: timeline", "message"),
-    _Kind("an ATIF trajectory", _find_steps, "step"),
+    _Kind("an ATIF trajectory", "steps: schema_version=ATIF*", "step"),
     _Kind("a SWE-agent trajectory", "trajectory: history", "step"),
     _Kind("a VS Code chat", "requests: responderUsername", "request"),
     _Kind("a VS Code chat", "requests: sessionId", "request"),
@@ -525,8 +497,8 @@ DOCUMENTS = (
     _Kind("an export of Claude.ai", "[]: uuid chat_messages", "conversation"),
     _Kind("an export of ChatGPT", "[]: mapping current_node", "conversation"),
     _Kind("a conversation of ChatGPT", "mapping: current_node", "node"),
-    _Kind("a reply of OpenAI's", _find_reply, "item", _REPLY),
-    _Kind("a file of opencode's older storage", _find_stored, "", _STORED),
+    _Kind("a reply of OpenAI's", "output: object=response;choices: object=chat.completion", "item", _REPLY),
+    _Kind("a file of opencode's older storage", _PIECES, "", _STORED),
     _Kind("messages of the AI SDK", "[]: role parts", "message"),
     _Kind("messages of pydantic-ai", "[]: kind parts", "message"),
     _Kind("messages of LangChain", "[]: type data", "message"),

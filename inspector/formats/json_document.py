@@ -377,12 +377,12 @@ def merge(entry: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
     return entry | {(f"message.{name}" if name in entry else name): value for name, value in message.items()}
 
 
-def make_usage(fields: Fields, name: str, keys: tuple[str, str, str, str, str]) -> Usage | None:
-    """Take the usage object `name`; `keys` name input, output, cache read, cache write and total.
+def make_usage(fields: Fields, keys: tuple[str, str, str, str, str]) -> Usage | None:
+    """Take the object `usage`; `keys` name input, output, cache read, cache write and total.
 
-    Its other fields stay in `fields` under `name`. Its cost is read if there is one.
+    Its other fields stay in `fields`. Its cost is read if there is one.
     """
-    raw = fields.object(name)
+    raw = fields.object("usage")
     if raw is None:
         return None
     inner = Fields(raw)
@@ -390,7 +390,7 @@ def make_usage(fields: Fields, name: str, keys: tuple[str, str, str, str, str]) 
     total, cost = _take_tokens(inner, keys[4]), _take_cost(inner, keys)
     usage = Usage(input=prompt, output=output, cache_read=read, cache_write=write, total=total, cost=cost)
     if inner.rest:
-        fields.rest[name] = inner.rest
+        fields.rest["usage"] = inner.rest
     return usage
 
 

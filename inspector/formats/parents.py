@@ -5,8 +5,6 @@ The input is ids and parents in file order; the output is parents, aliases and f
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ..text import plural
 
 
@@ -22,11 +20,10 @@ class Chain:
         self._parent: dict[str, str | None] = {}
         self._links: set[str] = set()
         self._entries: dict[str, str | None] = {}
-        self.repeated: list[str] = []
+        self.repeated = 0
 
     def add(self, id: str, parent: str | None, *, is_entry: bool) -> None:
-        if id in self._parent:
-            self.repeated.append(id)
+        self.repeated += id in self._parent
         self._parent[id] = parent
         self._entries.clear()
         (self._links.discard if is_entry else self._links.add)(id)
@@ -73,16 +70,10 @@ class Chain:
 
     def warnings(self) -> tuple[str, ...]:
         """Return a warning if ids are not unique."""
-        return _warn_of_repeats(len(self.repeated))
+        return warn_of_repeated(self.repeated)
 
 
-def warn_of_repeated(ids: Iterable[str]) -> tuple[str, ...]:
-    """Return a warning if ids are not unique."""
-    names = list(ids)
-    return _warn_of_repeats(len(names) - len(set(names)))
-
-
-def _warn_of_repeats(count: int) -> tuple[str, ...]:
-    if not count:
-        return ()
-    return (f"{plural(count, 'entry has', 'entries have')} an id that was used before; the last one counts",)
+def warn_of_repeated(count: int) -> tuple[str, ...]:
+    """Return a warning if ids are not unique: `count` entries have one that was used before."""
+    repeated = plural(count, "entry has", "entries have")
+    return (f"{repeated} an id that was used before; the last one counts",) if count else ()

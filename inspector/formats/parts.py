@@ -22,7 +22,7 @@ from .containers import ENTRIES, LARGEST, StoredFile, open_zip, read_entry, unpa
 from .file_kind import UNPACK, name_foreign
 from .json_document import HEAD, close_head, refuse
 from .json_lines import Data
-from .readers import find_reader, read_session, unpack_named
+from .readers import find_reader, naming, read_session, unpack_named
 from .requests import chat_exports, document_lists, inspect_log, scout
 
 _EXPORT = re.compile(r"(?:^|/)conversations[^/]*\.json$")
@@ -184,20 +184,13 @@ def list_sessions(
 
     Raises `ReadError` if the file is neither a session nor an archive.
     """
-    listed = _list_named(data, name)
+    with naming(name):
+        listed = list_parts(data)
     if listed is None:
         reader = find_reader(data, name, format)
         whole = StoredFile(name, len(memoryview(data)), lambda: data)
         return StoredSessions([StoredSession(name, whole.size, reader.name, "", whole, mode)])
     return StoredSessions([session._replace(mode=mode) for session in _look(listed[1], format)])
-
-
-def _list_named(data: Data, name: str) -> tuple[str, list[StoredFile]] | None:
-    try:
-        return list_parts(data)
-    except ReadError as error:
-        error.name = name
-        raise
 
 
 def _look(parts: Sequence[StoredFile], format: str | None) -> list[StoredSession]:
@@ -227,7 +220,8 @@ def choose_part(data: Data, name: str, part: str | None, format: str | None = No
     """
     if part is None and inspect_log.list_samples(data):
         return data, name
-    listed = _list_named(data, name)
+    with naming(name):
+        listed = list_parts(data)
     if listed is None:
         if part is not None:
             raise EditError("part", part, f"{name} holds one session, and no parts")
@@ -251,30 +245,17 @@ def choose_part(data: Data, name: str, part: str | None, format: str | None = No
 
 
 def unpack_part(
-    data: Data, name: str, part: str | None = None, format: str | None = None
+    data: Data, name: str, part: str | None = None, format: str | None = None, *, is_file: bool = True
 ) -> tuple[Data, str]:
     """Unpack data or one part of a container. Returns the content, and its name in errors.
 
-    Raises the same errors as `choose_part`.
-    """
-    if part is None:
-        content = unpack_named(data, name)
-        return choose_part(content, name, None, format) if holds_files(content) else (content, name)
-    return choose_part(data if list_parts(data) else unpack_named(data, name), name, part, format)
-
-
-def unpack_content(
-    data: Data, name: str, part: str | None = None, format: str | None = None
-) -> tuple[Data, str]:
-    """Unpack data that is not from a file. Returns the content, and its name in errors.
-
-    An export is returned whole: its reader takes the first conversation with messages and warns about the
-    others. Raises the same errors as `choose_part`.
+    An export that is not a file is returned whole: its reader takes the first conversation with messages and
+    warns about the others. Raises the same errors as `choose_part`.
     """
     if part is not None:
-        return unpack_part(data, name, part, format)
+        return choose_part(data if list_parts(data) else unpack_named(data, name), name, part, format)
     content = unpack_named(data, name)
-    if holds_files(content) and not chat_exports.list_conversations(content):
+    if holds_files(content) and (is_file or not chat_exports.list_conversations(content)):
         return choose_part(content, name, None, format)
     return content, name
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from ..errors import RECOGNISED, ArgumentError, ClaimedTwice, ReadError, UnreadFormat, expect
@@ -37,8 +37,9 @@ from .harnesses.openhands import read as openhands
 from .harnesses.openhands import trajectory as openhands_trajectory
 from .harnesses.pi import flue
 from .harnesses.pi import read as pi
-from .json_lines import Data, Reader
-from .recording import remember_rows
+from .json_document import HEAD, cut_head, load, peek_once
+from .json_lines import BOM, Data, Reader, spread_list
+from .recording import LOOK, remember_rows
 from .requests import (
     ai_sdk,
     anthropic_messages,
@@ -55,13 +56,6 @@ from .requests import (
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-
-from itertools import islice
-
-from .json_document import HEAD, cut_head, load, peek_once
-from .json_lines import BOM, spread_list
-from .recording import LOOK
-
 DEPTH, NAMES = 2, 32
 """Maximum number of objects around a list of rows, and of fields examined in each."""
 _PATH = re.compile(r"[^\n{\[]{1,4096}")
@@ -69,22 +63,22 @@ _PATH = re.compile(r"[^\n{\[]{1,4096}")
 _FIGURES = ("input", "output", "cache_read", "cache_write", "cache_write_1h", "total")
 
 
-def spread_rows(data: Data, readers: Sequence[Reader], of_lines: Sequence[Reader]) -> Data:
-    """Convert rows to lines if one of `of_lines` reads the lines and none of `readers` the data itself."""
+def _spread_rows(data: Data) -> Data:
+    """Convert rows to lines if one of `ROWS` reads the lines and none of `READERS` the data itself."""
     head = cut_head(data)
     begin = head.removeprefix(BOM).lstrip()[:1]
     if begin == b"{":
-        return _unwrap(data, head, readers, of_lines)
-    if begin != b"[" or any(reader.sniff(data) is None for reader in readers if reader not in of_lines):
+        return _unwrap(data, head)
+    if begin != b"[" or any(reader.sniff(data) is None for reader in READERS if reader not in ROWS):
         return data
     beginning = spread_list(head)
-    return spread_list(data) if any(reader.sniff(beginning) is None for reader in of_lines) else data
+    return spread_list(data) if any(reader.sniff(beginning) is None for reader in ROWS) else data
 
 
-def _unwrap(data: Data, head: bytes, readers: Sequence[Reader], of_lines: Sequence[Reader]) -> Data:
+def _unwrap(data: Data, head: bytes) -> Data:
     value, _ = peek_once(head, len(memoryview(data)) <= HEAD)
-    way = _find_rows(value, of_lines, DEPTH)
-    if not way or any(reader.sniff(data) is None for reader in readers):
+    way = _find_rows(value, DEPTH)
+    if not way or any(reader.sniff(data) is None for reader in READERS):
         return data
     around = load(data)
     *outer, name = way
@@ -95,14 +89,14 @@ def _unwrap(data: Data, head: bytes, readers: Sequence[Reader], of_lines: Sequen
     return _dump([*rows, *([] if around in ({}, {way[0]: {}}) else [around])])
 
 
-def _find_rows(value: Any, of_lines: Sequence[Reader], depth: int) -> tuple[str, ...]:
+def _find_rows(value: Any, depth: int) -> tuple[str, ...]:
     """Return the path of field names to a list of rows, or ()."""
     for name, item in islice(value.items(), NAMES) if isinstance(value, dict) else ():
         if isinstance(item, list) and item and isinstance(item[0], dict):
             beginning = _dump(item[:LOOK])
-            if any(reader.sniff(beginning) is None for reader in of_lines):
+            if any(reader.sniff(beginning) is None for reader in ROWS):
                 return (name,)
-        elif isinstance(item, dict) and depth > 1 and (below := _find_rows(item, of_lines, depth - 1)):
+        elif isinstance(item, dict) and depth > 1 and (below := _find_rows(item, depth - 1)):
             return (name, *below)
     return ()
 
@@ -239,9 +233,9 @@ def read_session(
     """
     expect("read_session", name=(name, str), format=(format, str, None), part=(part, str, None))
     content: Data
-    content, name = ask("part", _take_bytes(data), name, part, format)
+    content, name = ask("part", _take_bytes(data), name, part, format, is_file=False)
     reader = find_reader(content, name, format)
-    with named(reader, name):
+    with naming(name, reader):
         return clear_usage(reader.read(content))
 
 
@@ -268,24 +262,17 @@ def unpack_named(data: Data, name: str) -> Data:
 
     Other data is returned unchanged. Raises `ReadError` with the name.
     """
-    try:
-        return spread_rows(inspect_log.repack(unpack(data)), READERS, ROWS)
-    except ReadError as error:
-        error.name = name
-        raise
+    with naming(name):
+        return _spread_rows(inspect_log.repack(unpack(data)))
 
 
+@remember_rows()
 def find_reader(data: Data, name: str = "data", format: str | None = None) -> Reader:
     """Return the reader with the name `format`, or the first that recognises the data. Raises `ReadError`.
 
     Data that is certainly of another kind is offered only to readers of other packages. Raises `ClaimedTwice`
     if two readers of `GENERAL`, or two of other packages, recognise the data.
     """
-    with remember_rows():
-        return _find_reader(data, name, format)
-
-
-def _find_reader(data: Data, name: str, format: str | None) -> Reader:
     kind = name_foreign(data)
     if format is not None:
         return _find_named(format, name, kind)
@@ -356,12 +343,14 @@ def refuse_foreign(head: bytes, name: str = "data") -> None:
 
 
 @contextmanager
-def named(reader: Reader, name: str) -> Iterator[None]:
-    """Add the name of the data and the reader to errors: readers do not know file names."""
+def naming(name: str, reader: Reader | None = None) -> Iterator[None]:
+    """Add the name of the data, and the reader, to errors: readers do not know file names."""
     try:
         yield
     except ReadError as error:
-        error.name, error.tried = name, error.tried or ((reader.name, RECOGNISED),)
+        error.name = name
+        if reader is not None:
+            error.tried = error.tried or ((reader.name, RECOGNISED),)
         raise
 
 

@@ -22,6 +22,7 @@ from ..text import plural
 from .json_document import (
     FILE,
     HEAD,
+    SEVERAL,
     Fields,
     ParsedBlock,
     cut_head,
@@ -31,6 +32,7 @@ from .json_document import (
     iso_time,
     make_parts,
     peek_once,
+    sniff_document,
     tell_wordless,
 )
 from .json_lines import Data, Reader, decode, iter_line_values, iter_lines, lines_reader
@@ -328,6 +330,19 @@ def replayed_reader(
 ) -> Reader:
     """Return the reader of a format of rows; `begin` starts to read a session."""
     return lines_reader(name, title, sniff, partial(ReplayedRows, begin), **more)
+
+
+def sniff_records(
+    data: Data, judge: Callable[[Any], str | None], judge_rows: Callable[[list[Json]], str | None]
+) -> str | None:
+    """Return the result of `judge` for a document, or that of `judge_rows` for a file of lines."""
+    reason = sniff_document(data, judge)
+    return judge_rows(first_rows(data)) if reason is not None and SEVERAL in reason else reason
+
+
+def are_lines(data: Data, judge: Callable[[Any], str | None]) -> bool:
+    """Return whether a file that was recognised as records has lines, and not one document."""
+    return len(first_rows(data, 2)) > 1 and sniff_document(data, judge) is not None
 
 
 def first_rows(data: Data, count: int = LOOK) -> list[Json]:

@@ -71,13 +71,9 @@ def read_sealed(boundary: Boundary | None) -> Sealed | None:
     try:
         sealed = Sealed(
             block=stored["block"],
-            betas=tuple(filter(_is_text, betas)) if isinstance(betas, list) else (),
-            model=model if _is_text(model) else None,
+            betas=tuple(b for b in betas if isinstance(b, str)) if isinstance(betas, list) else (),
+            model=model if isinstance(model, str) else None,
         )
     except ValidationError:
         return None
     return sealed if sealed.digest == stored.get("sha256") else None
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)

@@ -35,18 +35,18 @@ def write_focus_text(snapshot: dict[str, Any], typed: str = "") -> str:
     return write_lines(_FOCUS, [*rules, *errors, *todos, *files], MOST_FOCUS)
 
 
-def write_given_back(snapshot: dict[str, Any], limit: int = MOST_GIVEN_BACK) -> str:
+def write_given_back(snapshot: dict[str, Any]) -> str:
     """Write the pins and rules of a snapshot for the session after a compaction; "" for none.
 
     If the limit leaves rules out, these are the oldest.
     """
     pins = [f"pinned: {pin}" for pin in snapshot["pins"]]
     rules = [f'rule: "{rule}"' for rule in snapshot["rules"]]
-    while rules and len(write_lines(_GIVEN_BACK, [*pins, *rules], 10**9).encode()) > limit - 60:
+    while rules and len(write_lines(_GIVEN_BACK, [*pins, *rules], 10**9).encode()) > MOST_GIVEN_BACK - 60:
         rules = rules[1:]
     left_out = len(snapshot["rules"]) - len(rules)
     more = [f"{left_out} older rules are not repeated here"] if left_out else []
-    return write_lines(_GIVEN_BACK, [*pins, *rules, *more], limit)
+    return write_lines(_GIVEN_BACK, [*pins, *rules, *more], MOST_GIVEN_BACK)
 
 
 def write_words_back(session: Session, pins: Iterable[str]) -> str:

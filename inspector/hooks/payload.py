@@ -12,7 +12,7 @@ from ..errors import InspectorError
 MOST_BYTES = 1_000_000
 """The longest input that is read; a longer one is answered with nothing."""
 _SESSION = re.compile(r"(?!\.+$)[A-Za-z0-9._-]{1,128}")
-CLAUDE, CODEX = "claude-code", "codex"
+CLAUDE, CODEX, OTHER = "claude-code", "codex", "other"
 
 
 class HookError(InspectorError):
@@ -62,24 +62,20 @@ def is_session_id(text: str) -> bool:
 
 
 def detect_harness(fields: Mapping[str, Any], environment: Mapping[str, str]) -> str:
-    """Identify the harness of an event; "" if it is unclear.
+    """Identify the harness of an event: Claude Code, Codex or another one; "" if it is unclear.
 
     Several harnesses run the hooks that were installed for Claude Code, so its name alone is not proof.
     CLAUDECODE is not read: Codex started from Claude Code inherits it.
     """
     event, path = _text(fields, "hook_event_name"), _text(fields, "transcript_path").replace("\\", "/")
-    if "hookName" in fields or "clineVersion" in fields:
-        return "cline"
-    if "conversation_id" in fields:
-        return "cursor"
-    if event == "PreCompress" or "GEMINI_SESSION_ID" in environment:
-        return "gemini-cli"
-    if "QWEN_PROJECT_DIR" in environment:
-        return "qwen-code"
+    if {"hookName", "clineVersion", "conversation_id"} & fields.keys():
+        return OTHER  # Cline, Cursor
+    if event == "PreCompress" or {"GEMINI_SESSION_ID", "QWEN_PROJECT_DIR"} & environment.keys():
+        return OTHER  # Gemini CLI, Qwen Code
     if "turn_id" in fields or path.rpartition("/")[2].startswith("rollout-") or "/.codex/" in path:
         return CODEX
-    if "sessionId" in fields or "timestamp" in fields:
-        return "copilot"
+    if {"sessionId", "timestamp"} & fields.keys():
+        return OTHER  # Copilot CLI
     own = environment.get("CLAUDE_CODE_SESSION_ID")
     if (own and own == _text(fields, "session_id")) or "/projects/" in path:
         return CLAUDE

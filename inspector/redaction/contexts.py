@@ -287,6 +287,22 @@ CONTEXTS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ),
     ("webhook", "value", r"incomingwebhook/([0-9a-f]{32})", ("incomingwebhook/",)),
     ("webhook", "login", r"hooks\.zapier\.com/hooks/catch/\d{1,12}/(\w{5,40})", ("hooks.zapier.com",)),
+    # Values that are secret in a text of this kind: a JSON Web Key, and the data of a Kubernetes secret.
+    (
+        "private-key",
+        "random",
+        (
+            rf"{_OPEN}(?:d|p|q|dp|dq|qi|k){_OPEN}\s{{0,8}}:\s{{0,8}}{_OPEN}({_BASE64}{{30,}}={{0,2}})"
+            rf"{_OPEN}"
+        ),
+        ("kty",),
+    ),
+    (
+        "assigned-value",
+        "random",
+        r"(?:\n|\\n) {1,8}[\w.-]{1,80}: {1,4}([a-z0-9+/]{16,}={0,2})(?![^\s\"'`\\])",
+        ("kind: secret",),
+    ),
 )
 
 CASED: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
@@ -332,26 +348,5 @@ CASED: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
             r"([^\s\"'`\\,;&(){}\[\]<>|]{8,})"
         ),
         ("pass", "pwd="),
-    ),
-)
-
-ELSEWHERE: tuple[tuple[str, str, str, str], ...] = (
-    # As CONTEXTS, and last what is anywhere in a text in which the pattern is a secret.
-    # A JSON Web Key.
-    (
-        "private-key",
-        "random",
-        (
-            rf"{_OPEN}(?:d|p|q|dp|dq|qi|k){_OPEN}\s{{0,8}}:\s{{0,8}}{_OPEN}({_BASE64}{{30,}}={{0,2}})"
-            rf"{_OPEN}"
-        ),
-        "kty",
-    ),
-    # The data of a Kubernetes secret, each value in base64.
-    (
-        "assigned-value",
-        "random",
-        r"(?:\n|\\n) {1,8}[\w.-]{1,80}: {1,4}([a-z0-9+/]{16,}={0,2})(?![^\s\"'`\\])",
-        "kind: secret",
     ),
 )

@@ -113,7 +113,7 @@ def _all_spans(text: str, coded: bool = True) -> Iterator[Span]:
     tried.update(*[places for need, places in _BY_WORD_NEED.items() if need in words] if words else ())
     for place in sorted(tried):
         pattern = PATTERNS[place]
-        if pattern.long > longest or pattern.near not in lower:
+        if pattern.long > longest:
             continue
         regex = pattern.regex
         for match in regex.finditer(lower if pattern.lower else text):

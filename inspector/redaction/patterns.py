@@ -13,7 +13,7 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from .contexts import BLANK as _BLANK
-from .contexts import CASED, CONTEXTS, ELSEWHERE
+from .contexts import CASED, CONTEXTS
 from .contexts import QUOTE as _QUOTE
 from .tokens import PREFIXED, TOKENS, UNMARKED
 from .values import is_telling as is_telling
@@ -29,12 +29,11 @@ class Pattern(NamedTuple):
         source: The pattern's source; `regex` compiles it when it is first needed.
         judge: The check of `values.py` that a match must pass.
         grade: Secret, or only personal.
-        needs: Lower-case texts, one of which every match contains. The pattern is skipped if the text has
-            none of them; without `needs` it is always tried.
+        needs: Lower-case texts. The pattern is skipped if the text has none of them; without `needs` it is
+            always tried.
         lower: Whether the pattern is applied to the lower-case text.
         long: If not 0, the length of a run of `LONG_RUN` that the lower-case text must contain.
         word: Whether `needs` are searched only in words of at least LEAST_WORD characters.
-        near: A text that the lower-case text must contain somewhere; "" if none is needed.
     """
 
     kind: str
@@ -45,7 +44,6 @@ class Pattern(NamedTuple):
     lower: bool = False
     long: int = 0
     word: bool = False
-    near: str = ""
 
     @property
     def regex(self) -> re.Pattern[str]:
@@ -150,26 +148,6 @@ _HINTS = {
     "key": "key" + "".join(rf"(?<!{word}key)(?<!{word}[_ .-]key)" for word in _OTHER_KEYS.split()),
     **{name: f"{name}(?<![a-z]{name})" for name in ("auth", "jwt", "sid", "csrf", "xsrf", "hmac")},
 }
-# (kind, length, needs, name, value): keys that only their length and letters distinguish from other words, so
-# they are known only by a name of the service before them. All in lower case.
-_KEY_NAME = r"(?:api)?[_-]?(?:key|password|pass|pwd|pw|token)"
-_NAMED = (
-    ("cloudant-credentials", 64, "cl", rf"cl(?:ou(?:dant)?)?[_-]?{_KEY_NAME}", r"[0-9a-f]{64}(?![0-9a-z])"),
-    (
-        *("softlayer-credentials", 64, "softlayer sl"),
-        *(rf"(?:softlayer|sl)[_-]?{_KEY_NAME}", r"[0-9a-z]{64}(?![0-9a-z])"),
-    ),
-    (
-        *("ibm-cos-hmac-credentials", 48, "secret"),
-        r"(?:ibm)?[_-]?(?:cos)?[_-]?(?:hmac)?[_-]?secret[_-]?(?:access)?[_-]?key",
-        r"[0-9a-f]{48}(?![0-9a-z])",
-    ),
-    (
-        *("ibm-cloud-iam-key", 44, "key pwd pw pass token"),
-        rf"(?:ibm)?[_-]?(?:cloud)?[_-]?(?:iam)?[_-]?{_KEY_NAME}",
-        r"[0-9a-z_-]{44}(?![0-9a-z_-])",
-    ),
-)
 
 
 def _pattern(
@@ -250,17 +228,14 @@ PATTERNS = (
         "random",
         "hook",
     ),
-    *(
-        _pattern(
-            kind,
-            rf"(?<!\w)\[?{_QUOTE}{name}{_QUOTE}\]?"
-            rf"(?:[ \t]{{0,80}}(?:=>|:=|::|[=:])[ \t]{{0,80}}|[ \t]{{1,80}}){_QUOTE}({value})",
-            "value",
-            *needs.split(),
-            lower=True,
-            long=long,
-        )
-        for kind, long, needs, name, value in _NAMED
+    # A key as long as a hash after its name and a blank, as tables and logs write it.
+    _pattern(
+        "assigned-value",
+        r"[_-]key[ \t]{1,80}([0-9a-z_-]{40,64})(?![0-9a-z_-])",
+        "random",
+        "key",
+        lower=True,
+        long=40,
     ),
     _pattern(
         "softlayer-credentials",
@@ -435,7 +410,6 @@ PATTERNS = (
     _pattern("url-password", r"[a-z][a-z0-9+.-]{1,20}://([^\s:/?#@\"'<>\\]{16,200})@", "random", "://"),
     *(_pattern(kind, regex, judge, *needs, lower=True) for kind, judge, regex, needs in CONTEXTS),
     *(_pattern(kind, regex, judge, *needs) for kind, judge, regex, needs in CASED),
-    *(_pattern(kind, regex, judge, lower=True)._replace(near=near) for kind, judge, regex, near in ELSEWHERE),
     _personal(
         "email",
         r"(?:(?<![\w.+\\-])|(?<=\\[nrt]))[A-Za-z0-9][\w.+-]*@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?![\w-])",

@@ -194,12 +194,8 @@ class Redactor:
         """Return the text without its secrets."""
         cleaned = self._cleaned.get(text)
         if cleaned is None:
-            cleaned = self._cleaned[text] = self._replace(text)
+            cleaned = self._cleaned[text] = _put_in(text, self._find_cuts(text))
         return cleaned
-
-    def _replace(self, text: str) -> str:
-        """Replace the parts of a text to remove by their placeholders."""
-        return _put_in(text, self._find_cuts(text))
 
     def clean_excerpt(self, text: str, offsets: Sequence[int] = ()) -> tuple[str, list[int]]:
         """Return a piece of a longer text without its secrets, and where some of its offsets are now.
@@ -227,8 +223,9 @@ class Redactor:
     def _find_cuts(self, text: str, more: Iterable[tuple[int, int, str]] = ()) -> Iterator[Cut]:
         """Yield the parts of a text to remove, in order and without overlaps."""
         cuts = [
-            (span.start, span.end, self._names.get(text[span.start : span.end]) or _name(text, span))
+            (span.start, span.end, self._names.get(secret) or name_secret(span.kind, secret))
             for span in self._find(text)
+            for secret in (text[span.start : span.end],)
         ]
         cuts += [(*match.span(), self._names[match.group()]) for match in self._known_in(text)]
         cuts += [*self._find_pieces(text), *more]
@@ -272,7 +269,7 @@ class Redactor:
                 continue
             for at in _find_all(text, secret[:_ANCHOR]):
                 end = at + _shared(text[at : at + len(secret)], secret)
-                cut = _CUT_HERE.match(text, end) or _is_at_end(text, end)
+                cut = _CUT_HERE.match(text, end) or end == len(text) >= _LEAST_CUT
                 if end - at < len(secret) and (cut or _is_piece(text[at:end])):
                     yield at, end, name
             for start in _find_all(text, secret[-_ANCHOR:]):
@@ -346,11 +343,6 @@ def _shared(text: str, other: str) -> int:
     )
 
 
-def _is_at_end(text: str, at: int) -> bool:
-    """Whether the offset is the end of a text that may have been truncated there."""
-    return len(text) >= _LEAST_CUT and at == len(text)
-
-
 def _is_piece(piece: str) -> bool:
     """Whether a piece of a secret is too long and too random to occur by chance."""
     return len(piece) >= _LEAST_PART and is_telling(piece)
@@ -373,10 +365,6 @@ def write_placeholder(name: str) -> str:
 def name_secret(kind: str, secret: str) -> str:
     """Return the name of a secret: its kind and the first 8 digits of its SHA-256."""
     return f"{kind} {sha256(secret.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-
-
-def _name(text: str, span: Span) -> str:
-    return name_secret(span.kind, text[span.start : span.end])
 
 
 def _walk(value: Any, find: Any) -> Iterator[tuple[str, Iterable[Span]]]:

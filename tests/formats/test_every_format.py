@@ -54,8 +54,8 @@ def check_shape(session: Session) -> None:
 
 @every_file
 def test_a_file_is_known_to_its_own_reader_only(path: Path) -> None:
-    data = path.read_bytes()
-    assert [reader.name for reader in READERS if reader.sniff(data) is None] == [reader_of(path).name]
+    for data in (path.read_bytes(), memoryview(path.read_bytes())):
+        assert [reader.name for reader in READERS if reader.sniff(data) is None] == [reader_of(path).name]
     assert open_session(path).format == reader_of(path).name
 
 

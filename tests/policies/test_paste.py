@@ -72,6 +72,6 @@ def test_of_two_settings_with_one_name_the_one_that_decides_is_written() -> None
 
 
 def test_advice_for_a_swept_policy_ends_with_the_setting() -> None:
-    advice = Advice("adk-tokens[trigger.tokens=90000]", 0.25, 0.2, 0.8, 12, {}, {}, ())
+    advice = Advice("adk-tokens[trigger.tokens=90000]", 0.25, 0.2, 0.8, 12, {}, {})
     assert str(advice).endswith("As the harness's setting (options): token_threshold=90000.")
     assert advice._replace(policy="adk-tokens").setting is None

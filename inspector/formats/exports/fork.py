@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...errors import EditError
-from ...session.json_text import dump_lossless
 from ...session.session import Session
 from ...text import brief
 from ..json_lines import iter_values
 from ..readers import read_session
+from .linearize import Json, dump_rows
 from .writers import compare_contexts
-
-Json = dict[str, Any]
 
 TEXT_FIELDS = ("message", "toolUseResult")
 """Fields of a Claude Code row that contain text; an id in them is part of the text and not replaced."""
@@ -91,7 +89,7 @@ def _fork_claude_code(
             copy["forkedFrom"] = {"sessionId": row.get("sessionId", moment.id), "messageUuid": row["uuid"]}
         out.append(copy)
     out.append({"type": "custom-title", "customTitle": title, "sessionId": name})
-    return _dump(out)
+    return dump_rows(out)
 
 
 def _fork_pi(moment: Session, data: bytes, name: str, make_id: Callable[[], str], title: str) -> bytes:
@@ -118,7 +116,7 @@ def _fork_pi(moment: Session, data: bytes, name: str, make_id: Callable[[], str]
     info = {"type": "session_info", "timestamp": above.get("timestamp"), "name": title}
     if "id" in above:
         info |= {"id": make_id()[:8], "parentId": above["id"]}
-    return _dump([first, *(rows[number] for number in sorted(offsets - heads)), info])
+    return dump_rows([first, *(rows[number] for number in sorted(offsets - heads)), info])
 
 
 FORKS = {"claude-code": _fork_claude_code, "pi": _fork_pi}
@@ -140,10 +138,6 @@ def _rename(value: Any, names: dict[str, str]) -> Any:
     if isinstance(value, dict):
         return {key: _rename(item, names) for key, item in value.items()}
     return value
-
-
-def _dump(rows: Iterable[Json]) -> bytes:
-    return "".join(f"{dump_lossless(row)}\n" for row in rows).encode("ascii")
 
 
 def name_fork(session: Session, at: str) -> str:

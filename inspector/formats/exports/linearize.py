@@ -8,12 +8,13 @@ entries that the last compaction keeps; and a count of losses. Entries of other 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...session.blocks import Block, ToolOutput
 from ...session.entries import Entry
+from ...session.json_text import dump_lossless
 from ...session.session import Session
 from ..sealed import read_sealed
 
@@ -239,6 +240,11 @@ def _find_kept(session: Session) -> tuple[str, ...]:
     live = session.live.entries.tolist()
     last = where[live[session.live.summary]]
     return tuple(session.entries[at].id for at in live if where[at] < last)
+
+
+def dump_rows(rows: Iterable[Json]) -> bytes:
+    """Return the rows of a file of JSON lines."""
+    return "".join(f"{dump_lossless(row)}\n" for row in rows).encode("ascii")
 
 
 def split_runs(entry: Entry) -> list[tuple[Block, ...]]:

@@ -38,6 +38,7 @@ from .linearize import (
     Json,
     LinearSession,
     Loss,
+    dump_rows,
     find_twigs,
     leave_out,
     list_losses,
@@ -228,7 +229,7 @@ def write_codex(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[by
     for entry in line.entries:
         rows += _write_rows(entry, sums, session.window)
     out = [{"timestamp": stamp, "type": kind, "payload": payload} for kind, payload in rows]
-    return "".join(f"{dump_lossless(row)}\n" for row in out).encode("ascii"), losses
+    return dump_rows(out), losses
 
 
 def name_thread(name: str) -> str:
@@ -282,7 +283,7 @@ def _write_items(role: str, run: Sequence[Block]) -> Iterator[Json]:
     texts: list[Block] = []
     own = role == "assistant"
     for block in (*run, None):
-        if isinstance(block, Text | Image) or (block is not None and _is_other(block)):
+        if not isinstance(block, Reasoning | ToolCall | ToolOutput | None):
             texts.append(block)
             continue
         if texts:
@@ -304,11 +305,6 @@ def _write_items(role: str, run: Sequence[Block]) -> Iterator[Json]:
 
 
 _ROLES = {"system": "developer"}
-
-
-def _is_other(block: Block) -> bool:
-    """Return whether a block has no item of its own and is written as text."""
-    return not isinstance(block, Reasoning | ToolCall | ToolOutput)
 
 
 def _answer(block: ToolOutput) -> Any:

@@ -139,7 +139,7 @@ class _Wire(Reading):
                 return self._wait(number, source)
             entry = self.steps.pop(number)
             raw, reason = event.object("usage"), event.text("finishReason")
-            usage = make_usage(Fields({"usage": raw}), "usage", _USAGE) if raw else None
+            usage = make_usage(Fields({"usage": raw}), _USAGE) if raw else None
             extra = self[entry].extra | {"step": event.rest}
             sources = (*self[entry].sources, source)
             self.change(entry, usage=usage, stop_reason=reason, extra=extra, sources=sources)

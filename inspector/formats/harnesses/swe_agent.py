@@ -22,6 +22,7 @@ from ..json_document import (
     document_reader,
     find_lack,
     iso_seconds,
+    list_objects,
     placed,
     refuse,
 )
@@ -94,12 +95,12 @@ def _make_history(steps: list[Any]) -> tuple[list[Json], str] | None:
     They are the messages sent at the last step, its reply and the observation. If no step records the sent
     messages, they are each step's reply and observation.
     """
-    valid_steps = [step for step in steps if isinstance(step, dict)]
+    valid_steps = list_objects(steps)
     if not valid_steps:
         return None
     query = _find_query(valid_steps[-1])
     if query is not None:
-        return [*(sent for sent in query if isinstance(sent, dict)), *_read_step(valid_steps[-1])], ""
+        return [*list_objects(query), *_read_step(valid_steps[-1])], ""
     messages = [message for step in valid_steps for message in _read_step(step)]
     warning = "it has no history: the prompts and the messages sent to the model are not in the file"
     return (messages, warning) if messages else None
@@ -130,7 +131,7 @@ class _Run(Reading):
         self.replied = False
         agent_counts = Counter(Fields(raw).text("agent") or "" for raw in history)
         self.main = agent_counts.most_common(1)[0][0] if agent_counts else ""
-        self.steps = [step for step in steps if isinstance(step, dict)]
+        self.steps = list_objects(steps)
         self.sent = {len(query): query for step in self.steps if (query := _find_query(step)) is not None}
         self.replies = {
             text: step for step in reversed(self.steps) if (text := Fields(step).text("response"))

@@ -24,6 +24,7 @@ from ..json_document import (
     find_blocks,
     find_lack,
     iso_time,
+    list_objects,
     load_object,
     place,
     sniff_document,
@@ -74,31 +75,25 @@ def _change(state: Any, row: Json) -> bool:
     *way, last = path
     for key in way:
         state = _step(state, key)
-    kind = row["kind"]
+    kind, value = row["kind"], row.get("v")
     if kind == 2:
         target = _step(state, last)
         if target is None and isinstance(state, dict) and isinstance(last, str):
             target = state[last] = []
         if not isinstance(target, list):
             return False
-        index, added = row.get("i"), row.get("v")
-        if type(index) is int:
+        if type(index := row.get("i")) is int:
             del target[max(index, 0) :]
-        target += added if isinstance(added, list) else []
-        return True
-    if isinstance(state, dict) and isinstance(last, str):
-        if kind == 1:
-            state[last] = row.get("v")
-        else:
-            state.pop(last, None)
-        return True
-    if isinstance(state, list) and type(last) is int and 0 <= last < len(state):
-        if kind == 1:
-            state[last] = row.get("v")
-        else:
+        target += value if isinstance(value, list) else []
+    elif isinstance(state, dict) and isinstance(last, str):
+        state[last] = value
+        if kind == 3:
             del state[last]
-        return True
-    return False
+    elif isinstance(state, list) and type(last) is int and 0 <= last < len(state):
+        state[last : last + 1] = [value] if kind == 1 else []
+    else:
+        return False
+    return True
 
 
 def _step(state: Any, key: Any) -> Any:
@@ -147,7 +142,7 @@ class _EditorChat(Reading):
         self.time = iso_time(fields.number("timestamp"))
         result = Fields(fields.object("result"))
         metadata = Fields(result.object("metadata"))
-        rounds = [round_ for round_ in metadata.items("toolCallRounds") or () if isinstance(round_, dict)]
+        rounds = list_objects(metadata.items("toolCallRounds"))
         results = metadata.object("toolCallResults") or {}
         summaries = _read_summaries(metadata, rounds)
         shown = fields.items("response") or []

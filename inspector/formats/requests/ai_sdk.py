@@ -14,6 +14,7 @@ Before version 5, a call was stored with its result in a `tool-invocation` part;
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ...session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput
@@ -22,6 +23,7 @@ from ...session.garbage import paused_gc
 from ...session.json_text import stringify
 from ...session.session import Session
 from ..json_document import (
+    SEVERAL,
     Fields,
     ParsedBlock,
     find_blocks,
@@ -32,7 +34,7 @@ from ..json_document import (
     unknown,
 )
 from ..json_lines import Data, Reader, iter_values
-from ..recording import Json, Reading, first_rows, make_call, read_inclusive, take_time
+from ..recording import Json, Reading, make_call, read_inclusive, sniff_records, take_time
 
 NAME = "ai-sdk"
 INVOCATION = "tool-invocation"
@@ -44,13 +46,8 @@ ROLES = ("system", "user", "assistant", "tool")
 PLAIN = ("file", "step-start", "source-url", "source-document", "source")
 
 
-def sniff(data: Data) -> str | None:
-    """Return None for messages with parts of the AI SDK. Plain text alone does not identify them."""
-    reason = sniff_document(data, _judge)
-    return _judge(first_rows(data)) if reason is not None and "several" in reason else reason
-
-
 def _judge(value: Any) -> str | None:
+    """Return None for messages with parts of the AI SDK. Plain text alone does not identify them."""
     messages = value.get("messages") if isinstance(value, dict) else value
     if not isinstance(messages, list):
         return "neither a JSON list nor an object with `messages`"
@@ -126,7 +123,7 @@ def _renew(raw: Any) -> Json:
 def read(data: Data) -> Session:
     """Read all messages. Raises `ReadError`, or `EmptySession` if there are none."""
     reading = _SavedMessages()
-    if "several" in (sniff_document(data, _judge) or ""):
+    if SEVERAL in (sniff_document(data, _judge) or ""):
         return reading.read(iter_values(data, reading.corrupt))
     document = load(data)
     messages = document.get("messages") if isinstance(document, dict) else document
@@ -321,4 +318,4 @@ def _make_answer(call: str, value: Any, tool: str | None, *, failed: bool) -> To
     return ToolOutput(call_id=call, name=tool, parts=(Text(text=words),), is_error=failed)
 
 
-READER = Reader(NAME, "AI SDK chat", sniff, read)
+READER = Reader(NAME, "AI SDK chat", partial(sniff_records, judge=_judge, judge_rows=_judge), read)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...session.blocks import Block, ToolCall
 
@@ -17,10 +17,10 @@ Key = tuple[str, tuple[str, ...]]
 """A message: its content without ids, and the ids of its calls."""
 
 
-def list_call_ids(blocks: Iterable[Block], without: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the ids of the calls except those in `without`; the tool's name does not count."""
+def list_call_ids(blocks: Iterable[Block]) -> tuple[str, ...]:
+    """Return the ids of the calls; the tool's name does not count."""
     calls = (block for block in blocks if isinstance(block, ToolCall))
-    return tuple(call.id for call in calls if call.id not in ("", call.name) and call.id not in without)
+    return tuple(call.id for call in calls if call.id not in ("", call.name))
 
 
 def align(old: Sequence[Key], new: Sequence[Key]) -> list[int | None]:

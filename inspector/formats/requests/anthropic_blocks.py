@@ -90,7 +90,11 @@ def read_usage(raw: Any) -> Usage | None:
 def _read_terms(raw: dict[str, Any]) -> Terms | None:
     """Return the terms of a usage that change the price; None for the standard price."""
     used = raw.get("server_tool_use")
-    tools = {name: _uses(count) for name, count in used.items()} if type(used) is dict else {}
+    tools = {
+        name: count
+        for name, count in (used.items() if type(used) is dict else ())
+        if type(count) is int and 0 <= count <= MOST_TOKENS
+    }
     searches = tools.pop("web_search_requests", 0)
     others = sum(count for name, count in tools.items() if name not in _FREE_TOOLS)
     words = [
@@ -108,10 +112,6 @@ def _read_terms(raw: dict[str, Any]) -> Terms | None:
         web_searches=searches,
         other_tools=others,
     )
-
-
-def _uses(value: Any) -> int:
-    return value if type(value) is int and 0 <= value <= MOST_TOKENS else 0
 
 
 _FREE_TOOLS = ("web_fetch_requests", "tool_search_requests")

@@ -12,24 +12,15 @@ from typing import Any
 
 from ...errors import EmptySession
 from ...session.blocks import Image, Text
-from ...session.entries import Boundary, Corrupt, Entry, Tool
+from ...session.entries import Boundary, Entry, Source, Tool
 from ...session.session import Session
-from ...session.speakers import TYPED, judge
 from ..harnesses.cline.read import is_cline
 from ..harnesses.cline.tasks import is_task
-from ..json_document import (
-    FILE,
-    Fields,
-    document_reader,
-    find_blocks,
-    gather,
-    only_outputs,
-    place,
-    refuse,
-)
+from ..json_document import FILE, Fields, document_reader, find_blocks, only_outputs, placed, refuse
+from ..recording import Json, Reading
 from ..sealed import ON_DEMAND, THRESHOLD, seal_block
 from . import request_log
-from .anthropic_blocks import Names, find_rest, read_block, read_usage, read_with_rest
+from .anthropic_blocks import find_rest, read_block, read_usage, read_with_rest
 from .chat_messages import CALLS, read_chat_usage
 from .request_log import find_openai
 from .streamed import find_body
@@ -130,30 +121,15 @@ def _read(value: Any) -> Session:
         raise refuse("no list of messages in it, in its `request` or in its `body`")
     fields = Fields(body, "messages")
     reply, warnings = _take_reply(fields, around)
-    entries: list[Entry] = []
-    corrupt: list[Corrupt] = []
-    names: Names = {}
-    model, betas = fields.text("model"), _find_betas(body, around)
-    rows = messages if reply is None else [*messages, reply]
-    for line, raw in enumerate(rows, 1):
-        parent = entries[-1].id if entries else None
-        if isinstance(raw, dict):
-            # A compaction on demand is the first block of a request (CLAUDE §5.2).
-            own = betas or ((ON_DEMAND,) if line == 1 else (THRESHOLD,))
-            entries.extend(_read_message(Fields(raw), line, parent, names, model, own))
-        else:
-            corrupt.append(Corrupt(line=line, offset=-1, reason="a message that is not an object"))
-    if not entries:
+    reading = _SentMessages(fields.text("model"), _find_betas(body, around))
+    reading.warnings += warnings
+    reading.feed(placed(messages if reply is None else [*messages, reply]))
+    if not reading.entries:
         raise EmptySession(FILE, [(NAME, "")])
-    return Session(
-        format=NAME,
-        model=model or (entries[-1].model if reply is not None else None),
+    return reading.make_session(
+        model=reading.model or (reading.entries[-1].model if reply is not None else None),
         system=_read_system(fields),
         tools=tuple(_read_tools(fields)),
-        entries=tuple(entries),
-        leaf=entries[-1].id,
-        corrupt=tuple(corrupt),
-        warnings=warnings,
         extra=fields.rest | ({"around": around} if around else {}),
     )
 
@@ -183,60 +159,75 @@ def _find_betas(body: dict[str, Any], around: dict[str, Any]) -> tuple[str, ...]
     return tuple(dict.fromkeys(name for name in named if name in (THRESHOLD, ON_DEMAND)))
 
 
-def _read_message(
-    fields: Fields,
-    line: int,
-    parent: str | None,
-    names: Names,
-    model: str | None,
-    betas: tuple[str, ...],
-) -> Iterator[Entry]:
-    """Yield one message as an entry, or as several if its blocks include a compaction block.
+class _SentMessages(Reading):
+    """State while messages are read. `model` and `betas` are the request's: it sends a compaction block back
+    with them."""
 
-    `model` and `betas` belong to the request. A compaction block is sent back with them.
-    """
-    refused = Fields(fields.object("error"))
-    error = refused.text("message")
-    if error is not None:
-        fields.rest["error"] = refused.rest
-    role = fields.text("role") or "unknown"
-    content = fields.any("content")
-    # Calls in another system's form are shown and counted as blocks of unknown kind.
-    foreign = [
-        {"type": key, key: fields.any(key)} for key in ("role", *sorted(CALLS)) if fields.rest.get(key)
-    ]
-    if foreign:
-        own = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        content = [*(own if isinstance(own, list) else []), *foreign]
-    raw_usage = fields.rest.get("usage")
-    openai = isinstance(raw_usage, dict) and bool({"prompt_tokens", "completion_tokens"} & set(raw_usage))
-    usage = read_chat_usage(raw_usage) if openai else read_usage(raw_usage)
-    time = fields.text("timestamp")
-    reply: dict[str, Any] = {
-        "model": fields.text("model"),
-        "stop_reason": fields.text("stop_reason"),
-        "error": error,
-        "usage": usage,
-    }
-    runs = _split(content)
-    for number, (run, summary) in enumerate(runs, 1):
-        name = f"m{line}" if number == 1 else f"m{line}.{number}"
-        shared: dict[str, Any] = {
-            "id": name,
-            "parent": parent,
-            "sources": (place(line),) if number == 1 else (),
-            "timestamp": time,
+    format = NAME
+
+    def __init__(self, model: str | None, betas: tuple[str, ...]) -> None:
+        super().__init__()
+        self.model, self.betas = model, betas
+
+    def take(self, source: Source, raw: Any) -> None:
+        """Read a message: one entry, or several if its blocks include a compaction block."""
+        if not isinstance(raw, dict):
+            self.spoil("a message that is not an object")
+            return
+        fields = Fields(raw)
+        refused = Fields(fields.object("error"))
+        error = refused.text("message")
+        if error is not None:
+            fields.rest["error"] = refused.rest
+        role, content = fields.text("role") or "unknown", fields.any("content")
+        # Calls in another system's form are shown and counted as blocks of unknown kind.
+        foreign = [
+            {"type": key, key: fields.any(key)} for key in ("role", *sorted(CALLS)) if fields.rest.get(key)
+        ]
+        if foreign:
+            own = [{"type": "text", "text": content}] if isinstance(content, str) else content
+            content = [*(own if isinstance(own, list) else []), *foreign]
+        raw_usage = fields.rest.get("usage")
+        openai = isinstance(raw_usage, dict) and bool({"prompt_tokens", "completion_tokens"} & set(raw_usage))
+        self.time = fields.text("timestamp")
+        reply: Json = {
+            "model": fields.text("model"),
+            "stop_reason": fields.text("stop_reason"),
+            "error": error,
+            "usage": read_chat_usage(raw_usage) if openai else read_usage(raw_usage),
         }
-        if number == len(runs):
-            shared |= reply | {"extra": fields.rest}
-        if summary is None and fields.rest.get("isSummary") is True and number == len(runs):
-            yield _read_roo_summary(_read_run(run, role, shared, names))
-        elif summary is None:
-            yield _read_run(run, role, shared, names)
-        else:
-            sealed = seal_block(run, betas, reply["model"] or model)
-            yield _read_compaction(run, summary, role, shared, sealed)
-        parent = name
+        # A compaction on demand is the first block of a request (CLAUDE §5.2).
+        betas = self.betas or ((ON_DEMAND,) if source.line == 1 else (THRESHOLD,))
+        runs = _split(content)
+        for number, (run, summary) in enumerate(runs, 1):
+            last = number == len(runs)
+            more = reply if last else {}
+            extra = fields.rest if last else {}
+            name = f"m{source.line}"
+            if summary is None:
+                entry = self._add_run(name, role, run, extra, more)
+                if last and extra.get("isSummary") is True:
+                    self._condense(entry)
+                continue
+            rest = {"cache_control": run["cache_control"]} if "cache_control" in run else {}
+            sealed = seal_block(run, betas, reply["model"] or self.model)
+            more = {**more, "kind": "compaction", "boundary": Boundary(summary=summary, extra=rest | sealed)}
+            self.add(name, role, [(Text(text=summary), {})], extra, **more)
+
+    def _add_run(self, name: str, role: str, run: Any, extra: Json, more: Json) -> Entry:
+        parsed_blocks = find_blocks(run, lambda raw: read_with_rest(raw, self.names))
+        return self.add(
+            name, role, only_outputs(parsed_blocks) if role == "tool" else parsed_blocks, extra, **more
+        )
+
+    def _condense(self, entry: Entry) -> None:
+        """Change a message to a summary by Roo Code, with which the context begins (FORMATS §6).
+
+        If the model wrote it, as in the first versions, the request begins with the task, its first message.
+        """
+        kept_ids = ("m1",) if entry.role == "assistant" and entry.id != "m1" else ()
+        boundary = Boundary(summary=entry.text or None, kept=kept_ids)
+        self.change(entry.id, kind="compaction", boundary=boundary, meta=False)
 
 
 def _split(content: Any) -> list[tuple[Any, str | None]]:
@@ -257,35 +248,6 @@ def _split(content: Any) -> list[tuple[Any, str | None]]:
         else:
             runs.append(([raw], None))
     return runs or [([], None)]
-
-
-def _read_compaction(
-    raw: dict[str, Any], summary: str, role: str, shared: dict[str, Any], sealed: dict[str, Any]
-) -> Entry:
-    """Build the entry of a summary by the server. Later requests ignore the blocks before it."""
-    rest = {"cache_control": raw["cache_control"]} if "cache_control" in raw else {}
-    boundary = Boundary(summary=summary, extra=rest | sealed)
-    return Entry(kind="compaction", role=role, blocks=(Text(text=summary),), boundary=boundary, **shared)
-
-
-def _read_roo_summary(entry: Entry) -> Entry:
-    """Convert a message to a summary by Roo Code, with which the context begins (FORMATS §6).
-
-    If the model wrote it, as in the first versions, the request begins with the task, its first message.
-    """
-    kept_ids = ("m1",) if entry.role == "assistant" and entry.id != "m1" else ()
-    boundary = Boundary(summary=entry.text or None, kept=kept_ids)
-    return entry.model_copy(update={"kind": "compaction", "boundary": boundary, "meta": False})
-
-
-def _read_run(content: Any, role: str, shared: dict[str, Any], names: Names) -> Entry:
-    parsed_blocks = find_blocks(content, lambda raw: read_with_rest(raw, names))
-    blocks, more = gather(only_outputs(parsed_blocks) if role == "tool" else parsed_blocks)
-    if role == "user" and blocks and all(block.kind == "tool_output" for block in blocks):
-        role = "tool"
-    speech = judge(blocks) if role == "user" else TYPED
-    extra = {"extra": shared.get("extra", {}) | more | speech.extra}
-    return Entry(role=role, blocks=blocks, meta=speech.meta, **(shared | extra))
 
 
 def _read_system(fields: Fields) -> tuple[Text | Image, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ...errors import EmptySession, ReadError
+from ...errors import EmptySession
 from ...session.blocks import Document, Image, Reasoning, Text, ToolOutput
 from ...session.json_text import dump_lossless
 from ...session.session import Session
@@ -24,7 +24,7 @@ from ..json_document import (
     find_blocks,
     iso_seconds,
     join_texts,
-    load,
+    load_other,
     placed,
     refuse,
     unknown,
@@ -63,10 +63,7 @@ def list_conversations(data: Data) -> list[StoredFile]:
         return []
     if CHATGPT_READER.sniff(data) is not None and CLAUDE_READER.sniff(data) is not None:
         return []
-    try:
-        document = load(data)
-    except ReadError:
-        return []  # truncated or broken: its reader reports the error
+    document = load_other(data)  # if it is truncated or broken, its reader reports the error
     if not isinstance(document, list) or len(document) < 2:
         return []
     titles = [_find_title(conversation) for conversation in document]

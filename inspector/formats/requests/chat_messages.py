@@ -234,7 +234,8 @@ def read_message(raw: Any, names: Names) -> tuple[ChatMessage, bool]:
         output = fields.any("content")
         parsed_blocks = [read_answer(call, output, names, tool, failed=failed)]
     else:
-        parsed_blocks = _read_reasoning(fields)
+        thought = fields.text("reasoning_content") or fields.text("reasoning")
+        parsed_blocks = [(Reasoning(text=thought), {})] if thought else []
         parsed_blocks += find_blocks(fields.any("content"), lambda part: read_part(part, names))
         if (refusal := fields.text("refusal")) is not None:
             parsed_blocks.append((Text(text=refusal), {"refusal": True}))
@@ -245,11 +246,6 @@ def read_message(raw: Any, names: Names) -> tuple[ChatMessage, bool]:
         call for call in _read_calls(fields, names) if getattr(call[0], "id", None) not in call_ids
     ]
     return ChatMessage(role, parsed_blocks, fields.rest), kind == "message" and "id" in raw
-
-
-def _read_reasoning(fields: Fields) -> list[ParsedBlock]:
-    text = fields.text("reasoning_content") or fields.text("reasoning")
-    return [(Reasoning(text=text), {})] if text else []
 
 
 def _read_calls(fields: Fields, names: Names) -> Iterable[ParsedBlock]:
@@ -463,5 +459,5 @@ def read_chat_usage(raw: Any) -> Usage | None:
     if "input_tokens" in fields.rest:
         return read_anthropic_usage(fields.rest)
     if "inputTokens" in fields.rest:
-        return make_usage(Fields({"usage": fields.rest}), "usage", _CONVERSE)
+        return make_usage(Fields({"usage": fields.rest}), _CONVERSE)
     return None

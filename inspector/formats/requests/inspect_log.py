@@ -183,9 +183,7 @@ def _judge(value: Any) -> str | None:
 def _read(document: Any) -> Session:
     """Read the first sample. Raises `ReadError`, or `EmptySession` if it contains no messages."""
     samples = document.get("samples") if isinstance(document, dict) else None
-    first = (
-        next((row for row in samples if isinstance(row, dict)), None) if isinstance(samples, list) else None
-    )
+    first = next(iter(list_objects(samples)), None)
     if first is None or not isinstance(samples, list):
         raise refuse("it holds no sample of an Inspect log")
     recording = Reading(NAME)

@@ -8,15 +8,16 @@ follows that reply if it is in the file; otherwise the session begins in the mid
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from ...session.entries import Source
 from ...session.garbage import paused_gc
 from ...session.session import Session
 from ..harnesses.swe_agent import is_bare_mini
-from ..json_document import Fields, iso_time, load, placed, refuse, sniff_document
+from ..json_document import Fields, iso_time, load, placed, refuse
 from ..json_lines import Data, Reader, decode, iter_values
-from ..recording import Json, Reading, first_rows
+from ..recording import Json, Reading, are_lines, sniff_records
 from .chat_messages import ANSWERS, CALLS, ChatMessage, read_chat, read_chat_tools, read_chat_usage
 from .prefix import WholeRequest, join_requests
 from .streamed import find_body, read_streamed
@@ -74,15 +75,9 @@ def find_openai(body: dict[str, Any], messages: list[Any]) -> str:
     return f"it has a field `{field}`, which is OpenAI's" if field is not None else ""
 
 
-def sniff(data: Data) -> str | None:
-    """Return None for a request to OpenAI, a list or lines of requests, or a list of OpenAI's messages."""
-    reason = sniff_document(data, judge)
-    if reason is None or "several" not in reason:
-        return reason
-    rows = first_rows(data)
-    if len(rows) < 2 or not all(_is_request(row) for row in rows):
-        return "its lines are not requests with messages"
-    return None
+def _judge_rows(rows: list[Json]) -> str | None:
+    are_requests = len(rows) > 1 and all(map(_is_request, rows))
+    return None if are_requests else "its lines are not requests with messages"
 
 
 def judge(value: Any) -> str | None:
@@ -233,7 +228,7 @@ def read(data: Data) -> Session:
 
 def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]:
     """Yield the requests of a document or of lines with their sources; a list of messages is one request."""
-    if len(first_rows(data, 2)) < 2 or sniff_document(data, judge) is None:
+    if not are_lines(data, judge):
         document = _unpack_har(load(data))
         if isinstance(document, list) and not any(isinstance(item, dict) for item in document):
             raise refuse("it holds no request")
@@ -371,4 +366,6 @@ def _read_time(fields: Fields) -> str | None:
     return None
 
 
-READER = Reader(NAME, "Log of whole requests", sniff, read)
+READER = Reader(
+    NAME, "Log of whole requests", partial(sniff_records, judge=judge, judge_rows=_judge_rows), read
+)

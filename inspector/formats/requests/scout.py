@@ -50,7 +50,10 @@ def list_transcripts(data: Data) -> list[StoredFile]:
         rows = table.read([ID, *columns_held]).to_pydict()
     except _BROKEN as error:
         raise refuse(f"it is {KIND} that cannot be read: {error}"[:200]) from None
-    sizes = [sum(_measure(rows[name][index]) for name in columns_held) for index in range(len(rows[ID]))]
+    sizes = [
+        sum(len(cell) for name in columns_held if isinstance(cell := rows[name][index], str | bytes))
+        for index in range(len(rows[ID]))
+    ]
     return [
         StoredFile(str(name), size, partial(_read, data, index))
         for index, (name, size) in enumerate(zip(rows[ID], sizes, strict=True))
@@ -71,10 +74,6 @@ def _open(data: Data) -> Any:
         limit = f"{LARGEST >> 20:,} MiB" if size > LARGEST else f"{RATIO} times its size"
         raise refuse(f"it is {KIND} that is larger than {limit} unpacked")
     return table
-
-
-def _measure(value: Any) -> int:
-    return len(value) if isinstance(value, str | bytes) else 0
 
 
 def _read(data: Data, index: int) -> Data:

@@ -59,7 +59,7 @@ def find_order(span: Json) -> str:
     return ""
 
 
-def read_time(span: Json) -> str | None:
+def _read_time(span: Json) -> str | None:
     order = find_order(span)
     if order.isdigit():
         return iso_time(int(order) / 1e6) if len(order.lstrip("0")) < 22 else None
@@ -70,11 +70,6 @@ def find_key(attributes: Json, span: Json, names: Sequence[str] = (*CONVERSATION
     """Return the conversation that a span names, or its trace."""
     keys = (holder.get(key) for key in names for holder in (attributes, span))
     return next((key for key in keys if isinstance(key, str) and key), "")
-
-
-def is_loose(attributes: Json, span: Json) -> bool:
-    """Return whether a span names only its trace, and not its conversation."""
-    return not find_key(attributes, span, CONVERSATIONS)
 
 
 def find_instructions(*bodies: Any) -> Any:
@@ -162,9 +157,9 @@ def make_request(
         model=next((model for model in models if isinstance(model, str)), None),
         provider=provider if isinstance(provider, str) else None,
         tools=read_chat_tools(tools),
-        time=read_time(span),
+        time=_read_time(span),
         key=find_key(about, span),
-        loose=is_loose(about, span),
+        loose=not find_key(about, span, CONVERSATIONS),  # it names only its trace
         extra={"span": span.get("name")},
         **more,
     )

@@ -18,7 +18,7 @@ from ...session.garbage import paused_gc
 from ...session.session import Session
 from ..json_document import Fields, cut_head, list_objects, load, placed, refuse, sniff_document
 from ..json_lines import Data, Reader, iter_values
-from ..recording import Json, Reading, first_rows, read_inclusive
+from ..recording import Json, Reading, are_lines, first_rows, read_inclusive
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_usage
 from .prefix import WholeRequest, join_requests
 from .trace_vendors import (
@@ -269,7 +269,7 @@ def _find_values(data: Data, recording: Reading) -> Iterator[tuple[Source, Any]]
     if "several" in (sniff_document(data, _judge) or "") and not first_rows(data):
         yield from placed(_find_printed(data))
         return
-    if len(first_rows(data, 2)) < 2 or sniff_document(data, _judge) is None:
+    if not are_lines(data, _judge):
         document = _unpack(load(data))
         yield from placed(document if isinstance(document, list) else [document])
         return
@@ -444,14 +444,13 @@ def _find_messages(
         if sent in attributes:
             request = read_body(open_value(attributes[sent]), names, "user")
             return request, read_body(open_value(attributes.get(reply)), names)
-    if any(key.startswith("llm.input_messages") for key in attributes):
-        lists = (_unflatten(attributes, f"llm.{kind}_messages.") for kind in ("input", "output"))
-        prompts, answered = ([_read_inference(item) for item in items] for items in lists)
-        return read_chat(prompts, names), read_chat(answered, names)
-    if any(key.startswith("gen_ai.prompt.") for key in attributes):
-        lists = (_unflatten(attributes, f"gen_ai.{kind}.") for kind in ("prompt", "completion"))
-        prompts, answered = ([_nest(item) for item in items] for items in lists)
-        return read_chat(prompts, names), read_chat(answered, names)
+    for convert, *heads in (
+        (_read_inference, "llm.input_messages.", "llm.output_messages."),
+        (_nest, "gen_ai.prompt.", "gen_ai.completion."),
+    ):
+        if any(key.startswith(heads[0]) for key in attributes):
+            prompts, answered = (list(map(convert, _unflatten(attributes, head))) for head in heads)
+            return read_chat(prompts, names), read_chat(answered, names)
     if isinstance(prompt := open_value(attributes.get("ai.prompt.messages")), list):
         calls = list_objects(open_value(attributes.get("ai.response.toolCalls")))
         reply_text = attributes.get("ai.response.text")
@@ -502,15 +501,19 @@ def _unflatten(attributes: Json, head: str) -> list[Json]:
 
 def _nest(flat: Json) -> Json:
     """Convert an older message with flat keys; each of its calls becomes an object."""
-    calls = [
-        {"id": call.get("id"), "name": call.get("name"), "arguments": call.get("arguments")}
-        for call in _unflatten({f"tool_calls.{k.removeprefix('tool_calls.')}": v for k, v in flat.items()
-                                if k.startswith("tool_calls.")}, "tool_calls.")
-    ]  # fmt: skip
     message = {
         key: open_value(value) if key == "content" else value for key, value in flat.items() if "." not in key
     }
-    return {**message, "tool_calls": calls} if calls else message
+    return message | _list_calls(flat, "id", "name", "arguments")
+
+
+def _list_calls(flat: Json, *keys: str) -> Json:
+    """Return the calls in flat keys, by the keys of their id, name and arguments; {} if there are none."""
+    calls = [
+        dict(zip(("id", "name", "arguments"), map(call.get, keys), strict=True))
+        for call in _unflatten(flat, "tool_calls.")
+    ]
+    return {"tool_calls": calls} if calls else {}
 
 
 def _read_inference(flat: Json) -> Json:
@@ -526,15 +529,8 @@ def _read_inference(flat: Json) -> Json:
             else part
             for part in parts
         ]
-    calls = [
-        {
-            "id": call.get("tool_call.id"),
-            "name": call.get("tool_call.function.name"),
-            "arguments": call.get("tool_call.function.arguments"),
-        }
-        for call in _unflatten(fields, "tool_calls.")
-    ]
-    return {**message, "tool_calls": calls} if calls else message
+    names = ("tool_call.id", "tool_call.function.name", "tool_call.function.arguments")
+    return message | _list_calls(fields, *names)
 
 
 def _read_usage(attributes: Json) -> Usage | None:

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
-from ....errors import ReadError
 from ....session.entries import Entry, SubAgent
 from ....session.session import Session
 from ....text import plural
-from ...json_document import load
+from ...json_document import Fields, load_other
 from ...json_lines import Data, Reader, escape_name, read_lines, take_all
 from ...other_sessions import set_apart
 from .read import NAME, ClaudeCodeLines, read, sniff
@@ -70,18 +68,13 @@ def _find_session(data: Data) -> bytes | None:
     return None if match is None else match[1]
 
 
-def start_all(beside: Mapping[str, Data]) -> ClaudeCodeLines:
-    """Begin to read a session and the files of its sub-agents."""
-    return _JoinedLines(beside)
-
-
 def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
     """Return the session with its sub-agents as sidechains.
 
     Raises:
         EmptySession: As `read` does.
     """
-    return read_lines(start_all(beside), data)
+    return read_lines(_JoinedLines(beside), data)
 
 
 class _Agent(NamedTuple):
@@ -154,10 +147,7 @@ class _JoinedLines(ClaudeCodeLines):
 
     def _read_about(self, name: str) -> dict[str, Any]:
         """Read the sub-agent's `.meta.json`; {} if it is missing or broken."""
-        with suppress(ReadError):
-            about = load(self.about.get(name.removesuffix(".jsonl"), b"{}"))
-            return about if isinstance(about, dict) else {}
-        return {}
+        return Fields(load_other(self.about.get(name.removesuffix(".jsonl"), b"{}"))).rest
 
     def _list_subagents(self, agents: Sequence[_Agent]) -> Iterator[SubAgent]:
         """Yield sub-agents that have no file of their own, read from rows of progress and results."""
@@ -216,7 +206,7 @@ READER = Reader(
     find_beside=find_beside,
     read_all=read_all,
     is_foreign=is_foreign,
-    start_all=start_all,
+    start_all=_JoinedLines,
     name_holders=name_holders,
     most_beside=MOST,
 )

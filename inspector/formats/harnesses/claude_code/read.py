@@ -11,7 +11,7 @@ of sub-agents in rows of progress are in `Session.subagents`; files of sub-agent
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from sys import intern
@@ -488,6 +488,7 @@ class ClaudeCodeLines:
         times = [draft.timestamp for draft in drafts if draft.timestamp is not None]
         names = self.replies.names()
         entries = self._make_entries(drafts, boundaries)
+        blocks = (block for at, e in enumerate(entries) if (at in agents) == aside for block in e.blocks)
         extra: dict[str, Any] = {
             name: self.facts[name] for name in ("version", "git_branch") if name in self.facts
         }
@@ -508,7 +509,7 @@ class ClaudeCodeLines:
             entries=entries,
             leaf=leaf,
             system=self.prompt[aside].make_system(),
-            tools=self.prompt[aside].make_tools(_blocks_of(entries, agents, aside)),
+            tools=self.prompt[aside].make_tools(blocks),
             provided=self._make_provided(entries, aside),
             subagents=self.subagents.make(self.recorded_replies),
             notes=tuple(self.notes),
@@ -584,8 +585,3 @@ class ClaudeCodeLines:
         ranked = [words for words, _ in self.summaries] + here
         titles = [self.titles[kind] for kind in ("ai", "custom") if kind in self.titles]
         return (ranked + titles)[-1] if ranked or titles else None
-
-
-def _blocks_of(entries: Iterable[Entry], agents: Mapping[int, str | None], aside: bool) -> Iterator[Block]:
-    """Return the blocks of the conversation, or of the sidechains."""
-    return (block for at, entry in enumerate(entries) if (at in agents) == aside for block in entry.blocks)

@@ -17,10 +17,9 @@ from ....session.blocks import (
     is_run_by_provider,
 )
 from ....session.entries import Entry, Request, Usage
-from ....session.json_text import dump_lossless
 from ....session.session import Session
 from ....session.speakers import judge, who_speaks
-from ...exports.linearize import BranchEntry, Json, LinearSession, take_line
+from ...exports.linearize import BranchEntry, Json, LinearSession, dump_rows, take_line
 from ...requests.anthropic_blocks import find_unwritable, write_tool_block
 from .attached import WAY, write_provided
 from .recorded_requests import RECORDED
@@ -48,7 +47,7 @@ def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, C
     out = [common | row for row in rows]
     if session.title is not None and rows:
         out.insert(0, {"type": "summary", "summary": session.title, "leafUuid": rows[-1]["uuid"]})
-    return "".join(f"{dump_lossless(row)}\n" for row in out).encode("ascii"), losses
+    return dump_rows(out), losses
 
 
 def _write_rows(line: LinearSession, twigs: Sequence[BranchEntry], losses: Counter[str]) -> Iterator[Json]:

@@ -205,7 +205,7 @@ class Rollout(Reading):
         self.time = Fields(row).text("timestamp")
         self.updated = self.time or self.updated
         if payload is None and not self.meta and is_bare_header(row):
-            self._take_meta(row)
+            self.meta = row
             self.note("session_meta")
         elif payload is None and row.get("record_type") == "state":
             self.note("state")
@@ -226,16 +226,13 @@ class Rollout(Reading):
             self._take_compaction(source, payload)
         else:
             if kind == "session_meta":
-                self._take_meta(payload)
+                # The first is the header of this rollout; later ones are copies or repeat it.
+                self.meta = self.meta or payload
             elif kind == "turn_context":
                 self.model = Fields(payload).text("model") or self.model
             elif kind == "token_usage_record":
                 self._take_record(payload)
             self.note(kind, is_known=kind in BOOKKEEPING)
-
-    def _take_meta(self, payload: Json) -> None:
-        """Read a header. The first is the header of this rollout; later ones are copies or repeat it."""
-        self.meta = self.meta or payload
 
     @property
     def _copied(self) -> Json:

@@ -24,6 +24,7 @@ from ...json_document import (
     ParsedBlock,
     find_lack,
     join_texts,
+    list_objects,
     load_object,
     placed,
     refuse,
@@ -190,7 +191,7 @@ class _Chat(Reading):
         self._standing = None
         by_id = {str(message.raw.get("id")): message for message in self.path if message.kind == "message"}
         rows = _drop_repeated_results(
-            [row for row in messages if isinstance(row, dict) and row.get("type") in ("user", "gemini")],
+            [row for row in list_objects(messages) if row.get("type") in ("user", "gemini")],
             by_id,
         )
         index = next(
@@ -233,7 +234,7 @@ class _Chat(Reading):
 
     def _change(self, source: Source, rows: list[Json], current: list[_Message]) -> bool:
         """Apply changes to the current history. Returns whether the row became an entry: cleared outputs."""
-        if [_name(message.raw) for message in current] == [_name(row) for row in rows]:
+        if [message.raw.get("id") for message in current] == [row.get("id") for row in rows]:
             pairs = list(zip(current, rows, strict=True))
             cleared = [
                 call for message, row in pairs for call in _find_shorter(message.masked or message.raw, row)
@@ -249,7 +250,7 @@ class _Chat(Reading):
             return bool(cleared)
         # A different history: only the common messages at its beginning stay.
         stays = 0
-        while stays < min(len(current), len(rows)) and _name(current[stays].raw) == _name(rows[stays]):
+        while stays < min(len(current), len(rows)) and current[stays].raw.get("id") == rows[stays].get("id"):
             if current[stays].kind == "message" and current[stays].masked is None:
                 self._renew(current[stays], rows[stays])
             stays += 1
@@ -413,11 +414,6 @@ def _read_result(call: str, tool: str, result: Any, status: str | None) -> Parse
     return ToolOutput(call_id=call, name=tool, parts=joined, is_error=wrong, status=status), rest
 
 
-def _name(message: Json) -> Any:
-    """Return the identity of a message, to find it in two histories."""
-    return message.get("id")
-
-
 def _drop_repeated_results(rows: list[Json], known_ids: Container[str]) -> list[Json]:
     """Drop messages of a new history that only repeat results stored in a reply's calls.
 
@@ -426,8 +422,8 @@ def _drop_repeated_results(rows: list[Json], known_ids: Container[str]) -> list[
     answered = {
         call["id"]
         for row in rows
-        for call in Fields(row).items("toolCalls") or ()
-        if isinstance(call, dict) and isinstance(call.get("id"), str) and call.get("result") is not None
+        for call in list_objects(row.get("toolCalls"))
+        if isinstance(call.get("id"), str) and call.get("result") is not None
     }
     return [
         row
@@ -475,11 +471,10 @@ def _find_shorter(before: Json, after: Json) -> list[str]:
     """Return the calls whose result is shorter in the second version of a message."""
 
     def sizes(message: Json) -> dict[str, int]:
-        calls = message.get("toolCalls")
         return {
             call["id"]: len(stringify(call.get("result")))
-            for call in (calls if isinstance(calls, list) else ())
-            if isinstance(call, dict) and isinstance(call.get("id"), str)
+            for call in list_objects(message.get("toolCalls"))
+            if isinstance(call.get("id"), str)
         }
 
     old, new = sizes(before), sizes(after)

@@ -29,6 +29,7 @@ from ...json_document import (
     find_lack,
     is_number,
     iso_time,
+    list_objects,
     load,
     placed,
     refuse,
@@ -70,10 +71,9 @@ def translate(raw: Json) -> Json | None:
     kind = fields.text("type")
     if kind == "user":
         user_parts: list[Json] = [{"type": "text", "text": fields.text("text") or ""}]
-        files = [file for file in fields.items("files") or () if isinstance(file, dict)]
         user_parts += [
             {"type": "file", "mime": file.get("mime"), "url": file.get("uri"), "filename": file.get("name")}
-            for file in files
+            for file in list_objects(fields.items("files"))
         ]
         return {"info": fields.rest | {"role": "user"}, "parts": user_parts}
     if kind in _ADDED or kind == "shell":
@@ -108,7 +108,7 @@ def _list_content(fields: Fields) -> list[Json]:
         fields.rest["content"] = odd
     elif isinstance(content, str | list):
         del fields.rest["content"]
-    return [item for item in parts if isinstance(item, dict)]
+    return list_objects(parts)
 
 
 def _read_model(fields: Fields) -> Json:
@@ -239,10 +239,7 @@ class _ExportReading(Reading):
         info, outer = Fields(raw["info"]), Fields(raw, "info", "parts")
         name = info.text("id") or f"m{source.line}"
         role = info.text("role")
-        raw_parts = raw.get("parts")
-        parts = [
-            part for part in (raw_parts if isinstance(raw_parts, list) else ()) if isinstance(part, dict)
-        ]
+        parts = list_objects(raw.get("parts"))
         times = Fields(info.object("time"))
         created = times.number("created")
         self._clear(created)

@@ -24,12 +24,23 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from ....errors import RECOGNISED, EmptySession, ReadError
+from ....errors import RECOGNISED, EmptySession
 from ....session.blocks import Reasoning, Text
 from ....session.entries import Source
 from ....session.garbage import paused_gc
 from ....session.session import Session
-from ...json_document import FILE, Fields, ParsedBlock, find_blocks, load, place, placed, sniff_document
+from ...json_document import (
+    FILE,
+    Fields,
+    ParsedBlock,
+    find_blocks,
+    list_objects,
+    load,
+    load_other,
+    place,
+    placed,
+    sniff_document,
+)
 from ...json_lines import Data, Reader, read_lines
 from ...recording import (
     Json,
@@ -129,26 +140,17 @@ def list_events(other_files: Mapping[str, Data]) -> Iterator[tuple[int, Json | N
     for number, name in sorted(
         (int(match[1]), name) for name in other_files if (match := _EVENT.search(name))
     ):
-        try:
-            event = load(other_files[name])
-        except ReadError:
-            event = None
+        event = load_other(other_files[name])
         yield number, event if isinstance(event, dict) else None
 
 
-class State:
-    """The fields of a conversation's state: its id, its working directory, the model, and usage."""
-
-    def __init__(self, value: Json) -> None:
-        fields = Fields(value)
-        self.id = fields.text("id") or ""
-        self.cwd = Fields(fields.rest.get("workspace")).text("working_dir")
-        self.model = Fields(Fields(fields.rest.get("agent")).rest.get("llm")).text("model")
-        self.used: dict[str, Json] = {}  # by the id of the response
-        for metrics in Fields(Fields(fields.rest.get("stats")).rest.get("usage_to_metrics")).rest.values():
-            for request in Fields(metrics).items("token_usages") or ():
-                if isinstance(request, dict) and isinstance(request.get("response_id"), str):
-                    self.used[request["response_id"]] = request
+def _find_used(stats: Any) -> dict[str, Json]:
+    """Return the usage of each request in a conversation's statistics, by the id of its response."""
+    roles = Fields(Fields(stats).rest.get("usage_to_metrics")).rest.values()
+    requests = (
+        request for metrics in roles for request in list_objects(Fields(metrics).rest.get("token_usages"))
+    )
+    return {r["response_id"]: r for r in requests if isinstance(r.get("response_id"), str)}
 
 
 def sniff(data: Data) -> str | None:
@@ -195,8 +197,8 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
     document = load(data)
     if not is_state(document):
         return read(data)
-    state, reading = State(document), _EventReading()
-    reading.model = state.model
+    state, reading = Fields(document), _EventReading()
+    reading.model = Fields(Fields(state.rest["agent"]).rest.get("llm")).text("model")
     reading.note("state", place(1))
     numbers: list[int] = []
     for number, event in list_events(other_files):
@@ -204,13 +206,15 @@ def read_all(data: Data, other_files: Mapping[str, Data]) -> Session:
         reading.feed([(place(number + 2), event)])
     if not numbers:
         return read(data)  # raises an error with the reason
-    for response, used in state.used.items():
-        reading.used.setdefault(response, used)
+    reading.used = _find_used(state.rest.get("stats")) | reading.used
     gaps = max(numbers) + 1 - len(set(numbers))
     reading.warn(gaps, "{} missing in its folder", "event is", "events are")
     if len(numbers) >= MOST:
         reading.warnings.append(f"only {MOST:,} events are read of its folder")
-    reading.about = {"id": state.id, "cwd": state.cwd}
+    reading.about = {
+        "id": state.text("id") or "",
+        "cwd": Fields(state.rest.get("workspace")).text("working_dir"),
+    }
     return reading.finish()
 
 
@@ -349,14 +353,12 @@ class _EventReading(Reading):
 
     def _take_stats(self, stats: Fields) -> None:
         """Read the usage of each request. Requests of the condenser are not part of the conversation."""
-        for role, metrics in Fields(stats.object("usage_to_metrics")).rest.items():
+        for role, metrics in Fields(stats.rest.get("usage_to_metrics")).rest.items():
             metrics_fields = Fields(metrics)
             if role in ("default", "agent"):
                 self.model = metrics_fields.text("model_name") or self.model
                 self._take_sums(Fields(metrics_fields.object("accumulated_token_usage")))
-            for request in metrics_fields.items("token_usages") or ():
-                if isinstance(request, dict) and isinstance(request.get("response_id"), str):
-                    self.used[request["response_id"]] = request
+        self.used |= _find_used(stats.rest)
 
     def _take_sums(self, sums: Fields) -> None:
         now = {key: sums.number(key) or 0 for key in USAGE}

@@ -12,6 +12,7 @@ of the event's fields, in their order.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ....session.blocks import Number, Text, ToolCall
@@ -19,9 +20,9 @@ from ....session.entries import Source, Usage
 from ....session.garbage import paused_gc
 from ....session.json_text import stringify
 from ....session.session import Session
-from ...json_document import Fields, ParsedBlock, find_blocks, load, placed, refuse, sniff_document
+from ...json_document import Fields, ParsedBlock, find_blocks, load, placed, refuse
 from ...json_lines import Data, Reader, iter_values
-from ...recording import Json, Reading, first_rows, make_cost, read_inclusive
+from ...recording import Json, Reading, are_lines, make_cost, read_inclusive, sniff_records
 from ...requests.chat_messages import read_answer, read_chat_tools, read_chat_usage, read_message, read_part
 from .read import add_exit_status
 
@@ -44,12 +45,7 @@ RECALLED = (
 )
 
 
-def sniff(data: Data) -> str | None:
-    """Return None for events of the older OpenHands: actions with `args`, or observations with `extras`."""
-    reason = sniff_document(data, _judge)
-    if reason is None or "several" not in reason:
-        return reason
-    rows = first_rows(data)
+def _judge_rows(rows: list[Json]) -> str | None:
     return None if rows and (_is_event(rows[0]) or _judge(rows[0]) is None) else "its lines are not events"
 
 
@@ -71,6 +67,7 @@ def _find_events(value: Any) -> list[Any]:
 
 
 def _is_event(value: Any) -> bool:
+    """Return whether a value is an event: an action with `args`, or an observation with `extras`."""
     fields = Fields(value).rest
     acted = isinstance(fields.get("action"), str) and isinstance(fields.get("args"), dict)
     observed = isinstance(fields.get("observation"), str) and isinstance(fields.get("extras"), dict)
@@ -82,7 +79,7 @@ def _is_event(value: Any) -> bool:
 def read(data: Data) -> Session:
     """Read the first run. Raises `ReadError`, or `EmptySession` if it contains no messages."""
     reading = _OldEvents()
-    if len(first_rows(data, 2)) < 2 or sniff_document(data, _judge) is None:
+    if not are_lines(data, _judge):
         document = load(data)
         events = _find_events(document)
         if not events:
@@ -289,4 +286,6 @@ def _find_recalled(extras: Fields) -> str:
     return "\n\n".join(text for text in texts if isinstance(text, str) and text.strip())
 
 
-READER = Reader(NAME, "OpenHands trajectory", sniff, read)
+READER = Reader(
+    NAME, "OpenHands trajectory", partial(sniff_records, judge=_judge, judge_rows=_judge_rows), read
+)

@@ -65,7 +65,7 @@ def _read(document: Any) -> Session:
     if all(entry.kind == "note" for entry in entries):
         raise EmptySession(FILE, [(NAME, "")], tell_wordless(len(raw), "entry", "entries"))
     version, created, updated = fields.number("version"), fields.text("createdAt"), fields.text("updatedAt")
-    warnings = warn_of_repeated(entry.id for entry in entries)
+    warnings = warn_of_repeated(len(entries) - len({entry.id for entry in entries}))
     if version != VERSION:
         warnings += (f"its version is {version}; this reader supports version {VERSION}",)
     return Session(

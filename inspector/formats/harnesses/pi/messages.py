@@ -75,7 +75,7 @@ def read_message(
         parsed_blocks = [(Unknown(type=label, raw=fields.rest), {})]
         fields = Fields({"timestamp": moment})
     blocks, more = gather(only_outputs(parsed_blocks) if role == "tool" else parsed_blocks)
-    usage = make_usage(fields, "usage", USAGE)
+    usage = read_usage(fields)
     return Entry(
         **{
             "role": role,
@@ -120,15 +120,10 @@ def read_boundary(
 
 def read_usage(fields: Fields) -> Usage | None:
     """Take the usage of a pi-ai message or of a compaction entry."""
-    return make_usage(fields, "usage", USAGE)
+    return make_usage(fields, USAGE)
 
 
 _WRITTEN_ROLES = {"tool": "toolResult"}
-
-
-def write_messages(entry: Entry) -> list[Json]:
-    """Return the messages of an entry. Each output is a separate message."""
-    return [_write_message(entry, run, first=not index) for index, run in enumerate(split_runs(entry))]
 
 
 def _write_message(entry: Entry, run: tuple[Block, ...], *, first: bool) -> Json:
@@ -278,7 +273,10 @@ def _write_entry(
         return [{"type": "branch_summary", "fromId": parent or "", "summary": words}]
     losses["branch_summaries"] += entry.kind == "branch_summary"
     losses["meta"] += entry.meta
-    return [{"type": "message", "message": message} for message in write_messages(entry)]
+    return [  # each output is a separate message
+        {"type": "message", "message": _write_message(entry, run, first=not index)}
+        for index, run in enumerate(split_runs(entry))
+    ]
 
 
 def _summary_text(entry: Entry) -> str:

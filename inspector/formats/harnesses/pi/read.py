@@ -24,10 +24,9 @@ from typing import Any
 from ....errors import EmptySession
 from ....session.blocks import Text
 from ....session.entries import Boundary, Entry, Note, Source
-from ....session.json_text import dump_lossless
 from ....session.session import Session
 from ....text import plural
-from ...exports.linearize import NEVER, BranchEntry, Json
+from ...exports.linearize import NEVER, BranchEntry, Json, dump_rows
 from ...json_document import FILE, Fields, find_blocks, gather, merge, tell_wordless
 from ...json_lines import Data, lines_reader
 from ...other_sessions import mark_until, warn_of_copies
@@ -167,11 +166,6 @@ def _is_pi(record: Any) -> bool:
 class Records(JsonRows):
     """The records of a file, from which a session is built."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        # The entries built last, by index, with the parents and aliases they were built for.
-        self.cache: dict[int, tuple[str | None, tuple[str, ...], Entry]] = {}
-
     def find_fault(self, row: Any) -> str | None:
         """Return why a value is not a record with a type, or None."""
         if not isinstance(row, dict):
@@ -209,7 +203,17 @@ class Records(JsonRows):
                 )
                 continue
             parent = chain.find_entry(_parent(item, names, index))
-            entries.append(self._make(index, parent, aliases.get(names[index], ()), chain, names))
+            fields = Fields(item, "id", "parentId")
+            identity = {
+                "id": names[index],
+                "parent": parent,
+                "timestamp": fields.text("timestamp"),
+                "aliases": aliases.get(names[index], ()),
+            }
+            if item["type"] == "compaction":
+                entries.append(_read_compaction(fields, source, identity, chain, names))
+            else:
+                entries.append(_read_entry(fields, source, identity))
         if all(entry.kind == "note" for entry in entries):
             why = tell_wordless(len(records), "record", corrupt=self.corrupt)
             raise EmptySession(FILE, [(NAME, "")], why)
@@ -231,28 +235,6 @@ class Records(JsonRows):
             warnings=(*chain.warnings(), *side_records.warnings(), *warn_of_copies(entries)),
             extra=header.rest,
         )
-
-    def _make(
-        self, index: int, parent: str | None, aliases: tuple[str, ...], chain: Chain, names: list[str]
-    ) -> Entry:
-        """Build the entry of a record, or reuse the one built last if its parent and aliases are the same."""
-        cached = self.cache.get(index)
-        if cached is not None and cached[:2] == (parent, aliases):
-            return cached[2]
-        source, item = self.rows[index]
-        fields = Fields(item, "id", "parentId")
-        identity = {
-            "id": names[index],
-            "parent": parent,
-            "timestamp": fields.text("timestamp"),
-            "aliases": aliases,
-        }
-        if item["type"] == "compaction":
-            # The kept entries depend on later records.
-            return _read_compaction(fields, source, identity, chain, names)
-        entry = _read_entry(fields, source, identity)
-        self.cache[index] = parent, aliases, entry
-        return entry
 
 
 def _find_origin(header: Fields) -> str:
@@ -414,4 +396,4 @@ def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, C
     }
     stamp = {"timestamp": session.updated or session.created or NEVER}
     rows = [header, *(stamp | record for record in records)]
-    return "".join(f"{dump_lossless(row)}\n" for row in rows).encode("ascii"), losses
+    return dump_rows(rows), losses
