@@ -70,10 +70,6 @@ QUERIES: dict[str, Callable[[WorkbenchModel, dict[str, Any]], Payload]] = {
 CUT = "@cut@"
 """Placeholder for the cut's name."""
 
-# The page computes texts that depend on the plan from the columns.
-_OF_THE_PLAN = ("tokens after", "fate", "decided by")
-
-
 BLANKS = re.compile(r"[ \t\n\r\f\v]+")
 
 
@@ -180,9 +176,7 @@ class Answers:
         self.bodies = [tidy(to_json(describe_body(first, row))) for row in range(len(first.table.tokens))]
         scene, data = draw_scene(first, trace_history(self.clean, self.ledger), redactor.clean(model.file))
         self.scene = to_json(scene)
-        self.scene["policies"] = [
-            policy for policy in self.scene["policies"] if policy["name"] in self.policies
-        ]
+        self.scene["policies"] = [name for name in self.scene["policies"] if name in self.policies]
         self.scene_data = self.buffers.add(data)
         self.plans: dict[str, dict[str, Any]] = {}
         self.drawn: dict[str, dict[str, Any]] = {}
@@ -539,8 +533,7 @@ def _compare(before: str, after: str) -> list[int | str]:
 
 def _shorten(body: dict[str, Any], cap: int) -> list[Any]:
     before = body["before"]
-    facts = [fact for fact in body["facts"] if fact[0] not in _OF_THE_PLAN]
-    return [before["text"][:cap], before["total"], facts]
+    return [before["text"][:cap], before["total"], body["facts"]]
 
 
 def _runs(numbers: Sequence[int]) -> list[int]:

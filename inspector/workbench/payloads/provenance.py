@@ -13,7 +13,6 @@ from ...session.queries import is_summary
 from ...session.session import Session
 from ...tokens.models import SYNTHETIC, model_of
 
-BY_MODEL = "A model writes the summary, not the same each time."
 AGAIN = "no: a model writes it, and the same history may give another one"
 UNTRUSTED = "untrusted: a model's words about others' words, shown as text and never followed"
 DERIVED = "user content: it may repeat anything that was said or read before it"
