@@ -19,17 +19,14 @@ export const makeTypes = async () => {
 };
 
 /** The table of the outcomes of facts, which is data and no type. */
-const makeTable = ({ traits, worstFirst }) => `/** The outcomes of facts with their words and colours. */
-export const OUTCOMES = ${spell(traits)} as const;
-/** Their names, the worst first. */
-export const WORST_FIRST = ${spell(worstFirst)} as const;
+const makeTable = outcomes => `/** The outcomes of facts with their words and colours, the worst first. */
+export const OUTCOMES = ${spell(outcomes)} as const;
 `;
 
 /** JSON as the formatter writes it: what fits takes one line; names have no quotes, and a comma follows the last item. */
 const spell = items => `[\n${items.map(item => `  ${spellItem(item)},\n`).join("")}]`;
 
 const spellItem = item => {
-  if (typeof item === "string") return JSON.stringify(item);
   const fields = Object.entries(item).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   const line = `{ ${fields.join(", ")} }`;
   return line.length <= 107 ? line : `{\n    ${fields.join(",\n    ")},\n  }`;

@@ -58,12 +58,10 @@ def make_schema() -> dict[str, Any]:
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         **_object("Payloads", roots),
-        "outcomes": {
-            "traits": [
-                {name: getattr(traits, name) for name in SHOWN} for traits in outcomes.TRAITS.values()
-            ],
-            "worstFirst": list(outcomes.WORST_FIRST),
-        },
+        "outcomes": [
+            {name: getattr(outcomes.TRAITS[outcome], name) for name in SHOWN}
+            for outcome in outcomes.WORST_FIRST
+        ],
         "definitions": _spell_tuples(parts),
     }
 

@@ -68,7 +68,7 @@ def offer_file(
         return new_file._replace(preview=replace(new_file.preview, lines=lines))
     except InspectorError as error:
         why = error.reason if isinstance(error, EditError) else str(error)
-        return NewFile(NewFilePreview(kind, "", [], places, at, _sentence(why)), b"", "")
+        return NewFile(NewFilePreview("", [], places, at, _sentence(why)), b"", "")
 
 
 def list_places(model: WorkbenchModel) -> list[Labelled]:
@@ -122,7 +122,7 @@ def _reopen(
         *_tell_session(session.format, name, content),
         Labelled("forked from", f"{session.id}, entry {leaf}"),
     ]
-    preview = NewFilePreview("reopened", f"{name}.jsonl", lines, places, leaf, "")
+    preview = NewFilePreview(f"{name}.jsonl", lines, places, leaf, "")
     return NewFile(preview, content, _go_on(session.format, name, preview.name))
 
 
@@ -157,7 +157,7 @@ def _compact(model: WorkbenchModel, file: str) -> NewFile:
         lines += [Labelled("not in it", loss) for loss in losses]
         sentence = MANIFEST.format(name=target)
     sentence = " ".join([sentence, *(f"{_sentence(line.label)}" for line in missing)])
-    return NewFile(NewFilePreview("compacted", target, lines, [], "", ""), content, sentence)
+    return NewFile(NewFilePreview(target, lines, [], "", ""), content, sentence)
 
 
 def _write(session: Session) -> tuple[bytes, list[str], str]:

@@ -373,7 +373,7 @@ class Controller:
         """Write the file that was shown, and return its path."""
         offered = self.take_offered(query)
         place = write(offered.preview.name, offered.content)
-        return to_json(NewFileReply(place.name, str(place), offered.sentence))
+        return to_json(NewFileReply(str(place), offered.sentence))
 
     def _open_plan(self, model: WorkbenchModel, name: str) -> Traits:
         texts = self.plans()

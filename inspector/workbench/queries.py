@@ -34,7 +34,7 @@ from .payloads.lesson import LessonReply, play_rules
 from .payloads.marks import GroundingReply, RegretReply, describe_grounding, describe_regret
 from .payloads.policies import PoliciesReply, PolicyResultsReply, find_results, list_choices
 from .payloads.rules import RulesReply, SettingsFileReply, offer_rules, read_settings_file
-from .payloads.search import SearchReply, find_keys, find_text, find_turns, share_rows
+from .payloads.search import SearchReply, find_text, find_turns
 from .payloads.selection import describe_selection
 from .payloads.story import tell_story
 from .payloads.summaries import compare_summaries
@@ -110,13 +110,9 @@ def _search(model: WorkbenchModel, query: Query) -> SearchReply:
     words = str(query["query"])
     session, history = model.plan.session, model.history
     matches = find_text(session, history, words, limit=MOST_HITS)
-    if "keys" not in query:
-        return matches
     turns = find_turns(history, session, matches.hits, words)
-    keys = find_keys(query["keys"], words)
     facts = search_facts(model, words) if words.strip() else []
-    rows = share_rows((len(facts), len(matches.hits), len(turns), len(keys)))
-    return replace(matches, facts=facts, turns=turns, keys=keys, rows=rows)
+    return replace(matches, facts=facts, turns=turns)
 
 
 def _lesson(model: WorkbenchModel, query: Query) -> LessonReply:

@@ -81,7 +81,7 @@ test("on another path a fact is asked for by what it is called, and follows its 
   rows()[0]?.click();
   await settle();
   moved = true;
-  host.receive({ _scene: { ...wire, title: "another" }, _scene_data: data, ...plan({}) });
+  host.receive({ _scene: { ...wire, windowSource: "another" }, _scene_data: data, ...plan({}) });
   await settle();
   expect(requestsOf(host, "story").at(-1)).toMatchObject({
     number: lost.number,

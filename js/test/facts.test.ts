@@ -66,8 +66,8 @@ test("an answer to an older question is dropped", async () => {
   host.receive({ cut: "e4", ...cutAt(4, 1) });
   await settle();
   const [first, second] = late as [StubMessage, StubMessage];
-  const answer = ({ id, place }: StubMessage, total: number) =>
-    host.emit("msg:custom", { type: "facts", id, ...facts.list({ place }), total });
+  const answer = ({ id }: StubMessage, total: number) =>
+    host.emit("msg:custom", { type: "facts", id, ...facts.list({}), total });
   answer(second, 7);
   await settle();
   answer(first, 8);
@@ -77,12 +77,12 @@ test("an answer to an older question is dropped", async () => {
 
 test("a file that grows while its facts are found is asked about again only once there is an answer", async () => {
   const host = await open({}, {}, ({ type }) => (type === "facts" ? null : undefined));
-  for (const title of ["grown", "grown again"]) {
-    host.receive({ _scene: { ...wire, title }, _scene_data: data, ...plan({}) });
+  for (const windowSource of ["grown", "grown again"]) {
+    host.receive({ _scene: { ...wire, windowSource }, _scene_data: data, ...plan({}) });
     await settle();
   }
   expect(requestsOf(host)).toHaveLength(1);
-  host.emit("msg:custom", { type: "facts", id: requestsOf(host)[0]?.id, ...facts.list({ place: 3 }) });
+  host.emit("msg:custom", { type: "facts", id: requestsOf(host)[0]?.id, ...facts.list({}) });
   await settle();
   expect(requestsOf(host)).toHaveLength(2);
 });

@@ -10,7 +10,7 @@ test("a story shows the cause, the steps, the outcomes and the price of a fix", 
   await settle();
   const factStory = facts.story(lost.number, 3);
   for (const { words } of factStory.steps) expect(story()).toContain(words);
-  expect(find("cause").textContent).toContain(factStory.wording.text);
+  expect(find("cause").textContent).toContain(factStory.wording);
   const sides = [...document.querySelectorAll("[data-testid=evidence]")];
   expect(sides.map(side => side.querySelector("p")?.textContent)).toEqual([
     factStory.said?.text,
@@ -35,7 +35,7 @@ test("a row of the history is requested by its name", async () => {
   document.querySelectorAll<HTMLElement>("[data-testid=became]")[2]?.click();
   await settle();
   expect(requestsOf(host, "story").at(-1)).toMatchObject({ form: lost.form, pick: "plan" });
-  expect(find("cause").textContent).toContain(facts.story(lost.number, 3, "plan").wording.text);
+  expect(find("cause").textContent).toContain(facts.story(lost.number, 3, "plan").wording);
 });
 
 test("a fix is one edit with undo, and the story is requested again", async () => {

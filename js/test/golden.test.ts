@@ -58,10 +58,7 @@ test("the overview has nine steps, what was reported where it was, and the compa
   expect([...scene.overviewEstimated]).toEqual([10, 120, 140, 15, 25, 45, 51, 96, 103]);
   expect([...scene.overviewReported]).toEqual([-1, -1, -1, -1, -1, 51, -1, -1, -1]);
   expect(scene.boundaries.map(({ step, before }) => [step, before])).toEqual([[3, 140]]);
-  expect(scene.segments.map(({ at, tokens }) => [at, tokens])).toEqual([
-    ["e3", 140],
-    ["e10", 109],
-  ]);
+  expect(scene.segments.map(({ at }) => at)).toEqual(["e3", "e10"]);
 });
 
 test("a call and its output refer to each other, and a sub-agent's words are next to their step", () => {

@@ -8,9 +8,9 @@ import {
   type FindingsReply,
   OUTCOMES,
   type StoryReply,
-  WORST_FIRST,
 } from "../src/payloads/types";
 
+const WORST_FIRST = OUTCOMES.map(({ name }) => name);
 const KINDS = [
   ["file", "files"],
   ["command", "commands"],
@@ -60,8 +60,23 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
     return { id, label, total: ownRows.length, outcomes };
   });
 
-  const list = (request: Partial<Omit<FactsReply, "type">> & { to?: number }): FactsReply => {
-    const { place = 0, query = "", kind = "", outcome = "", from = 0, to = 200 } = request;
+  interface Question {
+    type: string;
+    id: string;
+    number?: number;
+    place?: number;
+    row?: number;
+    pick?: string;
+    look?: string;
+    query?: string;
+    kind?: string;
+    outcome?: string;
+    from?: number;
+    to?: number;
+  }
+
+  const list = (question: Partial<Question>): FactsReply => {
+    const { query = "", kind = "", outcome = "", from = 0, to = 200 } = question;
     const matches = order.filter(
       row =>
         row.form.toLowerCase().includes(query.toLowerCase()) &&
@@ -69,7 +84,7 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
         (outcome === "" || (row.outcome === outcome && row.stood)),
     );
     return {
-      ...{ place, query, kind, outcome, from, total: matches.length, rows: matches.slice(from, to), kinds },
+      ...{ query, kind, outcome, total: matches.length, rows: matches.slice(from, to), kinds },
       marks: ["◆1"],
       ...{ absent: "absent", sentence: "" },
     };
@@ -92,10 +107,7 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
       head: `${kind} · in ${said} blocks`,
       factLane: { name: form, does: "is named in", ends: lost ? "not mentioned after ◆1" : "by 1 block" },
       ...{ outcome: lost ? "absent" : "verbatim", label: lost ? "Absent" : "Kept", tone: lost ? "red" : "" },
-      wording: {
-        code: lost ? "absent" : "verbatim",
-        text: lost ? "The summary does not mention this." : "It stays as it is, in turn 2.",
-      },
+      wording: lost ? "The summary does not mention this." : "It stays as it is, in turn 2.",
       said: { ...side, title: "You said", text: `Please look at the ${form}.`, start: 0, end: 32 },
       found: {
         ...side,
@@ -126,7 +138,6 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
           words: "absent in ◆1, turn 9",
           note: "by the file",
           sign: "missing",
-          by: "file",
           outcome: "absent",
         },
         {
@@ -134,7 +145,6 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
           words: "read again, turn 10",
           note: "+3,812",
           sign: "again",
-          by: "file",
           outcome: "",
         },
         {
@@ -142,7 +152,6 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
           words: outcome,
           note: "by this plan",
           sign: lost ? "missing" : "kept",
-          by: "plan",
           outcome,
         },
       ],
@@ -168,7 +177,7 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
     };
   };
 
-  const findings = (place: number, look: string): FindingsReply => {
+  const findings = (look: string): FindingsReply => {
     const some = rows.filter(row => row.outcome === "absent").slice(0, 3);
     const findingRows = some.map(({ number, kind, form }) => ({
       ...{ number, kind, form, title: form, note: "changed, turn 3", sign: "absent" as const },
@@ -185,7 +194,6 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
       },
     ];
     return {
-      place,
       look,
       label: "◆1",
       total: findingRows.length,
@@ -204,15 +212,6 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
     return { marks, rebuilds: [] };
   };
 
-  interface Question {
-    type: string;
-    id: string;
-    number?: number;
-    place?: number;
-    row?: number;
-    pick?: string;
-    look?: string;
-  }
   const answer = (message: Question) => {
     const { type, id } = message;
     if (type === "facts") return { ...list(message), type, id };
@@ -220,7 +219,7 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
       const { number = 0, place = 0, pick } = message;
       return { ...story(number, place, pick), type, id };
     }
-    if (type === "findings") return { ...findings(message.place ?? 0, message.look ?? ""), type, id };
+    if (type === "findings") return { ...findings(message.look ?? ""), type, id };
     if (type === "regret") return { ...regret(), type, id };
     if (type !== "grounding") return undefined;
     const sentence = "Line 1 names the path shadow; nothing it summarises does.";

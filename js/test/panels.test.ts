@@ -131,7 +131,7 @@ test("a session that grows opens no fold, keeps the selected step, and requests 
   list.blur();
   const before = [fold(), grid.getAttribute("aria-activedescendant"), requestsOf(host, "body").length];
   expect(before).toEqual(["false", expect.any(String), 2]);
-  host.receive({ _scene: { ...wire, title: "grown" }, ...plan({ cut: cutAt(1) }) });
+  host.receive({ _scene: { ...wire, windowSource: "grown" }, ...plan({ cut: cutAt(1) }) });
   await settle();
   expect([fold(), grid.getAttribute("aria-activedescendant"), requestsOf(host, "body").length]).toEqual([
     ...before.slice(0, 2),

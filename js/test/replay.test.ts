@@ -148,7 +148,7 @@ test("the states that occur are shown by mark and by name", async () => {
 });
 
 test("where Python sent only the first events, the list says so", async () => {
-  await open(replayed({ counts: { compactions: 1, recorded: 1, events: 9_000, findings: 3 } }));
+  await open(replayed({ counts: { events: 9_000, findings: 3 } }));
   expect(find("replay").textContent).toContain("4 here, 9,000 in run.events");
   expect(find("replay").textContent).toContain("2 findings more in run.findings");
 });

@@ -21,13 +21,12 @@ test("each answer goes to the question with its id", async () => {
     before: { text: "", total: 0 },
     after: null,
     diff: null,
-    facts: [],
     other: null,
   };
-  host.emit("msg:custom", { ...body, id: idOf(host, 1), row: 2 });
-  host.emit("msg:custom", { ...body, id: idOf(host, 0), row: 1 });
-  expect((await first).row).toBe(1);
-  expect((await second).row).toBe(2);
+  host.emit("msg:custom", { ...body, id: idOf(host, 1), facts: [["in the file", "2"]] });
+  host.emit("msg:custom", { ...body, id: idOf(host, 0), facts: [["in the file", "1"]] });
+  expect((await first).facts).toEqual([["in the file", "1"]]);
+  expect((await second).facts).toEqual([["in the file", "2"]]);
 });
 
 test("an error arrives as its sentence", async () => {

@@ -179,10 +179,7 @@ const hit = (ref: string, changes: Partial<SearchHit> = {}): SearchHit => ({
 });
 
 /** The groups of a reply that found nothing but blocks. */
-const reply = (...hits: SearchHit[]) => ({
-  ...{ hits, facts: [], turns: [], keys: [] },
-  rows: [0, hits.length, 0, 0] as [number, number, number, number],
-});
+const reply = (...hits: SearchHit[]) => ({ hits, facts: [], turns: [] });
 
 test("what is searched for is asked of Python, listed as text and marked", async () => {
   const host = await open();

@@ -37,7 +37,6 @@ export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene
   });
   const wire: ScenePayload = {
     version: 1,
-    title: "small",
     header: {
       ...{
         title: "small",
@@ -58,22 +57,19 @@ export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene
       { id: "user", label: "user", sections: [1] },
       { id: "tool_output", label: "tool output", sections: [4] },
     ],
-    sides: [{ label: "sub 1", task: "Look around.", call: -1, tokens: 400, end: "s0" }],
+    sides: [{ label: "sub 1", task: "Look around.", tokens: 400, end: "s0" }],
     entryIds: ["e0", "e1", "e2", "e3", "e4"],
     reasons: [
-      { rule: "pair", sentence: "An output would stand without its call.", error: "" },
-      { rule: "empty", sentence: "Nothing is older.", error: "" },
+      { sentence: "An output would stand without its call.", error: "" },
+      { sentence: "Nothing is older.", error: "" },
     ],
     segments: [
-      { label: "compaction 1", at: "m0", firstStep: 0, lastStep: 0, tokens: 115, current: false, note: "" },
-      { label: "the end", at: "", firstStep: 1, lastStep: 1, tokens: 165, current: true, note: "" },
+      { at: "m0", firstStep: 0, lastStep: 0, current: false, note: "" },
+      { at: "", firstStep: 1, lastStep: 1, current: true, note: "" },
     ],
     boundaries: [],
     overview: { steps: 2, first: 0, last: 1 },
-    policies: [
-      { name: "plain", title: "Plain" },
-      { name: "other", title: "Other" },
-    ],
+    policies: ["plain", "other"],
     notices: ["1 record is unknown"],
     foot: { words: "", told: "" },
     bill: {
@@ -158,7 +154,6 @@ export const smallPlan = (
             label: "size",
             type: "integer",
             value: 50,
-            default: 50,
             minimum: 1,
             maximum: 500,
             choices: null,
@@ -171,7 +166,6 @@ export const smallPlan = (
             label: "errors too",
             type: "boolean",
             value: false,
-            default: false,
             minimum: null,
             maximum: null,
             choices: null,
@@ -198,7 +192,6 @@ export const smallPlan = (
             label: "fate",
             type: "choice",
             value: "summarised",
-            default: "summarised",
             minimum: null,
             maximum: null,
             choices: ["summarised", "dropped"],
@@ -213,7 +206,6 @@ export const smallPlan = (
     before: { total: 165, sections: [0, 30, 30, 5, 100] },
     after: { total: 165, sections: [0, 30, 30, 5, 100] },
     thresholds: [{ label: "warn", tokens: 800 }],
-    reserve: 100,
     figures: [],
     trigger: "Does not fire.",
     notes: [],
@@ -309,7 +301,6 @@ export const smallRun = (
   const event = (step: number, label: string, tone: string, more: Partial<RunEvent> = {}): RunEvent => ({
     step,
     turn: Math.floor(step / 2),
-    kind: label.replace(" ", "_"),
     label,
     name: "",
     sentence: `It ${label}.`,
@@ -340,7 +331,7 @@ export const smallRun = (
     ],
     recoveries: [],
     banners: [],
-    counts: { compactions: 1, recorded: 1, events: 4, findings: 1 },
+    counts: { events: 4, findings: 1 },
     summary: [["compactions", "1, recorded 1"]],
     events: [
       event(1, "warned", "warn", { before: 100 }),

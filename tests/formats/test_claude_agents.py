@@ -180,12 +180,12 @@ def test_what_a_sub_agent_was_started_as_is_read_from_the_file_beside_it(
     place.write_text(json.dumps(about), "utf-8")
     session = check(path)
     assert session.extra["agents"] == {"ab1": about}
-    (lane,) = place_sides(session, count_tokens(session)).describe()
+    (lane,) = place_sides(session, count_tokens(session)).named
     assert lane.task == "Explore: find slow tests"
     place.write_text('{"agentType": ', "utf-8")
     broken = open_session(path)
     assert "agents" not in broken.extra and broken.entries == session.entries
-    (lane,) = place_sides(broken, count_tokens(broken)).describe()
+    (lane,) = place_sides(broken, count_tokens(broken)).named
     assert lane.task == TASK
 
 
@@ -200,7 +200,7 @@ def test_its_words_are_nobodys_prompt_and_in_no_context(tmp_path: Path, lay: Cal
     assert session.entries[4].extra["speaker"] == "model"
     assert not any(entry.sources for entry in session.entries[4:])
     sides = place_sides(session, count_tokens(session))
-    assert [(side.task, side.call >= 0) for side in sides.named] == [(TASK, True)]
+    assert [side.task for side in sides.named] == [TASK]
 
 
 def test_replies_told_by_the_main_file_too_count_once_and_as_the_sub_agents_file_tells_them(

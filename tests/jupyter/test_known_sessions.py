@@ -53,7 +53,7 @@ def test_it_lists_the_sessions_of_known_places_and_opens_them(server: Server, ho
     assert (found["harness"], found["turns"], found["compactions"]) == ("Claude Code", 21, 1)
     assert answer["sentence"] == "1 session."
     opened = server.ask("POST", "inspector/open", {"known": found["path"], "wanted": {}}).frame
-    assert opened["traits"]["_scene"]["title"] == found["title"]
+    assert opened["traits"]["_scene"]["header"]["title"] == found["title"]
 
 
 def test_nothing_outside_the_places_can_be_asked_for(server: Server, home: Path) -> None:

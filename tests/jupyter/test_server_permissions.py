@@ -65,7 +65,7 @@ READING: dict[str, dict[str, Any]] = {
     "rows": {"from": 0, "to": 2},
     "body": {"row": 0, "place": 3},
     "summary": {"place": 3, "versus": False},
-    "search": {"query": "tide", "keys": ["cut"]},
+    "search": {"query": "tide"},
     "lesson": {"place": 3},
     "settings_file": {"name": "settings.json", "text": '{"compaction": {"warn": 0.7}}'},
     "compactions": {"place": 3},

@@ -95,12 +95,9 @@ def test_the_lost_file_is_told_as_a_colleague_would(model: WorkbenchModel) -> No
     assert CONSTRAINT in rule["form"]
     assert rule["note"] == "your rule, turn 2"
     told = ask(model, "story", pick="recorded:1", place=place, **OFFSETS)
-    assert told["wording"] == {
-        "code": "absent",
-        "text": "The summary does not mention this.",
-    }
+    assert told["wording"] == "The summary does not mention this."
     assert (told["label"], told["tone"], told["outcome"]) == ("Absent", "red", "absent")
-    assert [cause["text"] for cause in told["because"]][1:] == ["No list of files was carried."]
+    assert told["because"][1:] == ["No list of files was carried."]
     session = open_demo()
     ((name, _),) = [pair for pair in session.boundaries if pair[1].kind == "compact"]
     assert LOST_PATH not in session[name].text

@@ -56,10 +56,9 @@ TWO = make(
 def test_a_sidechain_stands_beside_the_step_whose_call_started_it() -> None:
     ledger = count_tokens(TWO, "chars4_utf16")
     sides = place_sides(TWO, ledger)
-    calls = [int(row) for row in np.flatnonzero(TWO.live.position == 1)]
-    assert [(side.number, side.task, side.call) for side in sides.named] == [
-        (1, "look around", calls[0]),
-        (2, "write it down", calls[1]),
+    assert [(side.label, side.task) for side in sides.named] == [
+        ("sub-agent 1", "look around"),
+        ("sub-agent 2", "write it down"),
     ]
     assert sides.lane.tolist() == [0, 1]
     assert sides.step.tolist() == [TWO.live.step[1]] * 2
@@ -87,7 +86,7 @@ def test_a_scene_without_sidechains_pays_nothing_and_one_with_them_names_them_as
         assert len(scene.sides) == len(columns["side_tokens"]) == count
     evil = make(say("u1", None, "Hi."), side("a", "s", "\x1b[31m<script>\n\u202e"), leaf="u1")
     ledger = count_tokens(evil, "chars4_utf16")
-    (told,) = place_sides(evil, ledger).describe()
+    (told,) = place_sides(evil, ledger).named
     assert "\x1b" not in told.task
     assert "\u202e" not in told.task
 
@@ -100,7 +99,9 @@ def test_a_real_session_with_five_sub_agents_has_them_beside_the_two_messages_th
     session = open_session(folder / "cc-sidechain-438l.jsonl")
     ledger = count_tokens(session, "chars4_utf16")
     sides = place_sides(session, ledger)
-    calls = [session.entries[session.live.entries[session.live.position[side.call]]] for side in sides.named]
-    assert [sum(block.kind == "tool_call" for block in entry.blocks) for entry in calls] == [3, 3, 3, 2, 2]
+    first = [sides.step[sides.lane == lane].min() for lane in range(5)]
+    steps = [session.live.entries[session.live.step == step] for step in first]
+    blocks = [[block for at in step for block in session.entries[at].blocks] for step in steps]
+    assert [sum(block.kind == "tool_call" for block in step) for step in blocks] == [3, 3, 3, 2, 2]
     aside = np.array([entry.sidechain is not None for entry in session.entries])
     assert sides.tokens.sum() == ledger.entry_tokens[aside].sum()

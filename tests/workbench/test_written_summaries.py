@@ -24,7 +24,6 @@ from inspector.summaries.write import summarise
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.payloads.lesson import play_rules
-from inspector.workbench.payloads.provenance import BY_MODEL
 from inspector.workbench.payloads.scene import draw_plan
 from inspector.workbench.written_summaries import (
     MOST,
@@ -130,9 +129,7 @@ def test_S0_69_a_plan_says_that_a_model_writes_only_where_one_does() -> None:
     copied = bare.with_summary(summarise(bare))
     asked = bare.with_summary(Checkpoint(text="All is well.", by="claude-opus-4-5"))
     for plan, by_a_model in ((bare, True), (copied, False), (asked, True)):
-        told = draw_plan(plan)[0]
         assert plan.deterministic is not by_a_model
-        assert (BY_MODEL in told.cut.sentence) is by_a_model
         assert (NOT_DETERMINISTIC in plan.notes) is by_a_model
 
 

@@ -43,7 +43,7 @@ def draw_sawtooth(figure: Any, run: Run, dark: bool) -> None:
             line=line,
             hovertemplate=f"turn %{{customdata}}, step %{{x}}<br>%{{y:,}} tokens, {source}<extra></extra>",
         )
-    hidden = _mark_compactions(figure, run, dark) + _mark_recorded(figure, run, dark)
+    hidden = _mark_compactions(figure, run, dark)
     if hidden:
         note += f" {hidden:,} more compactions are not marked."
     if run.window:
@@ -73,53 +73,43 @@ def find_fullest(tokens: Longs, size: int) -> Longs:
 
 
 def _mark_compactions(figure: Any, run: Run, dark: bool) -> int:
-    """A drop for every compaction of the run. How many are not drawn."""
-    drawn = run.adopted[:MARKS]
-    if drawn:
-        figure.add_scatter(
-            name="compacted",
-            mode="markers",
-            x=[item.step for item in drawn],
-            y=[item.before for item in drawn],
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": [0] * len(drawn),
-                "arrayminus": [max(item.before - item.after, 0) for item in drawn],
-                "color": fade("compacted", 0.6, dark),
-                "thickness": 1,
-                "width": 0,
-            },
-            customdata=[
-                f"turn {item.turn + 1}, step {item.step}<br>{REASONS[item.reason]}: "
-                f"{item.before:,} → {item.after:,} tokens"
-                for item in drawn
-            ],
-            hovertemplate="%{customdata}<extra></extra>",
-            marker={"symbol": "triangle-down", "size": 8, "color": colour("compacted", dark)},
-        )
-    return len(run.adopted) - len(drawn)
+    """Mark the compactions of the run, each with its drop, and those that the file records. Return how many
+    are not marked."""
+    adopted = run.adopted[:MARKS]
+    drop = {
+        "type": "data",
+        "symmetric": False,
+        "array": [0] * len(adopted),
+        "arrayminus": [max(item.before - item.after, 0) for item in adopted],
+        "color": fade("compacted", 0.6, dark),
+        "thickness": 1,
+        "width": 0,
+    }
+    look = {"symbol": "triangle-down", "size": 8, "color": colour("compacted", dark)}
+    words = [f"{REASONS[item.reason]}: {item.before:,} → {item.after:,} tokens" for item in adopted]
+    marks = [(item.step, item.turn, item.before, text) for item, text in zip(adopted, words, strict=True)]
+    _add_marks(figure, "compacted", marks, look, error_y=drop)
+    recorded = [
+        (mark.step, mark.turn, mark.tokens, f"{mark.tokens:,} tokens in the context")
+        for mark in run.against[:MARKS]
+    ]
+    look = {"symbol": "diamond-open", "size": 7, "color": colour("dim", dark), "line": {"width": 1.2}}
+    _add_marks(figure, "recorded compaction", recorded, look)
+    return len(run.adopted) + len(run.against) - len(adopted) - len(recorded)
 
 
-def _mark_recorded(figure: Any, run: Run, dark: bool) -> int:
-    """A mark for every compaction the file records. How many are not drawn."""
-    drawn = run.against[:MARKS]
-    if drawn:
+def _add_marks(
+    figure: Any, name: str, marks: list[tuple[int, int, int, str]], look: dict[str, Any], **more: Any
+) -> None:
+    """Add marks, each of a step, a turn, tokens and words; nothing if there are none."""
+    if marks:
         figure.add_scatter(
-            name="recorded compaction",
+            name=name,
             mode="markers",
-            x=[mark.step for mark in drawn],
-            y=[mark.tokens for mark in drawn],
-            customdata=[
-                f"turn {mark.turn + 1}, step {mark.step}<br>{mark.tokens:,} tokens in the context"
-                for mark in drawn
-            ],
+            x=[step for step, _, _, _ in marks],
+            y=[tokens for _, _, tokens, _ in marks],
+            customdata=[f"turn {turn + 1}, step {step}<br>{words}" for step, turn, _, words in marks],
             hovertemplate="%{customdata}<extra></extra>",
-            marker={
-                "symbol": "diamond-open",
-                "size": 7,
-                "color": colour("dim", dark),
-                "line": {"width": 1.2},
-            },
+            marker=look,
+            **more,
         )
-    return len(run.against) - len(drawn)

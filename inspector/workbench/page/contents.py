@@ -71,10 +71,6 @@ QUERIES: dict[str, Callable[[WorkbenchModel, dict[str, Any]], Payload]] = {
 CUT = "@cut@"
 """Placeholder for the cut's name."""
 
-# The page computes texts that depend on the plan from the columns.
-_OF_THE_PLAN = ("tokens after", "fate", "decided by")
-
-
 BLANKS = re.compile(r"[ \t\n\r\f\v]+")
 
 
@@ -501,8 +497,7 @@ def _compare(before: str, after: str) -> list[int | str]:
 
 def _shorten(body: dict[str, Any], cap: int) -> list[Any]:
     before = body["before"]
-    facts = [fact for fact in body["facts"] if fact[0] not in _OF_THE_PLAN]
-    return [before["text"][:cap], before["total"], facts]
+    return [before["text"][:cap], before["total"], body["facts"]]
 
 
 def _runs(numbers: Sequence[int]) -> list[int]:

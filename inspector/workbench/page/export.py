@@ -20,8 +20,7 @@ from ...session.provenance import file_mode_of
 from ...session.session import Session
 from ...text import plural, printable, printed
 from ..model import WorkbenchModel
-from ..opening import AUTO, list_marks
-from ..payloads.compactions import list_compactions
+from ..opening import AUTO
 from .html import MARK, make
 
 _HEAD = 4_000
@@ -123,24 +122,13 @@ def _find_model(
     if isinstance(what, str | os.PathLike):
         what = open_session(what)
     if isinstance(what, Session):
-        return _open(WorkbenchModel(what, **{"policy": AUTO, **options}))
+        return WorkbenchModel(what, **{"policy": AUTO, **options})
     if options:
         raise TypeError(f"these belong to a session, not to a workbench: {', '.join(sorted(options))}")
     if not isinstance(what, WorkbenchModel) and not hasattr(what, "model"):
         raise ArgumentError("export_html", "what", what, "a session, the path of one or a workbench")
     # A model replaces what it holds and never changes it in place: the copy stays as it is.
     return copy(what) if isinstance(what, WorkbenchModel) else what.model
-
-
-def _open(model: WorkbenchModel) -> WorkbenchModel:
-    """Return a new model as a screen opens it: at the recorded compaction that did the most harm."""
-    model.answer({})
-    reply = list_compactions(model, {"place": model.shown.place or 0})
-    marks = list_marks(model.session, model.history) if reply.go else ()
-    for mark in marks:
-        if mark.look == reply.worst:
-            model.answer({"look": mark.look, "at": mark.at})
-    return model
 
 
 def _is_ours(target: Path) -> bool:

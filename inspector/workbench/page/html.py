@@ -59,7 +59,6 @@ class Secret(Payload, frozen=True):
     """A secret that would be redacted on a page, by its name, without its text."""
 
     name: str
-    kind: str
     grade: Grade
     count: int
     where: list[str]
@@ -92,14 +91,7 @@ def review(model: WorkbenchModel) -> ReviewReply:
     except RecursionError as error:
         raise RedactionError(TOO_DEEP) from error
     secrets = [
-        Secret(
-            item.name,
-            item.kind,
-            item.grade,
-            item.times,
-            [cut_text(place, 120) for place in item.where],
-            item.hint,
-        )
+        Secret(item.name, item.grade, item.times, [cut_text(place, 120) for place in item.where], item.hint)
         for item in findings
     ]
     return ReviewReply(secrets, describe_findings(findings))
@@ -231,7 +223,7 @@ def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str])
         f"style-src '{hash_source(style)}' '{hash_source(STYLE)}' '{applies}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    title = escape(cut_text(packed["scene"]["title"], 120))
+    title = escape(cut_text(packed["scene"]["header"]["title"], 120))
     notes_html = "".join(f"<p>{escape(printable(note))}</p>" for note in notes)
     still = f"<h1>{title}</h1><p>{NO_SCRIPT}</p>{_draw_image(answers)}{notes_html}"
     return (

@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from msgspec import field
-from msgspec.structs import replace
 
 from ...planning.diff.pieces import Piece, find_pieces
-from ...planning.fates import DECIDED_BY, REMAINS
+from ...planning.fates import REMAINS
 from ...planning.plan import Plan
 from ...planning.summary_jobs import Checkpoint
-from ...policies.table import CLEARED, FATES, Table
+from ...policies.table import CLEARED, Table
 from ...redaction.cut import cut_text, redact_long
 from ...session.blocks import Block
 from ...session.entries import Entry
@@ -25,7 +24,6 @@ from ...tokens.ledger import CLEARED_TEXT
 from ..words import say_plainly
 from .base_payload import Payload
 from .columns import unpack
-from .played import first_rule
 from .provenance import (
     AGAIN,
     DERIVED,
@@ -81,7 +79,6 @@ class BodyReply(Payload, frozen=True):
     For a changed block, `diff` holds its texts before and after as pieces: kept, gone, or new.
     """
 
-    row: int
     before: Body
     after: Body | None
     diff: list[Piece] | None
@@ -90,9 +87,8 @@ class BodyReply(Payload, frozen=True):
 
 
 class SummaryReply(Payload, frozen=True):
-    """The summary for a cut at a place, -1 for plan B's own."""
+    """The summary for a cut."""
 
-    place: int
     text: str
     total: int
     facts: list[Fact]
@@ -115,15 +111,9 @@ def describe_body(plan: Plan, row: int, other: Plan | DrawnPlan | None = None) -
         raise IndexError(f"no block {row} in this context")
     entry = table.session.entries[table.live.entries[table.live.position[row]]]
     block = entry.blocks[table.live.block[row]]
-    fate = FATES[plan.fate[row]]
     facts: list[Fact] = [
-        ("kind", block.kind.replace("_", " ")),
         ("entry", f"{entry.id}/{table.live.block[row]}"),
-        ("tokens before", f"{table.tokens[row]:,}"),
-        ("tokens after", f"{plan.outcome.tokens[row]:,}"),
         ("counted by", say_plainly(plan.ledger.source)),
-        ("fate", fate),
-        ("decided by", _name_decider(plan, row)),
     ]
     if entry.sources:
         where = entry.sources[0]
@@ -138,7 +128,7 @@ def describe_body(plan: Plan, row: int, other: Plan | DrawnPlan | None = None) -
     if table.live.cleared[row]:
         facts.append(("recorded", "this output was cleared before"))
     other_body = None if other is None else OtherBody(*_compare(block, _text_of(other, row)))
-    return BodyReply(row, _body(block.text), *_compare(block, _after(plan, row)), facts, other_body)
+    return BodyReply(_body(block.text), *_compare(block, _after(plan, row)), facts, other_body)
 
 
 def _compare(block: Block, after: str | None) -> tuple[Body | None, list[Piece] | None]:
@@ -146,14 +136,6 @@ def _compare(block: Block, after: str | None) -> tuple[Body | None, list[Piece] 
     if after is None:
         return None, None
     return _body(after), find_pieces(printable(block.text), printable(after))
-
-
-def _name_decider(plan: Plan, row: int) -> str:
-    """Return who decides a block: "rule 4, Summarise older", or "a pin"."""
-    code, policy = int(plan.outcome.rule[row]), plan.policy
-    if code < 0:
-        return DECIDED_BY[code]
-    return cut_text(f"rule {code + first_rule(policy) + 1}, {policy.rules[code].label}", 200)
 
 
 def _text_of(other: Plan | DrawnPlan, row: int) -> str | None:
@@ -194,28 +176,28 @@ def describe_other_summary(other: Plan | DrawnPlan | None, session: Session) -> 
     if other is None:
         raise LookupError("there is no plan B")
     if isinstance(other, Plan):
-        return replace(describe_summary(other, other.place or 0), place=-1)
+        return describe_summary(other, other.place or 0)
     entry = session[str(other.payload.entry)]
     text = "\n\n".join(block.text for block in entry.blocks if block.text)
-    return _summary(-1, text, _WRITTEN_UP if text else [])
+    return _summary(text, _WRITTEN_UP if text else [])
 
 
 def describe_summary(plan: Plan, place: int) -> SummaryReply:
     """Return the summary for a cut at `place`, or its placeholder, with details of each text."""
     if plan.checkpoint is not None and place == plan.place:
-        return _describe_written(plan, place, plan.checkpoint)
+        return _describe_written(plan, plan.checkpoint)
     if place != plan.place and 0 < place < len(plan.cuts) and plan.cuts.legal[place]:
         plan = plan.with_edits(plan.edits.model_copy(update={"cut": plan.cuts.ids[place]}))
     texts = plan.stand_in.texts(place) if place == plan.place and plan.summarises else []
     text = "\n\n".join(text for text, _, _ in texts)
-    return _summary(place, text, [*_WRITTEN_UP, ("deterministic", AGAIN)] if text else [])
+    return _summary(text, [*_WRITTEN_UP, ("deterministic", AGAIN)] if text else [])
 
 
-def _summary(place: int, text: str, facts: list[Fact]) -> SummaryReply:
-    return SummaryReply(place, printable(text, BODY_CHARS), len(text), facts)
+def _summary(text: str, facts: list[Fact]) -> SummaryReply:
+    return SummaryReply(printable(text, BODY_CHARS), len(text), facts)
 
 
-def _describe_written(plan: Plan, place: int, checkpoint: Checkpoint) -> SummaryReply:
+def _describe_written(plan: Plan, checkpoint: Checkpoint) -> SummaryReply:
     again = "yes: the same history gives the same text" if checkpoint.deterministic else AGAIN
     facts = [
         *_WRITTEN_UP,
@@ -224,7 +206,7 @@ def _describe_written(plan: Plan, place: int, checkpoint: Checkpoint) -> Summary
         ("counted by", say_plainly(plan.ledger.source)),
         *([] if is_recorded_text(plan) else [("deterministic", again)]),
     ]
-    return _summary(place, checkpoint.text, facts)
+    return _summary(checkpoint.text, facts)
 
 
 def _row(table: Table, row: int) -> RowPayload:

@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from msgspec import field
 
 from ...errors import EditError
 from ...facts.extract.collect import BY, KINDS, OPERATIONS
@@ -101,17 +100,15 @@ class FactKind(Labelled, frozen=True):
 
 
 class FactsReply(Payload, frozen=True, kw_only=True):
-    """The matching facts; `rows` are those from index `from`; `kinds` counts all facts, without the filter.
+    """The matching facts; `rows` are those asked for; `kinds` counts all facts, without the filter.
 
     `marks` name the recorded compactions of the rows, at most those nearest to the point in time. `absent` is
     the label of that outcome for this plan. `sentence` says why the list is empty, or is "".
     """
 
-    place: int
     query: str
     kind: str
     outcome: str
-    first: int = field(name="from")
     total: int
     rows: list[FactRow]
     marks: list[str]
@@ -242,11 +239,9 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
     shown = match[first:last]
     rounds = _find_rounds(listing)
     return FactsReply(
-        place=place,
         query=text,
         kind=kind,
         outcome=outcome,
-        first=first,
         total=len(match),
         rows=[
             _row(model, listing, traced, [_round(model, of, traced.fact) for _, of in rounds])

@@ -108,7 +108,6 @@ class FindingsReply(Payload, frozen=True):
     not findings; `sentence` says that there are no findings, or that the losses are not `known`.
     """
 
-    place: int
     look: str
     label: str
     total: int
@@ -176,16 +175,13 @@ def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsRe
 
 
 def _list_all(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsReply:
-    place = int(query["place"])
-    listing = find_listing(model, place, planned=True)
+    listing = find_listing(model, int(query["place"]), planned=True)
     look, side = query.get("look"), model.recorded
     if side is not None and side.mark.kind == "micro" and look == side.mark.look:
-        return _beside_cleared(model, listing, place, side.mark)
+        return _beside_cleared(model, listing, side.mark)
     recorded = None if look == "plan" else find_next(listing)
     # The file may record no compaction here.
-    return (
-        _of_plan(model, listing, place) if recorded is None else _of_recorded(model, listing, place, recorded)
-    )
+    return _of_plan(model, listing) if recorded is None else _of_recorded(model, listing, recorded)
 
 
 def describe_losses(model: WorkbenchModel, query: Mapping[str, Any]) -> LossesReply:
@@ -230,9 +226,7 @@ def _count_losses(groups: Iterable[FindingGroup], variant: str) -> LossesReply:
     return LossesReply(wording.sentence + check, "" if variant == "not written" and not changed else "bad")
 
 
-def _of_recorded(
-    model: WorkbenchModel, listing: FactListing, place: int, recorded: Recorded
-) -> FindingsReply:
+def _of_recorded(model: WorkbenchModel, listing: FactListing, recorded: Recorded) -> FindingsReply:
     trace, faults = recorded.trace, Faults(listing.facts.faults)
     again = [regret for regret in find_again(model, listing) if regret.entry == recorded.entry.id]
     session, retained = model.session, _find_retained(listing)
@@ -241,10 +235,10 @@ def _of_recorded(
         groups.append(_group_again(model, listing, again))
     groups += _group_judged(trace, session, recorded.look)
     sentence = say_nothing(trace, f"in {recorded.sign}")
-    return _finish(place, recorded.look, recorded.sign, groups, trace, model.session, sentence, faults)
+    return _finish(recorded.look, recorded.sign, groups, trace, model.session, sentence, faults)
 
 
-def _of_plan(model: WorkbenchModel, listing: FactListing, place: int) -> FindingsReply:
+def _of_plan(model: WorkbenchModel, listing: FactListing) -> FindingsReply:
     trace, faults = listing.trace, Faults(listing.facts.faults)
     title = UNLESS.capitalize() if listing.plan.is_unwritten else "Missing with this plan"
     groups = [
@@ -255,7 +249,7 @@ def _of_plan(model: WorkbenchModel, listing: FactListing, place: int) -> Finding
     sentence = UNWRITTEN if is_open else _count_others(trace, "by this plan", "would be")
     if not model.history.marks:
         sentence = f"This file records no compaction. {sentence}"
-    reply = _finish(place, "plan", "this plan", groups, trace, model.session, sentence, faults)
+    reply = _finish("plan", "this plan", groups, trace, model.session, sentence, faults)
     return replace(reply, known=reply.known and not is_open)
 
 
@@ -265,11 +259,9 @@ def leaves_open(listing: FactListing) -> bool:
     return listing.plan.is_unwritten and bool((trace.stood & (trace.outcome == CODE["absent"])).any())
 
 
-def _beside_cleared(
-    model: WorkbenchModel, listing: FactListing, place: int, mark: RecordedMark
-) -> FindingsReply:
+def _beside_cleared(model: WorkbenchModel, listing: FactListing, mark: RecordedMark) -> FindingsReply:
     """List the losses of a clearing of outputs, often none, followed by the losses of the plan."""
-    reply = _of_plan(model, listing, place)
+    reply = _of_plan(model, listing)
     trace = find_recorded(listing, model.session[mark.entry]).trace
     session = model.session
     own = [
@@ -306,7 +298,6 @@ def _count_others(trace: Trace, where: str, was: str = "was") -> str:
 
 
 def _finish(
-    place: int,
     look: str,
     label: str,
     groups: list[FindingGroup],
@@ -326,9 +317,7 @@ def _finish(
     unchecked = "; ".join(notes)
     total = _count(groups)
     known = trace.scene.is_known
-    return FindingsReply(
-        place, look, label, total, groups, unchecked, "" if total and known else sentence, known
-    )
+    return FindingsReply(look, label, total, groups, unchecked, "" if total and known else sentence, known)
 
 
 def _count(groups: Iterable[FindingGroup]) -> int:

@@ -38,7 +38,7 @@ _BILLS: Memo[Bill] = Memo()
 
 
 class HeaderPayload(Payload, frozen=True):
-    """The title and the unique id of the session, and data about the whole file.
+    """The title of the session, and data about the whole file.
 
     `about` is the tooltip of the title: the origin of the session. `harness`, `model`, `size` (turns and
     steps) and `compactions` are each a few words. `unknown` lists the kinds of records and blocks that no
@@ -46,7 +46,6 @@ class HeaderPayload(Payload, frozen=True):
     """
 
     title: str
-    id: str
     about: str
     harness: str
     model: str
@@ -86,7 +85,6 @@ def describe_header(session: Session, history: History, file: str = "") -> Heade
     turns = int(history.turn[-1]) + 1 if len(history.turn) else 0
     return HeaderPayload(
         title=cut_text(title, MOST_CHARS),
-        id=cut_text(session.id, MOST_CHARS),
         about=" · ".join(cut_text(part, MOST_CHARS) for part in about),
         harness=cut_text(name, MOST_CHARS),
         model=cut_text(_DATED.sub("", session.model or "model unknown"), MOST_CHARS),

@@ -28,9 +28,8 @@ _REFUSED = {
 
 
 class LessonBlock(Payload, frozen=True):
-    """A block by its row and name; `turn` is 0-based."""
+    """A block by its name; `turn` is 0-based."""
 
-    row: int
     turn: int
     label: str
 
@@ -48,7 +47,6 @@ class CutRefusal(Payload, frozen=True):
     `error` is the status and text of the provider's answer, or "" if it would accept the request.
     """
 
-    sentence: str
     error: str
     pairs: list[PartedPair]
     more: int
@@ -94,8 +92,7 @@ def _refuse(plan: Plan, place: int) -> CutRefusal:
     shown = [
         PartedPair(_describe(plan, call), _describe(plan, output)) for call, output in parted[:MOST_PAIRS]
     ]
-    error = _ask_provider(plan, place)
-    return CutRefusal(plan.cuts[place].sentence, error, shown, len(parted) - len(shown))
+    return CutRefusal(_ask_provider(plan, place), shown, len(parted) - len(shown))
 
 
 def _describe(plan: Plan, row: int) -> LessonBlock:
@@ -103,7 +100,7 @@ def _describe(plan: Plan, row: int) -> LessonBlock:
     position = int(live.position[row])
     block = plan.table.block(row)
     label = describe_call(block) if block.kind == "tool_call" else block.kind.replace("_", " ")
-    return LessonBlock(row, int(live.turn[position]), label)
+    return LessonBlock(int(live.turn[position]), label)
 
 
 def _ask_provider(plan: Plan, place: int) -> str:

@@ -14,7 +14,6 @@ class NewFilePreview(Payload, frozen=True):
     the selected one. `problem` is the reason for which the file cannot be written, or "".
     """
 
-    kind: str
     name: str
     lines: list[Labelled]
     places: list[Labelled]
@@ -23,9 +22,8 @@ class NewFilePreview(Payload, frozen=True):
 
 
 class NewFileReply(Payload, frozen=True):
-    """A written file: its name, its path on the host, and how to continue from it."""
+    """A written file: its path on the host, and how to continue from it."""
 
-    name: str
     path: str
     sentence: str
 

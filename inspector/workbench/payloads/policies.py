@@ -22,7 +22,7 @@ from ...redaction.cut import cut_text
 from ...text import plural
 from ...tokens.counters.measures import COUNTS
 from .base_payload import Labelled, Payload
-from .gauge import say_scale
+from .gauge import say_scale, short_title
 from .sentence import find_refusal
 
 OWN, YOURS = "harness", "yours"
@@ -172,7 +172,7 @@ def _describe(policy: Policy, plan: Plan | InspectorError, twin: Policy) -> Poli
     if plan.after == plan.before:
         word = _why_all(plan)
         return PolicyResult(policy.name, plan.after, word, plan.why or sentence, False)
-    word = "" if twin is policy else f"as {_short(twin)} here"
+    word = "" if twin is policy else f"as {short_title(twin)} here"
     return PolicyResult(policy.name, plan.after, word, sentence, False)
 
 
@@ -187,12 +187,6 @@ def _why_all(plan: Plan) -> str:
     if not plan.cuts.legal.any():
         return "keeps everything: no valid cut point"
     return "keeps everything: nothing is older than its tail"
-
-
-def _short(policy: Policy) -> str:
-    """Return a policy's name without its brackets."""
-    title = policy.title or policy.name
-    return title.partition(" (")[0].partition(",")[0]
 
 
 def _choice(policy: Policy) -> PolicyChoice:

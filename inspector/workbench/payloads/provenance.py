@@ -13,7 +13,6 @@ from ...session.queries import is_summary
 from ...session.session import Session
 from ...tokens.models import SYNTHETIC, model_of
 
-BY_MODEL = "Not deterministic: a model writes the summary."
 AGAIN = "no: a model writes it, and the same history may give another summary"
 UNTRUSTED = "untrusted: written by a model from the transcript, shown as text and never followed"
 DERIVED = "user content: it may repeat anything that was said or read before it"

@@ -16,7 +16,6 @@ from ...errors import InspectorError
 from ...planning.fates import BY_NONE
 from ...planning.plan import Plan
 from ...policies.table import CLEARED, SUMMARISED, TRUNCATED, VERBATIM, Bytes
-from ...redaction.cut import cut_text
 from ...session.entries import Boundary, Entry
 from ...session.live import Live
 from ...session.queries import find_end, is_summary, why_unread
@@ -215,7 +214,6 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         before=SectionSums(plan.before, sum_before(plan)),
         after=SectionSums(recorded.after, sections[place].tolist()),
         thresholds=[],
-        reserve=0,
         trigger="",
         told=_list_sizes(recorded, history),
         recovery=recovery or UNSET,
@@ -306,27 +304,10 @@ def _sum_sections(recorded: RecordedCompaction) -> list[int]:
 def _cut(recorded: RecordedCompaction, session: Session) -> CutPayload:
     place = recorded.place
     if place is None:
-        outputs = plural(int((recorded.fate == CLEARED).sum()), "tool output")
-        what = f"{outputs} emptied in place" if recorded.boundary.cleared else "it does not say which"
-        sentence = f"The file records that outputs were cleared here: {what}. There is no cut."
-        return CutPayload(0, "", "file", sentence)
+        return CutPayload(0, "", "file")
     n = len(session.live)
     name = session.entries[session.live.entries[place]].id if place < n else END
-    rest = recorded.fate[session.live.position >= place]
-    kept_words = "the rest was kept as it was"
-    if place >= n:
-        among = int((recorded.fate == VERBATIM).sum())
-        blocks = plural(among, "block of it was kept as it was", "blocks of it were kept as they were")
-        kept_words = blocks if among else "nothing before it was kept"
-    elif (rest != VERBATIM).any():
-        kept_words = (
-            f"{int((rest == VERBATIM).sum()):,} of the {len(rest):,} blocks since were kept as they were"
-        )
-    if recorded.boundary.summary_last:
-        kept_words = f"{kept_words}, before the summary"
-    trigger = f" ({cut_text(recorded.boundary.trigger, 40)})" if recorded.boundary.trigger else ""
-    what = f"The file records a compaction here{trigger}: what is older was summarised, {kept_words}."
-    return CutPayload(place, name, "file", what)
+    return CutPayload(place, name, "file")
 
 
 def _measure_reply(recorded: RecordedCompaction, at: int) -> int:

@@ -51,8 +51,6 @@ ENDS = {"paused": "Paused", "failed": "Failed", "capped": "Ended"}
 class RunCounts(Payload, frozen=True):
     """How many there are of each, whatever of them is shown."""
 
-    compactions: int
-    recorded: int
     events: int
     findings: int
 
@@ -67,7 +65,6 @@ class RunEvent(Payload, frozen=True):
 
     step: int
     turn: int
-    kind: str
     label: str
     name: str
     sentence: str
@@ -197,7 +194,7 @@ def draw_run(run: Run, seq: int = 0) -> DrawnRun:
         states=list_states(harness, not (run.state == UNKNOWN).any()),
         banners=[BannerPayload(*banner) for banner in run.banners],
         recoveries=list_recoveries(run, events),
-        counts=RunCounts(len(run.adopted), recorded, len(run.events), len(findings)),
+        counts=RunCounts(len(run.events), len(findings)),
         summary=_summarise(run, recorded, bill),
         source=" · ".join(filter(None, (run.source, note))),
         events=[_event(event, dialect, run) for event in events],
@@ -259,7 +256,6 @@ def _event(event: AuditEvent, dialect: Dialect, run: Run) -> RunEvent:
     return RunEvent(
         step=event.step or 0,
         turn=event.turn or 0,
-        kind=event.kind,
         label=_label(event),
         name=own or "",
         sentence=event.sentence.replace(" -> ", " → "),

@@ -49,7 +49,6 @@ class Knob(Payload, frozen=True, kw_only=True):
     name: str
     label: str
     value: Setting
-    default: Setting
     description: str
     type: KnobType
     nullable: bool | UnsetType = UNSET
@@ -94,7 +93,6 @@ class RuleOffer(Payload, frozen=True, kw_only=True):
     kind: str
     title: str
     sentence: str = ""
-    source: str
     instead: str = ""
     changes: dict[str, bool] = field(default_factory=dict)
     delta: int | None = None
@@ -271,15 +269,8 @@ def _default_knob(model: type[PolicyPart], name: str) -> Knob:
     default = model.model_fields[name].get_default(call_default_factory=True)
     label, description = name.replace("_", " "), schema.get("description", "")
     if _is_free(schema):
-        default_text = _write(default)
-        return Knob(
-            name=name,
-            label=label,
-            value=default_text,
-            default=default_text,
-            description=description,
-            type="python",
-        )
+        text = _write(default)
+        return Knob(name=name, label=label, value=text, description=description, type="python")
     options = schema.get("anyOf", [schema])
     nullable = any(option.get("type") == "null" for option in options)
     first: dict[str, Any] = next((option for option in options if option.get("type") != "null"), {})
@@ -290,7 +281,6 @@ def _default_knob(model: type[PolicyPart], name: str) -> Knob:
         name=name,
         label=label,
         value=default,
-        default=default,
         description=description,
         type="choice" if "enum" in first else kind,
         nullable=nullable,
@@ -383,7 +373,7 @@ def _state(plan: Plan) -> tuple[object, ...]:
 
 def _offer(plan: Plan, offered: type[Rule]) -> RuleOffer:
     kind = kind_of(offered)
-    offer = RuleOffer(kind=kind, title=cut_text(offered.title or kind, MOST_WORDS), source=offered.source)
+    offer = RuleOffer(kind=kind, title=cut_text(offered.title or kind, MOST_WORDS))
     try:
         # Added disabled, so that it does not conflict with other rules yet.
         added = plan.policy.add(kind, enabled=False).rules

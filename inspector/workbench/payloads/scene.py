@@ -8,7 +8,6 @@ are the whole contract with the browser, which only looks numbers up. Every text
 from __future__ import annotations
 
 from dataclasses import replace
-from hashlib import sha256
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -17,7 +16,6 @@ from msgspec import UNSET, UnsetType
 from ...cuts import CUT_RULES
 from ...planning.plan import Plan
 from ...planning.plan_words import write_recipe
-from ...planning.summary_jobs import Checkpoint
 from ...policies.harness import FACES, LEVELS, has_thresholds
 from ...policies.policy import Policy
 from ...policies.registry import list_policies
@@ -42,7 +40,7 @@ from .figures import PlanFigure, list_figures
 from .gauge import GaugeWords, RunState, describe_fill, fill_payload, list_states, word_gauge
 from .header import BillPayload, HeaderPayload, describe_bill, describe_header
 from .played import first_rule
-from .provenance import BY_MODEL, describe_downstream
+from .provenance import describe_downstream
 from .recovery import RecoveryPayload, describe_recovery, find_reason
 from .rules import RulePayload, describe_rules
 from .sections import (
@@ -81,12 +79,11 @@ class CountUnit(Payload, frozen=True):
 
 
 class CutReason(Payload, frozen=True):
-    """Rule that forbids a cut at a place, and a sentence about it.
+    """Why there is no valid cut at a place.
 
     `error` is the provider's answer to a request that begins there, or "" if the provider accepts it.
     """
 
-    rule: str
     sentence: str
     error: str
 
@@ -97,11 +94,9 @@ class SegmentPayload(Payload, frozen=True):
     `note` says that the segment follows a model's summary, or is "".
     """
 
-    label: str
     at: str
     first_step: int
     last_step: int
-    tokens: int
     current: bool
     note: str
 
@@ -114,13 +109,6 @@ class CoveredSteps(Payload, frozen=True):
     last: int
 
 
-class PolicyName(Payload, frozen=True):
-    """Name of an available policy."""
-
-    name: str
-    title: str
-
-
 class ScenePayload(Payload, frozen=True, kw_only=True):
     """A point in time of the session before any plan.
 
@@ -129,7 +117,6 @@ class ScenePayload(Payload, frozen=True, kw_only=True):
     """
 
     version: int
-    title: str
     header: HeaderPayload
     unit: CountUnit
     window: int | None
@@ -143,7 +130,7 @@ class ScenePayload(Payload, frozen=True, kw_only=True):
     segments: list[SegmentPayload]
     boundaries: list[BoundaryPayload]
     overview: CoveredSteps
-    policies: list[PolicyName]
+    policies: list[str]
     notices: list[str]
     bill: BillPayload
     foot: FootPayload
@@ -153,7 +140,7 @@ class ScenePayload(Payload, frozen=True, kw_only=True):
 
 
 class CutPayload(Payload, frozen=True):
-    """Position of the cut: before the entry `id`, or "" if there is no cut.
+    """Position of the cut: before the entry `id`. Without one `id` is "", and `sentence` says why.
 
     Without a cut the handle is drawn hollow at the place `rest`; -1 if there is no valid cut point.
     """
@@ -161,7 +148,7 @@ class CutPayload(Payload, frozen=True):
     place: int
     id: str
     by: Literal["policy", "you", "file"]
-    sentence: str
+    sentence: str = ""
     rest: int | UnsetType = UNSET
 
 
@@ -199,11 +186,10 @@ class Threshold(Payload, frozen=True):
 
 
 class WrittenBy(Payload, frozen=True):
-    """Who wrote a plan's summary, its tokens, and a digest of its text."""
+    """Who wrote a plan's summary, and its tokens."""
 
     by: str
     tokens: int
-    digest: str
 
 
 Unread = Literal["", "encrypted", "missing"]
@@ -243,7 +229,6 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     after: SectionSums
     thresholds: list[Threshold]
     gauge: GaugeWords | UnsetType = UNSET
-    reserve: int
     trigger: str
     state: RunState | UnsetType = UNSET
     states: list[RunState] | UnsetType = UNSET
@@ -303,24 +288,22 @@ def draw_scene(plan: Plan, history: History, file: str = "") -> DrawnScene:
     pack.add("side_lane", sides.lane)
     pack.add("side_step", sides.step)
     pack.add("side_tokens", sides.tokens)
-    header = describe_header(session, history, file)
     scene = ScenePayload(
         version=VERSION,
-        title=header.title,
-        header=header,
+        header=describe_header(session, history, file),
         unit=CountUnit(_unit(ledger), say_plainly(ledger.source)),
         window=plan.table.window or None,
         window_source="given" if plan.table.given_window else window_of(session).source,
         sections=[Labelled(name, LABELS.get(name, name)) for name in ALL_SECTIONS],
         fates=[Labelled(name, label_of(name)) for name in FATES],
         lanes=_lanes(plan),
-        sides=sides.describe(),
+        sides=sides.named,
         entry_ids=[session.entries[i].id for i in live.entries.tolist()],
-        reasons=[CutReason(name, sentence, _error(sentence)) for name, sentence, _ in CUT_RULES],
+        reasons=[CutReason(sentence, _error(sentence)) for _, sentence, _ in CUT_RULES],
         segments=[_segment(segment, session, history) for segment in history.segments],
         boundaries=list_boundaries(plan.ledger, history),
         overview=_covered(session, history),
-        policies=[PolicyName(policy.name, policy.title or policy.name) for policy in list_policies()],
+        policies=[policy.name for policy in list_policies()],
         notices=_notices(session, ledger),
         bill=describe_bill(ledger),
         foot=describe_foot(plan),
@@ -356,7 +339,6 @@ def draw_plan(
     pack.add("summary_tokens", table.summary)
     sums = count_left(plan)
     pack_left(pack, sums)
-    thresholds, reserve = _limits(plan)
     is_uncut = plan.edits.cut is None and plan.edits.since is None
     opened = choice is not None and not choice.acts and is_uncut
     recovery, reason, whole = None, "", plan.ledger.session
@@ -380,9 +362,8 @@ def draw_plan(
         stages=describe_stages(plan),
         before=SectionSums(plan.before, sum_before(plan)),
         after=SectionSums(plan.after, sum_after(plan)),
-        thresholds=sorted(thresholds, key=lambda line: line.tokens),
+        thresholds=sorted(_limits(plan), key=lambda line: line.tokens),
         gauge=word_gauge(plan, mark is not None, reason),
-        reserve=reserve,
         trigger=describe_fill(plan),
         state=fill_payload(plan),
         states=list_states(plan.policy.running, bool(plan.table.window))
@@ -394,7 +375,7 @@ def draw_plan(
         notes=list(plan.notes),
         recipe=plan.recipe,
         short_recipe=write_recipe(plan, short=True),
-        summary=None if plan.checkpoint is None else _describe_written(plan, plan.checkpoint),
+        summary=None if plan.checkpoint is None else WrittenBy(plan.checkpoint.by, plan.summary_tokens),
         pins=list(plan.edits.pins),
         columns=pack.columns,
     )
@@ -415,17 +396,15 @@ def describe_stages(plan: Plan) -> list[StagePayload]:
     ]
 
 
-def _limits(plan: Plan) -> tuple[list[Threshold], int]:
-    """Return the trigger threshold and the reserve; empty if the trigger is off or the window is unknown."""
+def _limits(plan: Plan) -> list[Threshold]:
+    """Return the thresholds of a plan's policy."""
     trigger, window = plan.policy.trigger, plan.table.window
     if trigger.measure not in COUNTED:
         # A trigger with its own measure cannot be drawn on a gauge of counted tokens.
-        return [], 0
+        return []
     has_limit = plan.policy.acts_alone and (trigger.tokens is not None or trigger.base(window))
     threshold = trigger.shown(window) if has_limit else 0
-    lines = list_thresholds(plan.policy, window, threshold)
-    by_share = trigger.ratio is not None or trigger.tokens is not None
-    return lines, 0 if by_share or threshold <= 0 else max(window - threshold, 0)
+    return list_thresholds(plan.policy, window, threshold)
 
 
 def list_thresholds(policy: Policy, window: int, threshold: int) -> list[Threshold]:
@@ -516,16 +495,10 @@ def _lanes(plan: Plan) -> list[LanePayload]:
 
 
 def _segment(segment: Segment, session: Session, history: History) -> SegmentPayload:
-    steps = segment.last_step - segment.first_step + 1
-    turns = f"turn {segment.first_turn + 1}"
-    if segment.last_turn > segment.first_turn:
-        turns = f"turns {segment.first_turn + 1}–{segment.last_turn + 1}"
     return SegmentPayload(
-        label=f"{turns} · {plural(steps, 'step')}",
         at=segment.at,
         first_step=segment.first_step,
         last_step=segment.last_step,
-        tokens=segment.tokens,
         current=segment.at == session.leaf,
         note=_describe_segment(segment, session, history),
     )
@@ -551,15 +524,8 @@ def _covered(session: Session, history: History) -> CoveredSteps:
     return CoveredSteps(steps, first, end)
 
 
-def _describe_written(plan: Plan, checkpoint: Checkpoint) -> WrittenBy:
-    digest = sha256(checkpoint.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return WrittenBy(checkpoint.by, plan.summary_tokens, digest)
-
-
 def _cut(plan: Plan) -> CutPayload:
     by: Literal["you", "policy"] = "you" if plan.edits.cut is not None else "policy"
     if plan.cut is None or plan.place is None:
         return CutPayload(0, "", by, plan.why or "The policy makes no cut.", middle_place(plan))
-    # Shown at the cut, not only among the notices (S0-72).
-    sentence = plan.cut.sentence if plan.deterministic else f"{plan.cut.sentence} {BY_MODEL}"
-    return CutPayload(plan.place, plan.cut.entry, by, sentence)
+    return CutPayload(plan.place, plan.cut.entry, by)

@@ -63,9 +63,7 @@ class FactHit(Payload, frozen=True):
 class SearchReply(Payload, frozen=True):
     """The blocks that contain the words: `total` is their number, `hits` the first of them.
 
-    The other fields are for a list of about twelve rows: facts, turns (by number, or by the beginning of the
-    user's message), and the keys of the query that contain the words. `rows` has the number of rows of each
-    group: facts, blocks, turns, keys.
+    The list shows facts too, and turns: by number, or by the beginning of the user's message.
     """
 
     finished: ClassVar[bool] = True
@@ -74,31 +72,10 @@ class SearchReply(Payload, frozen=True):
     total: int
     facts: list[FactHit] = field(default_factory=list)
     turns: list[SearchHit] = field(default_factory=list)
-    keys: list[int] = field(default_factory=list)
-    rows: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
 
 
 MOST_ROWS = 12
-"""Rows of the list under the field, and of each group as many as this at least, if it has them."""
-FAIR = 3
-
-
-def share_rows(counts: Sequence[int], most: int = MOST_ROWS) -> list[int]:
-    """How many rows of each group are shown, together no more than `most`; blocks take what is left.
-
-    >>> share_rows((10, 100, 0, 1)), share_rows((1, 2, 0, 0)), share_rows((50, 50, 50, 50))
-    ([3, 8, 0, 1], [1, 2, 0, 0], [3, 3, 3, 3])
-    """
-    shown = [min(count, FAIR) for count in counts]
-    for group in (1, 0, 2, 3):
-        shown[group] += min(counts[group] - shown[group], most - sum(shown))
-    return shown
-
-
-def find_keys(words: Sequence[object], query: str) -> list[int]:
-    """Return the keys whose own words hold the query."""
-    needle = query.strip().casefold()
-    return [at for at, text in enumerate(words) if needle and needle in str(text).casefold()]
+"""Rows of the list under the field."""
 
 
 def find_turns(history: History, session: Session, hits: Sequence[SearchHit], query: str) -> list[SearchHit]:

@@ -36,7 +36,6 @@ from .findings import name_form
 from .story_fixes import StoryFix, offer_fixes, offer_output
 
 StepSign = Literal["named", "kept", "undecided", "unknown", "missing", "again", ""]
-By = Literal["file", "plan", "guess", ""]
 MOST_PLACES = 2_000
 MOST_NAME = 20
 """Longest name shown next to the lanes, in characters; a longer one is replaced by the fact's kind."""
@@ -59,13 +58,6 @@ _NOTHING = defaultdict(
     },
 )
 """Text shown if there is no passage, by outcome."""
-
-
-class WordingPayload(Payload, frozen=True):
-    """A sentence with its code in the table of sentences."""
-
-    code: str
-    text: str
 
 
 class StoryMark(Payload, frozen=True):
@@ -103,13 +95,12 @@ class StoryStep(Payload, frozen=True):
 
 
 class StoryOutcome(Payload, frozen=True):
-    """A row of the fact's history. A query selects it by `id`; `by` is the source of the outcome."""
+    """A row of the fact's history. A query selects it by `id`."""
 
     id: str
     words: str
     note: str
     sign: StepSign
-    by: By
     outcome: Outcome | Literal[""]
 
 
@@ -150,12 +141,12 @@ class StoryReply(Payload, frozen=True, kw_only=True):
     verdict: Verdict | Literal[""]
     verdicts: list[Verdict]
     label: str
-    wording: WordingPayload
+    wording: str
     tone: Colour | Literal[""]
     said: StoryPassage | None
     found: StoryPassage | None
     searched: str
-    because: list[WordingPayload]
+    because: list[str]
     steps: list[StoryStep]
     outcomes: list[StoryOutcome]
     places: list[StoryPlace]
@@ -179,7 +170,7 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
     history = FactHistory(model, listing, fact)
     pick = history.choose(str(query.get("pick", "")))
     event = history.row(pick)
-    traced, code, wording = event.traced, _code(history, event), _write(history, event)
+    traced, code = event.traced, _code(history, event)
     tone, verdict = _tone(event, code), None if traced is None else find_verdict(model.session, traced)
     explanation = None if traced is None else traced.explanation
     evidence = None if explanation is None else explanation.evidence
@@ -200,13 +191,13 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
         verdict=verdict or "",
         verdicts=[] if traced is None or tone not in ("red", "amber") else [*list_verdicts(traced)],
         label=_label_outcome(event),
-        wording=WordingPayload(wording.code, wording.sentence),
+        wording=_write(history, event).sentence,
         tone="" if verdict == "not lost" else tone,
         said=None if evidence is None else _pass(history, evidence.said, event),
         found=None if evidence is None else _pass(history, evidence.found, event, remaining=True),
         searched="" if explanation is None else explanation.searched,
         because=[
-            WordingPayload(cause.code, cause.sentence)
+            cause.sentence
             for cause in (() if explanation is None or event.again is not None else explanation.because)
         ],
         steps=list(_steps(history, event)),
@@ -389,7 +380,6 @@ def _outcomes(history: FactHistory) -> Iterator[StoryOutcome]:
     for pick, traced in history.rounds.items():
         entry, sign = traced.scene.entry, history.signs[pick]
         turn = history.turn(BlockRef(entry.parent, 0)) if entry is not None and entry.parent else 0
-        by: By = "guess" if traced.tier == "inferred" else "file"
         joint = "at" if history.clears(pick) or not traced.stood else "in"
         name = "cleared" if history.clears(pick) and traced.stood and traced.outcome == "absent" else ""
         words = f"{name or _name_outcome(traced)} {joint} {sign}"
@@ -397,20 +387,19 @@ def _outcomes(history: FactHistory) -> Iterator[StoryOutcome]:
             words = (
                 f"in an earlier summary at {sign}" if history.clears(pick) else f"in the summary of {sign}"
             )
-        note = "by the file"
-        if by == "guess" and entry is not None:
-            note = why_unread(entry)
+        is_guessed = traced.tier == "inferred"
+        note = why_unread(entry) if is_guessed and entry is not None else "by the file"
         yield StoryOutcome(
-            pick, f"{words}{f', turn {turn}' if turn else ''}", note, _sign(traced), by, traced.outcome
+            pick, f"{words}{f', turn {turn}' if turn else ''}", note, _sign(traced), traced.outcome
         )
     for pick, again in history.again.items():
         turn = history.turn(again.again)
         price = f"{again.tokens:+,}" + (f" · {again.price}" if again.price else "")
-        yield StoryOutcome(pick, f"{MEANS[history.fact.kind]}, turn {turn}", price, "again", "file", "")
+        yield StoryOutcome(pick, f"{MEANS[history.fact.kind]}, turn {turn}", price, "again", "")
     planned = history.planned
     if planned is not None:
         words = UNLESS if may_be_named(planned) else f"{_name_outcome(planned)}{_where(history, planned)}"
-        yield StoryOutcome("plan", words, "by this plan", _sign(planned), "plan", planned.outcome)
+        yield StoryOutcome("plan", words, "by this plan", _sign(planned), planned.outcome)
 
 
 def _name_outcome(traced: TracedFact) -> str:

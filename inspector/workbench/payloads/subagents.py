@@ -28,26 +28,10 @@ Times = NDArray[np.float64]
 
 
 class SidePayload(Payload, frozen=True):
-    """A sub-agent that ran in this context; `call` is the row that started it, -1 if unknown. `end` is
-    the name of its last entry."""
+    """A sub-agent that ran in this context; `end` is the name of its last entry."""
 
     label: str
     task: str
-    call: int
-    tokens: int
-    end: str
-
-
-class Sidechain(NamedTuple):
-    """A sidechain: its number in the file, from 1; its task; its tokens.
-
-    `call` is the row of the call in the context that started it, -1 if unknown; `end` is the name of
-    its last entry.
-    """
-
-    number: int
-    task: str
-    call: int
     tokens: int
     end: str
 
@@ -63,20 +47,7 @@ class Sidechains(NamedTuple):
     lane: Ints
     step: Ints
     tokens: Longs
-    named: tuple[Sidechain, ...]
-
-    def describe(self) -> list[SidePayload]:
-        """The lanes as a screen shows them."""
-        return [
-            SidePayload(
-                label=f"sub-agent {side.number}",
-                task=cut_text(" ".join(side.task.split()), 120),
-                call=side.call,
-                tokens=side.tokens,
-                end=side.end,
-            )
-            for side in self.named
-        ]
+    named: list[SidePayload]
 
 
 def place_sides(session: Session, ledger: Ledger) -> Sidechains:
@@ -90,9 +61,9 @@ def place_sides(session: Session, ledger: Ledger) -> Sidechains:
             members.setdefault(entry.sidechain, []).append(i)
     live = session.live
     lanes, steps, tokens = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
-    named: list[Sidechain] = []
+    named: list[SidePayload] = []
     if not members or not len(live):
-        return Sidechains(lanes[0], steps[0], tokens[0], ())
+        return Sidechains(lanes[0], steps[0], tokens[0], named)
     clock, calls = _Clock(session), _Calls(session, live)
     for number, entries in enumerate(members.values(), 1):
         rows = np.array(entries, np.int32)
@@ -108,8 +79,10 @@ def place_sides(session: Session, ledger: Ledger) -> Sidechains:
         lanes.append(np.full(len(beside), len(named), np.int32))
         steps.append(beside)
         tokens.append(sums[beside])
-        named.append(Sidechain(number, task, call, int(sums.sum()), session.entries[entries[-1]].id))
-    return Sidechains(np.concatenate(lanes), np.concatenate(steps), np.concatenate(tokens), tuple(named))
+        brief = cut_text(" ".join(task.split()), 120)
+        end = session.entries[entries[-1]].id
+        named.append(SidePayload(f"sub-agent {number}", brief, int(sums.sum()), end))
+    return Sidechains(np.concatenate(lanes), np.concatenate(steps), np.concatenate(tokens), named)
 
 
 def _describe_goal(agents: object, name: str | None, task: str) -> str:

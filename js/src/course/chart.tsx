@@ -1,6 +1,7 @@
 // The lanes of a context with its cut: bars by kind, their retention, valid cut points and a handle to drag.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Chart, type State, short } from "./data";
+import { short } from "../model/format";
+import type { Chart, State } from "./data";
 
 const HEIGHT = { lane: 30, tall: 84, stacked: 112, label: 18, turns: 22, outcome: 24, ticks: 20, sums: 22 };
 const NARROW = 720;

@@ -1,9 +1,9 @@
 // The list of lessons with the progress in each, and a first cut to drag.
 import { useState } from "preact/hooks";
+import { short } from "../model/format";
 import { type Answers, answersTo, type Keeper } from "./answers";
 import { Lanes } from "./chart";
 import type { Chart, Exercise, Title } from "./data";
-import { short } from "./data";
 import { Export } from "./player";
 
 const describeProgress = (answers: Answers, title: Title): string => {

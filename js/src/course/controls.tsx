@@ -1,7 +1,7 @@
 // How a question is answered: choices, policies and calls to pin as lists; a number as a slider; texts to search.
 import { useId, useState } from "preact/hooks";
+import { short } from "../model/format";
 import type { Exercise, Option } from "./data";
-import { short } from "./data";
 
 interface ControlProps {
   exercise: Exercise;

@@ -85,10 +85,3 @@ export interface Links {
 }
 
 export const NO_LINKS: Links = { contents: "", next: "", workbench: "" };
-
-export const short = (tokens: number): string => {
-  if (tokens < 1000) return String(tokens);
-  const [value, unit] =
-    tokens < 999_950 ? [(tokens / 1000).toFixed(1), "k"] : [(tokens / 1e6).toFixed(2), "M"];
-  return (value.endsWith("0") ? String(Number(value)) : value) + unit;
-};

@@ -1,9 +1,10 @@
 // One question: the chart, an answer, the commit, and the feedback.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { short } from "../model/format";
 import { asks, exerciseOf, isTest, judge, markStep, type StepAnswers } from "./answers";
 import { type Handle, Lanes, Scale } from "./chart";
 import { Control, Texts } from "./controls";
-import { type Chart, type Exercise, type Lesson, type Option, type State, type Step, short } from "./data";
+import type { Chart, Exercise, Lesson, Option, State, Step } from "./data";
 
 interface QuestionProps {
   lesson: Lesson;

@@ -23,8 +23,6 @@ export const IOpener = new Token<IOpener>("compaction-inspector:IOpener", "Opens
 
 // Not in the tracker's namespace: JupyterLab tidies away what it finds there and did not write itself.
 const KEY = "compaction-inspector-memory:documents";
-/** The extension's name before its first release, so that workspaces saved then keep their documents' choices. */
-const OLD_KEY = "context-inspector-memory:documents";
 
 export const opener: JupyterFrontEndPlugin<IOpener> = {
   id: "compaction-inspector:opener",
@@ -50,7 +48,7 @@ export const opener: JupyterFrontEndPlugin<IOpener> = {
 };
 
 const keepIn = (states: IStateDB): Store => ({
-  fetch: async () => (await states.fetch(KEY)) ?? states.fetch(OLD_KEY),
+  fetch: () => states.fetch(KEY),
   // Choices are JSON all through.
   save: value => states.save(KEY, JSON.parse(JSON.stringify(value))),
 });

@@ -7,6 +7,7 @@ import type { Host } from "../payloads/host";
 import type { Actions, View, ViewState } from "../store/view";
 import { h, listen, makeId, setAttributes, setShown, setText } from "../ui/dom";
 import { claim, sideways, upOrDown } from "../ui/keys";
+import { makeMenu } from "../ui/popover";
 import { makeDockEdge } from "./resize-edges";
 
 /** The content of each tab, left to right; a tab without views is not offered. */
@@ -40,7 +41,7 @@ export const makeDock = (views: TabViews, actions: Actions, host: Host) => {
       },
       ...slotViews.map(view => view.node),
     );
-    return [{ id, tab, node: content, count, slotViews }];
+    return [{ id, title, tab, node: content, count, slotViews }];
   });
   const row = h(
     "div",
@@ -102,6 +103,7 @@ const FEW = 4;
 
 interface Slot {
   readonly id: TabId;
+  readonly title: string;
   readonly tab: HTMLElement;
 }
 
@@ -111,57 +113,37 @@ const makeMore = (slots: readonly Slot[], actions: Actions) => {
   const id = makeId("more");
   const button = h(
     "button",
-    {
-      ...{ class: "ci-tab", "aria-haspopup": "menu", "aria-expanded": "false", "aria-controls": id },
-      "data-testid": "more-tabs",
-    },
+    { class: "ci-tab", "aria-haspopup": "menu", "aria-controls": id, "data-testid": "more-tabs" },
     "More ▾",
   );
   const items = rest.map(slot => {
     const onclick = () => {
-      open(false);
+      popover.close();
       actions.openTab(slot.id);
-      button.focus();
     };
     return h(
       "button",
       { role: "menuitemradio", tabindex: -1, "data-testid": `more-${slot.id}`, onclick },
-      TABS.find(tab => tab.id === slot.id)?.title ?? "",
+      slot.title,
     );
   });
-  const menu = h(
-    "div",
-    { id, role: "menu", class: "ci-menu", "aria-label": "More tabs", hidden: true },
-    ...items,
-  );
+  const menu = h("div", { id, role: "menu", class: "ci-menu", "aria-label": "More tabs" }, ...items);
   const node = h("div", { class: "ci-more-tabs" }, button, menu);
-  const open = (opened: boolean) => {
-    setShown(menu, opened);
-    setAttributes(button, { "aria-expanded": String(opened) });
-    if (opened) items.find((_, i) => rest[i]?.tab.hidden === false)?.focus();
-  };
+  const popover = makeMenu(button, menu, () => items.find(item => !item.hidden)?.focus());
   for (const { tab } of rest) tab.classList.add("ci-tab-rest");
-  listen(button, "click", () => open(menu.hidden));
-  listen(node, "keydown", event => {
-    if (menu.hidden) return;
+  listen(menu, "keydown", event => {
+    const way = upOrDown(event);
+    if (way === undefined) return;
     const offered = items.filter(item => !item.hidden);
     const at = offered.indexOf(document.activeElement as HTMLButtonElement);
-    const way = upOrDown(event);
-    if (event.key === "Escape") {
-      open(false);
-      button.focus();
-    } else if (way !== undefined) offered[(at + way + offered.length) % offered.length]?.focus();
-    else return;
+    offered[(at + way + offered.length) % offered.length]?.focus();
     claim(event);
-  });
-  listen(node, "focusout", event => {
-    if (!node.contains(event.relatedTarget as Node | null)) open(false);
   });
   return {
     node,
     show(shown: Slot | undefined) {
       const inside = rest.find(slot => slot === shown);
-      setText(button, `${TABS.find(({ id }) => id === inside?.id)?.title ?? "More"} ▾`);
+      setText(button, `${inside?.title ?? "More"} ▾`);
       setAttributes(button, { "data-open": inside !== undefined });
       rest.forEach((slot, i) => {
         const item = items[i] as HTMLElement;

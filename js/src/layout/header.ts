@@ -16,10 +16,13 @@ export const makeHeader = (
   const facts = ["compactions", "size", "harness", "model"].map(name =>
     h("span", { class: `ci-about-${name}` }),
   );
-  const [unknown, unknowns] = [h("button", { class: "ci-link", "data-testid": "unknown" }), h("ul")];
+  const [unknown, unknowns] = [
+    h("button", { class: "ci-link", "data-testid": "unknown" }),
+    h("ul", { class: "ci-popover" }),
+  ];
   const [cost, bill] = [
     h("button", { class: "ci-link", "data-testid": "cost" }),
-    h("div", { "data-testid": "bill" }),
+    h("div", { class: "ci-popover", "data-testid": "bill" }),
   ];
   const strange = h("span", { class: "ci-about-more" }, unknown);
   const priced = h("span", { class: "ci-about-more" }, cost);

@@ -19,7 +19,7 @@ export interface PlansMenu extends View {
 export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewFileDialog): PlansMenu => {
   const keeps = file !== undefined;
   const content = h("div", {
-    class: "ci-plans",
+    class: "ci-popover ci-plans",
     role: "dialog",
     "aria-label": "Plans",
     "data-testid": "plans-menu",

@@ -59,7 +59,7 @@ const VERSION = 1;
 
 /** The scene, or null while Python has sent none. */
 export const decodeScene = (wire: object | null, data: DataView | null): Scene | null => {
-  if (!isScene(wire)) return null;
+  if (!isDrawn<ScenePayload>(wire)) return null;
   if (wire.version !== VERSION) {
     throw new WireError(
       `This front end reads version ${VERSION} of the scene; Python sent version ${wire.version}. Reload the page.`,
@@ -103,7 +103,7 @@ export const decodeScene = (wire: object | null, data: DataView | null): Scene |
 
 /** The plan for `scene`, or null while Python has sent none for it (its columns then do not fit). */
 export const decodePlan = (wire: object | null, data: DataView | null, scene: Scene): Plan | null => {
-  if (!isPlan(wire)) return null;
+  if (!isDrawn<PlanPayload>(wire)) return null;
   const { blocks, entries, sections } = scene;
   const columns = readColumns(wire.columns, data);
   if (columns.get("fate_older")?.length !== blocks || columns.get("after_total")?.length !== entries + 1)
@@ -141,6 +141,10 @@ const COLUMNS = [
   "ruleKept",
   "afterSections",
 ] as const;
+
+/** A key of what makes a plan besides its cut and summary. The effect of a rule changes with every count. */
+export const namePlan = ({ policy, pins, rules }: Plan): string =>
+  JSON.stringify([policy, pins, rules], (name, value) => (name === "delta" ? null : value));
 
 /** A block under a cut: what happens to it, what is left of it, and the rule that says so. */
 export const fateAt = (scene: Scene, plan: Plan, row: number, place: number) => {
@@ -196,7 +200,5 @@ const findStepRows = (entryStep: Int32Array, entryStart: Int32Array, steps: numb
   return rows;
 };
 
-const isScene = (wire: object | null): wire is ScenePayload =>
-  wire !== null && wire !== undefined && "columns" in wire;
-const isPlan = (wire: object | null): wire is PlanPayload =>
+const isDrawn = <T extends object>(wire: object | null): wire is T =>
   wire !== null && wire !== undefined && "columns" in wire;

@@ -41,7 +41,6 @@ interface Question {
   kind?: string;
   outcome?: string;
   rowTo?: number;
-  keys?: readonly string[];
 }
 
 const RECORDED_ANSWERS: readonly string[] = [
@@ -207,7 +206,7 @@ export class Answering implements Line {
       const { plan } = content;
       const match = findSummary(content, plan, place);
       if (match === undefined) throw new Unavailable(UNAVAILABLE.summary);
-      return { place, text: match[0], total: match[1], facts: plan.written?.[place] ?? plan.facts };
+      return { text: match[0], total: match[1], facts: plan.written?.[place] ?? plan.facts };
     }
     if (question.type === "facts" && question.rowTo === undefined)
       return filterFacts(this.answerRecorded({ ...question, look: "plan", from: 0 }) as FactsReply, question);
@@ -219,7 +218,6 @@ export class Answering implements Line {
         this.scene,
         this.host.get("at") ?? "",
         question.query ?? "",
-        question.keys ?? [],
         this.searchFacts(question.query?.trim() ?? ""),
       );
     throw new Unavailable(UNAVAILABLE.question);
@@ -278,7 +276,6 @@ export class Answering implements Line {
     const side = (scene.blockEntry[row] as number) < place ? 0 : 1;
     const after = store.content.plan.texts[this.columns]?.[side][row];
     return {
-      row,
       before: { text, total },
       after: after === undefined ? null : { text: after[0], total: after[1] },
       // The block's details show its outcome in each plan themselves.
@@ -300,7 +297,7 @@ const filterFacts = (list: FactsReply, question: Question): FactsReply => {
       (outcome === "" || (row.outcome === outcome && row.stood && !row.judged)) &&
       row.form.toLowerCase().includes(words),
   );
-  return { ...list, query, kind, outcome, from, total: rows.length, rows: rows.slice(from, to) };
+  return { ...list, query, kind, outcome, total: rows.length, rows: rows.slice(from, to) };
 };
 
 /** Whether a comparison asks for the page's policy, with the page's settings and pins. */

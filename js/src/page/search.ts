@@ -5,8 +5,8 @@ import { type Scene, turnOfRow } from "../model/plan";
 import type { FactHit, SearchHit, SearchReply } from "../payloads/types";
 import type { PageContent } from "./data";
 
-/** Hits that are given; characters of a preview before the first match, and in all; rows of the list, and of a group. */
-const [MOST, BEFORE, PREVIEW, ROWS, FAIR] = [200, 18, 180, 12, 3];
+/** Hits that are given; characters of a preview before the first match, and in all. */
+const [MOST, BEFORE, PREVIEW] = [200, 18, 180];
 
 /** Special characters of a pattern, and characters that a line cannot show. */
 const [SYNTAX, BLANK] = [/[\^$\\.*+?()[\]{}|/]/g, /[\s\p{C}]/gu];
@@ -20,7 +20,6 @@ export const searchPage = (
   scene: Scene,
   at: string,
   query: string,
-  keys: readonly string[],
   facts: FactHit[],
 ): SearchReply => {
   const describe = (row: number, shown?: { preview: string; spans: number[] }): SearchHit => {
@@ -44,18 +43,7 @@ export const searchPage = (
   const begun = number === null ? -1 : firstOfTurn(scene, Number(number[1]) - 1);
   const turns =
     begun >= 0 ? [describe(begun)] : hits.filter(({ row, turn }) => row === firstOfTurn(scene, turn));
-  const pressed = words === "" ? [] : [...keys.keys()].filter(at => keys[at]?.match(pattern));
-  return { query, hits, total, facts, turns, keys: pressed, rows: shareRows(facts, hits, turns, pressed) };
-};
-
-/** The rows of each group: blocks take what the others leave, then facts, as in Python's list. */
-const shareRows = (...groups: readonly (readonly unknown[])[]): number[] => {
-  const rows = groups.map(({ length }) => Math.min(length, FAIR));
-  for (const at of [1, 0, 2, 3]) {
-    const room = ROWS - rows.reduce((sum, count) => sum + count);
-    rows[at] = Math.min(groups[at]?.length ?? 0, (rows[at] ?? 0) + room);
-  }
-  return rows;
+  return { query, hits, total, facts, turns };
 };
 
 /** One line of the text around its first match, and the positions of the matched words. */

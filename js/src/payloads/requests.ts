@@ -33,8 +33,7 @@ interface Questions {
   body: { row: number; place?: number };
   /** Of plan B at its own cut with `versus`. */
   summary: { place: number; versus?: boolean };
-  /** With `keys`, what each key says of itself, the reply has all groups of the list. */
-  search: { query: string; keys?: readonly string[] };
+  search: { query: string };
   /** The text of a settings.json. */
   settings_file: { name: string; text: string };
   plans: object;

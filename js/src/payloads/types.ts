@@ -12,7 +12,6 @@ export interface Traits {
 /** A point in time of the session before any plan. */
 export interface ScenePayload {
   version: number;
-  title: string;
   header: HeaderPayload;
   unit: CountUnit;
   window: number | null;
@@ -26,7 +25,7 @@ export interface ScenePayload {
   segments: SegmentPayload[];
   boundaries: BoundaryPayload[];
   overview: CoveredSteps;
-  policies: PolicyName[];
+  policies: string[];
   notices: string[];
   bill: BillPayload;
   foot: FootPayload;
@@ -34,10 +33,9 @@ export interface ScenePayload {
   judged?: string;
   due?: string;
 }
-/** The title and the unique id of the session, and data about the whole file. */
+/** The title of the session, and data about the whole file. */
 export interface HeaderPayload {
   title: string;
-  id: string;
   about: string;
   harness: string;
   model: string;
@@ -61,30 +59,23 @@ export interface LanePayload {
   label: string;
   sections: number[];
 }
-/**
- * A sub-agent that ran in this context; `call` is the row that started it, -1 if unknown. `end` is
- * the name of its last entry.
- */
+/** A sub-agent that ran in this context; `end` is the name of its last entry. */
 export interface SidePayload {
   label: string;
   task: string;
-  call: number;
   tokens: number;
   end: string;
 }
-/** Rule that forbids a cut at a place, and a sentence about it. */
+/** Why there is no valid cut at a place. */
 export interface CutReason {
-  rule: string;
   sentence: string;
   error: string;
 }
 /** Segment of the session between two recorded compactions; `at` is the point in time at its end. */
 export interface SegmentPayload {
-  label: string;
   at: string;
   firstStep: number;
   lastStep: number;
-  tokens: number;
   current: boolean;
   note: string;
 }
@@ -110,11 +101,6 @@ export interface CoveredSteps {
   steps: number;
   first: number;
   last: number;
-}
-/** Name of an available policy. */
-export interface PolicyName {
-  name: string;
-  title: string;
 }
 /** The cost of the session by the usage in its file. */
 export interface BillPayload {
@@ -157,7 +143,6 @@ export interface PlanPayload {
   after: SectionSums;
   thresholds: Threshold[];
   gauge?: GaugeWords;
-  reserve: number;
   trigger: string;
   state?: RunState;
   states?: RunState[];
@@ -173,7 +158,7 @@ export interface PlanPayload {
   pins: string[];
   columns: PackedColumn[];
 }
-/** Position of the cut: before the entry `id`, or "" if there is no cut. */
+/** Position of the cut: before the entry `id`. Without one `id` is "", and `sentence` says why. */
 export interface CutPayload {
   place: number;
   id: string;
@@ -222,7 +207,6 @@ export interface Knob {
   name: string;
   label: string;
   value: number | boolean | string | null;
-  default: number | boolean | string | null;
   description: string;
   type: "boolean" | "choice" | "integer" | "number" | "python";
   nullable?: boolean;
@@ -297,11 +281,10 @@ export interface PlanFigure {
   size: number | null;
   message: number | null;
 }
-/** Who wrote a plan's summary, its tokens, and a digest of its text. */
+/** Who wrote a plan's summary, and its tokens. */
 export interface WrittenBy {
   by: string;
   tokens: number;
-  digest: string;
 }
 /** The session replayed under a policy; events are in the order of their steps. */
 export interface RunPayload {
@@ -386,8 +369,6 @@ export interface BannerPayload {
 }
 /** How many there are of each, whatever of them is shown. */
 export interface RunCounts {
-  compactions: number;
-  recorded: number;
   events: number;
   findings: number;
 }
@@ -395,7 +376,6 @@ export interface RunCounts {
 export interface RunEvent {
   step: number;
   turn: number;
-  kind: string;
   label: string;
   name: string;
   sentence: string;
@@ -466,7 +446,6 @@ export interface RowPayload {
 }
 /** One block in full, with its retention and details. */
 export interface BodyReply {
-  row: number;
   before: Body;
   after: Body | null;
   diff: ["gone" | "new" | "same", string][] | null;
@@ -483,9 +462,8 @@ export interface OtherBody {
   after: Body | null;
   diff: ["gone" | "new" | "same", string][] | null;
 }
-/** The summary for a cut at a place, -1 for plan B's own. */
+/** The summary for a cut. */
 export interface SummaryReply {
-  place: number;
   text: string;
   total: number;
   facts: [string, string][];
@@ -497,8 +475,6 @@ export interface SearchReply {
   total: number;
   facts: FactHit[];
   turns: SearchHit[];
-  keys: number[];
-  rows: number[];
 }
 /** A block that holds the words; `row` is -1 outside this context, `turn` is 0-based. */
 export interface SearchHit {
@@ -548,7 +524,6 @@ export interface PlayedPlan {
 }
 /** Errors that a cut would cause; `more` pairs are not listed. */
 export interface CutRefusal {
-  sentence: string;
   error: string;
   pairs: PartedPair[];
   more: number;
@@ -558,9 +533,8 @@ export interface PartedPair {
   call: LessonBlock;
   output: LessonBlock;
 }
-/** A block by its row and name; `turn` is 0-based. */
+/** A block by its name; `turn` is 0-based. */
 export interface LessonBlock {
-  row: number;
   turn: number;
   label: string;
 }
@@ -697,13 +671,11 @@ export interface SummarySide {
   note: string;
   sentence: string;
 }
-/** The matching facts; `rows` are those from index `from`; `kinds` counts all facts, without the filter. */
+/** The matching facts; `rows` are those asked for; `kinds` counts all facts, without the filter. */
 export interface FactsReply {
-  place: number;
   query: string;
   kind: string;
   outcome: string;
-  from: number;
   total: number;
   rows: FactRow[];
   marks: string[];
@@ -767,7 +739,6 @@ export interface FactKind {
 }
 /** All findings of the compaction that is shown. */
 export interface FindingsReply {
-  place: number;
   look: string;
   label: string;
   total: number;
@@ -836,12 +807,12 @@ export interface StoryReply {
   verdict: ("lost" | "not lost" | "right") | "";
   verdicts: ("lost" | "not lost" | "right")[];
   label: string;
-  wording: WordingPayload;
+  wording: string;
   tone: ("amber" | "green" | "grey" | "red") | "";
   said: StoryPassage | null;
   found: StoryPassage | null;
   searched: string;
-  because: WordingPayload[];
+  because: string[];
   steps: StoryStep[];
   outcomes: StoryOutcome[];
   places: StoryPlace[];
@@ -851,11 +822,6 @@ export interface StoryReply {
   fixesNote: string;
   focus: string;
   factLane: FactLane;
-}
-/** A sentence with its code in the table of sentences. */
-export interface WordingPayload {
-  code: string;
-  text: string;
 }
 /** A quotation with its surroundings: `start` to `end` is the quotation itself, in UTF-16 units. */
 export interface StoryPassage {
@@ -882,13 +848,12 @@ export interface StoryStep {
   tokens: string;
   price: string;
 }
-/** A row of the fact's history. A query selects it by `id`; `by` is the source of the outcome. */
+/** A row of the fact's history. A query selects it by `id`. */
 export interface StoryOutcome {
   id: string;
   words: string;
   note: string;
   sign: "" | "again" | "kept" | "missing" | "named" | "undecided" | "unknown";
-  by: "" | "file" | "guess" | "plan";
   outcome:
     | (
         | "absent"
@@ -1005,7 +970,6 @@ export interface RuleOffer {
   kind: string;
   title: string;
   sentence: string;
-  source: string;
   instead: string;
   changes: {
     [k: string]: boolean;
@@ -1062,7 +1026,6 @@ export interface ReviewReply {
 /** A secret that would be redacted on a page, by its name, without its text. */
 export interface Secret {
   name: string;
-  kind: string;
   grade: "personal" | "secret";
   count: number;
   where: string[];
@@ -1076,16 +1039,14 @@ export interface ExportReply {
 }
 /** Preview of a file, as lines of a label (`id`) and a text (`label`). */
 export interface NewFilePreview {
-  kind: string;
   name: string;
   lines: Labelled[];
   places: Labelled[];
   at: string;
   problem: string;
 }
-/** A written file: its name, its path on the host, and how to continue from it. */
+/** A written file: its path on the host, and how to continue from it. */
 export interface NewFileReply {
-  name: string;
   path: string;
   sentence: string;
 }
@@ -1123,43 +1084,14 @@ export interface SecretName {
   count: number;
 }
 
-/** The outcomes of facts with their words and colours. */
+/** The outcomes of facts with their words and colours, the worst first. */
 export const OUTCOMES = [
-  { name: "verbatim", label: "kept", sentence: "It stays as it is.", colour: "green", sign: "●" },
   {
-    name: "quoted",
-    label: "in the summary",
-    sentence: "The summary has the same words or the same value.",
-    colour: "green",
-    sign: "“",
-  },
-  {
-    name: "paraphrased",
-    label: "in other words",
-    sentence: "The summary says the same in other words.",
-    colour: "green",
-    sign: "≈",
-  },
-  {
-    name: "pointer",
-    label: "pointer",
-    sentence: "A short line says where it was put.",
-    colour: "green",
-    sign: "→",
-  },
-  {
-    name: "partial",
-    label: "only in part",
-    sentence: "The summary has only a part of it.",
-    colour: "amber",
-    sign: "◐",
-  },
-  {
-    name: "changed",
-    label: "changed",
-    sentence: "The summary gives another value.",
+    name: "absent",
+    label: "absent",
+    sentence: "The summary does not mention this.",
     colour: "red",
-    sign: "≠",
+    sign: "■",
   },
   {
     name: "contradicted",
@@ -1169,25 +1101,11 @@ export const OUTCOMES = [
     sign: "✕",
   },
   {
-    name: "unclear",
-    label: "unclear",
-    sentence: "The summary mentions the subject; whether it says the same cannot be decided.",
-    colour: "amber",
-    sign: "?",
-  },
-  {
-    name: "absent",
-    label: "absent",
-    sentence: "The summary does not mention this.",
+    name: "changed",
+    label: "changed",
+    sentence: "The summary gives another value.",
     colour: "red",
-    sign: "■",
-  },
-  {
-    name: "superseded",
-    label: "replaced before",
-    sentence: "Another value had taken its place before; nothing is missing.",
-    colour: "grey",
-    sign: "⇄",
+    sign: "≠",
   },
   {
     name: "unknown",
@@ -1196,18 +1114,47 @@ export const OUTCOMES = [
     colour: "grey",
     sign: "◇",
   },
-] as const;
-/** Their names, the worst first. */
-export const WORST_FIRST = [
-  "absent",
-  "contradicted",
-  "changed",
-  "unknown",
-  "unclear",
-  "partial",
-  "pointer",
-  "paraphrased",
-  "quoted",
-  "verbatim",
-  "superseded",
+  {
+    name: "unclear",
+    label: "unclear",
+    sentence: "The summary mentions the subject; whether it says the same cannot be decided.",
+    colour: "amber",
+    sign: "?",
+  },
+  {
+    name: "partial",
+    label: "only in part",
+    sentence: "The summary has only a part of it.",
+    colour: "amber",
+    sign: "◐",
+  },
+  {
+    name: "pointer",
+    label: "pointer",
+    sentence: "A short line says where it was put.",
+    colour: "green",
+    sign: "→",
+  },
+  {
+    name: "paraphrased",
+    label: "in other words",
+    sentence: "The summary says the same in other words.",
+    colour: "green",
+    sign: "≈",
+  },
+  {
+    name: "quoted",
+    label: "in the summary",
+    sentence: "The summary has the same words or the same value.",
+    colour: "green",
+    sign: "“",
+  },
+  { name: "verbatim", label: "kept", sentence: "It stays as it is.", colour: "green", sign: "●" },
+  {
+    name: "superseded",
+    label: "replaced before",
+    sentence: "Another value had taken its place before; nothing is missing.",
+    colour: "grey",
+    sign: "⇄",
+  },
 ] as const;

@@ -178,7 +178,7 @@ export const makeActions = (
       (first, end) => actions.brush(first, end),
       rows => actions.facts.setFilter({ rows }),
     ),
-    search: (query, keys) => finding.search(query, keys),
+    search: query => finding.search(query),
     goTo: (ref, at) => finding.goTo(ref, at),
     async copyLink(row) {
       say(await finding.copyLink(row));

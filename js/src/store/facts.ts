@@ -1,7 +1,7 @@
 // Asking Python of facts: the list of all, and the story of one. An answer to an older question is dropped.
 
 import type { FactFilter, Tracing } from "../model/facts";
-import type { Plan, Scene } from "../model/plan";
+import { namePlan, type Plan, type Scene } from "../model/plan";
 import type { TabId } from "../model/tabs";
 import type { Host, Settings } from "../payloads/host";
 import type { FactName } from "../payloads/replies";
@@ -134,12 +134,9 @@ export const makeFactsController = (screen: FactsScreen, redraw: () => void): Fa
     if (viewState === undefined) return;
     const { planned, tab, tracing } = viewState;
     if (!viewState.settled || viewState.dragging || tab !== "facts") return;
-    const { policy, pins, rules, summary, cut } = planned;
-    const choices = [screen.host.get("at"), policy, viewState.settings, pins, rules, summary];
-    // The effect of a rule changes with every count.
-    const now = JSON.stringify([choices, cut.place, cut.by], (name, value) =>
-      name === "delta" ? null : value,
-    );
+    const { summary, cut } = planned;
+    const choices = [screen.host.get("at"), viewState.settings, namePlan(planned), summary];
+    const now = JSON.stringify([choices, cut.place, cut.by]);
     // A file that grows faster than its facts are found is asked about again once there is an answer.
     if (now === plan && (viewState.scene === scene || waiting)) return;
     [plan, scene, place] = [now, viewState.scene, viewState.place];

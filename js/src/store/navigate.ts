@@ -19,9 +19,6 @@ export const makeFinding = (store: Store, actions: Actions, say: (words: string)
   let shared = host.get("block") ?? "";
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** The label of each key, which may match the query. */
-  let keys: readonly string[] = [];
-
   const ask = async (query: string): Promise<void> => {
     const turn = ++question;
     const { viewState } = store;
@@ -31,7 +28,7 @@ export const makeFinding = (store: Store, actions: Actions, say: (words: string)
     if (query.trim() === "") return report("", null);
     report("Searching …", viewState.matches?.query === query ? viewState.matches : null);
     try {
-      const reply = await requests.ask("search", { query, keys });
+      const reply = await requests.ask("search", { query });
       if (turn === question) report("", reply);
     } catch (error) {
       if (turn === question) report((error as Error).message);
@@ -76,10 +73,7 @@ export const makeFinding = (store: Store, actions: Actions, say: (words: string)
   };
 
   return {
-    search(query: string, labels: readonly string[] = keys) {
-      keys = labels;
-      void ask(query);
-    },
+    search: (query: string) => void ask(query),
     goTo: (ref: string, at?: string) => void goTo(ref, at),
     reveal,
     /** After moving to another point in time: shows the pending target and repeats the search. */

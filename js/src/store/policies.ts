@@ -37,7 +37,7 @@ export const makePolicies = (store: Store): (() => void) => {
     const { viewState } = store;
     if (viewState === undefined) return;
     const { scene, pins, plan } = viewState;
-    const names = scene.policies.map(({ name }) => name);
+    const names = scene.policies;
     const now = JSON.stringify([
       scene.entryIds.at(-1),
       scene.entries,

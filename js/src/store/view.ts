@@ -167,8 +167,8 @@ export interface Actions {
   /** Shows the steps from `first` up to but not including `end`; all of them for 0 and Infinity. */
   brush(first: number, end: number): void;
   readonly selection: SelectionController;
-  /** Searches the whole session; "" forgets what was found. `keys` are what each key says of itself. */
-  search(query: string, keys?: readonly string[]): void;
+  /** Searches the whole session; "" forgets what was found. */
+  search(query: string): void;
   /** Opens a block wherever it is: moves to `at` first when the moment is another. */
   goTo(ref: string, at?: string): void;
   /** Selects a block and brings it into sight: into the lanes' range, and into a panel that is open. */

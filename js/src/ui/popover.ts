@@ -4,7 +4,6 @@ import { listen, setAttributes, setShown } from "./dom";
 /** `opened` draws what is inside and may take the focus. */
 export const makePopover = (button: HTMLElement, content: HTMLElement, opened: () => void) => {
   setShown(content, false);
-  content.classList.add("ci-popover");
   setAttributes(button, { "aria-expanded": "false" });
   const root = () => content.getRootNode() as Document;
   const isInside = (target: EventTarget | null) =>

@@ -135,9 +135,7 @@ const tellReply = (reply: BlockReplies["reply"]): HTMLElement[] =>
     ? []
     : [
         ...pair("text", sayLength(reply.before)),
-        ...reply.facts
-          .filter(([name]) => !SHOWN_ELSEWHERE.has(name))
-          .flatMap(([name, value]) => pair(name, value)),
+        ...reply.facts.flatMap(([name, value]) => pair(name, value)),
       ];
 
 const sayLength = (body: Body): string => {
@@ -145,9 +143,6 @@ const sayLength = (body: Body): string => {
   const whole = plural(body.total, "character");
   return hidden === 0 ? whole : `${whole}, of which the last ${exact(hidden)} are left out here`;
 };
-
-/** Facts from Python that the panel replaces by its own, for the current cut rather than the last planned one. */
-const SHOWN_ELSEWHERE = new Set(["kind", "tokens before", "tokens after", "fate", "decided by"]);
 
 /** The state of the panel: a moving cut redraws it only when this changes. */
 export const stateOf = (viewState: ViewState): string => {

@@ -5,7 +5,7 @@ import { countFacts, type FactFilter, isAnswered, isChosen, type Tracing } from 
 import { exact, plural } from "../../model/format";
 import { TRAITS } from "../../model/outcomes";
 import type { Outcome } from "../../payloads/replies";
-import { type FactRound, type FactRow, type FactsReply, WORST_FIRST } from "../../payloads/types";
+import { type FactRound, type FactRow, type FactsReply, OUTCOMES } from "../../payloads/types";
 import { makeComponentView, type PanelProps } from "../../store/component";
 import { PAGE } from "../../store/facts";
 import type { Actions, View } from "../../store/view";
@@ -163,7 +163,7 @@ const Filter = ({ tracing, actions, open }: FilterProps) => {
             name="Outcome"
             chosen={filter.outcome}
             choose={outcome => ask({ outcome })}
-            options={["" as const, ...WORST_FIRST].map(id => [
+            options={["" as const, ...OUTCOMES.map(({ name }) => name)].map(id => [
               id,
               id === "" ? "any" : `${TRAITS[id].sign} ${nameOutcome(id, list)}`,
               countFacts(list.kinds, filter.kind, id),

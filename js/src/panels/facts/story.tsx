@@ -62,7 +62,7 @@ export const Story = ({ story, isStale, isWaiting, actions, isPage, onFix, onJud
         <div class="ci-st-outcome">
           <p class="ci-st-cause" data-testid="cause">
             {story.outcome && <span aria-hidden="true">{isAgain ? "↺" : TRAITS[story.outcome].sign} </span>}
-            {story.label && <b>{story.label}.</b>} {story.wording.text}
+            {story.label && <b>{story.label}.</b>} {story.wording}
           </p>
           {(story.verdicts.length > 0 || story.verdict) && !isPage && (
             <Judge {...{ story, actions, onJudge }} />
@@ -73,7 +73,7 @@ export const Story = ({ story, isStale, isWaiting, actions, isPage, onFix, onJud
           <Side {...{ side: story.found, actions, isPage }} />
         </div>
         <p class="ci-quiet" data-testid="searched">
-          {[story.searched, ...story.because.map(({ text }) => text)].join(" ")}
+          {[story.searched, ...story.because].join(" ")}
         </p>
         {(story.fixes.length > 0 || story.fixesNote) && (
           <section class="ci-st-fixes" aria-label={story.fixesTitle}>

@@ -14,7 +14,7 @@ export const makePolicyPicker = (actions: Actions): View => {
     name,
     h("span", { "aria-hidden": "true" }, " ▾"),
   );
-  const list = h("div", { class: "ci-picked", "data-testid": "policy-list" });
+  const list = h("div", { class: "ci-popover ci-picked", "data-testid": "policy-list" });
   const node = h("span", { class: "ci-picks" }, button, list);
   let shown: ViewState | undefined;
 

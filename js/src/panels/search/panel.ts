@@ -8,6 +8,8 @@ import { claim, upOrDown } from "../../ui/keys";
 import { makePopover } from "../../ui/popover";
 
 const PAUSE = 220;
+/** Rows of the list, and of each group at least, if it has them. */
+const [ROWS, FAIR] = [12, 3];
 
 /** A key by what it says of itself, and how to press it. */
 export interface SearchedKeys {
@@ -42,11 +44,12 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
   });
   const note = h("p", { class: "ci-quiet", "data-testid": "found-note" });
   const hits = h("div", { class: "ci-hits", id: list, role: "listbox", "aria-label": "Found" });
-  const box = h("div", { class: "ci-found", "data-testid": "found" }, hits, note);
+  const box = h("div", { class: "ci-popover ci-found", "data-testid": "found" }, hits, note);
   const node = h("span", { class: "ci-find" }, input, h("kbd", { "aria-hidden": "true" }, "/"), box);
   let reply: SearchReply | null = null;
   let shown: ViewState | undefined;
   let rows: Row[] = [];
+  let blockRows = 0;
   let active = -1;
   let hit = -1;
   let back: HTMLElement | null = null;
@@ -54,10 +57,7 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
 
   const ask = (query: string) => {
     clearTimeout(timer);
-    actions.search(
-      query,
-      keys.words.map(({ shown, help }) => `${shown} ${help}`),
-    );
+    actions.search(query);
   };
   const popover = makePopover(input, box, () => undefined);
   const show = () => {
@@ -98,16 +98,18 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
     rows = [];
     if (reply === null || shown === undefined) return hits.replaceChildren();
     const viewState = shown;
-    const [facts = 0, blocks = 0, turns = 0, pressed = 0] = reply.rows;
+    const pressed = findKeys(keys, reply.query);
+    const [facts = 0, blocks = 0, turns = 0, rest] = shareRows(reply.facts, reply.hits, reply.turns, pressed);
+    blockRows = blocks;
     const draw = (hit: SearchHit, go: () => void): Row => ({ node: drawHit(hit, viewState), go });
     const groups: Record<string, Row[]> = {
       facts: reply.facts.slice(0, facts).map(fact => drawFact(fact, actions)),
       blocks: reply.hits.slice(0, blocks).map((hit, at) => draw(hit, () => goTo(at))),
       turns: reply.turns.slice(0, turns).map(hit => draw(hit, () => actions.goTo(hit.ref, hit.at))),
-      keys: reply.keys.slice(0, pressed).flatMap(at => {
-        const key = keys.words[at];
-        return key ? [{ node: drawRow(key.help, [], key.shown), go: () => keys.press(at) }] : [];
-      }),
+      keys: pressed.slice(0, rest).map(([at, { help, shown }]) => ({
+        node: drawRow(help, [], shown),
+        go: () => keys.press(at),
+      })),
     };
     hits.replaceChildren(
       ...Object.entries(groups).flatMap(([title, group]) => {
@@ -167,22 +169,44 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
       if (reply?.query !== viewState.matches?.query) [active, hit] = [-1, -1];
       reply = viewState.matches;
       render();
-      setText(note, explain(viewState, rows.length));
+      setText(note, explain(viewState, rows.length, blockRows));
       setShown(note, note.textContent !== "");
     },
     dispose: () => clearTimeout(timer),
   };
 };
 
-const explain = ({ finding, matches: reply, needsKernel }: ViewState, shown: number): string => {
+const explain = (
+  { finding, matches: reply, needsKernel }: ViewState,
+  shown: number,
+  blocks: number,
+): string => {
   if (finding !== "") return finding;
   if (reply === null) return "";
   const isPage = needsKernel !== "";
   const where = isPage ? "in the blocks and facts of this context" : "anywhere in this session";
   if (shown === 0) return `“${reply.query}” does not occur ${where}.`;
-  const more = reply.total - (reply.rows[1] ?? 0);
+  const more = reply.total - blocks;
   const rest = more > 0 ? `${plural(reply.total, "block")} in all; n and N go through them. ` : "";
   return isPage ? `${rest}Searched: this context, not the whole session.` : rest.trim();
+};
+
+/** The keys that say the words of themselves, with their positions. */
+const findKeys = ({ words }: SearchedKeys, query: string) => {
+  const needle = query.trim().toLowerCase();
+  return [...words.entries()].filter(
+    ([, { shown, help }]) => needle !== "" && `${shown} ${help}`.toLowerCase().includes(needle),
+  );
+};
+
+/** The rows of each group: blocks take what the others leave, then facts. */
+const shareRows = (...groups: readonly (readonly unknown[])[]): number[] => {
+  const rows = groups.map(({ length }) => Math.min(length, FAIR));
+  for (const at of [1, 0, 2, 3]) {
+    const room = ROWS - rows.reduce((sum, count) => sum + count);
+    rows[at] = Math.min(groups[at]?.length ?? 0, (rows[at] ?? 0) + room);
+  }
+  return rows;
 };
 
 /** One line: the kind, the text, and the outcome at the right. */

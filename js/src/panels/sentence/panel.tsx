@@ -6,7 +6,7 @@ import type { Range } from "../../model/axis";
 import { refOf } from "../../model/block-refs";
 import { nearestLegal, nearestStart } from "../../model/cuts";
 import { exact, plural, short } from "../../model/format";
-import { type Plan, totalAfter } from "../../model/plan";
+import { namePlan, type Plan, totalAfter } from "../../model/plan";
 import { isZoomed, rowsIn, sayTurns, sectionsIn } from "../../model/range";
 import type { LossesReply, SentencePart } from "../../payloads/types";
 import type { PanelProps } from "../../store/component";
@@ -31,12 +31,9 @@ export const makeSentence = (actions: Actions): View => {
   /** Requested once for each settled plan; the first drawing does not wait for it. */
   const askLosses = ({ plan, place, look, settled, dragging, opening, scene }: ViewState) => {
     if (!settled || dragging || opening) return;
-    const { policy, rules, pins, cut, summary, sentence } = plan;
-    const rest = JSON.stringify(rules, (name, value) => (name === "delta" ? null : value));
-    const now = JSON.stringify([
-      ...[scene.entryIds.at(-1), scene.judged, look, policy, rest, pins],
-      ...[cut.place, cut.id, summary],
-    ]);
+    const { cut, summary, sentence } = plan;
+    const where = [scene.entryIds.at(-1), scene.judged, look, cut.place, cut.id];
+    const now = JSON.stringify([where, namePlan(plan), summary]);
     if (now === lossesKey) return;
     lossesKey = now;
     const turn = ++question;

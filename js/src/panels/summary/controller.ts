@@ -1,6 +1,6 @@
 // Asks Python to write the plan's summary: the preview of the request, then the writing, polled until it ends.
 
-import type { Plan } from "../../model/plan";
+import { namePlan } from "../../model/plan";
 import type { Writer, WritingReply } from "../../payloads/replies";
 import type { Requests } from "../../payloads/requests";
 import type { SendingReply } from "../../payloads/types";
@@ -165,7 +165,7 @@ export const makeSummaryForm = (
       if (needsKernel !== "") return;
       if (viewState.scene !== scene || shown !== planned) {
         epoch += viewState.scene === scene ? 0 : 1;
-        plan = `${epoch} ${namePlan(shown)}`;
+        plan = `${epoch} ${shown.cut.id} ${namePlan(shown)}`;
         [scene, planned] = [viewState.scene, shown];
       }
       still = settled && !dragging && place === shown.cut.place;
@@ -187,9 +187,5 @@ export const makeSummaryForm = (
     },
   };
 };
-
-/** A key that distinguishes plans to be summarised differently. The effect of a rule changes with every count. */
-const namePlan = ({ policy, cut, pins, rules }: Plan): string =>
-  JSON.stringify([policy, cut.id, pins, rules], (name, value) => (name === "delta" ? null : value));
 
 export type SummaryForm = ReturnType<typeof makeSummaryForm>;

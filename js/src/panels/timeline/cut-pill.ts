@@ -205,7 +205,7 @@ export const makeCutPill = (actions: Actions, strip: HTMLElement): View => {
 
 /** The position of the handle: at the cut, or its start position without a cut. */
 export const placeOf = ({ plan, place }: ViewState): number => {
-  const { rest = -1 } = plan.cut as { rest?: number };
+  const { rest = -1 } = plan.cut;
   return isUncut(plan, place) && rest >= 0 ? rest : place;
 };
 
