@@ -77,6 +77,17 @@ class Occurrences:
         rows: Ints = self.rows[self.first[number] : self.first[number + 1]]
         return rows
 
+    def find_form(self, form: str) -> list[int]:
+        """The numbers of the facts with a form, however its words are spaced."""
+        return self._by_words.get(" ".join(form.split()), [])
+
+    @cached_property
+    def _by_words(self) -> dict[str, list[int]]:
+        by_words: dict[str, list[int]] = {}
+        for number, fact in enumerate(self.facts):
+            by_words.setdefault(" ".join(fact.form.split()), []).append(number)
+        return by_words
+
     def make_said(self, says: Callable[[str], bool]) -> SaidBefore:
         """Return what was said as a fact anywhere, or in a context (`Remaining.says`)."""
         forms = self._forms
