@@ -190,8 +190,8 @@ class _Place:
     @cached_property
     def is_bounded(self) -> bool:
         """Whether both sides have the same bounds, and nothing else that negates."""
-        negates = read_negations(self.own) or read_negations(self.other)
-        return not negates and agrees(self.own, self.other, self.pairs)
+        same = agrees(self.own, self.other, self.pairs)
+        return same and not (read_negations(self.own) or read_negations(self.other))
 
     def compare(self) -> FactComparison:
         """Compare as a near copy if it is one, else in other words."""
@@ -338,7 +338,7 @@ class _Place:
             return self._make("unclear", "subject") if self.weight >= 2 or refused else ABSENT
         there = self.there.sorts
         against, sure = find_opposed(self.pairs, self.here, self.there, own)
-        if self.is_bounded:  # "not longer than 5" negates what "at most 5" does not
+        if against and self.is_bounded:  # "not longer than 5" negates what "at most 5" does not
             against, sure = [], False
         sure = sure and not self._is_negated_aside()
         if self.asks and (result := self._compare_force(binding, against if sure else [])):
