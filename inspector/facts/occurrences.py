@@ -169,10 +169,10 @@ class Occurrences:
             numbers = [(form, number) for form, number in commits.items() if flags[number]]
             longest = find_longest([form for form, _ in numbers])
             out |= {numbers[short][1]: numbers[whole][1] for short, whole in longest.items()}
-        for ends, numbers, short in self._shortened:
-            some = [at for at, number in enumerate(numbers) if flags[number]]
+        for ends, places, short in self._shortened:
+            some = [at for at, number in enumerate(places) if flags[number]]
             longest = find_longest([ends[at] for at in some], [short[at] for at in some])
-            out |= {numbers[some[at]]: numbers[some[whole]] for at, whole in longest.items()}
+            out |= {places[some[at]]: places[some[whole]] for at, whole in longest.items()}
         return out
 
     @cached_property
