@@ -116,7 +116,7 @@ def _compare_sentences(
     """Compare a statement with a text that has enough of its words."""
     if kind not in _ASKING:
         return compare_statement(form, text, is_said, asks=False, exact=kind == "error")
-    whole = compare_statement(form, text, is_said)
+    first = whole = compare_statement(form, text, is_said)
     parts = split_sentences(form) if whole.outcome not in IN_FULL else []
     if len(parts) > 1:
         whole = combine([compare_statement(part, text, is_said) for part in parts])
@@ -125,7 +125,7 @@ def _compare_sentences(
     if whole.outcome in ("partial", "unclear", "absent"):  # "Keep it for 90 days, accounting needs that."
         for clause in form.split(", "):
             if any(term.sort == "value" for term in read_terms(clause)):
-                value = compare_statement(clause, text, is_said)
+                value = first if clause == form else compare_statement(clause, text, is_said)
                 if value.outcome == "changed" and value.reason == "value":
                     return value
     return whole if whole.outcome != "absent" else compare_share(form, text)

@@ -38,8 +38,7 @@ def find_edits(own_terms: Sequence[Term], other_terms: Sequence[Term]) -> tuple[
     """
     own = [term.form for term in own_terms if term.sort != "mark"]
     other = [term.form for term in other_terms if term.sort != "mark"]
-    known = set(other)
-    if len(own) < 2 or sum(form in known for form in own) / len(own) < NEAR:
+    if len(own) < 2 or _count_in_order(own, other) / len(own) < NEAR:
         return None
     matcher = SequenceMatcher(None, own, other, autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
@@ -57,6 +56,23 @@ def find_edits(own_terms: Sequence[Term], other_terms: Sequence[Term]) -> tuple[
         edits.append(Edit(a, len(own), b, end))
     high = _clause_around(other_terms, max(0, end - 1))[1]
     return ([*edits, Edit(len(own), len(own), end, high)] if high > end else edits), matched
+
+
+def _count_in_order(own: Sequence[str], other: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence: no list of matching blocks has more terms.
+
+    >>> _count_in_order("a b c d".split(), "b x a c".split())
+    2
+    """
+    places = dict.fromkeys(other, 0)
+    for at, form in enumerate(own):
+        if form in places:
+            places[form] |= 1 << at
+    unmatched = every = (1 << len(own)) - 1  # one bit for each term, as in Hyyrö's algorithm
+    for form in other:
+        matching = unmatched & places[form]
+        unmatched = (unmatched + matching | unmatched - matching) & every
+    return len(own) - unmatched.bit_count()
 
 
 def _clause_around(terms: Sequence[Term], index: int) -> tuple[int, int]:

@@ -256,9 +256,11 @@ def _set_behind(
 
 def agrees(own: tuple[Term, ...], other: tuple[Term, ...], pairs: Pairs) -> bool:
     """Whether a text has the same bound for each number of a statement, and there is one."""
-    here, there = read_bounds(own), read_bounds(other)
-    met = dict(pairs)
-    return bool(here) and all(
+    here = read_bounds(own)
+    if not here:
+        return False
+    there, met = read_bounds(other), dict(pairs)
+    return all(
         at in met and met[at] in there and there[met[at]].bound == bounded.bound
         for at, bounded in here.items()
     )

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from ..session.blocks import BlockRef
 from .indexed_text import SENTENCE, WORDS, find_run, is_same, is_subject
+from .mentions import WORD
 from .occurrences import refer
 from .remaining import Remaining
 from .terms import Term, list_figures, read_terms
@@ -145,10 +146,12 @@ def _read_figure(word: str) -> str:
 def _find_holders(remaining: Remaining, term: Term) -> list[int]:
     """Return the blocks, and as negative numbers the other texts, that may hold a term."""
     if remaining not in _HOLDERS:
-        by_stem, by_figure = Holders(), Holders()
-        others = remaining.other_index.words.items()
-        replacing = ((word, [-1 - number for number in numbers]) for word, numbers in others)
-        for word, rows in chain(remaining.index.words.items(), replacing):
+        by_word, by_stem, by_figure = Holders(), Holders(), Holders()
+        others = ((-1 - number, other.text) for number, other in enumerate(remaining.others))
+        for row, text in chain(remaining.unchanged.items(), others):
+            for word in set(WORD.findall(text)):
+                by_word.setdefault(word, []).append(row)
+        for word, rows in by_word.items():
             for form in map(stem, WORDS.findall(word.casefold())):
                 by_stem.setdefault(form, []).extend(rows)
                 if figure := _read_figure(form):

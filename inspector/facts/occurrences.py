@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
+from operator import and_
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
@@ -77,6 +79,17 @@ class Occurrences:
         rows: Ints = self.rows[self.first[number] : self.first[number + 1]]
         return rows
 
+    def find_form(self, form: str) -> list[int]:
+        """The numbers of the facts with a form, however its words are spaced."""
+        return self._by_words.get(" ".join(form.split()), [])
+
+    @cached_property
+    def _by_words(self) -> dict[str, list[int]]:
+        by_words: dict[str, list[int]] = {}
+        for number, fact in enumerate(self.facts):
+            by_words.setdefault(" ".join(fact.form.split()), []).append(number)
+        return by_words
+
     def make_said(self, says: Callable[[str], bool]) -> SaidBefore:
         """Return what was said as a fact anywhere, or in a context (`Remaining.says`)."""
         forms = self._forms
@@ -114,9 +127,14 @@ class Occurrences:
 
     def any(self, mask: Bools) -> Bools:
         """bool per fact: one of its rows is in the mask (bool over rows, the last False)."""
-        held = np.append(mask[self.rows], False)
-        hit: Bools = np.logical_or.reduceat(held, self.first[:-1]) & (self.first[1:] > self.first[:-1])
+        hit = np.zeros(len(self.facts), bool)
+        hit[self._owners[mask[self.rows]]] = True
         return hit
+
+    @cached_property
+    def _owners(self) -> Ints:
+        """The fact of each row."""
+        return np.repeat(np.arange(len(self.facts), dtype=np.int32), np.diff(self.first))
 
     @cached_property
     def _by_end(self) -> dict[str, tuple[list[str], list[Fact]]]:
@@ -151,15 +169,23 @@ class Occurrences:
             numbers = [(form, number) for form, number in commits.items() if flags[number]]
             longest = find_longest([form for form, _ in numbers])
             out |= {numbers[short][1]: numbers[whole][1] for short, whole in longest.items()}
-        for ends, facts in self._by_end.values():
-            if len(facts) == 1:
-                continue
-            some = [at for at, fact in enumerate(facts) if flags[fact.number]]
-            if len(some) > 1:
-                short = [_may_be_short(facts[at]) for at in some]
-                longest = find_longest([ends[at] for at in some], short) if any(short) else {}
-                out |= {facts[some[at]].number: facts[some[whole]].number for at, whole in longest.items()}
+        for ends, places, short in self._shortened:
+            some = [at for at, number in enumerate(places) if flags[number]]
+            longest = find_longest([ends[at] for at in some], [short[at] for at in some])
+            out |= {places[some[at]]: places[some[whole]] for at, whole in longest.items()}
         return out
+
+    @cached_property
+    def _shortened(self) -> list[tuple[list[str], list[int], list[bool]]]:
+        """The files of each name of which one may be another's shorter name: the ends of their paths, their
+        numbers, and whether each may be short."""
+        groups = []
+        for ends, facts in self._by_end.values():
+            begins = [two.startswith(end) for end, two in pairwise(ends)]
+            short = [_may_be_short(fact) for fact in facts] if any(begins) else []
+            if any(map(and_, begins, short)):
+                groups.append((ends, [fact.number for fact in facts], short))
+        return groups
 
     @cached_property
     def _commits(self) -> list[dict[str, int]]:

@@ -123,7 +123,7 @@ class Remaining:
 
     def is_named_in_prose(self, pattern: FactPattern) -> bool:
         """Whether something that people or the model wrote names all of a fact."""
-        hit = self.prose.find(pattern, self.rows)
+        hit = self.prose.find(pattern)
         return hit is not None and hit[1].full
 
     def says(self, words: str) -> bool:
@@ -162,7 +162,7 @@ class Remaining:
         return others, self._find_unmarked(pattern)
 
     def _find_unmarked(self, pattern: FactPattern) -> tuple[BlockRef, ...]:
-        hit = self.index.find(pattern, self.rows)
+        hit = self.index.find(pattern)
         return refer(self.session, hit[0]) if hit is not None and hit[1].full else ()
 
     def mentions(self, pattern: FactPattern) -> Iterator[tuple[RemainingText, Mention]]:
@@ -304,8 +304,8 @@ class TextIndex:
             for tail in pattern.tails:
                 yield Mention(tail, False), list(self._with(tail, among))
 
-    def find(self, pattern: FactPattern, among: Bools) -> tuple[list[int], Mention] | None:
-        """Find a fact, or a file's tail, in the texts that are marked in `among`."""
+    def find(self, pattern: FactPattern, among: Bools | None = None) -> tuple[list[int], Mention] | None:
+        """Find a fact, or a file's tail, in the texts that are marked in `among`; in all by default."""
         found = self.find_mentions(pattern, among)
         return next(((numbers, mention) for mention, numbers in found if numbers), None)
 
@@ -324,9 +324,12 @@ class TextIndex:
         if wording.isascii() and wording.isidentifier():
             # Most wordings are one word: the index lists the texts that contain it.
             return (n for n in self.words.get(wording, ()) if among is None or among[n])
-        holders = min(
-            (self.words.get(word, ()) for word in WORD.findall(wording)), key=len, default=self.texts
-        )
+        holders: Collection[int] = self.texts
+        for match in WORD.finditer(wording):
+            holding = self.words.get(match[0], ())
+            holders = min(holders, holding, key=len)
+            if not holders:
+                break
         return (n for n in holders if (among is None or among[n]) and self.texts[n].has_words(wording))
 
     def may_name(self, pattern: FactPattern) -> set[int]:

@@ -270,6 +270,8 @@ def find_replacements(facts: Facts, is_counted: Bools | None = None) -> dict[int
     >>> find_replacements(open_demo().facts)
     {}
     """
+    if not len(facts.entry):
+        return {}
     session, start = facts.session, facts.session.tree.start
     is_counted = np.ones(int(start[-1]) + 1, bool) if is_counted is None else is_counted
     old: list[tuple[Statement, Statement]] = []

@@ -169,7 +169,7 @@ class _Place:
         self.pairs = pair_terms(self.own, self.other)
         self.met = dict(self.pairs)
         self.near = {there for _, there in self.pairs if is_subject(self.other[there])}
-        self.here, self.there = statement.force, read_force(self.other, self.near)
+        self.here = statement.force
         self.aside, weights = statement.asides, statement.weights
         self.required = [at for at in weights if at in self.met or at not in self.aside] or list(weights)
         self.missing = [at for at in self.required if at not in self.met]
@@ -182,13 +182,22 @@ class _Place:
             {self.own[at].form: weights[at] if at in self.met else 1 for at in weights}.values()
         )
 
+    @cached_property
+    def there(self) -> Force:
+        """How the clauses of the place bind that have a term of the statement."""
+        return read_force(self.other, self.near)
+
+    @cached_property
+    def is_bounded(self) -> bool:
+        """Whether both sides have the same bounds, and nothing else that negates."""
+        same = agrees(self.own, self.other, self.pairs)
+        return same and not (read_negations(self.own) or read_negations(self.other))
+
     def compare(self) -> FactComparison:
         """Compare as a near copy if it is one, else in other words."""
-        negates = read_negations(self.own) or read_negations(self.other)
-        self.is_bounded = not negates and agrees(self.own, self.other, self.pairs)
-        differs = self.is_bounded and has_negation(self.own) != has_negation(self.other)
-        edits = None if differs else self._align()
-        copied = None if edits is None else self._read_edits(edits)
+        edits = self._align()
+        differs = edits is not None and has_negation(self.own) != has_negation(self.other)
+        copied = None if edits is None or (differs and self.is_bounded) else self._read_edits(edits)
         result = copied or self._compare_words()
         if result.outcome in ("quoted", "paraphrased"):
             result = self._check(result, copied is not None)
@@ -306,7 +315,7 @@ class _Place:
     # In other words
 
     def _compare_words(self) -> FactComparison:
-        here, there, own, other = self.here.sorts, self.there.sorts, self.own, self.other
+        here, own, other = self.here.sorts, self.own, self.other
         is_question = self.is_question
         bound = here & {"strict", "negation"}
         negations = {at for at, term in enumerate(own) if term.sort == "negation"}
@@ -323,11 +332,13 @@ class _Place:
                 return result
         is_short = self.weight < ENOUGH and not (self.share == 1 and self._is_alone())
         if is_short or self.topic < 0.4 or self.share < TOPIC or not self.near or is_question:
+            if self.share < 1 or not self.near:
+                return ABSENT
             refused = any(at in self.here.refused and to in self.there.refused for at, to in self.pairs)
-            is_close = self.share == 1 and (self.weight >= 2 or refused) and self.near
-            return self._make("unclear", "subject") if is_close else ABSENT
+            return self._make("unclear", "subject") if self.weight >= 2 or refused else ABSENT
+        there = self.there.sorts
         against, sure = find_opposed(self.pairs, self.here, self.there, own)
-        if self.is_bounded:  # "not longer than 5" negates what "at most 5" does not
+        if against and self.is_bounded:  # "not longer than 5" negates what "at most 5" does not
             against, sure = [], False
         sure = sure and not self._is_negated_aside()
         if self.asks and (result := self._compare_force(binding, against if sure else [])):

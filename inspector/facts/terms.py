@@ -76,30 +76,32 @@ _OPERATORS: dict[str, tuple[str, Sort]] = {
 }
 """The words that an operator before an amount stands for."""
 _DOMAINS = "com|org|net|io|dev|ai|app"
+_NOT_PLAIN = r"(?![a-z]+[\s,])"
+"""What most words are not: the alternatives behind it match no letters alone."""
 _TERM = re.compile(
-    rf"""(?P<url>(?i:https?)://[^\s<>"'`)\]]+|(?<![\w/@.-])(?:[\w-]{{1,64}}\.){{1,8}}(?:{_DOMAINS})/[^\s<>"'`)\]]+)
+    rf"""{_NOT_PLAIN}(?:(?P<url>(?i:https?)://[^\s<>"'`)\]]+|(?<![\w/@.-])(?:[\w-]{{1,64}}\.){{1,8}}(?:{_DOMAINS})/[^\s<>"'`)\]]+)
     |(?P<mail>[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}}){{1,8}})
     |(?P<path>(?:file://)?[~.\w-]{{0,100}}(?:[/\\][\w@.+-]{{1,255}})+[/\\]?|[\w.-]{{0,100}}\w\.(?:{ENDINGS_OF_FILES})(?![\w-]|\.\w))
       (?::(?P<line>\d+(?::\d+)?))?
-    |(?P<money>(?:[$€£]\s?|\b(?:USD|EUR|GBP)\s)\d+(?:,\d{{3}})*(?:\.\d+)?(?:\s?[kKmM]\b)?)
+    |(?P<money>(?:[$€£]\s?|\b(?:USD|EUR|GBP)\s)\d+(?:,\d{{3}})*(?:\.\d+)?(?:\s?[kKmM]\b)?))
     |(?P<date>\d{{4}}-\d\d-\d\d(?!\w)|\b{_ORDINAL}\s(?i:{_MONTH})\b(?:\s\d{{4}})?
       |\b(?i:{_MONTH})\.?\s{_ORDINAL}\b(?:,?\s\d{{4}})?)
     |(?P<day>\b(?i:(?:{DAYS})s?)\b|(?<!^)\b(?:{_CAPITAL_MONTH})\b|(?:(?<=until\s)|(?<=since\s)|(?<=till\s)
       |(?<=\bby\s)|(?<=\bin\s))(?i:{_MONTH})\b)
-    |(?P<time>\b\d{{1,2}}(?::\d\d(?!:|\d))?\s?(?i:[ap]\.?m)\b\.?|\b\d{{1,2}}:\d\d\b(?!:))
+    |{_NOT_PLAIN}(?:(?P<time>\b\d{{1,2}}(?::\d\d(?!:|\d))?\s?(?i:[ap]\.?m)\b\.?|\b\d{{1,2}}:\d\d\b(?!:))
     |(?P<id>\#\d+|\b[A-Za-z]{{2,10}}-\d{{1,6}}\b(?![.-]\w)
       |\b(?=[0-9a-f-]{{0,60}}\d)(?=[0-9a-f-]{{0,60}}[a-f])[0-9a-f]{{7,40}}(?:-[0-9a-f]{{4}}){{0,3}}(?:-[0-9a-f]{{12}})?\b)
     |(?P<number>(?<![\w.])v?\d++(?:,\d{{3}})*(?:\.\d++)*(?:{_BETWEEN}(?P<unit>(?i:{_UNIT}))(?!\w)|(?!\d*[A-Za-z]{{4}})))
     |(?P<option>(?:(?<=\bdo\s)|(?<=\boption\s)|(?<=\bplan\s)|(?<=\bchoose\s)|(?<=\bpick\s)|(?<=\bapproach\s))
-      [A-H]\b|\b[A-H](?=\))|(?<=[a-z]\s)[A-HJ-Z]\b(?![-'’.&]\w))
+      [A-H]\b|\b[A-H](?=\))|(?<=[a-z]\s)[A-HJ-Z]\b(?![-'’.&]\w)))
     |(?P<spelled>\b(?i:{_SPELLED})\b(?:[*_`]{{0,2}}[\s-](?P<spelled_unit>(?i:{_LONG_UNIT}))\b)?)
-    |(?P<flag>(?<!\S)--?[A-Za-z][\w-]*)
+    |{_NOT_PLAIN}(?:(?P<flag>(?<!\S)--?[A-Za-z][\w-]*)
     |(?P<name>(?!@[\w.-]{{1,100}}\.(?:{ENDINGS_OF_FILES})(?![\w-]|\.\w))@?[A-Za-z_]\w*(?:(?:\.|::|-)\w+)+|[A-Za-z_]*[a-z0-9_][A-Z]\w*|[A-Za-z]\w*[_\d]\w*|(?<!\d)\d++[A-Za-z]{{4}}\w*
       |[A-Z]{{2,}}[a-z]\w*)(?:\(\))?
-    |(?P<caps>\b(?!(?i:{_EMPHASISED})\b)
+    |(?P<caps>\b(?=[A-Z]{{2}})(?!(?i:{_EMPHASISED})\b)
       [A-Z]{{2,6}}\b(?!\s+[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{3}})
       (?<![A-Z]{{2}}\s[A-Z]{{4}}))
-    |(?P<least>(?:>=|≥){_AMOUNT})|(?P<most>(?:<=|≤){_AMOUNT})|(?P<more>(?<=\w\s)>{_AMOUNT})
+    |(?P<least>(?:>=|≥){_AMOUNT})|(?P<most>(?:<=|≤){_AMOUNT})|(?P<more>(?<=\w\s)>{_AMOUNT}))
     |(?i:\b(?:{_FORCE}|{_NOT})\b)
     |(?P<letter>[{_LETTERS}])
     |(?P<word>[^\W\d_{_LETTERS}]+(?:['’][a-z]+)?)

@@ -364,13 +364,16 @@ class Trace(Framed):
     def __len__(self) -> int:
         return len(self.number)
 
-    @cached_property
-    def _index(self) -> dict[str | tuple[str, str], TracedFact]:
-        index: dict[str | tuple[str, str], TracedFact] = {}
-        for traced in self.traced:
-            index[traced.fact.kind, traced.fact.form] = traced
-            index.setdefault(traced.fact.form, traced)
-        return index
+    def _find_listed(self, form: str, kind: str | None = None) -> TracedFact | None:
+        """Find a fact by its form; without a kind also by its words, which single spaces part: macOS writes
+        a narrow one into names of files."""
+        facts, numbers = self._look.occurrences.facts, self._look.occurrences.find_form(form)
+        rows = ((number, int(np.searchsorted(self.number, number))) for number in numbers)
+        alike = [(at, facts[number]) for number, at in rows if number in self.number[at : at + 1]]
+        same = [at for at, fact in alike if fact.form == form and kind in (None, fact.kind)]
+        if kind is None and form == " ".join(form.split()):
+            same += [at for at, _ in alike]
+        return self._at(same[0]) if same else None
 
     def _find(self, form: object) -> TracedFact | None:
         traced = self._look_up(form)
@@ -380,10 +383,12 @@ class Trace(Framed):
 
     def _look_up(self, form: object) -> TracedFact | None:
         if not isinstance(form, str):
-            indexed = self._index.get(form) if isinstance(form, tuple) else None
-            return indexed or (self._find_unlisted(form) if isinstance(form, tuple) else None)
+            if not isinstance(form, tuple):
+                return None
+            is_named = [*map(type, form)] == [str, str]
+            return (self._find_listed(form[1], form[0]) if is_named else None) or self._find_unlisted(form)
         for spelled in spell_fact(form, self.scene.session.cwd):
-            match = self._index.get(spelled) or self._folded.get(spelled)
+            match = self._find_listed(spelled)
             if match and not is_word(match.fact, form):
                 return match
         return self._find_unlisted(form)
@@ -391,11 +396,6 @@ class Trace(Framed):
     def _find_unlisted(self, form: str | tuple[str, str]) -> TracedFact | None:
         found = self._look.look_up(form)
         return None if found is None else TracedFact(*found)
-
-    @cached_property
-    def _folded(self) -> dict[str, TracedFact]:
-        """The facts by their forms with single spaces: macOS writes a narrow one into names of files."""
-        return {" ".join(traced_fact.fact.form.split()): traced_fact for traced_fact in reversed(self.traced)}
 
     def __getitem__(self, form: str | tuple[str, str]) -> TracedFact:
         """Return the traced fact of a text.
