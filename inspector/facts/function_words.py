@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from .force import Force, find_clauses, find_crossed, has_negation, is_negation
+from .force import Force, find_clauses, has_negation, is_negation
 from .indexed_text import is_same, is_subject
 from .terms import Term
-from .vocabulary import LIMITS, LOWER_LIMITS, SMALL, split_words, stem
+from .vocabulary import LIMITS, LOWER_LIMITS, SMALL, stem
 from .word_order import JOINS, Difference, Pairs
 
 _OPPOSED = sorted(
@@ -36,14 +36,12 @@ _SENSES = frozenset((("by", "to"), ("by", "on"), ("by", "at"), ("from", "until")
 """Words before a value that give it another sense: "raise by 5", "raise to 5"."""
 
 
-def find_unlike(pairs: Pairs, here: Force, there: Force, asks: bool) -> Difference | None:
+def find_unlike(pairs: Pairs, here: Force, there: Force) -> Difference | None:
     """Find a word that decides what the statement `here` says, and another for it in the text `there`."""
     own, other = here.terms, there.terms
     return (
         find_opposite(own, other)
-        or (find_other_predicate(own, other, pairs) if asks else None)
         or find_loose_join(pairs, here, there)
-        or find_crossed(pairs, here, there)
         or _find_other_sense(own, other, pairs)
     )
 
@@ -125,44 +123,6 @@ def _next_state(
             owners = things[terms[place].form]
             return None if any(abs(at - place) < abs(thing - place) for at in owners) else place
         place += step
-    return None
-
-
-_DONE = frozenset(
-    map(
-        stem,
-        split_words("""add create introduce build implement complete finish use employ apply keep retain
-        preserve put set store configure enable agree confirm decide choose pick select"""),
-    )
-)
-"""Stems that tell that a request was done or stands."""
-
-
-def find_other_predicate(own: Sequence[Term], other: Sequence[Term], pairs: Pairs) -> Difference | None:
-    """Find what a text says was done with the object of a request, without the request's verb: "keep the
-    endpoint", "the endpoint was deleted".
-
-    >>> from .terms import read_terms
-    >>> own, other = read_terms("keep the endpoint"), read_terms("the endpoint was deleted")
-    >>> find_other_predicate(own, other, [(2, 1)])
-    (0, 3)
-    """
-    verb = next((at for at, term in enumerate(own) if is_subject(term)), -1)
-    met, paired = dict(pairs), {to for _, to in pairs}
-    clauses = find_clauses(other)
-    for clause, following in zip(clauses, [*clauses[1:], []], strict=True):
-        if paired.isdisjoint(clause) or met.get(verb) in clause:
-            continue
-        for at in [*clause, *(following if len(following) == 1 else [])]:  # "the endpoint: deleted"
-            term = other[at]
-            is_past = term.sort == "word" and term.end - term.start > len(term.form) + 1
-            if (
-                is_past
-                and at not in paired
-                and term.form not in _DONE
-                and not any(is_same(term, item) for item in own)
-            ):
-                return verb, at
     return None
 
 
@@ -266,30 +226,6 @@ def agrees(own: tuple[Term, ...], other: tuple[Term, ...], pairs: Pairs) -> bool
     )
 
 
-def find_comparisons(terms: Sequence[Term]) -> dict[int, tuple[str, bool]]:
-    """Return what compares in a sentence, by place: its form, and whether it is refused.
-
-    Words that all mean "more" have one form.
-
-    >>> from .terms import read_terms
-    >>> find_comparisons(read_terms("shorter than 5 s, never above 9"))
-    {0: ('short than', False), 5: ('over', True)}
-    """
-    result = {}
-    for clause in find_clauses(terms):
-        refused = False
-        for place, at in enumerate(clause):
-            ahead = [terms[other] for other in clause[place + 1 : place + _FAR]]
-            refused = refused or (place > 0 and is_negation(terms[clause[place - 1]]))
-            if terms[at].form == "than" and place and terms[at - 1].sort == "word":
-                result[at - 1] = f"{terms[at - 1].form} than", refused
-            elif terms[at].sort == "over" and (
-                terms[at].form.endswith("than") or any(other.form[:2] == "n:" for other in ahead)
-            ):
-                result[at] = "over", refused
-    return result
-
-
 def find_limit(
     own: tuple[Term, ...], other: tuple[Term, ...], pairs: Pairs
 ) -> tuple[bool, Difference] | None:
@@ -302,29 +238,10 @@ def find_limit(
     if agrees(own, other, pairs):
         return None
     own_forms, forms = ({term.form for term in terms} for terms in (own, other))
-    for kind, opposed in ((LIMITS, LOWER_LIMITS), (LOWER_LIMITS, LIMITS)):
-        if own_forms & kind and forms & opposed and not own_forms & opposed and not forms & kind:
-            return True, (_find(own, kind), _find(other, opposed))
     bounds = LIMITS | LOWER_LIMITS
     for kind, opposed in ((_EXACT, bounds), (bounds, _EXACT)):
         if own_forms & kind and forms & opposed and not own_forms & opposed and not forms & kind:
             return False, (_find(own, kind), _find(other, opposed))
-    here, there = find_comparisons(own), find_comparisons(other)
-    had, has = {form for form, _ in here.values()}, {form for form, _ in there.values()}
-    new = [(at, refused) for at, (form, refused) in there.items() if form not in had]
-    for at, (form, refused) in here.items():
-        if form in has:
-            continue
-        if new:
-            return refused == new[0][1], (at, new[0][0])
-        # "Never more than 5" is "at most 5", and "5 or less".
-        if not (refused or forms & bounds or has_negation(other)):
-            return False, (at, None)
-    for at, refused in new if not here else ():
-        number = next((place for place in range(at, len(other)) if other[place].form[:2] == "n:"), -1)
-        own_number = next((item for item, place in pairs if place == number), None)
-        if own_number is not None and not refused and not (had or own_forms & LOWER_LIMITS):
-            return bool(own_forms & LIMITS), (own_number, at)
     return None
 
 

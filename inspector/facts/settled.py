@@ -19,7 +19,7 @@ from ..session.session import Session
 from ..session.toolcalls.shell_words import split_command
 from ..session.toolcalls.todo_list import find_open_todos, find_todo_calls
 from ..session.toolcalls.tool_names import is_shell
-from .extract.statements import EACH_TIME, opens_lasting, opens_order
+from .extract.statements import EACH_TIME, opens_order
 
 _LASTING = re.compile(
     r"\b(?:never|always|whenever|(?:every|any)time|from (?:now|here) on|going forward|by default"
@@ -27,9 +27,6 @@ _LASTING = re.compile(
 )
 """Words of what holds for all later work, whatever else the sentence says."""
 _NOW = re.compile(r"\byet\W*$|\b(?:for now|right now|this time|today|just now)\b")
-_NEXT = re.compile(r"\W*(?:(?:and|so|ok(?:ay)?)\W+)*(?:then|next)\b")
-"""The next step of the work: "then the nightly job first, please"."""
-_FORBIDS = re.compile(r"\b(?:do not|don't|must not|may not|mustn't)\b")
 _LIMITS = re.compile(
     r"\b(?:not|no|only|without|avoid|prefer\w*|unless|except|nothing|none|exactly|at (?:most|least)|than"
     r"|max(?:imum)?|minimum)\b|n't\b"
@@ -45,11 +42,6 @@ _POINTS = re.compile(
     r"(?:'s|\ (?:is|are|must|should|needs?|has|have)\b)"
 )
 """A sentence about what was just spoken of: "it needs to have", "this plan must be"."""
-_POINTS_LATER = re.compile(r"[,;] (?:it|this|that|they) (?:needs?|has|have|must|should)\b")
-_WISHES = re.compile(
-    r"(?:ideally|(?:it|that)(?:'d| would) be (?:nice|great|good|cool|ideal|lovely)|i(?:'d| would) love)\b"
-)
-"""Wishes about the thing at hand, which are not rules."""
 _OFFERS = re.compile(
     r"(?:you (?:can|may|could)|feel free"
     r"|let's(?! (?:just )?(?:not|keep|use|stick|prefer|go (?:with|for)|take|pick|choose|stay)\b))\b"
@@ -61,9 +53,8 @@ _NAMED_THING = re.compile(
 )
 """An order and what it is about: "read the log", "fix all tests"; "sort imports" is a rule."""
 _PICK = re.compile(
-    r"\W*(?:(?:let's|ok(?:ay)?|yes|no|do|take|use|go (?:with|for)|the|option|approach|variant|plan|number"
-    r"|please)\W+)*(?:[a-d]|\d|first|second|third|last|latter|former|both|neither|all)\b"
-    r"(?:(?:,| and| &)+ ?\d)*(?: (?:one|option|approach|two|of them))?(?:\W*(?:please|first|then))?\W*"
+    r"\W*(?:(?:the|option|approach|number) )*(?:[a-d]|\d|first|second|third|last|both|neither|all)"
+    r"(?: (?:one|option|of them))?\W*"
 )
 """An answer that names an option by its place, and says nothing by itself."""
 _ASIDE = re.compile(r"\([^()]*(?:\)|$)")
@@ -99,20 +90,13 @@ def is_request(form: str) -> bool:
     rest = low[_LEAD.match(low).end() :]  # type: ignore[union-attr]
     if _LASTING.search(low):
         return False
-    if _NOW.search(low) or _PICK.fullmatch(rest):
-        return True
-    if _FORBIDS.search(low):
-        return False
-    if _POINTS.match(rest) or _WISHES.match(rest):
-        return True
-    if _POINTS_LATER.search(rest) and not opens_lasting(rest):
+    if _NOW.search(low) or _PICK.fullmatch(rest) or _POINTS.match(rest):
         return True
     if _LIMITS.search(low):
         return False
     if _OFFERS.match(rest) and " but " not in rest:
         return True
-    ordered = opens_order(rest) and _NAMED_THING.match(rest) is not None
-    return (ordered or _NEXT.match(low) is not None) and not _REPEATS.search(low)
+    return opens_order(rest) and _NAMED_THING.match(rest) is not None and not _REPEATS.search(low)
 
 
 def is_answered(form: str, refs: Iterable[BlockRef], session: Session) -> bool:

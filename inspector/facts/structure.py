@@ -36,18 +36,12 @@ _TIMES: dict[str, frozenset[str]] = {
 """Words that say when something holds. Words with a sense in common can replace each other."""
 _FOR = frozenset(("for",))
 _DURATIONS = (" s", " min", " h", " d", " day", " week", " month", " year")
-_WEAK = frozenset(("when", "if", "whenever", "up to", "from", "since", "while"))
-"""Forms that a text can add without another time: "if", "up to 5"."""
 _ALL = frozenset(("all", "every", "each", "any", "both"))
 _NOT_ALL = frozenset(("one", "some", "most", "many", "several", "few", "single", stem("single")))
-_SINGLE = frozenset(("one", "a", "an", "the", "this", "single", stem("single"), "same"))
 _BESIDE = frozenset(("with", "via", "by", "through", stem("using"), "use"))
 """Words before an instrument: "check with mypy" is "checked by mypy"."""
 _PLACES = frozenset(("with", "to", "into", "from", "for", "by", "over", "onto", "than", "as", "of"))
 """Prepositions that say which role a noun has."""
-_PASSIVE = ("avoid", "forbidden", "prohibited", "banned", "refused")
-"""Beginnings of negations that can stand behind what they refuse."""
-_AROUND = _PLACES | {"in", "on", "at", "during", "within", "when", "if"}
 
 
 def find_other_structure(pairs: Pairs, here: Force, there: Force, asides: set[int]) -> Difference | None:
@@ -126,9 +120,6 @@ class _Both:
             time, new = here.get(at), there.get(to)
             if time and new and (time.is_head or new.is_head) and time.senses.isdisjoint(new.senses):
                 return at, to
-            is_added = new and not time and new.is_head and new.form not in _WEAK and new.senses != _FOR
-            if is_added and not may_add:
-                return at, to
         # "Stop A when B fails", "fail B when A stops".
         inside = [(at, to) for at, to in self.pairs if at in here and to not in there]
         outside = [(at, to) for at, to in self.pairs if at not in here and to in there]
@@ -145,9 +136,6 @@ class _Both:
                 return at, to
             if {*quantities} == {"all", "any"} or ({*quantities} == {"part", "any"} and not negates):
                 return at, to  # "when any disk is full", "when every disk is full"
-            is_one = any(term.form == "one" for term in _before(self.own, at))
-            if is_one and _SINGLE.isdisjoint(term.form for term in _before(self.other, to)):
-                return at, to
         return None
 
     def find_role(self) -> Difference | None:
@@ -209,21 +197,11 @@ def read_negations(terms: tuple[Term, ...]) -> list[Negation]:
             ahead = part[place + 1 :]
             is_limit = any(terms[item].sort == "over" or terms[item].form == "than" for item in ahead[:5])
             head = next((item for item in ahead if is_subject(terms[item])), -1)
-            if ahead and terms[at].form.startswith(_PASSIVE) and terms[ahead[0]].form in _AROUND:
-                head = -1  # "loops are forbidden in tests"
             if is_negation(terms[at]) and not is_limit:
                 join = max((item for item in range(place) if terms[part[item]].form in JOINS), default=-1)
-                scope = part[join + 1 :] if head >= 0 else _last_item(terms, part)
+                scope = part[join + 1 :] if head >= 0 else part
                 result.append(Negation(head, frozenset(scope)))
     return result
-
-
-def _last_item(terms: Terms, part: list[int]) -> list[int]:
-    """Return what a negation at the end of a clause covers: "A and B are forbidden" are two nouns, "use A
-    and B is forbidden" are two clauses."""
-    join = max((place for place, at in enumerate(part) if terms[at].form in JOINS), default=-1)
-    nouns = sum(is_subject(terms[at]) for at in part[: join + 1])
-    return part[join + 1 :] if nouns > 1 else part
 
 
 def split_relative(terms: Terms) -> list[list[int]]:
@@ -268,7 +246,6 @@ def _is_relative(terms: Terms, at: int) -> bool:
 
 
 class _Time(NamedTuple):
-    form: str
     senses: frozenset[str]
     is_head: bool
 
@@ -277,18 +254,17 @@ class _Time(NamedTuple):
 def _read_times(terms: tuple[Term, ...]) -> Mapping[int, _Time]:
     """Return when the subject terms of a sentence hold, by place."""
     result: dict[int, _Time] = {}
-    form, senses, is_head = "", frozenset[str](), False
+    senses, is_head = frozenset[str](), False
     for at, term in enumerate(terms):
         after_as = term.form == "of" and at > 0 and terms[at - 1].form == "as"
         if term.sort == "mark" or term.form in JOINS:
             senses = frozenset()
         elif term.form in _TIMES or after_as:
-            form, is_head = term.form, True
-            senses = frozenset(("from",)) if after_as else _TIMES[form]
+            senses, is_head = frozenset(("from",)) if after_as else _TIMES[term.form], True
         elif term.form == "for" and at + 1 < len(terms) and terms[at + 1].form.endswith(_DURATIONS):
-            form, senses, is_head = "for", _FOR, True
+            senses, is_head = _FOR, True
         elif is_subject(term) and senses:
-            result[at] = _Time(form, senses, is_head)
+            result[at] = _Time(senses, is_head)
             is_head = False
     return result
 

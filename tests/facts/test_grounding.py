@@ -90,7 +90,7 @@ def test_a_session_whose_first_lines_are_cut_off_has_no_line_without_ground(
     [
         ("pls keep the old endpoints untill friday", "please keep the old endpoints until friday"),
         ("we shuold definitely ship the exporter first", "we should definitely ship the exporter first"),
-        ("lets go wiht that aproach", "let's go with that approach"),
+        ("let's go wiht that aproach", "let's go with that approach"),
         ("fix teh bug", "fix the bug"),
     ],
 )

@@ -8,8 +8,8 @@ feedback: …", "in the console: …", to the closing mark, to the end of the li
 up to the next paragraph that speaks to the model. Encoded data (base64) is not
 typed. The price: rules that a person adopts by quoting them are missed.
 
-A report or a review without such words before it may be pasted or typed: `find_documents` knows it by its
-shape. Its sentences are statements, and none of them is a rule or a choice.
+A review without such words before it may be pasted or typed: `find_review` knows it by its shape. Its
+sentences are statements, and none of them is a rule or a choice.
 """
 
 from __future__ import annotations
@@ -96,52 +96,26 @@ def blank_pasted(text: str) -> str:
     return "\n".join(_blank(line) if at in out else line for at, line in enumerate(lines)) if out else text
 
 
-_HEADED = re.compile(
-    r"""(?imx)^[ \t]*(?P<sign>\#{1,6}[ \t]+|\*\*(?=[^*\n]+\*\*)|)(?:\d{1,2}[.)][ \t]+)?\W{0,3}(?:
-    (?P<report>(?:(?:pr|code|issue|pull\ request)\ )?(?:summary|overview|details?|description|background
-      |impact|severity|(?:steps\ to\ )?reproduc\w+|(?:expected|actual|current)\ (?:behaviou?r|results?)
-      |environment|root\ cause|(?:suggested|proposed|possible)\ (?:fix|change|solution)s?|findings?|review
-      |proof\ of\ concept|verdict|strengths?|weaknesses|positives?|nits?|suggestions?|recommendations?
-      |(?:critical|major|minor|(?:high|medium|low)(?:\ priority)?|important)(?:\ (?:issue|finding)s?)?
-      |issues?|concerns?|analysis|conclusion|results?|workarounds?|affected\ \w+|test\ plan|changes?))
-    |(?P<brief>(?:(?:my|our|your|the)\ )?(?:tasks?|goals?|instructions?|rules?|requirements?|constraints?
-      |guidelines?|conventions?|preferences?|deliverables?|acceptance\ criteria|workflow|what\ to\ \w+)))
-    \b(?P<rest>[^\n.?!]{0,40})$"""
-)
-"""A heading of a report or a review, or of what a person asks for; without a sign, its words alone."""
-_FINDING = re.compile(
-    r"""(?imx)^[ \t]*(?:[-*+•]|\d{1,2}[.)]|\#{1,6})[ \t]+(?:
-    [\[(*]{1,3}(?:critical|blocker|high|medium|low|major|minor|nit|suggestion|p[0-3])\b[^\n]*
-    |[^\n]*\w\.\w{1,5}(?::|\#L|,?\ \(?lines?\ )\d[^\n]*)$"""
-)
-"""An item of a review: with a severity, or with a line of a file."""
-_LINES = re.compile(r"\blines? \d+|\w\.\w{1,5}:\d+\b")
+_LINES = re.compile(r"(?i)\blines? \d+|\w\.\w{1,5}:\d+\b")
 _PERSONAL = re.compile(r"(?i)\b(?:i|me|my|we|us|our|you|your|please|let['’]?s|pls|thanks)\b")
 
 
-def find_documents(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the span of a report or a review; a text has at most one.
+def find_review(text: str) -> tuple[int, int] | None:
+    """Return the span of a review, three sentences about lines of a file that address no one; None without
+    one.
 
-    A report is text below two headings of a report, two items of a review, or three sentences about
-    lines of a file that address no one. A last paragraph that speaks to the model is not part of it.
+    A last paragraph that speaks to the model is not part of it.
 
-    >>> review = "Look.\\n\\n## Summary\\nIt must be faster.\\n## Findings\\nNever block.\\n\\nplease fix it"
-    >>> [review[start:end][:10] for start, end in find_documents(review)]
-    ['## Summary']
+    >>> review = "Line 9 blocks. It must be fast. Never sort it at lines 4-7.\\n\\nplease fix it"
+    >>> find_review(review) == (0, review.index("please") - 2), find_review("Never sort line 9.")
+    (True, None)
     """
     last = [match for match in _SPEAKS.finditer(text) if "\n\n" not in text[match.end() :].strip()][-1:]
     own = text[last[0].end() :].strip() if last else ""
     end = last[0].start() if last and ("\n" not in own or _PERSONAL.search(own)) else len(text)
-    heads = [head for head in _HEADED.finditer(text) if head["sign"] or not head["rest"].strip(" :")]
-    if any(head["brief"] for head in heads):
-        return
-    reports = [head.start() for head in heads if head["report"]]
-    items = [item.start() for item in _FINDING.finditer(text)]
-    starts = [places[0] for places in (reports, items) if len(places) > 1]
-    if not starts and _LINES.search(text, 0, end) and not _PERSONAL.search(text, 0, end):
-        starts = [0] if sum(1 for _ in typed_sentences(text[:end])) > 2 else []
-    if starts:
-        yield min(starts), end
+    if _LINES.search(text, 0, end) is None or _PERSONAL.search(text, 0, end):
+        return None
+    return (0, end) if sum(1 for _ in typed_sentences(text[:end])) > 2 else None
 
 
 def blank_encoded(text: str) -> str:
