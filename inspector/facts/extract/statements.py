@@ -109,6 +109,8 @@ _LAST = re.compile(
     r"|but (?=(?:please )?(?:keep|leave|stay|stick|hold|if|when)\b)))"
 )
 """Up to the last clause, which may be a rule by itself: "I said it before: never push"."""
+_POINTS_AT = re.compile(r"\W*(?:please )?[a-z]+ (?:this|that|these|those)(?: ones?)?\W*$")
+"""An order about what was just spoken of, and nothing else."""
 _REASON = re.compile(
     r"(.+?)(?:,? (?:because|since|so that|otherwise)\b|, (?:that's|that is|it's|i|we|they)(?= ))"
 )
@@ -125,8 +127,8 @@ _ASKS = re.compile(
 _REPORTED = re.compile(
     r"""(?x)^\W*(?:i(?!\ (?:[\w'’]+\ )?(?:want|need|prefer|expect|like|would|hate|dislike|insist|won't)|'d)
     |he|she|they|there)\b
-    |\b(?:was|were|did|(?<!rather\ you\ )didn't|had|got|went|ran|saw|came|took|fails?|failed|crashe[sd]|crashing
-    |broken|happens?|happened|tried|yesterday|(?:right|just)\ now|currently|so\ far)\b
+    |\b(?:was|were|did|(?<!rather\ you\ )didn't|had|got|went|ran|saw|came|took|fails?|failed|crashe[sd]
+    |crashing|broken|happens?|happened|tried|yesterday|(?:right|just)\ now|currently|so\ far)\b
     |\b(?!(?:is|are|be|and|but|please|you|we)\b)\w+\ (?:never|always|only)\ \w+(?:ed|s)\b
     |(?<!must\ )(?<!should\ )\b(?:have|has)\ (?:\w{3,}ed|read|written|been|seen|done|made|had)\b
     |\bshould\ (?:be\ (?:able|fine|there|ok|good|fixed|enough)|have|work|fix|now|help|mean|look|we|i)\b"""
@@ -134,7 +136,8 @@ _REPORTED = re.compile(
 """Shapes of a report."""
 _DOUBTS = re.compile(
     r"(?<![.@])\b(?:maybe|perhaps|probably|apparently|seems?|looks? like|appears? to"
-    r"|(?<!never )(?<!not )(?<!n't )guess|wonder\w*|not sure|suspect|i think|i feel|might|must have|must be an?"
+    r"|(?<!never )(?<!not )(?<!n't )guess|wonder\w*|not sure|suspect|i think|i feel|might"
+    r"|must have|must be an?"
     r"|there must|for example|scenario|note|keep in mind|to (?:find|check|see|figure) )\b"
     r"|^\W*(?:consider|assume|(?:check|see) (?:if|whether))\b"
 )
@@ -220,7 +223,8 @@ def _count_points(low: str) -> int:
     if case is not None and case[1] in _ORDERS:
         return 3
     orders = verb in _ORDERS
-    points = _count_bound(low) + orders + (verb in _LASTING and low.count(" ") > 1)
+    lasts = verb in _LASTING and low.count(" ") > 1 and not _POINTS_AT.match(low)
+    points = _count_bound(low) + orders + lasts
     points += points > 0 and _SCOPE.search(low) is not None
     points += 2 * (not orders and _STATES.match(low) is not None)
     if points < 2:
