@@ -61,8 +61,7 @@ export const blankTraits = (): Traits => ({
 export class StateHost implements Host {
   line: Line | undefined;
   linkTo?: (ref: string) => string;
-  readonly silence =
-    "The last request is still being worked on. Try again in a moment.";
+  readonly silence = "The last request is still being worked on. Try again in a moment.";
   private readonly traits = blankTraits();
   private readonly listeners = new Map<string, Set<Listener>>();
   private dirty: ChangedTraits = {};

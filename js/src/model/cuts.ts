@@ -108,9 +108,7 @@ export const isLegal = (scene: Scene, place: number): boolean => scene.placeLega
 /** The reason why `place` is not a valid cut point, as a sentence; "" if it is valid. */
 export const whyNot = (scene: Scene, place: number): string => {
   if (isLegal(scene, place)) return "";
-  return (
-    scene.reasons[scene.placeReason[place] as number]?.sentence ?? "The cut cannot be placed here."
-  );
+  return scene.reasons[scene.placeReason[place] as number]?.sentence ?? "The cut cannot be placed here.";
 };
 
 /** The turn a cut at `place` would open; the "end" counts to the last turn. 0-based, -1 without entries. */

@@ -46,5 +46,4 @@ export const showFacts = (facts: readonly (readonly [string, string])[]): HTMLEl
 export const showProblem = (sentence: string): HTMLElement =>
   h("p", { class: "ci-bad", role: "alert" }, sentence);
 
-export const showWaiting = (what: string): HTMLElement =>
-  h("p", { class: "ci-quiet" }, `Loading ${what} …`);
+export const showWaiting = (what: string): HTMLElement => h("p", { class: "ci-quiet" }, `Loading ${what} …`);
