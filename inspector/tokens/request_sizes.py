@@ -156,7 +156,7 @@ class RequestSizes:
         later = (place < self.at[row]) & (since > self.at[row])
         return int(self.residual[row]) - int(self._freed[later].sum())
 
-    @cached_property
+    @property
     def grown(self) -> Longs:
         """int64[p]: tokens of each entry beyond its counted ones.
 
@@ -165,12 +165,28 @@ class RequestSizes:
         the reply, or without a fitted scale goes by counted tokens. All steps grew by no more than their
         stretch. Elsewhere the expected ones count.
         """
+        return self._grow(0)
+
+    @cached_property
+    def _growth(self) -> tuple[Longs, Longs, set[int]]:
+        """What is expected of each entry, its counted tokens, and the stretches that were made."""
         place, _, less = self.emptied
         grown, tokens = self.expected.copy(), np.where(self.blocks, self.tokens, 0)
         np.subtract.at(grown, place, self._freed)
         np.subtract.at(tokens, place, less)
         np.maximum(grown, 0, out=grown)
-        for number in range(len(self.cuts) + 1):
+        return grown, tokens, set()
+
+    def _grow(self, entry: int, last: int | None = None) -> Longs:
+        """Return `grown`, made for the stretches from that of an entry to the `last` one.
+
+        A context needs few of the many stretches of a long session."""
+        grown, tokens, made = self._growth
+        first = int(np.searchsorted(self.cuts, entry, side="right"))
+        for number in range(first, (len(self.cuts) if last is None else last) + 1):
+            if number in made:
+                continue
+            made.add(number)
             rows = self.rows(number)
             steps = np.maximum(np.diff(self.residual[rows]), 0)
             whole = max(self.left(int(rows[-1])) - int(self.residual[rows[0]]), 0) if len(steps) else 0
@@ -191,9 +207,10 @@ class RequestSizes:
     def remainder(self, number: int) -> int:
         """Return the tokens of a stretch's last request that belong to no entry."""
         row, cut = int(self.rows(number)[-1]), self.cuts[number - 1] if number else 0
-        session, sums = self.session, running_sums(self.grown)
+        session = self.session
         kept = list_kept(session.tree, session.entries, self.path, session.path_index, cut) if number else []
         spans = [(cut, int(self.at[row])), *kept]
+        sums = running_sums(self._grow(min(begin for begin, _ in spans), number))
         return max(self.left(row) - sum(int(sums[end] - sums[begin]) for begin, end in spans), 0)
 
     def spread(self) -> Longs:
@@ -203,10 +220,12 @@ class RequestSizes:
         session, live, ledger = self.session, self.session.live, self.ledger
         rows, tokens = ledger.live_rows(session), ledger.live_tokens(session)
         mute: Bools = (ledger.kind[rows] == REASONING) & (tokens == 0)
-        spread = spread_entries(self.grown[self.where[live.entries]], live, tokens, mute, self.scale.middle)
+        at = self.where[live.entries]
+        grown = self._grow(int(at.min(initial=len(self.path))))
+        spread = spread_entries(grown[at], live, tokens, mute, self.scale.middle)
         if not len(row := self.rows(len(self.cuts))[-1:]):
             return spread
-        most = max(self.left(int(row[0])), 0) + int(self.grown[self.at[row[0]] :].sum())
+        most = max(self.left(int(row[0])), 0) + int(grown[self.at[row[0]] :].sum())
         return spread if spread.sum() <= most else share_tokens(spread, most)
 
     def read_estimate(self, number: int, system: int) -> Part:
