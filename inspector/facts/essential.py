@@ -8,7 +8,7 @@ files, directories, requests that were answered, and what only a harness says ar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from ..session.toolcalls.core_command import core_command, name_command, split_c
 from ..session.toolcalls.tool_names import bare_name, is_shell
 from .extract.collect import BY, KIND, OPERATIONS, OccurrenceColumns
 from .results import is_check, is_part_of
-from .settled import CallsOfPath, is_answered
+from .settled import CallsOfPath, is_request
 from .terms import read_terms
 
 REASONS = (
@@ -75,14 +75,13 @@ def find_essential(
     session = calls.session
     here = session.path_index[columns.entry] >= 0
     reasons = np.zeros(len(keys), np.uint8)
-    refs_by_fact: dict[int, list[BlockRef]] = {}
     typed = here & (columns.by == BY.index("user"))
     sentences = [KIND[kind] for kind in ("constraint", "choice", "statement", "todo")]
-    for row in np.flatnonzero(typed & np.isin(kinds[columns.fact], sentences)).tolist():
-        ref = BlockRef(session.entries[columns.entry[row]].id, int(columns.block[row]))
-        refs_by_fact.setdefault(int(columns.fact[row]), []).append(ref)
-    for fact, refs in refs_by_fact.items():
-        reasons[fact] = _find_reason(*keys[fact], refs, session)
+    rows = np.flatnonzero(typed & np.isin(kinds[columns.fact], sentences))
+    begin = session.turns[-1].first if session.turns else 0
+    last = set(columns.fact[rows[session.path_index[columns.entry[rows]] >= begin]].tolist())
+    for fact in np.unique(columns.fact[rows]).tolist():
+        reasons[fact] = _find_reason(*keys[fact], fact in last)
     for fact in _find_changed(calls, keys, kinds, columns, here):
         reasons[fact] = _FILE
     todos = calls.find_open_todos()
@@ -98,14 +97,16 @@ def find_essential(
     return reasons
 
 
-def _find_reason(kind: str, form: str, refs: Iterable[BlockRef], session: Session) -> int:
-    """Return why a sentence that a person typed is essential, 0 if it is not."""
+@lru_cache(1 << 14)
+def _find_reason(kind: str, form: str, is_last: bool) -> int:
+    """Return why a sentence that a person typed is essential, 0 if it is not; `is_last` if in the last turn.
+
+    A request is answered when the person goes on to another turn."""
     if kind == "todo":
         return _TODO
     if kind != "statement":
-        return 0 if is_answered(form, refs, session) else _CHOICE if kind == "choice" else _RULE
-    turns = session.turn_of
-    is_last = any(turns.get(ref.entry, 0) == turns.get(session.leaf or "", 0) for ref in refs)
+        is_answered = not is_last and is_request(form)
+        return 0 if is_answered else _CHOICE if kind == "choice" else _RULE
     if is_last and not _PRAISES.match(form) and sum(term.sort == "word" for term in read_terms(form)) > 1:
         return _ASKED
     return _TRIED if _TRIED_BEFORE.search(form) else 0
