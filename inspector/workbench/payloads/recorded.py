@@ -144,7 +144,7 @@ def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
     )
 
 
-def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
+def draw_recorded(plan: Plan, history: History) -> DrawnPlan:
     """Draw the recorded compaction over the scene of a plan, in the shape of `draw_plan`.
 
     A block has the same retention for every cut; the totals exist only for the recorded cut, and are -1 and 0
@@ -189,7 +189,7 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
     )
     reason = find_reason(plan.ledger.session, recorded.entry, recovery is not None)
     payload = PlanPayload(
-        seq=seq,
+        seq=0,
         policy="recorded",
         policy_title=f"The recorded {what}",
         policy_source=f"{_name(recorded.entry)} of the file.",
