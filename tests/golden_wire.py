@@ -167,7 +167,7 @@ def draw_first() -> dict[str, Drawn]:
     return {
         "scene": draw_scene(plan, history),
         "plan": draw_plan(plan, SEQ),
-        "run": draw_run(run, SEQ),
+        "run": draw_run(run),
     }
 
 
@@ -183,7 +183,7 @@ def draw_manual() -> dict[str, Drawn]:
     return {
         "manual_scene": draw_scene(plan, history),
         "manual_plan": draw_plan(plan, SEQ),
-        "manual_run": draw_run(run, SEQ),
+        "manual_run": draw_run(run),
     }
 
 

@@ -26,7 +26,7 @@ from ..policies.policy import Edits, Policy
 from ..policies.registry import configure_policy, find_policy, name_policy, names_of_policies
 from ..redaction.cut import cut_text
 from ..replays.act_positions import check_acts
-from ..replays.engine import OnProgress, ReplayTask
+from ..replays.engine import ReplayTask
 from ..replays.run import Run
 from ..replays.scenario import Scenario, read_scenario
 from ..session.session import Session
@@ -226,7 +226,11 @@ class WorkbenchModel:
     @property
     def run(self) -> Run | None:
         """The last replay; None if the inputs now have another policy or other settings."""
-        return self.last_run if self._answers(self.inputs) else None
+        last_run = self.last_run
+        now = (self._configure(), self.scenario, self.replayed[0].leaf)
+        if last_run is None or (last_run.policy, last_run.scenario, last_run.session.leaf) != now:
+            return None
+        return last_run
 
     def answer(self, inputs: Mapping[str, Any], seq: int = 0) -> dict[str, Any]:
         """Plan under these inputs and keep them. Return the traits to set, only those that are sent.
@@ -302,23 +306,17 @@ class WorkbenchModel:
             self.scenario = self.scenario.model_copy(update={"acts": ()})
         self._path = path
 
-    def run_replay(
-        self, inputs: Mapping[str, Any] | None = None, on_progress: OnProgress | None = None
-    ) -> dict[str, Any]:
+    def run_replay(self) -> dict[str, Any]:
         """Replay the whole session under the policy. Return the traits to set, empty if it was already
-        replayed.
+        replayed. Raises the errors of `replay`."""
+        task = self.prepare_replay()
+        return {} if task is None else self.adopt_run(task.live())
 
-        `on_progress` gets the completed share and may raise `Stopped`. Raises the errors of `replay`.
-        """
-        task = self.prepare_replay(inputs)
-        return {} if task is None else self.adopt_run(task.live(on_progress))
-
-    def prepare_replay(self, inputs: Mapping[str, Any] | None = None) -> ReplayTask | None:
+    def prepare_replay(self) -> ReplayTask | None:
         """Return the replay as a task to be run elsewhere; None if it was already replayed."""
-        inputs = {**self.inputs, **(inputs or {})}
-        if self._answers(inputs):
+        if self.run is not None:
             return None
-        policy = self._configure(inputs)
+        policy = self._configure()
         session, history = self.replayed
         return ReplayTask(session, self.ledger, history, policy, self.scenario, self.window)
 
@@ -376,22 +374,13 @@ class WorkbenchModel:
         self._grew, self._drawn, self._compared = True, None, None
         self.last_run = None
 
-    def _answers(self, inputs: Mapping[str, Any]) -> bool:
-        """Whether the last replay is under these inputs."""
-        last_run = self.last_run
-        return last_run is not None and (last_run.policy, last_run.scenario, last_run.session.leaf) == (
-            self._configure(inputs),
-            self.scenario,
-            self.replayed[0].leaf,
-        )
-
     def _moment(self, at: str) -> Session:
         return self.session.at(at) if at else self.session
 
-    def _configure(self, inputs: Mapping[str, Any]) -> Policy:
+    def _configure(self) -> Policy:
         """The policy to replay under, with its settings. A recorded plan is not a policy for a whole
         session."""
-        name, settings = inputs["policy"], dict(inputs["settings"])
+        name, settings = self.inputs["policy"], dict(self.inputs["settings"])
         if name in (AUTO, RECORDED.name):
             own = find_own_policy(self.session)
             return find_policy(FALLBACK[0]) if own is None else own

@@ -109,7 +109,7 @@ describe("a page without a kernel", () => {
   });
 
   it("keeps a replay that is put away", async () => {
-    const run = [{ seq: 0, policy: "flue" } as RunPayload, 0] as const;
+    const run = [{ policy: "flue" } as RunPayload, 0] as const;
     const { host, want } = open({ run });
     expect([host.get("replay"), host.get("_run")]).toEqual([true, run[0]]);
     await want({ replay: false });

@@ -35,7 +35,7 @@ test("the button names the policy, asks Python, and says that it is replaying un
   await frames();
   expect([host.get("replay"), host.get("_seq")]).toEqual([true, 1]);
   expect(find("replay-status").textContent).toBe("replaying…");
-  host.receive({ ...replayed({ seq: 1 }) });
+  host.receive({ ...replayed({}) });
   await frames();
   expect(find("replay-status").textContent).toBe("Plain: 6 steps replayed, 1 compaction.");
   expect(find("replay-ask")).toBeNull();
@@ -59,7 +59,7 @@ test("a changed setting requests a new replay, and the old chart stays, marked a
   expect(find("replay-status").textContent).toBe("replaying…");
   expect(find("replay").getAttribute("aria-busy")).toBe("true");
   expect(find("sawtooth").closest("[hidden]")).toBeNull();
-  host.receive(replayed({ seq: 1, statusSentence: "Another life." }));
+  host.receive(replayed({ statusSentence: "Another life." }));
   await frames();
   expect(find("replay-status").textContent).toBe("Plain: Another life.");
 });
@@ -264,12 +264,12 @@ test("a setting of the scenario is sent whole, and the picture of before is mark
   expect([host.get("scenario"), host.get("_seq"), select.value]).toEqual([accepts, 1, "accepted"]);
   expect(find("replay").getAttribute("aria-busy")).toBe("true");
   // The answer to the question before is not taken for this one's.
-  host.receive(replayed({ seq: 0, statusSentence: "Refused." }));
+  host.receive(replayed({ statusSentence: "Refused." }));
   await frames();
   expect(find("replay").getAttribute("aria-busy")).toBe("true");
   const without = { provider: "refuses" };
   const chosen = [{ label: "Above the window: accepted", step: -1, without }];
-  host.receive(replayed({ seq: 1, scenario: { ...SCENARIO, values: accepts, chosen } }));
+  host.receive(replayed({ scenario: { ...SCENARIO, values: accepts, chosen } }));
   await frames();
   expect(find("replay").hasAttribute("aria-busy")).toBe(false);
   find("chosen").querySelector("button")?.click();

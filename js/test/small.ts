@@ -313,7 +313,6 @@ export const smallRun = (
     ...more,
   });
   const wire: RunPayload = {
-    seq: 0,
     policy: "plain",
     policyTitle: "Plain",
     status: "finished",

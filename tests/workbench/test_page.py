@@ -185,7 +185,7 @@ def test_the_review_names_what_the_page_leaves_out(tmp_path: Path) -> None:
     told = review(model)
     names = [finding.name for finding in told.findings]
     assert names == [finding.name for finding in make(model).findings]
-    assert {"name", "kind", "count", "where", "hint"} <= to_json(told.findings[0]).keys()
+    assert {"name", "count", "where", "hint"} <= to_json(told.findings[0]).keys()
     assert re.match(r"\d+ secrets and \d+ personal names found", told.sentence)
     kept = name_secret("aws-access-key", PLANTED["aws-access-key"][1])
     with_it = make(model, [kept])

@@ -212,13 +212,13 @@ def list_columns(rows: Sequence[GradedAnswers]) -> Iterator[list[str]]:
         yield [row.name, *marks, f"{row.total:.0%}", str(row.gave_up), minutes, "; ".join(row.remarks)]
 
 
-def describe_wrong(rows: Sequence[GradedAnswers], most: int = 8) -> list[str]:
+def describe_wrong(rows: Sequence[GradedAnswers]) -> list[str]:
     """The wrong answers that were given most, for a teacher."""
     total: Counter[tuple[str, str, str]] = Counter()
     for row in rows:
         total.update(row.wrong)
     return [
         f"{plural(times, 'time')}: {lesson}, {title}: “{label}”"
-        for (lesson, title, label), times in total.most_common(most)
+        for (lesson, title, label), times in total.most_common(8)
         if times > 1
     ]

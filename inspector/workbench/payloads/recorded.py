@@ -144,7 +144,7 @@ def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
     )
 
 
-def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
+def draw_recorded(plan: Plan, history: History) -> DrawnPlan:
     """Draw the recorded compaction over the scene of a plan, in the shape of `draw_plan`.
 
     A block has the same retention for every cut; the totals exist only for the recorded cut, and are -1 and 0
@@ -178,18 +178,18 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
     pack.add("after_total", total)
     pack.add("after_sections", sections.ravel())
     pack.add("summary_tokens", summary)
-    size, sums = recorded.size, add_up(plan.table, recorded.fate, _find_removal_fate(recorded))
+    micro = recorded.boundary.kind == "micro"
+    size, sums = recorded.size, add_up(plan.table, recorded.fate, CLEARED if micro else SUMMARISED)
     if recorded.place is None:
         sums.blocks[0], sums.tokens[0] = sums.blocks[n], sums.tokens[n]
     pack_left(pack, sums)
-    micro = recorded.boundary.kind == "micro"
     what, did = ("clearing of outputs", "cleared") if micro else ("compaction", "compacted")
     recovery = describe_recovery(
         plan.ledger.session, recorded.entry.id, say_sizes(plan.before, recorded.size)
     )
     reason = find_reason(plan.ledger.session, recorded.entry, recovery is not None)
     payload = PlanPayload(
-        seq=seq,
+        seq=0,
         policy="recorded",
         policy_title=f"The recorded {what}",
         policy_source=f"{_name(recorded.entry)} of the file.",
@@ -224,11 +224,6 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         columns=pack.columns,
     )
     return DrawnPlan(payload, pack.data)
-
-
-def _find_removal_fate(recorded: RecordedCompaction) -> int:
-    """Return the fate of the blocks that the compaction removed."""
-    return CLEARED if recorded.boundary.kind == "micro" else SUMMARISED
 
 
 def _find_made(session: Session, history: History, entry: Entry) -> list[int]:

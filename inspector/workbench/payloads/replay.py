@@ -123,7 +123,6 @@ class RunPayload(Payload, frozen=True, kw_only=True):
     the session itself. `first` is the event to select first, or -1.
     """
 
-    seq: int
     policy: str
     policy_title: str
     status: Status
@@ -156,8 +155,8 @@ class DrawnRun(NamedTuple):
     data: bytes
 
 
-def draw_run(run: Run, seq: int = 0) -> DrawnRun:
-    """A replay as the widget draws it; `seq` is the question it answers.
+def draw_run(run: Run) -> DrawnRun:
+    """A replay as the widget draws it.
 
     Events and findings are cut to the first 5,000 and 500; `counts` says how many there are.
     """
@@ -178,7 +177,6 @@ def draw_run(run: Run, seq: int = 0) -> DrawnRun:
     events = sorted(run.events, key=lambda event: event.step or 0)[:MOST_EVENTS]
     findings = sorted(run.findings, key=lambda finding: finding.step)
     payload = RunPayload(
-        seq=seq,
         policy=run.policy.name,
         policy_title=run.policy.title or run.policy.name,
         status=run.status,

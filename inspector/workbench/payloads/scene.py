@@ -8,6 +8,7 @@ are the whole contract with the browser, which only looks numbers up. Every text
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from msgspec import UNSET, UnsetType
 from ...cuts import CUT_RULES
 from ...planning.plan import Plan
 from ...planning.plan_words import write_recipe
+from ...planning.summary_jobs import Checkpoint
 from ...policies.harness import FACES, LEVELS, has_thresholds
 from ...policies.policy import Policy
 from ...policies.registry import list_policies
@@ -186,10 +188,11 @@ class Threshold(Payload, frozen=True):
 
 
 class WrittenBy(Payload, frozen=True):
-    """Who wrote a plan's summary, and its tokens."""
+    """Who wrote a plan's summary, its tokens, and a digest of its text: the screen asks again for another."""
 
     by: str
     tokens: int
+    digest: str
 
 
 Unread = Literal["", "encrypted", "missing"]
@@ -375,7 +378,7 @@ def draw_plan(
         notes=list(plan.notes),
         recipe=plan.recipe,
         short_recipe=write_recipe(plan, short=True),
-        summary=None if plan.checkpoint is None else WrittenBy(plan.checkpoint.by, plan.summary_tokens),
+        summary=None if plan.checkpoint is None else _describe_written(plan, plan.checkpoint),
         pins=list(plan.edits.pins),
         columns=pack.columns,
     )
@@ -522,6 +525,11 @@ def _covered(session: Session, history: History) -> CoveredSteps:
     end = int(history.step[len(session.path) - 1])
     first = max((s.first_step for s in history.segments if s.first_step <= end), default=0)
     return CoveredSteps(steps, first, end)
+
+
+def _describe_written(plan: Plan, checkpoint: Checkpoint) -> WrittenBy:
+    digest = sha256(checkpoint.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return WrittenBy(checkpoint.by, plan.summary_tokens, digest)
 
 
 def _cut(plan: Plan) -> CutPayload:

@@ -76,8 +76,8 @@ def _name_within(words: str, cwd: str | None) -> str:
     return re.sub(whole, lambda match: "" if match[0].endswith("/") else ".", words).removeprefix("cd . && ")
 
 
-def title_path(path: str, cwd: str | None = None, most: int = MOST_PATH) -> str:
-    """Make a path relative to the project, and cut its middle if it has more than `most` characters.
+def title_path(path: str, cwd: str | None = None) -> str:
+    """Make a path relative to the project, and cut its middle if it has more than `MOST_PATH` characters.
 
     >>> title_path("/srv/app/src/a.py", "/srv/app")
     'src/a.py'
@@ -85,15 +85,15 @@ def title_path(path: str, cwd: str | None = None, most: int = MOST_PATH) -> str:
     '/home/…/apps/cli/src/commands/grade/index.ts'
     """
     words = " ".join(canonical_path(path, cwd).split())
-    if len(words) <= most:
+    if len(words) <= MOST_PATH:
         return words
     lead = "/" if words[0] == "/" else ""
     first, *rest = words.removeprefix("/").split("/")
     head, tail = f"{lead}{first}/…", ""
-    while rest and len(head) + len(tail) + len(rest[-1]) + 1 <= most:
+    while rest and len(head) + len(tail) + len(rest[-1]) + 1 <= MOST_PATH:
         tail = f"/{rest.pop()}{tail}"
     if tail:
         return head + tail
     # A name that is too long by itself keeps both of its ends.
-    half = (most - 1) // 2
+    half = (MOST_PATH - 1) // 2
     return f"{words[:half]}…{words[-half:]}"

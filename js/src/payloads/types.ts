@@ -281,14 +281,14 @@ export interface PlanFigure {
   size: number | null;
   message: number | null;
 }
-/** Who wrote a plan's summary, and its tokens. */
+/** Who wrote a plan's summary, its tokens, and a digest of its text: the screen asks again for another. */
 export interface WrittenBy {
   by: string;
   tokens: number;
+  digest: string;
 }
 /** The session replayed under a policy; events are in the order of their steps. */
 export interface RunPayload {
-  seq: number;
   policy: string;
   policyTitle: string;
   status: "capped" | "failed" | "finished" | "paused";

@@ -2,7 +2,6 @@
 
 import { decodeRun, type Run } from "../model/run-decode";
 import type { Choices, Host } from "../payloads/host";
-import type { Sync } from "./send";
 
 /** "none" if the host cannot replay, "waiting" while the present run answers another request. */
 export type Replay = "none" | "off" | "waiting" | "on";
@@ -13,14 +12,10 @@ export const hasReplay = ({ replay, needsKernel }: { replay: Replay; needsKernel
 
 export class ReplayState {
   run: Run | null = null;
-  private askedSeq = 0;
   private answered = "";
   private failed = false;
 
-  constructor(
-    private readonly host: Host,
-    private readonly sync: Sync,
-  ) {}
+  constructor(private readonly host: Host) {}
 
   get replay(): Replay {
     const isAsked = this.host.get("replay");
@@ -32,9 +27,8 @@ export class ReplayState {
 
   /** After a change went out. */
   follow(choices: Partial<Choices>): void {
-    if (!("policy" in choices || "settings" in choices || "scenario" in choices || choices.replay)) return;
-    this.askedSeq = this.sync.seq;
-    this.failed = false;
+    if ("policy" in choices || "settings" in choices || "scenario" in choices || choices.replay)
+      this.failed = false;
   }
 
   receive(): void {
@@ -42,19 +36,17 @@ export class ReplayState {
     this.run = decodeRun(host.get("_run"), host.get("_run_data") ?? null);
     this.failed = false;
     if (this.run === null) return;
-    const { seq, policy, scenario } = this.run;
-    // A run with the number 0 does not say what it answers; it is taken for the answer to what is asked.
+    const { policy, scenario } = this.run;
     const policyAsked = host.get("policy");
     // The recorded compaction is not a policy for a whole session: another policy replaces it.
     const isOfPolicy = policy === policyAsked || policyAsked === "auto" || policyAsked === "recorded";
     const happens = host.get("scenario") ?? scenario.values;
     const isIt = isOfPolicy && JSON.stringify(happens) === JSON.stringify(scenario.values);
-    if ((seq === 0 || seq >= this.askedSeq) && isIt) this.answered = this.question;
+    if (isIt) this.answered = this.question;
   }
 
   /** What was asked did not come about. */
   fail(): void {
-    this.askedSeq = 0;
     this.failed = true;
   }
 

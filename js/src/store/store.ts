@@ -69,7 +69,7 @@ export class Store {
 
   constructor(readonly host: Host) {
     this.sync = new Sync(host);
-    this.replayState = new ReplayState(host, this.sync);
+    this.replayState = new ReplayState(host);
     this.requests = new Requests(host);
     this.history = new UndoHistory(this.edit());
   }
