@@ -226,7 +226,7 @@ def test_the_advice_is_the_policy_that_keeps_most_in_the_budget_and_says_how_sur
     advice = table.advise()
     assert advice is not None and advice == table.advise(advice.budget)
     assert (advice.policy, advice.budget, advice.sessions) == ("best", 0.35, 3)
-    assert [*advice.alike] == ["alike"] and [*advice.worse] == ["worse"] and advice.too_large == ("large",)
+    assert [*advice.alike] == ["alike"] and [*advice.worse] == ["worse"]
     less = advice.worse["worse"]
     assert less.share == pytest.approx((240 - 157) / 300) and less.low is not None and less.low >= 0.25
     assert str(advice) in repr(table)
