@@ -52,27 +52,8 @@ _LABELS = FRAME - frozenset(
     )
 )
 """Stems of words of a label or a heading that changes nothing below it."""
-_STANDARD = frozenset(
-    line.strip()
-    for line in """
-    optional next step
-    next steps
-    completed
-    done
-    blocked
-    in progress
-    discoveries
-    accomplished
-    relevant files directories
-    recent actions
-    file system state
-    all user messages
-    """.splitlines()
-)
-"""Headings that harnesses ask for in a summary, whose words alone might change what is below them."""
 _ENDS = ".!?\n…·•"
 _MODALS = frozenset(("would", "could", "might"))
-_WHETHER = frozenset(("whether", stem("whether")))
 _DEEPEST, _LONGEST, _REACH = 3, 80, 20_000
 """Headings that are read above a place, characters of the longest, and of the text that is searched."""
 _QUOTATION = re.compile(r"\"[^\"\n]{1,2000}\"|“[^”\n]{1,2000}”")
@@ -201,7 +182,7 @@ def adds_words(
         at for at in range(start, low) if terms[at].form in _ANSWERS and _is_mark(terms[at + 1], ",")
     }
     added = [at for at in range(colon, end) if at not in paired | requests and terms[at].form not in forms]
-    if any(terms[at].form in _WHETHER | _MODALS or terms[at].sort in ("cancel", "soft") for at in added):
+    if any(terms[at].form in _MODALS or terms[at].sort in ("cancel", "soft") for at in added):
         return True
     permits = any(terms[at].sort == "permission" for at in added) and "permission" not in sorts
     if permits and not {term.sort for term in terms[start:end]} & {"strict", "negation"}:
@@ -309,8 +290,6 @@ def _read_depth(line: str) -> int:
 
 def _names_another(label: Sequence[Term], own: Sequence[Term]) -> bool:
     """Whether a label or a heading has a word that may change what is below it."""
-    if " ".join(term.form for term in label if term.sort != "mark") in _STANDARD_FORMS:
-        return False
     forms = {term.form for term in own}
     return any(
         term.sort in ("negation", "soft", "cancel", "permission")
@@ -326,8 +305,3 @@ def _asks(terms: Sequence[Term], at: int) -> bool:
 
 def _is_mark(term: Term, marks: str) -> bool:
     return term.sort == "mark" and term.form in marks
-
-
-_STANDARD_FORMS = frozenset(
-    " ".join(term.form for term in read_terms(line) if term.sort != "mark") for line in _STANDARD
-)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .indexed_text import NOTHING_SAID, WORDS, IndexedText, SaidBefore, find_held, is_subject
 from .outcomes import ABSENT, IN_FULL, FactComparison
-from .questions import MOST, combine, compare_question, compare_share, find_name, split_sentences
+from .questions import MOST, compare_question, compare_share, find_name
 from .quoted_words import quote_statement
 from .statements import TOPIC, compare_statement
 from .terms import LETTER, read_terms
@@ -27,9 +27,7 @@ _LEAST = 0.25
 
 _JOINTS = re.compile(r"[;,]\s+(?:(?:and|but|then)\s+)?|\s+(?:and|but|then|&|->|→)\s+")
 """The joints of a list, between its parts."""
-_NUMBERED = re.compile(r"\b([A-Za-z]{3,}) (\d{3,})(?![\w%]|[.,:]\d)")
 _NOT = re.compile(r"\b[a-z]{1,6}n['’]t\b")
-_CORRECTS = re.compile(r"\bnot\b.*\bbut\b|n't\b.*\bbut\b|\bnever\b.*\bbut\b")
 _ERROR_CODE = re.compile(r"\b[A-Z]{1,8}\d{2,6}\b")
 _NAMES = 3
 """The weight of a name in code, in which other words have 1."""
@@ -37,7 +35,6 @@ _FEW = 2
 """Sentences of a text at most that have a rare word."""
 _FEWEST = 12
 """Characters that a part of an error has at least."""
-_MODULE = re.compile(r"[A-Za-z][\w-]{2,60}")
 _MOST_THERE = 0.75
 """The share of the parts of a list that a text must have."""
 _MOST_PARTS, _LONGEST = 8, 600
@@ -84,8 +81,6 @@ def compare_fact(
             return result
         if is_near and result.outcome == "absent" and result.reason != "said of another" and kind != "error":
             result = _compare_parts(form, text, is_said)
-        if kind in _ASKING and result.outcome in ("absent", "unclear"):
-            result = _find_misread(form, text, is_said) or result
         if kind in ("todo", "decision") and result.outcome == "absent" and is_near:
             result = compare_share(form, text, MOST)
         # That a text has a name of a rule or a choice says nothing of what is wanted of it.
@@ -97,19 +92,6 @@ def compare_fact(
     return compare_thing(kind, form, text, is_said, latest)
 
 
-def _find_misread(form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison | None:
-    """Find a number of a statement that a text has with one digit wrong, under the same name.
-
-    >>> _find_misread("Use port 8931, and only there.", IndexedText("It is on port 8913."), NOTHING_SAID)[:2]
-    ('changed', 'port 8913')
-    """
-    for name, number in _NUMBERED.findall(form):
-        found = compare_thing("number", f"{name} = {number}", text, is_said, latest=False)
-        if found.outcome == "changed":
-            return found._replace(said=number, instead=WORDS.findall(found.words)[-1])
-    return None
-
-
 def _compare_sentences(
     kind: str, form: str, text: IndexedText, is_said: SaidBefore, in_full: bool
 ) -> FactComparison:
@@ -117,17 +99,8 @@ def _compare_sentences(
     if kind not in _ASKING:
         return compare_statement(form, text, is_said, asks=False, exact=kind == "error")
     whole = compare_statement(form, text, is_said)
-    parts = split_sentences(form) if whole.outcome not in IN_FULL else []
-    if len(parts) > 1:
-        whole = combine([compare_statement(part, text, is_said) for part in parts])
     if in_full:
         return whole
-    if whole.outcome in ("partial", "unclear", "absent"):  # "Keep it for 90 days, accounting needs that."
-        for clause in form.split(", "):
-            if any(term.sort == "value" for term in read_terms(clause)):
-                value = compare_statement(clause, text, is_said)
-                if value.outcome == "changed" and value.reason == "value":
-                    return value
     return whole if whole.outcome != "absent" else compare_share(form, text)
 
 
@@ -150,9 +123,6 @@ def _compare_parts(form: str, text: IndexedText, is_said: SaidBefore) -> FactCom
     if len(parts) < 2 or len(parts) > _MOST_PARTS:
         return ABSENT
     compared = [_find_part(part, text, is_said) for part in parts]
-    against = [part for part in compared if part.reason in ("negation", "negated")]
-    if against and _CORRECTS.search(form):
-        return against[0]._replace(outcome="unclear", reason="negation")
     there = [part for part in compared if part.outcome != "absent" and part.start >= 0]
     if len(there) < max(2, _MOST_THERE * len(compared)):
         whole = (
@@ -214,8 +184,6 @@ def _find_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactCompari
 
     General words, such as "run" and "tests", must be quoted.
     """
-    if (named := _find_file(part.strip(), text)) is not None:
-        return named
     result = compare_statement(part, text, is_said, asks=False)
     terms = read_terms(part)
     subject = list({term.form: term for term in terms if is_subject(term)}.values())
@@ -234,18 +202,6 @@ def _find_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactCompari
 
 def _is_general(part: str) -> bool:
     return all(is_general(term.form) for term in read_terms(part) if is_subject(term))
-
-
-def _find_file(name: str, text: IndexedText) -> FactComparison | None:
-    """Find a file of a text by its name without the ending, as in a list of modules.
-
-    >>> _find_file("slash-commands", IndexedText("├── slash-commands.ts  # moved"))[:2]
-    ('unclear', 'slash-commands.ts')
-    """
-    if _MODULE.fullmatch(name) is None:
-        return None
-    found = re.search(rf"(?<![\w.-]){re.escape(name)}\.\w{{1,5}}\b", text.text)
-    return None if found is None else FactComparison("unclear", found[0], found.start(), reason="name")
 
 
 def _is_near(form: str, text: IndexedText) -> bool:

@@ -45,8 +45,6 @@ class Force:
         refused: Indices of the terms that are refused.
         mentioned: Indices of the terms before a negation, or in a report of a change.
         without: Indices of the terms that are done without.
-        heads: The clauses of the terms right after a negation, a permission or a join, by index.
-        permitted: Indices of the heads that are allowed.
         sorts: The sorts of words in the clauses, and "limit" and "condition".
         soft: The forms that soften.
     """
@@ -54,27 +52,19 @@ class Force:
     def __init__(self, terms: Sequence[Term], clauses: Iterable[Sequence[int]]) -> None:
         self.terms = terms
         self.refused, self.mentioned, self.without = set[int](), set[int](), set[int]()
-        self.heads, self.permitted = dict[int, Sequence[int]](), set[int]()
         self.sorts, self.soft = set[str](), set[str]()
         for clause in clauses:
             self._read_clause(clause)
 
     def _read_clause(self, clause: Sequence[int]) -> None:
-        negated = bound = aside = permitted = opens = False
+        negated = bound = aside = False
         for place, at in enumerate(clause):
             term = self.terms[at]
             join = self._find_join(clause[:place])
             joined = join is not None
             if (aside or joined) and (term.sort in ("permission", "strict") or term.form in _MODALS):
                 negated = aside = False  # "stored without salt and may be printed"
-            permits = term.sort == "permission" and not self._requests(clause[place : place + 2])
-            permitted = (permitted or permits) and not is_negation(term)
-            opens = opens or is_negation(term) or permits or term.form in ("and", "or")
-            if opens and is_subject(term):
-                opens = False
-                self.heads[at] = clause
-                if permitted and not negated:
-                    self.permitted.add(at)
+            permits = term.sort == "permission"
             ahead = [self.terms[other] for other in clause[place + 1 : place + 3]]
             # "Emojis are banned from messages", "… are never allowed", "guests may not".
             last = is_negation(term) and place > 0 and not ahead and self.terms[clause[place - 1]]
@@ -130,10 +120,6 @@ class Force:
         """Return the "and" or "or" before a word, as in "and do not", "and you may"; None without any."""
         last = next((at for at in reversed(before) if self.terms[at].form not in _AUXILIARY), None)
         return last if last is not None and self.terms[last].form in ("and", "or") else None
-
-    def _requests(self, places: Sequence[int]) -> bool:
-        """Whether words ask for something, as "can you", rather than allow it."""
-        return [self.terms[at].form for at in places] == ["can", "you"]
 
     def _follows(self, places: Sequence[int], forms: AbstractSet[str]) -> bool:
         return any(self.terms[at].form in forms for at in places[:_CLOSE])
@@ -202,59 +188,6 @@ def find_asides(own: Sequence[Term], force: Force) -> set[int]:
     return result
 
 
-_STATES = frozenset(("is", "are", "was", "were", "has", "have"))
-"""Forms that make a clause tell what is, and not what to do."""
-_OTHERS = frozenset(form for word in ("other", "second", "another", "else") for form in (word, stem(word)))
-_ABOUT_RULE = frozenset(("it", "there", "this", "that", "they", "these", "those"))
-"""First forms of a clause that gives the reason of the one before."""
-
-
-def drop_reasons(
-    own: Sequence[Term], pairs: Sequence[tuple[int, int]], here: Force, there: Force
-) -> tuple[set[int], tuple[Term, ...]] | None:
-    """Leave the reasons out if the rest of a text holds a rule with its negation: "never push to main, as no
-    other branch is released". Return the rule's own reasons that need no counterpart, and the terms of the
-    text that are left; None if another clause can change the rule."""
-    other, met = there.terms, dict(pairs)
-    told = [clause for clause in find_clauses(own) if not _tells_state(own, clause)]
-    reasons = [clause for clause in find_clauses(own) if clause not in told]
-    held = set[int]()
-    for clause in told:
-        subject = [at for at in clause if is_subject(own[at])]
-        refused = {met.get(at, -1) for at in subject if at in here.refused}
-        others = {met.get(at, -1) for at in subject} - refused
-        if -1 in refused | others or others & there.refused or not refused <= there.refused | there.mentioned:
-            return None
-        if refused and not refused & there.refused:
-            return None
-        held |= refused | others
-    rest = [clause for clause in find_clauses(other) if not held & set(clause)]
-    dropped = {at for clause in rest for at in clause}
-    plain = all(other[at].sort in ("word", "small", "negation") for at in dropped)
-    if (
-        not (held and reasons and dropped)
-        or not plain
-        or {other[at].form for at in dropped} & {*CONDITIONS, "or"}
-    ):
-        return None
-    # "It is the only copy", "no other copy exists"; "it is safe", "it is not safe" stays undecided.
-    only = any(own[at].sort == "strict" for clause in reasons for at in clause)
-    alike = only or not _OTHERS.isdisjoint(other[at].form for at in dropped)
-    asides = {at for clause in reasons if alike and own[clause[0]].form in _ABOUT_RULE for at in clause}
-    return asides, tuple(term for at, term in enumerate(other) if at not in dropped)
-
-
-def _tells_state(terms: Sequence[Term], clause: Sequence[int]) -> bool:
-    """Whether a clause only tells what is: "it is the only copy". It binds nothing."""
-    binds = any(
-        terms[at].sort in ("negation", "permission", "soft", "cancel", "over", "value")
-        or terms[at].form in LIMITS | CONDITIONS
-        or (terms[at].sort == "strict" and terms[at - 1].form not in ("the", "a", "an"))
-        for at in clause
-    )
-    return clause[0] > 0 and not binds and any(terms[at].form in _STATES for at in clause)
-
-
 def has_negation(terms: Iterable[Term]) -> bool:
     """Whether any term negates."""
     return any(map(is_negation, terms))
@@ -286,32 +219,6 @@ def keeps_refusals(pairs: Pairs, here: Force, there: Force) -> bool:
     """Whether a text refuses all that it has of what a statement refuses."""
     refused = {to for at, to in pairs if at in here.refused and is_subject(here.terms[at])}
     return bool(refused) and refused <= there.refused
-
-
-def find_crossed(pairs: Pairs, here: Force, there: Force) -> tuple[int, int] | None:
-    """Find a term that a text refuses while it wants what the statement refuses: "A, not B", "B, not A"."""
-    subject = [(at, to) for at, to in pairs if is_subject(here.terms[at])]
-    refused = [(at, to) for at, to in subject if at not in here.refused and to in there.refused]
-    wanted = any(at in here.refused and to not in there.refused | there.mentioned for at, to in subject)
-    return refused[0] if refused and wanted else None
-
-
-def is_permitted(
-    pairs: Pairs, missing: Iterable[int], near: AbstractSet[int], here: Force, there: Force
-) -> bool:
-    """Whether a text allows what a statement refuses in any case, of the same subject."""
-    own, refused = here.terms, here.refused
-    if any(at in refused and at not in here.heads for at in missing):
-        return False
-    allowed = {own[at].form for at in here.permitted}
-    return any(
-        at in refused
-        and own[at].form not in allowed
-        and not any(own[place].form in CONDITIONS | EXCEPTIONS for place in here.heads[at])
-        and len(near & set(there.heads[to])) > 1
-        for at, to in pairs
-        if to in there.permitted and at in here.heads
-    )
 
 
 def find_lost_negation(own: Sequence[Term], pairs: Pairs, here: Force, there: Force) -> int:

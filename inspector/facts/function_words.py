@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from .force import Force, find_clauses, find_crossed, has_negation, is_negation
+from .force import Force, find_clauses, has_negation, is_negation
 from .indexed_text import is_same, is_subject
 from .terms import Term
 from .vocabulary import LIMITS, LOWER_LIMITS, SMALL, split_words, stem
@@ -43,7 +43,6 @@ def find_unlike(pairs: Pairs, here: Force, there: Force, asks: bool) -> Differen
         find_opposite(own, other)
         or (find_other_predicate(own, other, pairs) if asks else None)
         or find_loose_join(pairs, here, there)
-        or find_crossed(pairs, here, there)
         or _find_other_sense(own, other, pairs)
     )
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from .force import find_clauses
 from .indexed_text import (
-    LIST_MARKER,
     NOTHING_SAID,
     IndexedText,
     SaidBefore,
@@ -22,7 +21,6 @@ from .indexed_text import (
     is_subject,
 )
 from .outcomes import ABSENT, RANK, FactComparison, Outcome
-from .quoted_words import quote_statement
 from .results import find_result
 from .statements import compare_statement
 from .terms import Term, read_terms
@@ -30,15 +28,12 @@ from .things import compare_thing
 from .vocabulary import NO_END, is_general
 
 ENDS = re.compile(rf"(?<=[.!?]){NO_END}\s+|\n+")
-_MARKERS = re.compile(LIST_MARKER, re.MULTILINE)
 _ASIDE = re.compile(r"\s*\([^()]*\)")
 _SOURCE = re.compile(r"^\S+?[:(]\d+(?:[:,]\d+)?\)?:?\s+")
 """What comes before an error's message: its place in a file."""
 _KINDS = {"p": "file", "u": "url", "i": "id", "w": "symbol"}
 _QUOTED: tuple[Outcome, ...] = ("quoted", "paraphrased")
 _FEW = 3
-_COMMAND = re.compile(r"`(\w[\w.-]* [^`\n]*\w)`")
-"""A command of several words, in backquotes."""
 _COMPOUND = re.compile(r"[a-z]{2}[A-Z][a-z]|\w{2}[_.]\w{2}")
 """An identifier of several parts."""
 SOME, MUCH, MOST = 0.2, 0.3, 0.6
@@ -52,7 +47,6 @@ def compare_question(question: str, text: IndexedText, is_said: SaidBefore = NOT
     >>> compare_question("src/a.ts", text).outcome, compare_question("b.ts", text).outcome
     ('quoted', 'absent')
     """
-    question = _MARKERS.sub("", question)
     parts = split_sentences(question)
     if len(parts) > 1:
         result = combine([_compare_part(part, text, is_said) for part in parts])
@@ -164,9 +158,6 @@ def find_name(words: str, text: IndexedText, paths: bool = True) -> FactComparis
             name = max(names, key=len)[2:]
             place = re.search(re.escape(name), text.text, re.IGNORECASE)
             return FactComparison("unclear", name, place.start() if place else -1, reason="name")
-    for command in _COMMAND.findall(words):
-        if (quoted := quote_statement(command, text)).outcome != "absent":
-            return quoted._replace(outcome="unclear", reason="name")
     return ABSENT
 
 

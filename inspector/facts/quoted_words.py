@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import islice, pairwise, takewhile
 
 from .added_words import goes_on, is_changed
-from .force import EXCEPTIONS, RELATIVE
+from .force import RELATIVE
 from .indexed_text import WORDS, IndexedText, find_whole
 from .outcomes import ABSENT, FactComparison
 from .terms import Term, read_terms
@@ -63,11 +63,6 @@ def find_words(
             *takewhile(lambda term: term.sort != "mark", reversed(before)),
             *takewhile(lambda term: term.sort != "mark", after),
         ]
-        if any(term.form in EXCEPTIONS for term in after) and not any(
-            term.form in EXCEPTIONS for term in terms
-        ):
-            found = text.text[start:end] + tail
-            return FactComparison("partial", found, start, instead=tail.strip(), reason="exception")
         line = read_terms(text.text[low : end + len(tail)])
         paired = {at for at, term in enumerate(line) if start - low <= term.start < end - low}
         if paired and not exact and is_changed(text.text, start, line, paired, terms):

@@ -22,14 +22,12 @@ from .force import (
     EXCEPTIONS,
     ORDER_WORDS,
     Force,
-    drop_reasons,
     find_asides,
     find_clauses,
     find_lost_negation,
     find_opposed,
     has_negation,
     is_negation,
-    is_permitted,
     keeps_refusals,
     read_force,
 )
@@ -51,9 +49,7 @@ from .word_order import (
     JOINS,
     RELATIONS,
     find_exchange,
-    find_replaced_word,
     find_reversed,
-    find_value_exchange,
     find_value_swap,
     is_misspelt,
     is_part,
@@ -104,11 +100,6 @@ def compare_statement(
     for sentence in text.find_candidates(terms) if best.outcome != "quoted" else ():
         place = _Place(own, sentence, text, is_said)
         result = place.compare()
-        negated = result.reason in ("negated", "negation")
-        if negated and (rest := drop_reasons(terms, place.pairs, place.here, place.there)):
-            without_reasons = own._replace(asides=own.asides | rest[0])
-            other = sentence._replace(terms=rest[1])
-            result = _Place(without_reasons, other, text, is_said).compare()
         if result.reason == "negated" and keeps_refusals(place.pairs, place.here, place.there):
             result = result._replace(outcome="unclear", reason="negation")
         if RANK[result.outcome] > RANK[best.outcome] or best is ABSENT:
@@ -209,7 +200,7 @@ class _Place:
             return self._differ("unclear", lost, None, "negation")
         if operators := self._find_operators():
             return self._make("changed" if operators[1] else "unclear", "operator", *operators)
-        for find in (find_value_exchange, find_reversed, find_exchange):
+        for find in (find_reversed, find_exchange):
             if swapped := find(self.pairs, self.own, self.other):
                 return self._differ("changed", *swapped, "order")
         for at, to in self.pairs:
@@ -306,7 +297,7 @@ class _Place:
     # In other words
 
     def _compare_words(self) -> FactComparison:
-        here, there, own, other = self.here.sorts, self.there.sorts, self.own, self.other
+        here, there, own = self.here.sorts, self.there.sorts, self.own
         is_question = self.is_question
         bound = here & {"strict", "negation"}
         negations = {at for at, term in enumerate(own) if term.sort == "negation"}
@@ -348,8 +339,6 @@ class _Place:
             return self._make("partial" if self.asks else "unclear", "words missing")
         if any(map(self._begins_part, heavy)) or (heavy and self._has_other_words()):
             return self._make("unclear", "words missing")
-        if found_other := find_replaced_word(self.pairs, own, other, self.missing):
-            return self._differ("unclear", *found_other, "another word")
         if self.asks and "strict" in here and not (there & {"strict", "negation"} or self.is_bounded):
             return self._make("partial", "force missing")
         # What a report says of the subject of a to-do is not the to-do.
@@ -420,7 +409,7 @@ class _Place:
         if "cancel" in there.sorts - here.sorts and self._is_cancelled():
             return self._make("contradicted", "revoked")
         permits = "permission" in there.sorts - here.sorts and not there.sorts & {"strict", "negation"}
-        if (permits and bound) or is_permitted(self.pairs, self.missing, self.near, here, there):
+        if permits and bound:
             return self._make("contradicted", "permitted")
         low, high = min(self.near) - 3, max(self.near) + 4
         paired = set(self.met.values())
@@ -513,7 +502,6 @@ class _Place:
         if has_negation(every_gone) and has_negation(every_new) and moved:
             return None
         is_question = self.is_question and "?" not in self.statement
-        bound = {"strict", "negation"}
         # "Not more than 5" is no negation of "at most 5".
         over = any(term.sort == "over" for term in (*every_gone, *every_new))
         outcome: Outcome | None = "quoted" if self.matched >= COPY and not is_question else None
@@ -523,22 +511,13 @@ class _Place:
             new = _without(other[edit.b : edit.b_end], every_gone)
             sorts, had = {term.sort for term in new}, {term.sort for term in gone}
             own_words, instead = _cut(gone, self.statement), _cut(new, self.text)
-            replaced = find_value_swap(own[edit.a : edit.a_end], other[edit.b : edit.b_end])
-            if self.asks and replaced and not any(is_same(replaced[1], term) for term in own):
-                gone, new = gone or [replaced[0]], new or [replaced[1]]
             if "cancel" in sorts - had and self._is_cancelled():
                 return self._make("contradicted", "revoked", own_words, instead)
-            permits = "permission" in (sorts - had) & self.there.sorts and not is_question
-            if permits and had & bound and not sorts & bound:
-                return self._make("contradicted", "permitted", own_words, instead)
             limited = any(item.form in LIMITS for item in gone)
             if "over" in sorts - had and limited and not has_negation(every_new):
                 return self._make("contradicted", "negated", own_words, instead)
             if "soft" in sorts - had:
                 return self._make("partial", "softened", own_words, instead)
-            if has_negation(gone) and any(map(is_subject, gone)) and not any(map(is_subject, new)):
-                outcome = "partial" if outcome else outcome  # a whole clause is missing
-                continue
             if has_negation(gone) != has_negation(new):
                 if keeps_refusals(self.pairs, self.here, self.there) or self._is_negated_aside():
                     return None
@@ -547,8 +526,6 @@ class _Place:
                     and not is_question
                     and (self.asks or self.matched >= SAME)
                 )
-                if sure and edit.a == edit.a_end and edit.a in (0, len(own)):  # beside the copy, not in it
-                    sure = all(term.sort in ("negation", "small", "permission") for term in new)
                 return self._make("contradicted", "negated", own_words, instead) if sure else None
             words = [term for term in gone if is_subject(term) and term.form not in LIGHT]
             put = [term for term in new if is_subject(term)]
@@ -576,9 +553,6 @@ class _Place:
                 around = other[max(0, edit.b - 2) : min(len(other), edit.b_end + 2)]
                 if self.is_said(_cut(around, self.text)):
                     return self._make("absent", "said of another")
-                kinds = {term.form[0] for term in swap if term.sort == "value"}
-                if len(kinds) == 2 and self.is_said(_cut(swap[1:], self.text)):
-                    return self._make("unclear", "another value")  # "session.State", "session/state.go"
                 return self._make(
                     "changed", "value", _cut(swap[:1], self.statement), _cut(swap[1:], self.text), swap[1]
                 )

@@ -45,9 +45,6 @@ _BESIDE = frozenset(("with", "via", "by", "through", stem("using"), "use"))
 """Words before an instrument: "check with mypy" is "checked by mypy"."""
 _PLACES = frozenset(("with", "to", "into", "from", "for", "by", "over", "onto", "than", "as", "of"))
 """Prepositions that say which role a noun has."""
-_PASSIVE = ("avoid", "forbidden", "prohibited", "banned", "refused")
-"""Beginnings of negations that can stand behind what they refuse."""
-_AROUND = _PLACES | {"in", "on", "at", "during", "within", "when", "if"}
 
 
 def find_other_structure(pairs: Pairs, here: Force, there: Force, asides: set[int]) -> Difference | None:
@@ -209,21 +206,11 @@ def read_negations(terms: tuple[Term, ...]) -> list[Negation]:
             ahead = part[place + 1 :]
             is_limit = any(terms[item].sort == "over" or terms[item].form == "than" for item in ahead[:5])
             head = next((item for item in ahead if is_subject(terms[item])), -1)
-            if ahead and terms[at].form.startswith(_PASSIVE) and terms[ahead[0]].form in _AROUND:
-                head = -1  # "loops are forbidden in tests"
             if is_negation(terms[at]) and not is_limit:
                 join = max((item for item in range(place) if terms[part[item]].form in JOINS), default=-1)
-                scope = part[join + 1 :] if head >= 0 else _last_item(terms, part)
+                scope = part[join + 1 :] if head >= 0 else part
                 result.append(Negation(head, frozenset(scope)))
     return result
-
-
-def _last_item(terms: Terms, part: list[int]) -> list[int]:
-    """Return what a negation at the end of a clause covers: "A and B are forbidden" are two nouns, "use A
-    and B is forbidden" are two clauses."""
-    join = max((place for place, at in enumerate(part) if terms[at].form in JOINS), default=-1)
-    nouns = sum(is_subject(terms[at]) for at in part[: join + 1])
-    return part[join + 1 :] if nouns > 1 else part
 
 
 def split_relative(terms: Terms) -> list[list[int]]:

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from .indexed_text import is_same, is_subject
 from .terms import Term
-from .vocabulary import LIGHT, split_words, stem
+from .vocabulary import split_words, stem
 
 Pairs = Sequence[tuple[int, int]]
 """Index of a term of a statement and of the term of a place that means the same, in the former's order."""
@@ -38,71 +38,15 @@ def pair_terms(own: Sequence[Term], other: Sequence[Term]) -> list[tuple[int, in
     return sorted(pairs.items())
 
 
-def find_replaced_word(
-    pairs: Pairs, own: Sequence[Term], other: Sequence[Term], missing: Sequence[int]
-) -> tuple[int, int] | None:
-    """Find a missing word and another in its place: "users table", "orders table"; or the same number of
-    something else: "3 errors", "3 files"."""
-    met, paired = dict(pairs), {to for _, to in pairs}
-    for at in missing:
-        for step in (1, -1):
-            beside = _next_subject(own, at, step)
-            if beside is not None and beside in met and own[at].form not in LIGHT:
-                result = _next_subject(other, met[beside], -step)
-                if result is not None and result not in paired:
-                    return at, result
-    for at, to in pairs:
-        if (
-            own[at].form[:2] == "n:"
-            and _next_subject(own, at, 1) == at + 1
-            and _next_subject(other, to, 1) == to + 1
-        ):
-            if not is_same(own[at + 1], other[to + 1]):
-                return at, to
-    return None
-
-
-def _next_subject(terms: Sequence[Term], at: int, step: int) -> int | None:
-    """Return the place of the next subject term within two steps, if no mark is between."""
-    for place in (at + step, at + 2 * step):
-        if not 0 <= place < len(terms) or terms[place].sort == "mark":
-            return None
-        if is_subject(terms[place]):
-            return place
-    return None
-
-
-def find_value_exchange(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
-    """Find two values that changed places: each is in a part of a list with words that were beside the
-    other."""
-    values = [(at, to) for at, to in pairs if own[at].sort == "value"]
-    here, there = _number_parts(own), _number_parts(other)
-    moved = {(here[at], there[to]) for at, to in pairs if own[at].sort == "word"}
-    for at, to in values:
-        for second, its_place in values:
-            parts = here[at], there[to], here[second], there[its_place]
-            apart = parts[0] != parts[2] and parts[1] != parts[3]
-            if apart and (parts[0], parts[3]) in moved and (parts[2], parts[1]) in moved:
-                return at, to
-    return None
-
-
-def _number_parts(terms: Sequence[Term]) -> list[int]:
-    """Return for each term the number of its part of a list; "fan: 3" is one part."""
-    ends = ((term.sort == "mark" and term.form not in ":()–—") or term.form in JOINS for term in terms)
-    return list(accumulate(ends))
-
-
 def word_before(terms: Sequence[Term], at: int) -> str:
     for place in range(at - 1, max(-1, at - 5), -1):
-        if terms[place].sort in ("word", "strict", "over") or terms[place].form in _PREPOSITIONS:
+        if terms[place].sort in ("word", "strict", "over"):
             return terms[place].form
     return ""
 
 
 JOINS = frozenset(("and", "or", "but", "then"))
 """Words between the parts of a list, besides its marks."""
-_PREPOSITIONS = frozenset(["from", "to", "wanted", "want", "got", "on", "in", "by"])
 RELATIONS = frozenset(
     (
         *map(stem, split_words("before after to into then because since therefore cause")),

@@ -42,8 +42,6 @@ ALTERED = [
     ("No more than three people may enter.", "No fewer than three people may enter."),
 ]
 REPLACED = [
-    ("Keep entries for 90 days, accounting needs them.", "Entries are kept for 30 days."),
-    ("The sound must be off at 22:00, the mayor insists.", "Sound off at 23:00."),
     ("Deadline 12 June.", "The deadline is 14 June."),
     ("Use release 3.10 only.", "Use release 3.1 only."),
 ]
