@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .indexed_text import NOTHING_SAID, WORDS, IndexedText, SaidBefore, find_held, is_subject
 from .outcomes import ABSENT, IN_FULL, FactComparison
-from .questions import MOST, compare_question, compare_share, find_name
+from .questions import MOST, combine, compare_question, compare_share, find_name, split_sentences
 from .quoted_words import quote_statement
 from .statements import TOPIC, compare_statement
 from .terms import LETTER, read_terms

@@ -38,13 +38,6 @@ def pair_terms(own: Sequence[Term], other: Sequence[Term]) -> list[tuple[int, in
     return sorted(pairs.items())
 
 
-def word_before(terms: Sequence[Term], at: int) -> str:
-    for place in range(at - 1, max(-1, at - 5), -1):
-        if terms[place].sort in ("word", "strict", "over"):
-            return terms[place].form
-    return ""
-
-
 JOINS = frozenset(("and", "or", "but", "then"))
 """Words between the parts of a list, besides its marks."""
 RELATIONS = frozenset(
