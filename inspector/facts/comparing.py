@@ -82,6 +82,8 @@ def compare_fact(
         result = _compare_sentences(kind, form, text, is_said, in_full) if is_near else ABSENT
         if in_full:
             return result
+        if kind == "error" and is_near and result.outcome not in (*IN_FULL, "changed"):
+            result = _find_message(form, text) or result
         if is_near and result.outcome == "absent" and result.reason != "said of another" and kind != "error":
             result = _compare_parts(form, text, is_said)
         if kind in _ASKING and result.outcome in ("absent", "unclear"):
@@ -192,6 +194,23 @@ def find_codes(error: str) -> list[str]:
     ['TS2322']
     """
     return _ERROR_CODE.findall(error)
+
+
+def _find_message(error: str, text: IndexedText) -> FactComparison | None:
+    """Find the message of an error, the part behind a colon that goes to its end: `partial` if it is quoted
+    without its class or its place, which another name in front does not change.
+
+    >>> _find_message("a_test.go:33: got 4 rows, want 5", IndexedText("TestRows: got 4 rows, want 5."))[:2]
+    ('partial', 'got 4 rows, want 5')
+    """
+    for colon in re.finditer(r":\s+", error):
+        message = error[colon.end() :]
+        if len(message) < _FEWEST or sum(map(is_subject, read_terms(message))) < 2:
+            break
+        result = quote_statement(message, text)
+        if result.outcome == "quoted":
+            return result._replace(outcome="partial", reason="part")
+    return None
 
 
 def _find_told(error: str, text: IndexedText, is_near: bool) -> FactComparison | None:

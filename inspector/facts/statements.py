@@ -39,6 +39,7 @@ from .indexed_text import (
     IndexedText,
     SaidBefore,
     Sentence,
+    find_held,
     is_same,
     is_subject,
 )
@@ -55,11 +56,11 @@ from .word_order import (
     find_reversed,
     find_value_exchange,
     find_value_swap,
+    is_alike_name,
     is_misspelt,
     is_part,
     is_same_kind,
     pair_terms,
-    similarity,
     word_before,
 )
 
@@ -117,7 +118,30 @@ def compare_statement(
             break
     if asks and best.outcome in ("quoted", "paraphrased"):
         return _find_cancelled(own, text, best, is_said) or best
-    return best
+    is_other = (best.outcome, best.reason) in (("changed", "value"), ("partial", "value missing"))
+    return _find_same_value(own, text, best) if is_other else best
+
+
+def _find_same_value(own: _Statement, text: IndexedText, result: FactComparison) -> FactComparison:
+    """Find the value that a text seems to lack or to have changed in another sentence: `unclear` if it is
+    there. A number needs as many words of the subject beside it as the first place has, a name fewer.
+
+    >>> text = IndexedText("Put the logs into JSON files. They are in /srv/logs/app.")
+    >>> compare_statement("Put the logs into /srv/logs.", text).outcome
+    'unclear'
+    """
+    values = [term for term in read_terms(result.said) if term.sort == "value"]
+    words = [term for term in own.terms if term.sort == "word"]
+    least = len(find_held(words, Sentence(0, 0, read_terms(result.words))))
+    if values and values[0].form[0] not in "nd":
+        least = int(result.outcome == "changed")
+    for sentence in text.sentences if values else ():
+        if sentence.start <= result.start < sentence.end or len(find_held(words, sentence)) < least:
+            continue
+        if any(is_same(term, other) or is_part(other, term) for term in values for other in sentence.terms):
+            found = text.text[sentence.start : sentence.end].strip()
+            return FactComparison("unclear", found, sentence.start)
+    return result
 
 
 def _find_cancelled(
@@ -553,14 +577,14 @@ class _Place:
             words = [term for term in gone if is_subject(term) and term.form not in LIGHT]
             put = [term for term in new if is_subject(term)]
             swap = find_value_swap(words, put)
-            is_alike = swap is None or similarity(swap[0].form, swap[1].form) >= 0.5
+            is_alike = swap is None or is_alike_name(*swap)
             # A path and another name are two values only if they are spelled alike.
-            if (
-                swap
-                and not is_alike
-                and (swap[0].form[0] != swap[1].form[0] or not (self.asks or self.exact))
-            ):
-                return None
+            if swap and not is_alike:
+                if self.exact and not edit.a:  # the class of an error, and the test that it breaks
+                    outcome = "partial" if outcome else outcome
+                    continue
+                if swap[0].form[0] != swap[1].form[0] or not (self.asks or self.exact):
+                    return None
             is_name = not f"{own_words}{instead}".islower()  # "Lena", "Lina"
             if swap is None and len(words) == len(put) == 1 and not is_name and is_misspelt(words[0], put[0]):
                 return self._make("unclear", "another word", own_words, instead)

@@ -77,7 +77,7 @@ _OPERATORS: dict[str, tuple[str, Sort]] = {
 """The words that an operator before an amount stands for."""
 _DOMAINS = "com|org|net|io|dev|ai|app"
 _TERM = re.compile(
-    rf"""(?P<url>(?i:https?)://[^\s<>"'`)\]]+|(?<![\w/@.-])(?:[\w-]{{1,64}}\.){{1,8}}(?:{_DOMAINS})/[^\s<>"'`)\]]+)
+    rf"""(?P<url>(?!(?i:file):)\b[A-Za-z][\w+.-]{{0,20}}://[^\s<>"'`)\]]+|(?<![\w/@.-])(?:[\w-]{{1,64}}\.){{1,8}}(?:{_DOMAINS})/[^\s<>"'`)\]]+)
     |(?P<mail>[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}}){{1,8}})
     |(?P<path>(?:file://)?[~.\w-]{{0,100}}(?:[/\\][\w@.+-]{{1,255}})+[/\\]?|[\w.-]{{0,100}}\w\.(?:{ENDINGS_OF_FILES})(?![\w-]|\.\w))
       (?::(?P<line>\d+(?::\d+)?))?
