@@ -28,21 +28,15 @@ from .force import (
     find_lost_negation,
     find_opposed,
     has_negation,
+    is_excepted,
     is_negation,
     is_permitted,
     keeps_refusals,
     read_force,
 )
 from .function_words import agrees, find_limit, find_other_state, find_unlike
-from .indexed_text import (
-    NOTHING_SAID,
-    IndexedText,
-    SaidBefore,
-    Sentence,
-    find_held,
-    is_same,
-    is_subject,
-)
+from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, Sentence, is_same, is_subject
+from .other_values import find_near_values, find_other_number, find_same_value, is_frame
 from .outcomes import ABSENT, RANK, FactComparison, Outcome
 from .quoted_words import find_words
 from .structure import find_other_structure, read_negations, split_relative
@@ -118,30 +112,7 @@ def compare_statement(
             break
     if asks and best.outcome in ("quoted", "paraphrased"):
         return _find_cancelled(own, text, best, is_said) or best
-    is_other = (best.outcome, best.reason) in (("changed", "value"), ("partial", "value missing"))
-    return _find_same_value(own, text, best) if is_other else best
-
-
-def _find_same_value(own: _Statement, text: IndexedText, result: FactComparison) -> FactComparison:
-    """Find the value that a text seems to lack or to have changed in another sentence: `unclear` if it is
-    there. A number needs as many words of the subject beside it as the first place has, a name fewer.
-
-    >>> text = IndexedText("Put the logs into JSON files. They are in /srv/logs/app.")
-    >>> compare_statement("Put the logs into /srv/logs.", text).outcome
-    'unclear'
-    """
-    values = [term for term in read_terms(result.said) if term.sort == "value"]
-    words = [term for term in own.terms if term.sort == "word"]
-    least = len(find_held(words, Sentence(0, 0, read_terms(result.words))))
-    if values and values[0].form[0] not in "nd":
-        least = int(result.outcome == "changed")
-    for sentence in text.sentences if values else ():
-        if sentence.start <= result.start < sentence.end or len(find_held(words, sentence)) < least:
-            continue
-        if any(is_same(term, other) or is_part(other, term) for term in values for other in sentence.terms):
-            found = text.text[sentence.start : sentence.end].strip()
-            return FactComparison("unclear", found, sentence.start)
-    return result
+    return find_same_value(terms, text, best)
 
 
 def _find_cancelled(
@@ -200,6 +171,8 @@ class _Place:
         whole = sum(weights[at] for at in self.required)
         self.share = 1 - sum(weights[at] for at in self.missing) / whole
         words = [at for at in self.required if self.own[at].sort == "word"]
+        if self.met.keys() >= (told := {at for at in words if at in self.met or not is_frame(self.own, at)}):
+            words = sorted(told)
         matched_weight = sum(weights[at] for at in words if at in self.met)
         self.topic = matched_weight / sum(weights[at] for at in words) if words else self.share
         self.weight = sum(
@@ -349,7 +322,10 @@ class _Place:
         if is_short or self.topic < 0.4 or self.share < TOPIC or not self.near or is_question:
             refused = any(at in self.here.refused and to in self.there.refused for at, to in self.pairs)
             is_close = self.share == 1 and (self.weight >= 2 or refused) and self.near
-            return self._make("unclear", "subject") if is_close else ABSENT
+            if is_close or not self.asks or is_question:
+                return self._make("unclear", "subject") if is_close else ABSENT
+            number = find_other_number(own, other, self.missing, self.near, self.topic == 1)
+            return self._differ("unclear", *number, "value missing") if number else ABSENT
         against, sure = find_opposed(self.pairs, self.here, self.there, own)
         if self.is_bounded:  # "not longer than 5" negates what "at most 5" does not
             against, sure = [], False
@@ -446,13 +422,7 @@ class _Place:
         permits = "permission" in there.sorts - here.sorts and not there.sorts & {"strict", "negation"}
         if (permits and bound) or is_permitted(self.pairs, self.missing, self.near, here, there):
             return self._make("contradicted", "permitted")
-        low, high = min(self.near) - 3, max(self.near) + 4
-        paired = set(self.met.values())
-        extra = [
-            at
-            for at, term in enumerate(other)
-            if term.sort == "value" and low <= at < high and at not in paired | self.there.mentioned
-        ]
+        extra = find_near_values(self.other, self.near, set(self.met.values()) | self.there.mentioned)
         for at in self.missing:
             value = next(
                 (to for to in extra if own[at].sort == "value" and is_same_kind(own[at], other[to])), None
@@ -570,6 +540,7 @@ class _Place:
                     (not ("strict" in sorts | had or over) or {item.form for item in new} == {"always"})
                     and not is_question
                     and (self.asks or self.matched >= SAME)
+                    and not is_excepted(self.own, self.other)
                 )
                 if sure and edit.a == edit.a_end and edit.a in (0, len(own)):  # beside the copy, not in it
                     sure = all(term.sort in ("negation", "small", "permission") for term in new)
