@@ -50,7 +50,7 @@ class CompactionRow(NamedTuple):
         files, rules, todos, errors, links: Facts missing in it, as `lint` and the screen find them: changed
             files; what the user ruled, chose or tried; what was said last, open to-dos; open failures;
             addresses and ids that the user gave.
-        changed: Facts that the summary gives with another value, or contradicts.
+        changed: Facts that the summary gives with another value, contradicts or restricts by an exception.
         known: Whether the file shows what was lost: not if the summary is encrypted or missing, or if the
             file does not say which outputs were cleared.
         unknown: Facts whose outcome is unknown then.

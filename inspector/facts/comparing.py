@@ -9,14 +9,25 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .indexed_text import NOTHING_SAID, WORDS, IndexedText, SaidBefore, find_held, is_subject
+from .force import find_clauses, has_negation, is_limited
+from .indexed_text import (
+    NOTHING_SAID,
+    WORDS,
+    IndexedText,
+    SaidBefore,
+    Sentence,
+    find_held,
+    is_same,
+    is_subject,
+)
 from .outcomes import ABSENT, IN_FULL, FactComparison
 from .questions import MOST, combine, compare_question, compare_share, find_name, split_sentences
 from .quoted_words import quote_statement
 from .statements import TOPIC, compare_statement
-from .terms import LETTER, read_terms
+from .terms import LETTER, Term, read_terms
 from .things import compare_thing
-from .vocabulary import MEMBERS, SMALL, find_groups, is_general, stem
+from .vocabulary import FORCE, LIMITS, MEMBERS, SMALL, find_groups, is_general, stem
+from .word_order import is_part
 
 STATEMENTS = ("constraint", "choice", "decision", "todo", "statement", "error")
 """Kinds whose form is a sentence."""
@@ -29,12 +40,18 @@ _JOINTS = re.compile(r"[;,]\s+(?:(?:and|but|then)\s+)?|\s+(?:and|but|then|&|->|â
 """The joints of a list, between its parts."""
 _NOT = re.compile(r"\b[a-z]{1,6}n['â€™]t\b")
 _ERROR_CODE = re.compile(r"\b[A-Z]{1,8}\d{2,6}\b")
+_NAMED = ("p:", "u:", "i:", "w:")
+"""What the forms of names begin with."""
 _NAMES = 3
 """The weight of a name in code, in which other words have 1."""
 _FEW = 2
 """Sentences of a text at most that have a rare word."""
 _FEWEST = 12
 """Characters that a part of an error has at least."""
+_BINDING = frozenset(
+    stem(word) for sort in ("strict", "negation") for word in FORCE[sort].split("|") if word not in LIMITS
+)
+"""Stems that only bind: a text without them can have all of a statement's subject."""
 _MOST_THERE = 0.75
 """The share of the parts of a list that a text must have."""
 _MOST_PARTS, _LONGEST = 8, 600
@@ -79,13 +96,15 @@ def compare_fact(
         result = _compare_sentences(kind, form, text, is_said, in_full) if is_near else ABSENT
         if in_full:
             return result
+        if kind == "error" and is_near and result.outcome not in (*IN_FULL, "changed"):
+            result = _find_message(form, text) or result
         if is_near and result.outcome == "absent" and result.reason != "said of another" and kind != "error":
             result = _compare_parts(form, text, is_said)
         if kind in ("todo", "decision") and result.outcome == "absent" and is_near:
             result = compare_share(form, text, MOST)
-        # That a text has a name of a rule or a choice says nothing of what is wanted of it.
         if result.outcome != "absent" or kind in ("constraint", "choice"):
-            return result
+            is_other = result.outcome != "absent" or result.reason == "said of another"
+            return result if is_other or not is_near else _find_subject(form, text)
         if kind == "error" and (told := _find_told(form, text, is_near)) is not None:
             return told
         return find_name(form, text, paths=kind != "error")
@@ -105,11 +124,15 @@ def _compare_sentences(
     if in_full:
         return whole
     if whole.outcome in ("partial", "unclear", "absent"):  # "Keep it for 90 days, accounting needs that."
-        for clause in form.split(", "):
-            if any(term.sort == "value" for term in read_terms(clause)):
+        for clause, terms in ((part, read_terms(part)) for part in form.split(", ")):
+            if any(term.sort == "value" for term in terms):
                 value = first if clause == form else compare_statement(clause, text, is_said)
                 if value.outcome == "changed" and value.reason == "value":
                     return value
+            if clause != form and has_negation(terms) and not is_limited(form):
+                refusal = compare_statement(clause, text, is_said)
+                if refusal.outcome == "contradicted":  # "Don't push it, I do that myself."
+                    return refusal
     return whole if whole.outcome != "absent" else compare_share(form, text)
 
 
@@ -164,6 +187,43 @@ def _find_bound(form: str, text: IndexedText) -> FactComparison | None:
     return None
 
 
+def _find_subject(form: str, text: IndexedText) -> FactComparison:
+    """Find a rare sentence about the subject of a rule: `unclear` if there is one.
+
+    It has a name of the rule, or half of what the rule binds and a word of it that is not general; or it
+    binds what the rule binds, as the first word of both tells.
+
+    >>> _find_subject("Never touch the ORM.", IndexedText("Access goes through the ORM."))[:2]
+    ('unclear', 'Access goes through the ORM.')
+    >>> _find_subject("Tests must not use the net.", IndexedText("The test suite only runs offline.")).outcome
+    'unclear'
+    """
+    terms = read_terms(form)
+    for clause in find_clauses(terms):
+        subject = [terms[at] for at in clause if is_subject(terms[at])]
+        bound = next((at for at in clause if terms[at].sort in ("strict", "negation")), -1)
+        for term in subject:
+            is_name = term.form[:2] in _NAMED
+            if is_name or (bound >= 0 and len(subject) <= 2 and not is_general(term.form)):
+                holding = [text.sentences[number] for number in text.find_holding(term)]
+            elif bound >= 0 and term is subject[0] and term.start < terms[bound].start:
+                holding = [part for part in text.binding if _is_first(term, part)]
+            else:
+                continue
+            if is_name and not holding:  # a file of a folder, a page of a site
+                holding = [part for part in text.sentences if any(is_part(it, term) for it in part.terms)]
+            if 0 < len(holding) <= _FEW:
+                words = text.text[holding[0].start : holding[0].end].strip()
+                return FactComparison("unclear", words, holding[0].start, reason="words missing")
+    return ABSENT
+
+
+def _is_first(term: Term, sentence: Sentence) -> bool:
+    """Whether a term is the first of a sentence's subject."""
+    first = next(filter(is_subject, sentence.terms), None)
+    return first is not None and is_same(term, first)
+
+
 def find_codes(error: str) -> list[str]:
     """Return the codes by which an error is known.
 
@@ -171,6 +231,23 @@ def find_codes(error: str) -> list[str]:
     ['TS2322']
     """
     return _ERROR_CODE.findall(error)
+
+
+def _find_message(error: str, text: IndexedText) -> FactComparison | None:
+    """Find the message of an error, the part behind a colon that goes to its end: `partial` if it is quoted
+    without its class or its place, which another name in front does not change.
+
+    >>> _find_message("a_test.go:33: got 4 rows, want 5", IndexedText("TestRows: got 4 rows, want 5."))[:2]
+    ('partial', 'got 4 rows, want 5')
+    """
+    for colon in re.finditer(r":\s+", error):
+        message = error[colon.end() :]
+        if len(message) < _FEWEST or sum(map(is_subject, read_terms(message))) < 2:
+            break
+        result = quote_statement(message, text)
+        if result.outcome == "quoted":
+            return result._replace(outcome="partial", reason="part")
+    return None
 
 
 def _find_told(error: str, text: IndexedText, is_near: bool) -> FactComparison | None:
@@ -215,14 +292,17 @@ def _is_general(part: str) -> bool:
 
 def _is_near(form: str, text: IndexedText) -> bool:
     """Whether a text has enough words of a statement to be compared with it; see `StatementIndex`."""
-    stems, text_stems = find_stems(form), _expand_stems(text)
-    shared = sum(map(_weigh, stems & text_stems))
-    return not stems or (shared > 0 and shared >= _LEAST * sum(map(_weigh, stems)))
+    stems = find_stems(form)
+    shared, every = stems & _expand_stems(text), sum(map(_weigh, stems))
+    told = sum(map(_weigh, shared))
+    return not stems or (
+        bool(told or (shared and not every)) and told + len(shared & _BINDING) >= _LEAST * every
+    )
 
 
 def _weigh(form: str) -> int:
     """Return the weight of a stem: a name in code, such as "round_half_up", identifies what is said."""
-    return _NAMES if "_" in form.strip("_") else 1
+    return _NAMES if "_" in form.strip("_") else int(form not in _BINDING)
 
 
 @lru_cache(32)
@@ -266,11 +346,12 @@ class StatementIndex:
         """Return the numbers of the statements of which a text has enough words, in order."""
         if not len(self.numbers):
             return []
-        matching = np.zeros(len(self._weights), np.int64)
+        matching, binding = (np.zeros(len(self._weights), np.int64) for _ in range(2))
         rows = [self._numbers[form] for form in _expand_stems(text) if form in self._numbers]
-        matching[rows] = self._weights[rows]
-        shared, every = (self._add(weights) for weights in (matching, self._weights))
-        near: list[int] = self.numbers[(shared >= _LEAST * every) & (shared > 0)].tolist()
+        matching[rows], binding[rows] = self._weights[rows], self._weights[rows] == 0
+        told, bound, every = (self._add(weights) for weights in (matching, binding, self._weights))
+        is_near = ((told > 0) | ((every == 0) & (bound > 0))) & (told + bound >= _LEAST * every)
+        near: list[int] = self.numbers[is_near].tolist()
         return near
 
 

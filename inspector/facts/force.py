@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from .indexed_text import is_subject
-from .terms import Term
+from .terms import Term, read_terms
 from .vocabulary import LIMITS, split_words, stem
 from .word_order import Pairs
 
@@ -193,6 +193,24 @@ def has_negation(terms: Iterable[Term]) -> bool:
     return any(map(is_negation, terms))
 
 
+def is_limited(form: str) -> bool:
+    """Whether a sentence holds only under a condition or with an exception.
+
+    >>> is_limited("Never push it, unless I ask."), is_limited("Never push it, I do that myself.")
+    (True, False)
+    """
+    return any(
+        term.form in CONDITIONS | EXCEPTIONS or term.sort in ("permission", "soft") or term.form == "only"
+        for term in read_terms(form)
+    )
+
+
+def is_excepted(own: Iterable[Term], other: Iterable[Term]) -> bool:
+    """Whether a rule has an exception and a text a condition: "never, unless it is urgent", "if urgent"."""
+    forms, conditions = ({term.form for term in terms} for terms in (own, other))
+    return not (EXCEPTIONS.isdisjoint(forms) or CONDITIONS.isdisjoint(conditions))
+
+
 def find_opposed(pairs: Pairs, here: Force, there: Force, own: Sequence[Term]) -> tuple[list[int], bool]:
     """Find the terms that one side wants and the other refuses, and whether that surely contradicts."""
     if "limit" in here.sorts | there.sorts or "condition" in here.sorts & there.sorts:
@@ -209,10 +227,13 @@ def find_opposed(pairs: Pairs, here: Force, there: Force, own: Sequence[Term]) -
         return [], False
     refused = any(item in here.refused for item, _ in against)
     terms_to_pair = any(item not in here.refused for item, _ in against)
+    terms_wanted = any(item not in here.refused and other not in there.refused for item, other in comparisons)
     crossed = refused and any(other in there.refused for _, other in against)
     without = any(item not in here.refused and other in there.without for item, other in against)
     strict = terms_to_pair and "strict" in here.sorts and "strict" not in there.sorts
-    return [item for item, _ in against], crossed or without or strict
+    only = refused and terms_wanted and "only" in {term.form for term in own}  # "A only, not B", "A and B"
+    only = only and not there.sorts & {"strict", "negation", "soft"}
+    return [item for item, _ in against], crossed or without or strict or only
 
 
 def keeps_refusals(pairs: Pairs, here: Force, there: Force) -> bool:

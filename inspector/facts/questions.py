@@ -34,7 +34,7 @@ _SOURCE = re.compile(r"^\S+?[:(]\d+(?:[:,]\d+)?\)?:?\s+")
 _KINDS = {"p": "file", "u": "url", "i": "id", "w": "symbol"}
 _QUOTED: tuple[Outcome, ...] = ("quoted", "paraphrased")
 _FEW = 3
-_COMPOUND = re.compile(r"[a-z]{2}[A-Z][a-z]|\w{2}[_.]\w{2}")
+_COMPOUND = re.compile(r"[a-z]{2}[A-Z][a-z]|[A-Z]{2}[a-z]{2}|\w{2}[_.]\w{2}")
 """An identifier of several parts."""
 SOME, MUCH, MOST = 0.2, 0.3, 0.6
 """Shares of the weight in one sentence from which on a question, a statement, and a to-do are not absent."""

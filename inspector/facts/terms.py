@@ -79,7 +79,7 @@ _DOMAINS = "com|org|net|io|dev|ai|app"
 _NOT_PLAIN = r"(?![a-z]+[\s,])"
 """What most words are not: the alternatives behind it match no letters alone."""
 _TERM = re.compile(
-    rf"""{_NOT_PLAIN}(?:(?P<url>(?i:https?)://[^\s<>"'`)\]]+|(?<![\w/@.-])(?:[\w-]{{1,64}}\.){{1,8}}(?:{_DOMAINS})/[^\s<>"'`)\]]+)
+    rf"""{_NOT_PLAIN}(?:(?P<url>(?!(?i:file):)\b[A-Za-z][\w+.-]{{0,20}}://[^\s<>"'`)\]]+|(?<![\w/@.-])(?:[\w-]{{1,64}}\.){{1,8}}(?:{_DOMAINS})/[^\s<>"'`)\]]+)
     |(?P<mail>[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}}){{1,8}})
     |(?P<path>(?:file://)?[~.\w-]{{0,100}}(?:[/\\][\w@.+-]{{1,255}})+[/\\]?|[\w.-]{{0,100}}\w\.(?:{ENDINGS_OF_FILES})(?![\w-]|\.\w))
       (?::(?P<line>\d+(?::\d+)?))?

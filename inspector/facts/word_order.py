@@ -105,8 +105,19 @@ def find_reversed(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> t
 
 
 def is_same_kind(item: Term, other: Term) -> bool:
-    """Whether one value can replace another."""
-    return item.form[0] == other.form[0] or {item.form[0], other.form[0]} in ({"n", "i"}, {"p", "w"})
+    """Whether one value can replace another: a path only one that shares a folder, a name or an ending.
+
+    >>> from .terms import read_terms
+    >>> path, other, name = read_terms("src/a.ts lib/a.ts JSON")
+    >>> is_same_kind(path, other), is_same_kind(path, name)
+    (True, False)
+    """
+    kinds = {item.form[0], other.form[0]}
+    if kinds != {"p"}:
+        return len(kinds) == 1 or kinds == {"n", "i"}
+    here, there = (set(term.form[2:].split("/")) for term in (item, other))
+    endings = {term.form.rpartition(".")[2] for term in (item, other)}
+    return bool(here & there) or (len(here) == len(there) == len(endings) == 1)
 
 
 def is_part(item: Term, other: Term) -> bool:
@@ -118,8 +129,15 @@ def is_part(item: Term, other: Term) -> bool:
 
 
 def find_value_swap(gone: Sequence[Term], new: Sequence[Term]) -> tuple[Term, Term] | None:
-    values = ((item, two) for item in gone for two in new if item.sort == two.sort == "value")
-    return next(((item, two) for item, two in values if is_same_kind(item, two)), None)
+    """Find a value that another replaces: two that are spelled alike, else the first two of a kind."""
+    values = [(item, two) for item in gone for two in new if item.sort == two.sort == "value"]
+    values = [pair for pair in values if is_same_kind(*pair)]
+    return next((pair for pair in values if is_alike_name(*pair)), values[0] if values else None)
+
+
+def is_alike_name(item: Term, other: Term) -> bool:
+    """Whether two values are spelled alike."""
+    return similarity(item.form, other.form) >= 0.5
 
 
 _MISSPELT = 0.75

@@ -101,6 +101,7 @@ SENTENCES: dict[str, str] = {
     "CI018": "The {kind} {form}, last said by the user {when}, is absent.",
     "CI019": "The {kind} {form}, said by the user {when}, is absent.",
     "CI020": "The {kind} {form}, given by the user {when}, is absent.",
+    "CI021": "The {kind} {form} has an exception. {sentence}",
     "judged lost": "{sentence} You marked it lost.",
     # The steps of a fact's history.
     "step: verbatim": "{named}; {number} as before",

@@ -264,7 +264,7 @@ def _make(
 
 
 LOSSES = {
-    "changed": ("CI016", "CI017"),
+    "changed": ("CI016", "CI017", "CI021"),
     "rules": ("CI002", "CI014", "CI019"),
     "files": ("CI001", "CI006"),
     "errors": ("CI004", "CI005"),
@@ -480,6 +480,7 @@ def list_undecided(trace: Trace, session: Session) -> tuple[list[TracedFact], in
         traced
         for traced in trace.select(*UNDECIDED)
         if traced.outcome != "unknown"
+        and traced.comparison.reason != "exception"  # CI021
         and traced.fact.kind in ("constraint", "statement")
         and find_verdict(session, traced) not in ("lost", "not lost")
         and is_rule(traced)
@@ -537,6 +538,9 @@ def _find_codes(
         if is_bound and is_stated:
             code = "CI016" if traced.outcome == "changed" else "CI017"
             yield code, typed[-1], {"sentence": describe_outcome(traced).sentence}
+    elif kind == "constraint" and not absent and traced.comparison.reason == "exception":
+        if typed:
+            yield "CI021", typed[-1], {"sentence": describe_outcome(traced).sentence}
     elif kind == "file" and not absent:
         done = [mention for mention in mentions if mention.operation in ("read", *CHANGED)]
         if done and (others := [name for name in traced.others if not name.startswith("...")]):

@@ -109,6 +109,10 @@ _CHECKS = (
     Check("CI020", "address or id absent", "warning",
         "A sentence of the user's that gives an address or an id, or only these, is not stated any more.",
         "The statement “See https://tracker.example/DES-118.”, given by the user in turn 5, is absent."),
+    Check("CI021", "exception added", "warning",
+        "A summary adds an exception to a rule of the user's.",
+        "The constraint “Never push to main.” has an exception. You said “Never push to main.” (turn 1). "
+        "The summary adds an exception: “unless it is urgent”."),
 )
 # fmt: on
 ASKED_FOR = frozenset({"CI010"})
