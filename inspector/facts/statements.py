@@ -542,6 +542,9 @@ class _Place:
                 around = other[max(0, edit.b - 2) : min(len(other), edit.b_end + 2)]
                 if self.is_said(_cut(around, self.text)):
                     return self._make("absent", "said of another")
+                kinds = {term.form[0] for term in swap if term.sort == "value"}
+                if len(kinds) == 2 and self.is_said(_cut(swap[1:], self.text)):
+                    return self._make("unclear", "another value")  # "session.State", "session/state.go"
                 return self._make(
                     "changed", "value", _cut(swap[:1], self.statement), _cut(swap[1:], self.text), swap[1]
                 )
