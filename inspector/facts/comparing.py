@@ -147,9 +147,16 @@ def _compare_sentences(
                     return value
             if clause != form and has_negation(terms) and not is_limited(form):
                 refusal = compare_statement(clause, text, is_said)
-                if refusal.outcome == "contradicted":  # "Don't push it, I do that myself."
-                    return refusal
+                if refusal.outcome == "contradicted" and not _is_left_to_user(form, text, refusal):
+                    return refusal  # "Don't push it, I do that myself."
     return whole if whole.outcome != "absent" else compare_share(form, text)
+
+
+def _is_left_to_user(form: str, text: IndexedText, place: FactComparison) -> bool:
+    """Whether someone says to do a thing themselves, and a sentence of a text names the user."""
+    said = {term.form for term in read_terms(form)}
+    around = (part.terms for part in text.sentences if part.start <= place.start < part.end)
+    return bool(said & {"i", "we"}) and any(term.form == stem("user") for terms in around for term in terms)
 
 
 def _compare_parts(form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:
