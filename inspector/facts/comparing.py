@@ -96,8 +96,8 @@ def compare_fact(
         result = _compare_sentences(kind, form, text, is_said, in_full) if is_near else ABSENT
         if in_full:
             return result
-        if kind == "error" and is_near and result.outcome not in (*IN_FULL, "changed"):
-            result = _find_message(form, text) or result
+        if kind == "error" and result.outcome not in (*IN_FULL, "changed"):
+            result = _find_told(form, text, is_near) or result
         if is_near and result.outcome == "absent" and result.reason != "said of another" and kind != "error":
             result = _compare_parts(form, text, is_said)
         if kind in ("todo", "decision") and result.outcome == "absent" and is_near:
@@ -105,8 +105,6 @@ def compare_fact(
         if result.outcome != "absent" or kind in ("constraint", "choice"):
             is_other = result.outcome != "absent" or result.reason == "said of another"
             return result if is_other or not is_near else _find_subject(form, text)
-        if kind == "error" and (told := _find_told(form, text, is_near)) is not None:
-            return told
         return find_name(form, text, paths=kind != "error")
     return compare_thing(kind, form, text, is_said, latest)
 
@@ -131,9 +129,16 @@ def _compare_sentences(
                     return value
             if clause != form and has_negation(terms) and not is_limited(form):
                 refusal = compare_statement(clause, text, is_said)
-                if refusal.outcome == "contradicted":  # "Don't push it, I do that myself."
-                    return refusal
+                if refusal.outcome == "contradicted" and not _is_left_to_user(form, text, refusal):
+                    return refusal  # "Don't push it, I do that myself."
     return whole if whole.outcome != "absent" else compare_share(form, text)
+
+
+def _is_left_to_user(form: str, text: IndexedText, place: FactComparison) -> bool:
+    """Whether someone says to do a thing themselves, and a sentence of a text names the user."""
+    said = {term.form for term in read_terms(form)}
+    around = (part.terms for part in text.sentences if part.start <= place.start < part.end)
+    return bool(said & {"i", "we"}) and any(term.form == stem("user") for terms in around for term in terms)
 
 
 def _compare_parts(form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:
@@ -233,32 +238,20 @@ def find_codes(error: str) -> list[str]:
     return _ERROR_CODE.findall(error)
 
 
-def _find_message(error: str, text: IndexedText) -> FactComparison | None:
-    """Find the message of an error, the part behind a colon that goes to its end: `partial` if it is quoted
-    without its class or its place, which another name in front does not change.
-
-    >>> _find_message("a_test.go:33: got 4 rows, want 5", IndexedText("TestRows: got 4 rows, want 5."))[:2]
-    ('partial', 'got 4 rows, want 5')
-    """
-    for colon in re.finditer(r":\s+", error):
-        message = error[colon.end() :]
-        if len(message) < _FEWEST or sum(map(is_subject, read_terms(message))) < 2:
-            break
-        result = quote_statement(message, text)
-        if result.outcome == "quoted":
-            return result._replace(outcome="partial", reason="part")
-    return None
-
-
 def _find_told(error: str, text: IndexedText, is_near: bool) -> FactComparison | None:
-    """Find an error by its code, or by one of the parts between its colons: `partial` if it is there.
+    """Find an error by its message, which goes from a colon to the end, by its code, or by one of the parts
+    between its colons: `partial` if it is there.
 
     >>> _find_told("a.go:4:2: G115: integer overflow (gosec)", IndexedText("The linter has G115."), False)[:2]
     ('partial', 'G115')
     """
-    parts = [part.strip() for part in error.split(": ")] if is_near else []
-    parts = [part for part in parts if sum(map(is_subject, read_terms(part))) > 1 and len(part) >= _FEWEST]
-    for part in (*find_codes(error), *parts):
+    messages = [error[colon.end() :] for colon in re.finditer(r":\s+", error)] if is_near else []
+    parts = error.split(": ") if is_near else []
+    for part in (*messages, *find_codes(error), *map(str.strip, parts)):
+        if part not in find_codes(error) and (
+            len(part) < _FEWEST or sum(map(is_subject, read_terms(part))) < 2
+        ):
+            continue
         result = quote_statement(part, text)
         if result.outcome == "quoted":
             return result._replace(outcome="partial", reason="part")

@@ -44,6 +44,7 @@ AGAINST = [
 NOT_AGAINST = [
     ("Don't sail to Norderney, unless the wind turns.", "Sail to Norderney when the wind turns."),
     ("Don't sail to Norderney, I do that myself.", "Never sail to Norderney; the user does that."),
+    ("Don't sail to Norderney, I do that myself.", "The user sails to Norderney himself."),
     ("Log each ship with the harbour code only, not the owner.", "Ships are logged with the code only."),
 ]
 ERRORS = [

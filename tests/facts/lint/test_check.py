@@ -437,6 +437,7 @@ def test_the_table_of_codes_is_complete_and_stable() -> None:
         "last request absent",
         "earlier attempt absent",
         "address or id absent",
+        "exception added",
     ]
     for code, one in LINT_CODES.items():
         assert one.code == code
