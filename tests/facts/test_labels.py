@@ -15,7 +15,7 @@ FLOORS: dict[str, tuple[float, float]] = {
     "symbol": (0.97, 0.90),
     "id": (0.96, 0.94),
     "number": (0.80, 0.75),
-    "constraint": (0.60, 0.50),
+    "constraint": (0.60, 0.55),
     "decision": (0.75, 0.25),
     "todo": (0.90, 0.65),
 }
