@@ -186,7 +186,7 @@ def _share(plan: Plan, texts: list[str], total: int) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class EntryColumns:
     """A stretch of a ledger: blocks of each entry, and by block its kind, section and tokens."""
 
     sizes: Ints
@@ -200,26 +200,26 @@ class Columns:
         sums = running_sums(np.where(self.kind == REASONING, self.tokens, 0))
         return np.diff(sums[running_sums(self.sizes)])
 
-    def __add__(self, other: Columns) -> Columns:
-        pairs = ((getattr(self, name), getattr(other, name)) for name in Columns.__annotations__)
-        return Columns(*(np.concatenate(pair) for pair in pairs))
+    def __add__(self, other: EntryColumns) -> EntryColumns:
+        pairs = ((getattr(self, name), getattr(other, name)) for name in EntryColumns.__annotations__)
+        return EntryColumns(*(np.concatenate(pair) for pair in pairs))
 
 
-def take_columns(ledger: Ledger, entries: Ints) -> Columns:
+def take_columns(ledger: Ledger, entries: Ints) -> EntryColumns:
     """The columns of some entries of a ledger, by their positions."""
     start, end = ledger.start[entries], ledger.start[entries + 1]
     rows = join_stretches(start, end)
-    return Columns(end - start, ledger.kind[rows], ledger.section[rows], ledger.tokens[rows])
+    return EntryColumns(end - start, ledger.kind[rows], ledger.section[rows], ledger.tokens[rows])
 
 
-def count_carried(ledger: Ledger, items: Sequence[CarriedEntry]) -> Columns:
+def count_carried(ledger: Ledger, items: Sequence[CarriedEntry]) -> EntryColumns:
     """The columns of what a plan over this ledger's session left. What is unchanged is not counted again."""
     new = [item for item in items if item.origin < 0]
     new_tokens = np.array([tokens for item in new for tokens in item.tokens], np.int32)
     rows = gather_rows(
         Session.model_construct(format="", entries=tuple(item.entry for item in new)), None, lambda *_: 0
     )
-    fresh = Columns(np.diff(rows.start).astype(np.int32), rows.kind, rows.section, new_tokens)
+    fresh = EntryColumns(np.diff(rows.start).astype(np.int32), rows.kind, rows.section, new_tokens)
     old = take_columns(ledger, np.array([item.origin for item in items if item.origin >= 0], np.int64))
     both = old + fresh
     # First the unchanged ones, then the new: bring them back into their order.
@@ -227,10 +227,10 @@ def count_carried(ledger: Ledger, items: Sequence[CarriedEntry]) -> Columns:
     at = np.where(stays, np.cumsum(stays), len(old.sizes) + np.cumsum(~stays)) - 1
     start = running_sums(both.sizes)
     index = join_stretches(start[at], start[at + 1])
-    return Columns(both.sizes[at], both.kind[index], both.section[index], both.tokens[index])
+    return EntryColumns(both.sizes[at], both.kind[index], both.section[index], both.tokens[index])
 
 
-def join_ledger(session: Session, base: Ledger, columns: Columns) -> Ledger:
+def join_ledger(session: Session, base: Ledger, columns: EntryColumns) -> Ledger:
     """A ledger of a session with the head of `base` and these columns for its entries."""
     start = running_sums(columns.sizes)
     entry = np.repeat(np.arange(len(columns.sizes)), columns.sizes)

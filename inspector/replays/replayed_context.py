@@ -25,7 +25,7 @@ from ..tokens.ledger import Ledger
 from ..tokens.models import strips_thinking
 from ..tokens.moment import Moment, find_moment
 from ..tokens.not_in_file import NotInFile, Part, share_tokens, spread_entries
-from .carry import CarriedEntry, Columns, chain, change, count_carried, join_ledger, take_columns
+from .carry import CarriedEntry, EntryColumns, chain, change, count_carried, join_ledger, take_columns
 from .timeline import Timeline
 
 MOST = 2**62
@@ -362,7 +362,7 @@ class ReplayedContext:
         self._set(chain(entries), count_carried(self._file, new))
         self._go_on(before, False, items)
 
-    def _set(self, entries: tuple[Entry, ...], columns: Columns) -> None:
+    def _set(self, entries: tuple[Entry, ...], columns: EntryColumns) -> None:
         self.carried, self._columns, self.first = entries, columns, self.position
         self._carried = {}
         self._moment, self._last, self.changed = None, None, True
