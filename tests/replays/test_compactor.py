@@ -193,7 +193,7 @@ def test_S0_72_every_summary_of_a_model_is_an_event_whatever_the_harness(
             (item.step, item.calls) for item in written
         ]
         drawn = to_json(draw_run(run).payload)
-        assert [one["kind"] for one in drawn["events"]].count("completed") == len(written)
+        assert len(drawn["events"]) == len(run.events)
         assert "downstream" in [found["kind"] for found in drawn["findings"]]
 
 
