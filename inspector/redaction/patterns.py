@@ -228,12 +228,14 @@ PATTERNS = (
         "random",
         "hook",
     ),
-    # A key as long as a hash after its name and a blank, as tables and logs write it.
+    # A value as long as a hash after the name of a key and a sign, or only a blank as in tables.
     _pattern(
         "assigned-value",
-        r"[_-]key[ \t]{1,80}([0-9a-z_-]{40,64})(?![0-9a-z_-])",
+        rf"(?:{_HINTS['key']}|pass(?:word)?|pwd?|token){_QUOTE}\]?"
+        rf"(?:[ \t]{{0,80}}(?:=>|:=|::|[=:])[ \t]{{0,80}}|[ \t]{{1,80}})"
+        rf"{_QUOTE}([0-9a-z_-]{{40,64}})(?![0-9a-z_-])",
         "random",
-        "key",
+        *("key", "pass", "pw", "token"),
         lower=True,
         long=40,
     ),
