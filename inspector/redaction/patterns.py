@@ -231,7 +231,7 @@ PATTERNS = (
     # A value as long as a hash after the name of a key and a sign, or only a blank as in tables.
     _pattern(
         "assigned-value",
-        rf"(?:{_HINTS['key']}|pass(?:word)?|pwd?|token){_QUOTE}\]?"
+        rf"(?:{_HINTS['key']}|password|(?<=[_-])pass|pwd?|token){_QUOTE}\]?"
         rf"(?:[ \t]{{0,80}}(?:=>|:=|::|[=:])[ \t]{{0,80}}|[ \t]{{1,80}})"
         rf"{_QUOTE}([0-9a-z_-]{{40,64}})(?![0-9a-z_-])",
         "random",

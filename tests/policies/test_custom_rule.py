@@ -55,7 +55,7 @@ def test_a_rule_and_a_policy_as_json_stand_in_the_picker_and_are_planned() -> No
     ledger = count_tokens(session)
     plan = make_plan(session, ledger, "careful")
     scene, _ = draw_scene(plan, trace_history(session, ledger))
-    assert {"shorten-outputs", "careful"} <= {item.name for item in scene.policies}
+    assert {"shorten-outputs", "careful"} <= set(scene.policies)
     picture, _ = draw_plan(plan)
     mine = next(item for item in picture.rules if item.kind == "shorten-outputs")
     assert mine.sentence == "Outputs of {{any}} tool are cut to their beginning"

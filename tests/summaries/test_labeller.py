@@ -100,8 +100,7 @@ def test_a_secret_stays_here_and_the_rule_it_stands_in_is_found_whole(serve: OPE
 def test_labels_take_the_place_of_patterns_in_the_texts_that_were_read_alone(serve: OPEN) -> None:
     server = serve(answer((1, "rule", "Numbers in the table are plain integers.")))
     before = talk(FIRST)
-    by_words = ["Numbers in the table are plain integers.", "Never push to main."]
-    assert forms(before, "constraint") == by_words
+    assert forms(before, "constraint") == ["Never push to main."]
     result = labeller(server)(before)
     after = talk(FIRST, SECOND).with_labels(result.labels)
     assert forms(after, "constraint") == [

@@ -108,7 +108,7 @@ def test_an_exported_page_shows_what_the_screen_opens_on() -> None:
     """A page of a session opens on its worst compaction; one of a chosen view shows that view."""
     session = make_session()
     untouched = WorkbenchModel(session, "auto", window=20_000)
-    make(untouched, policies=[])
+    make(untouched)
     assert untouched.inputs["look"] == "recorded:1", "a page does not move the workbench"
     untouched.show_worst()
     assert untouched.inputs["look"] == f"recorded:{session.compactions.worst.number}" == "recorded:2"
@@ -118,9 +118,9 @@ def test_an_exported_page_shows_what_the_screen_opens_on() -> None:
     assert chosen.inputs["look"] == "plan"
     for look in ("recorded:2", "recorded:1"):
         chosen.answer({"look": look})
-    assert "recorded:1" in json.dumps(unpack_page(make(chosen, policies=[]).html)[0]["wanted"])
+    assert "recorded:1" in json.dumps(unpack_page(make(chosen).html)[0]["wanted"])
     for page in (
-        make(WorkbenchModel(session, "auto", window=20_000), policies=[]),
-        make(untouched, policies=[]),
+        make(WorkbenchModel(session, "auto", window=20_000)),
+        make(untouched),
     ):
         assert "recorded:2" in json.dumps(unpack_page(page.html)[0]["wanted"])

@@ -43,7 +43,7 @@ def ask_rows(session: Session) -> tuple[list[dict[str, Any]], list[dict[str, Any
     model = WorkbenchModel(session, "auto")
     place = model.answer({})["_plan"]["cut"]["place"]
     shown = answer_query(model, {"type": "compactions", "id": 1, "place": place})["rows"]
-    told, _ = unpack_page(make(model, policies=[]).html)
+    told, _ = unpack_page(make(model).html)
     return shown, told["told"][f"compactions {model.inputs['look']}"]["rows"]
 
 

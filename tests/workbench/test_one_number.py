@@ -110,7 +110,7 @@ def test_a_real_session_says_one_number(name: str) -> None:
 def test_an_exported_page_says_the_same() -> None:
     model = WorkbenchModel(open_demo(), "auto")
     scene = model.answer({})["_scene"]
-    held, _ = unpack_page(make(model, policies=["flue"]).html)
+    held, _ = unpack_page(make(model).html)
     assert [(one["name"], one["source"]) for one in held["scene"]["boundaries"]] == [
         (one["name"], one["source"]) for one in scene["boundaries"]
     ]

@@ -249,7 +249,7 @@ def test_hostile_text_is_shown_and_counted_but_never_acts(opened: tuple[Controll
         first += 20_000
     for value in (told, screen.traits["_plan"], controller.reply({"type": "summary", "id": "2", "place": 0})):
         json.dumps(value, ensure_ascii=False).encode()
-    assert "alert(1)" not in make(controller.model, policies=[]).html
+    assert "alert(1)" not in make(controller.model).html
 
 
 def test_what_was_stopped_before_it_was_sent_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,7 +114,7 @@ def test_every_place_says_that_the_losses_of_an_unread_summary_are_unknown(name:
 def test_an_exported_page_says_it_as_well(name: str) -> None:
     screen = Screen(UNREAD[name][0]())
     sentence = screen.ask("losses")["sentence"]
-    page = json.dumps(unpack_page(make(screen.model, policies=[]).html), default=str)
+    page = json.dumps(unpack_page(make(screen.model).html), default=str)
     assert sentence in page and "was lost in" not in page
 
 
