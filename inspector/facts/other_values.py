@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
@@ -69,12 +70,16 @@ def find_same_value(own: Sequence[Term], text: IndexedText, result: FactComparis
     if (result.outcome, result.reason) not in (("changed", "value"), ("partial", "value missing")):
         return result
     values = [term for term in read_terms(result.said) if term.sort == "value"]
+    if not values:
+        return result
     words = [term for term in own if term.sort == "word"]
-    least = len(find_held(words, Sentence(0, 0, read_terms(result.words))))
-    if values and values[0].form[0] not in "nd":
+    if values[0].form[0] in "nd":
+        least = len(find_held(words, Sentence(0, 0, read_terms(result.words))))
+    else:
         least = int(result.outcome == "changed")
-    for sentence in text.sentences if values else ():
-        if sentence.start <= result.start < sentence.end or len(find_held(words, sentence)) < least:
+    held = Counter(number for word in words for number in text.find_holding(word))
+    for number, sentence in enumerate(text.sentences):
+        if sentence.start <= result.start < sentence.end or held[number] < least:
             continue
         if any(is_same(term, other) or is_part(other, term) for term in values for other in sentence.terms):
             found = text.text[sentence.start : sentence.end].strip()
