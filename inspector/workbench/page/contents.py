@@ -462,9 +462,11 @@ class Answers:
 
     def _list_policies(self) -> dict[str, Any]:
         """Return the list of policies with the result of each; the page has the plan of one."""
-        listed = list_choices(self.model.plan)
+        listed = to_json(list_choices(self.model.plan))
+        note = "the plan that is shown; the others need a kernel, and their sizes are for comparison"
+        listed["groups"].insert(0, {"id": "page", "label": "in this page", "families": [], "note": note})
         results = find_results(self.model.plan, self.model.inputs["pins"], {}, 0, len(list_policies()) + 1)
-        return {"policies": to_json(listed), "policy_results": to_json(results)}
+        return {"policies": listed, "policy_results": to_json(results)}
 
     def _label(self, policy: Policy) -> str:
         return cut_text(self.redactor.clean(policy.title or policy.name), 120)

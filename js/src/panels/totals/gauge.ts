@@ -226,7 +226,7 @@ const hintFile = (row: Row, { told: recordedFigures }: Plan) => {
   for (const [what, tokens, by] of recordedFigures ?? []) row.hint(`${what} ${tokens}: ${by}`);
 };
 
-const SAME = "no changes yet: drag the cut, or choose a policy";
+const SAME = "no changes yet: drag the cut";
 
 /** Nothing has been changed from the recorded session. */
 const isAsRecorded = (plan: Plan, happened: Plan): boolean =>
