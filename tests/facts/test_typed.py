@@ -294,6 +294,7 @@ RULES = (
     "keep the margins as they are",
     "if a build takes more than 5 minutes, stop it and tell me",
     "the importer must not run on weekdays",
+    "restarting the importer by day is not acceptable",
 )
 FRAMES = (
     "{}",

@@ -64,7 +64,8 @@ _BINDS = re.compile(
     |(?:deadline|budget|limit)\ (?:is|of)|limit(?:ed)?\ (?:\w+\ )?to|prefer(?:s|red|ably)?
     |nothing\ (?:else|goes|may)|nobody\ (?:but|may|else)|stick\ (?:to|with)
     |i\ (?:need|want|expect|hate|insist)\ (?!to\b|you\b)(?:\w+\ ){{1,4}}to\ be
-    |not\ (?:ok(?:ay)?|fine|acceptable)\ to|approv(?:al|e)|permission|sign-?off|by\ default|in\ doubt
+    |not\ (?:ok(?:ay)?|fine|acceptable)(?:\ to|(?=\W*$))
+    |unacceptable|off\ the\ table|no-go|hold\ off|approv(?:al|e)|permission|sign-?off|by\ default|in\ doubt
     |one\ \w+\ (?:each|at\ a\ time))\b
     |i(?:'d|\ would)\ rather\ (?:you|we)\ (?:didn't|did\ not|don't)|{_CLAUSE}stop\ (?!it|that|the)\w+ing
     |{_CLAUSE}(?:don'?t|do\ not|no\ need\ to|let's\ not)\ (?!know|think|worry|see|get\b)
