@@ -55,3 +55,21 @@ def test_the_text_of_a_wrapped_output_stays_what_the_model_was_sent() -> None:
     wrapped = json.dumps({"output": PRINTED, "metadata": {"exit_code": 1}})
     session = read_session(rollout(wrapped))
     assert [block.text for entry in session.entries for block in entry.blocks][-1] == wrapped
+
+
+@pytest.mark.parametrize(
+    "printed", ["Error: \U0001f600 no bell here\n", "Error: \x00 no bell\n", "Error: \ud83d alone\n"]
+)
+def test_odd_letters_of_a_wrapped_output_give_no_fact_that_cannot_be_printed(printed: str) -> None:
+    wrapped = json.dumps({"output": printed, "metadata": {"exit_code": 1}})
+    errors = [
+        fact["form"] for fact in read_session(rollout(wrapped)).facts.to_dicts() if fact["kind"] == "error"
+    ]
+    assert len(errors) == 1
+    assert errors[0].encode() and "\x00" not in errors[0]
+
+
+def test_an_output_that_is_json_of_its_own_is_read_whole() -> None:
+    printed = json.dumps({"output": "dist", "main": "src/index.ts"})
+    facts = read_session(rollout(printed)).facts.to_dicts()
+    assert "src/index.ts" in [fact["form"] for fact in facts if fact["kind"] == "file"]

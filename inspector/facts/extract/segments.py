@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from ...session.blocks import BlockRef, ToolCall
 from ...session.session import Session
 from ...session.speakers import Speaker, find_speech, is_refusal
 from ...session.toolcalls.arguments import Named, read_call
-from ...session.toolcalls.canonical_path import LONGEST
+from ...session.toolcalls.canonical_path import LONGEST, names
 from ...session.toolcalls.positions import unescape
 from ...session.toolcalls.shell import directory_after, output_of
 from ...session.toolcalls.tool_names import TOOLS, bare_name, is_shell, operation_of
@@ -140,19 +141,29 @@ class _BlockReader(NamedTuple):
 
 
 _STREAM = re.compile(r'"(?:output|stdout|stderr)":\s*"((?:[^"\\]|\\.)*)"', re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+_WRAPPER = names("output stdout stderr metadata exit_code duration_seconds interrupted isImage")
+"""The fields of such a wrapper; JSON with others is what the command printed."""
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _ESCAPED = {"\\n": " \n", "\\r": " \r", "\\t": " \t", "\\/": " /"}
 
 
 def _read_streams(text: str) -> list[tuple[int, str]]:
-    """Return the streams of an output that a harness wraps in JSON, with their offsets; [] for plain text.
+    """Return the streams of an output that a harness wraps in JSON, with their offsets; [] for other text.
 
     Escapes are undone at the same length, so that offsets stay what they are.
 
     >>> _read_streams('{"output": "ok\\\\n", "metadata": {"exit_code": 0}}')
     [(12, 'ok \\n')]
+    >>> _read_streams('{"output": "dist", "name": "harbour"}')
+    []
     """
     if not text.startswith("{") or not text.rstrip().endswith("}"):
+        return []
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    if not value.keys() <= _WRAPPER:
         return []
     return [(match.start(1), _ESCAPE.sub(_undo, match[1])) for match in _STREAM.finditer(text)]
 
@@ -162,8 +173,12 @@ def _undo(match: re.Match[str]) -> str:
     escape, before = match[0], match.string[max(0, match.start() - 1) : match.start()]
     if escape == '\\"':
         return ' "' if not before or before.isspace() or before in "([{=:" else '" '
-    if match[1]:
-        return chr(int(match[1], 16)).rjust(len(escape))
+    if escape[1] == "u" and len(escape) > 2:
+        try:
+            letter = json.loads(f'"{escape}"')
+        except ValueError:
+            return escape
+        return letter.rjust(len(escape)) if letter.isprintable() else escape
     return _ESCAPED.get(escape, escape)
 
 
