@@ -26,7 +26,7 @@ from .quoted_words import quote_statement
 from .statements import TOPIC, compare_statement
 from .terms import LETTER, Term, read_terms
 from .things import compare_thing
-from .vocabulary import FORCE, LIMITS, MEMBERS, SMALL, find_groups, is_general, stem
+from .vocabulary import MEMBERS, SMALL, find_groups, is_general, split_words, stem
 from .word_order import is_part
 
 STATEMENTS = ("constraint", "choice", "decision", "todo", "statement", "error")
@@ -49,7 +49,11 @@ _FEW = 2
 _FEWEST = 12
 """Characters that a part of an error has at least."""
 _BINDING = frozenset(
-    stem(word) for sort in ("strict", "negation") for word in FORCE[sort].split("|") if word not in LIMITS
+    map(
+        stem,
+        split_words("""must always only require mandatory need strictly exclusively exactly not no never
+        neither nor nobody none nothing nowhere without cannot except forbidden prohibited banned ensure"""),
+    )
 )
 """Stems that only bind: a text without them can have all of a statement's subject."""
 _MOST_THERE = 0.75
@@ -127,23 +131,35 @@ def _compare_sentences(
                 value = first if clause == form else compare_statement(clause, text, is_said)
                 if value.outcome == "changed" and value.reason == "value":
                     return value
-            if clause != form and has_negation(terms) and not is_limited(form):
-                refusal = compare_statement(clause, text, is_said)
-                if refusal.outcome == "contradicted" and not _is_left_to_user(form, text, refusal):
-                    return refusal  # "Don't push it, I do that myself."
+        if (refusal := _find_refusal(form, text, is_said)) is not None:
+            return refusal
     return whole if whole.outcome != "absent" else compare_share(form, text)
 
 
-def _is_left_to_user(form: str, text: IndexedText, place: FactComparison) -> bool:
-    """Whether someone says to do a thing themselves, and a sentence of a text names the user."""
-    said = {term.form for term in read_terms(form)}
-    around = (part.terms for part in text.sentences if part.start <= place.start < part.end)
-    return bool(said & {"i", "we"}) and any(term.form == stem("user") for terms in around for term in terms)
+def _find_refusal(form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison | None:
+    """Find what contradicts a refusal before a reason, or one with "never": "Don't push it there, I do that."
+
+    A sentence in which the user, or someone whom the reason names, does it contradicts nothing."""
+    clauses = form.split(", ") if not is_limited(form) else []
+    for at, clause in enumerate(clauses if len(clauses) > 1 else ()):
+        terms = read_terms(clause)
+        refuses = has_negation(terms) and sum(map(is_subject, terms)) >= _FEW
+        if not refuses or (at > 0 and re.search(r"\bnever\b", clause, re.IGNORECASE) is None):
+            continue
+        refusal = compare_statement(clause, text, is_said)
+        if refusal.outcome != "contradicted":
+            continue
+        reason = " ".join(part for part in clauses if part != clause)
+        doers = [*(filter(is_subject, read_terms(reason)) if at == 0 else ()), *read_terms("user")]
+        around = (part for part in text.sentences if part.start <= refusal.start < part.end)
+        if not any(find_held(doers, part) for part in around):
+            return refusal
+    return None
 
 
 def _compare_parts(form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:
     """Decide by the parts of a list whether a text may still say a statement: `unclear` if it has most parts,
-    or does what "not this, but that" refuses; else `absent`.
+    else `absent`.
 
     >>> text = IndexedText("Executed make gen-log. To do: make gen-docs.")
     >>> _compare_parts("Run make gen-log and make gen-docs", text, NOTHING_SAID)[:2]

@@ -22,6 +22,7 @@ from ..session.toolcalls.canonical_path import rooted
 from ..session.toolcalls.core_command import core_command, name_command, split_core
 from ..session.toolcalls.tool_names import bare_name, is_shell
 from .extract.collect import BY, KIND, OPERATIONS, OccurrenceColumns
+from .extract.statements import opens_order
 from .results import is_check, is_part_of
 from .settled import CallsOfPath, is_request
 from .terms import read_terms
@@ -43,9 +44,10 @@ _TRIED_BEFORE = re.compile(
 )
 _PRAISES = re.compile(
     r"(?i)\W*(?:great|nice|perfect|awesome|excellent|brilliant|thanks?|thank you|well done|good (?:job|work)"
-    r"|(?:that |this |it )?looks? (?:good|great|fine)|(?:i )?love (?:it|this|that))\b(?!.*(?:\bbut\b|\?))"
+    r"|(?:that |this |it )?looks? (?:good|great|fine)|(?:i )?love (?:it|this|that))\b"
+    r"(?!.*(?:\b(?:but|next|please|then|let's|still|though|except|can|could)\b|[,.;] ?now\b|\?))"
 )
-"""A sentence that praises, and asks for nothing."""
+"""A sentence that begins with praise, and has no word of a request."""
 _VERDICT = re.compile(r"exit code -?\d+$|FAIL(?:ED)?$|Found \d+ errors?")
 """An error that says only that something failed."""
 _LAST = 3
@@ -107,9 +109,15 @@ def _find_reason(kind: str, form: str, is_last: bool) -> int:
     if kind != "statement":
         is_answered = not is_last and is_request(form)
         return 0 if is_answered else _CHOICE if kind == "choice" else _RULE
-    if is_last and not _PRAISES.match(form) and sum(term.sort == "word" for term in read_terms(form)) > 1:
+    if is_last and not _is_praise(form) and sum(term.sort == "word" for term in read_terms(form)) > 1:
         return _ASKED
     return _TRIED if _TRIED_BEFORE.search(form) else 0
+
+
+def _is_praise(form: str) -> bool:
+    """Whether a sentence praises and asks for nothing: "Great, it works", but not "Nice, go on"."""
+    clauses = form.lower().split(", ")
+    return _PRAISES.match(form) is not None and not any(map(opens_order, clauses[1:]))
 
 
 def _find_changed(

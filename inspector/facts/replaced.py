@@ -56,6 +56,8 @@ _TAKES = re.compile(
 )
 _CORRECTS = re.compile(r"(?i)^(?:correction|actually|sorry|no|wait)\b|\binstead\b")
 """A sentence that may be about the user's message before it: "no, make that 45 seconds instead"."""
+_NAMES_THING = re.compile(r"(?i)\b(?:make|set|keep) (?:the|its) ")
+"""A sentence that names what it sets, which an earlier message may not be about."""
 _OLD = _VALUE.replace("value", "old")
 _NOT_THE_OLD = re.compile(
     rf"(?i){_VALUE}(?P<of>(?: [a-z]+){{0,2}}),? (?:instead of|rather than|(?:and )?not)"
@@ -174,6 +176,8 @@ def read_taken(words: str, before: str) -> tuple[str, str] | None:
         return None
     if match := _NOT_THE_OLD.search(words):
         new, gone = _tidy(match["value"]), _tidy(match["old"])
+        if match["other"] and any(map(str.isalpha, new)) and match["other"].strip() not in new:
+            return None  # "45 seconds, not 30 files"
         if _DIGITS.fullmatch(gone):  # "45 seconds, not 30"
             gone = _DIGITS.sub(gone, new, count=1)
         alike = _DIGITS.sub("", new) == _DIGITS.sub("", gone) and any(map(str.isdigit, new))
@@ -234,7 +238,8 @@ def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
     named: dict[str, list[Statement]] = {}  # figure -> the sentences with it
     last, before = (-1, -1), ""
     for entry, block, start, end, words in find_typed(facts.session):
-        previous = before if last == (entry, block) or _CORRECTS.search(words) else ""
+        corrects = _CORRECTS.search(words) is not None and _NAMES_THING.search(words) is None
+        previous = before if last == (entry, block) or corrects else ""
         last, before = (entry, block), words
         if _MAY_TELL.search(words) is None:
             continue

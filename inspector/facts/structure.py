@@ -38,6 +38,7 @@ _FOR = frozenset(("for",))
 _DURATIONS = (" s", " min", " h", " d", " day", " week", " month", " year")
 _ALL = frozenset(("all", "every", "each", "any", "both"))
 _NOT_ALL = frozenset(("one", "some", "most", "many", "several", "few", "single", stem("single")))
+_SINGLE = frozenset(("one", "a", "an", "the", "this", "single", stem("single"), "same"))
 _BESIDE = frozenset(("with", "via", "by", "through", stem("using"), "use"))
 """Words before an instrument: "check with mypy" is "checked by mypy"."""
 _PLACES = frozenset(("with", "to", "into", "from", "for", "by", "over", "onto", "than", "as", "of"))
@@ -136,6 +137,9 @@ class _Both:
                 return at, to
             if {*quantities} == {"all", "any"} or ({*quantities} == {"part", "any"} and not negates):
                 return at, to  # "when any disk is full", "when every disk is full"
+            is_one = any(term.form == "one" for term in _before(self.own, at))
+            if is_one and _SINGLE.isdisjoint(term.form for term in _before(self.other, to)):
+                return at, to
         return None
 
     def find_role(self) -> Difference | None:

@@ -115,7 +115,7 @@ def is_same_kind(item: Term, other: Term) -> bool:
     kinds = {item.form[0], other.form[0]}
     if kinds != {"p"}:
         return len(kinds) == 1 or kinds == {"n", "i"}
-    here, there = (set(term.form[2:].split("/")) for term in (item, other))
+    here, there = (set(filter(None, term.form[2:].split("/"))) for term in (item, other))
     endings = {term.form.rpartition(".")[2] for term in (item, other)}
     return bool(here & there) or (len(here) == len(there) == len(endings) == 1)
 

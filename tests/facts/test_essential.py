@@ -160,6 +160,8 @@ def test_only_the_last_failing_outputs_count_but_every_failing_test() -> None:
         ("Thanks, that reads better than before.", ""),
         ("Looks good, but the margin of the second table is wrong.", "asked last"),
         ("Can you look at the margin of the second table?", "asked last"),
+        ("Great, now do the same for the second table.", "asked last"),
+        ("Nice, continue with the second table.", "asked last"),
     ],
 )
 def test_what_a_person_said_last_is_essential_unless_it_only_praises(last: str, reason: str) -> None:

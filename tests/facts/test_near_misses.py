@@ -46,6 +46,10 @@ NOT_AGAINST = [
     ("Don't sail to Norderney, I do that myself.", "Never sail to Norderney; the user does that."),
     ("Don't sail to Norderney, I do that myself.", "The user sails to Norderney himself."),
     ("Log each ship with the harbour code only, not the owner.", "Ships are logged with the code only."),
+    ("Log the code, not the owner.", "The owner approved the plan."),
+    ("Sail in the morning, not the evening.", "The evening was spent on charts."),
+    ("Don't sail there, the ice is thick.", "The user will sail there."),
+    ("Don't sail to Norderney, the pilot does that.", "The pilot will sail to Norderney on Friday."),
 ]
 ERRORS = [
     ("KeyError: no tide table for 2031-04", "`test_spring` breaks: no tide table for 2031-04", "partial"),

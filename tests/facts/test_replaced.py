@@ -82,6 +82,8 @@ def test_a_rule_that_was_replaced_is_no_loss_and_the_new_one_is() -> None:
         (OLD, "Use a script instead of $481."),
         ("Add 2 menus.", "Add 3 buttons instead of 2 menus."),
         ("Meet at 12:30.", "Meet at 12:45."),
+        ("The timeout of the pump is 30 seconds.", "Actually, make the pause 45 seconds."),
+        ("Wait 30 seconds.", "Make it 45 seconds, not 30 files."),
         ("The API port is 8080. The admin port is 8080.", "Use 9000 instead of 8080."),
     ],
 )

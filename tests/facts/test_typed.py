@@ -326,6 +326,11 @@ def test_what_stands_around_a_rule_does_not_hide_it(frame: str, rule: str) -> No
         "Could you look at the log?",
         "right, it never worked",
         "ok, it failed because the disk was full",
+        "Testing takes more than an hour.",
+        "Reading the log before lunch helped.",
+        "no worries",
+        "No luck with the build.",
+        "Could you approve it?",
     ],
 )
 def test_a_request_or_a_report_in_the_same_frames_is_no_rule(words: str) -> None:

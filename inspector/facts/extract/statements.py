@@ -69,7 +69,8 @@ _BINDS = re.compile(
     |one\ \w+\ (?:each|at\ a\ time))\b
     |i(?:'d|\ would)\ rather\ (?:you|we)\ (?:didn't|did\ not|don't)|{_CLAUSE}stop\ (?!it|that|the)\w+ing
     |{_CLAUSE}(?:don'?t|do\ not|no\ need\ to|let's\ not)\ (?!know|think|worry|see|get\b)
-    |{_CLAUSE}no\ (?!(?:idea|one|longer|problem|more|matter|way|errors?|results?|changes?)\b)[a-z]
+    |{_CLAUSE}no\ (?!(?:idea|one|longer|problem|more|matter|way|errors?|results?|changes?|worries|luck|reason
+    |wait|doubt|clue|thanks|need\W*$)\b)[a-z]
     |不要|不得|请勿|務必|务必|必须|必須|只能|禁止|必ず|ないでください|반드시|niemals|jamais|nunca"""
 )
 """Words that bind or forbid."""
@@ -125,6 +126,11 @@ _ASKS = re.compile(
     r"\W*(?:please )?(?:can|could|would|will) you (?:(?:please|kindly|also|just) )*(?:mind )?(?=[a-z])"
 )
 """A polite question in place of an order."""
+_GERUND = re.compile(r"^([a-z]+?)ing\b")
+_ENSURES = re.compile(
+    r"(?:always|never|not|make sure|be (?:sure|careful)|ensure|avoid|remember to|stick to)\b"
+)
+"""What follows such a question if it asks for all later work."""
 _REPORTED = re.compile(
     r"""(?x)^\W*(?:i(?!\ (?:[\w'’]+\ )?(?:want|need|prefer|expect|like|would|hate|dislike|insist|won't)|'d)
     |he|she|they|there)\b
@@ -191,8 +197,10 @@ def mark_sentence(form: str) -> tuple[str, int]:
     if _BARE.match(low):
         return STATEMENT, 0
     if form[-1] == "?" and (asks := _ASKS.match(low)):
-        order = low[asks.end() : -1]
-        binds = _read_verb(order) in _LASTING or _BINDS.match(order) is not None
+        order = (
+            _GERUND.sub(r"\1", low[asks.end() : -1]) if asks[0].endswith("mind ") else low[asks.end() : -1]
+        )
+        binds = _read_verb(order) in _LASTING or _ENSURES.match(order) is not None
         return (CONSTRAINT, 2) if binds and _count_best(order) >= 3 else (STATEMENT, 1)
     if form[-1] in "?？" or _CODE.search(form) or _BREAKS_OFF.search(low):
         return STATEMENT, 1
@@ -259,10 +267,9 @@ def opens_order(low: str) -> bool:
 
 
 def _read_verb(low: str) -> str:
-    """Return the verb that opens a text: "keep" of "please keep it", and of "mind keeping it short"."""
+    """Return the verb that opens a text: "keep" of "please keep it"."""
     opening = _OPENS.match(low)
-    verb = opening[1] if opening else ""
-    return verb.removesuffix("ing") if verb.removesuffix("ing") in _ORDERS else verb
+    return opening[1] if opening else ""
 
 
 def find_rules(text: str) -> Iterator[Hit]:
