@@ -61,14 +61,15 @@ _FRAMES = (
 _OPENING = re.compile(rf"\s*(?:{'|'.join(f'({opening})' for opening, _ in _FRAMES)})")
 _CLOSINGS = [re.compile(rf"(?ims){closing}\Z") for _, closing in _FRAMES]
 _KINDS = "context|conversation|session|history|previous|earlier|compacted|brief|short|running|progress"
+_UP_TO_NOW = r"so far|to date|up to (?:now|here|this point)|until now"
 _SUMMARY_START = re.compile(
-    r"\s*(?:#+ |\*\*)?[\[<(]?(?:here(?: is|'s) |this is |below is |the following is )?(?:an? |the )?"
+    r"[\s#*=>\-\"\[<(]*(?:here(?: is|'s) |this is |below is |the following is )?(?:an? |the )?"
     rf"(?:(?:{_KINDS}) )*summary"
-    rf"(?: (?:of|so far)(?: (?:the|our|this|all|{_KINDS}|work|messages|steps|turns|[\d–-]+))*)?"
-    r"\W*(?:[\]>):]|\n)",
+    rf"(?: of(?: (?:the|our|this|all|in|{_KINDS}|work|messages|steps|turns|[\d–-]+))*)?"
+    rf"(?:(?: (?:{_UP_TO_NOW}))?\W*(?:[\]>):]|==|\n)| (?:{_UP_TO_NOW})\b)",
     re.IGNORECASE,
 )
-"""How a message begins that is a summary of the conversation: a title, alone or before a colon."""
+"""How a message begins that is a summary of the conversation: a title, "of" what, and up to when."""
 
 
 def begins_as_summary(text: str) -> bool:
@@ -80,6 +81,10 @@ def begins_as_summary(text: str) -> bool:
     (False, False)
     >>> begins_as_summary("The summary of the session page is broken")
     False
+    >>> begins_as_summary("Here is a summary of the conversation to date:\\n\\nPaths")
+    True
+    >>> begins_as_summary("This is a summary of our conversation so far. Paths")
+    True
     """
     return bool(_SUMMARY_START.match(text) or _OPENING.match(text))
 

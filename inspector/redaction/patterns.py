@@ -149,6 +149,9 @@ _HINTS = {
     **{name: f"{name}(?<![a-z]{name})" for name in ("auth", "jwt", "sid", "csrf", "xsrf", "hmac")},
 }
 
+_PASS = r"(?:(?<![a-z])|(?<=cl|sl)|(?<=iam)|(?<=cloudant)|(?<=softlayer))pass"
+"""No "bypass" or "compass"."""
+
 
 def _pattern(
     kind: str, pattern: str, judge: str, *needs: str, lower: bool = False, long: int = 0, word: bool = False
@@ -231,9 +234,9 @@ PATTERNS = (
     # A value as long as a hash after the name of a key and a sign, or only a blank as in tables.
     _pattern(
         "assigned-value",
-        rf"(?:{_HINTS['key']}|password|(?<=[_-])pass|pwd?|token){_QUOTE}\]?"
+        rf"(?:{_HINTS['key']}|password|{_PASS}|pwd?|token){_QUOTE}\]?"
         rf"(?:[ \t]{{0,80}}(?:=>|:=|::|[=:])[ \t]{{0,80}}|[ \t]{{1,80}})"
-        rf"{_QUOTE}([0-9a-z_-]{{40,64}})(?![0-9a-z_-])",
+        rf"{_QUOTE}((?!test)[0-9a-z_-]{{40,64}})(?![0-9a-z_-])",
         "random",
         *("key", "pass", "pw", "token"),
         lower=True,

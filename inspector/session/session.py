@@ -183,7 +183,7 @@ class Session(Value, Framed):
         }
         stay = tuple(by_fact[key] for key in sorted(by_fact) if by_fact[key].verdict != "withdrawn")
         judged = self._alike(judgements=stay)
-        judged.__dict__ |= {name: self.__dict__[name] for name in ("facts",) if name in self.__dict__}
+        judged.__dict__ |= {"facts": self.facts} if "facts" in self.__dict__ else {}
         return judged
 
     @cached_property

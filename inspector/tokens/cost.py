@@ -83,9 +83,11 @@ def price_steps(
     writing = np.array([(call.sent, 0, 0, 0, call.output) for call in calls], np.int64).reshape(
         -1, len(KINDS)
     )
+    if (writing < 0).any():
+        raise InspectorError("the tokens of a summary are not negative")
     return Bill(
         _charge(charged, price),
-        _charge(writing.reshape(-1, len(KINDS)), price),
+        _charge(writing, price),
         sum(call.calls for call in calls),
         prices=(price,) if price else (),
         notes=(price.note if price else "No price is given, so only tokens are counted.",),

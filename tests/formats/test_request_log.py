@@ -178,6 +178,9 @@ def test_repeated_words_without_ids_are_kept_as_the_last_run(
         "Here's a summary of our conversation:\n\nThe gate is mended.",
         "## Summary\nThe gate is mended.",
         "Previous conversation summary\n\nThe gate is mended.",
+        "Here is a summary of the conversation to date:\n\nThe gate is mended.",
+        "This is a summary of our conversation so far. The gate is mended.",
+        "=== Summary of conversation ===\nThe gate is mended.",
     ],
 )
 @pytest.mark.parametrize("replies", [False, True])

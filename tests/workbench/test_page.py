@@ -17,6 +17,7 @@ from inspector.demo import open_demo
 from inspector.errors import EditError, RedactionError
 from inspector.files import open_session
 from inspector.planning.planner import make_plan
+from inspector.policies import registry
 from inspector.policies.registry import find_policy
 from inspector.policies.table import FATES
 from inspector.redaction import detect as detector
@@ -29,6 +30,7 @@ from inspector.workbench.page.html import make, review
 from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.block import describe_rows, describe_summary
 from inspector.workbench.payloads.columns import unpack
+from inspector.workbench.payloads.policies import list_choices
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 from inspector.workbench.queries import answer_query
 from tests.exported import all_texts, read_at, unpack_code, unpack_page
@@ -372,3 +374,13 @@ def test_the_page_lists_what_every_policy_would_leave(model: WorkbenchModel, mad
     assert len(listed) >= 30
     for name in ("claude-code", "flue", "codex", "keep-recent-turns", "openhands"):
         assert results[name] == make_plan(moment, model.ledger, name, window=model.window).after
+
+
+def test_the_page_does_not_name_the_policies_of_its_maker(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = find_policy("flue").model_copy(update={"name": "of-our-customer", "title": "Of our customer"})
+    monkeypatch.setitem(registry._own, own.name, own)
+    model = WorkbenchModel(open_demo(), "flue")
+    model.answer({})
+    assert "of-our-customer" in json.dumps(to_json(list_choices(model.plan)))
+    held, _ = unpack_page(make(model).html)
+    assert "customer" not in json.dumps(held["told"]["policies"]) + json.dumps(held["told"]["policy_results"])

@@ -41,7 +41,7 @@ from ..payloads.context import describe_context
 from ..payloads.fact_list import list_facts
 from ..payloads.findings import describe_losses, list_findings
 from ..payloads.marks import describe_regret
-from ..payloads.policies import find_results, list_choices
+from ..payloads.policies import YOURS, find_results, list_choices
 from ..payloads.recorded import draw_recorded
 from ..payloads.replay import draw_run
 from ..payloads.scene import draw_plan, draw_scene
@@ -463,10 +463,17 @@ class Answers:
     def _list_policies(self) -> dict[str, Any]:
         """Return the list of policies with the result of each; the page has the plan of one."""
         listed = to_json(list_choices(self.model.plan))
-        note = "the plan that is shown; the others need a kernel, and their sizes are for comparison"
-        listed["groups"].insert(0, {"id": "page", "label": "in this page", "families": [], "note": note})
-        results = find_results(self.model.plan, self.model.inputs["pins"], {}, 0, len(list_policies()) + 1)
-        return {"policies": listed, "policy_results": to_json(results)}
+        # A page that is given away does not name the policies of its maker.
+        listed["groups"] = [group for group in listed["groups"] if group["id"] != YOURS]
+        note = "only the cut of the plan shown can be moved; the others need a kernel"
+        listed["groups"].insert(0, {"id": "page", "label": "on this page", "families": [], "note": note})
+        results = to_json(
+            find_results(self.model.plan, self.model.inputs["pins"], {}, 0, len(list_policies()) + 1)
+        )["results"]
+        families = (family for group in listed["groups"] for family in group["families"])
+        names = {policy["name"] for family in families for policy in family["policies"]}
+        results = [result for result in results if result["name"] in names]
+        return {"policies": listed, "policy_results": {"results": results, "total": len(results)}}
 
     def _label(self, policy: Policy) -> str:
         return cut_text(self.redactor.clean(policy.title or policy.name), 120)

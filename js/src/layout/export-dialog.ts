@@ -7,7 +7,7 @@ import { makeDialog } from "../ui/dialog";
 import { h, listen, setText } from "../ui/dom";
 
 const PROMISE =
-  "One file that opens anywhere, with no network and no kernel: the cut can be dragged there, blocks opened, and what each policy would leave compared. It is made here and saved by this browser; nothing is sent anywhere.";
+  "One file that opens anywhere, with no network and no kernel: there you can drag the cut, open blocks, and compare what each policy would leave. It is made here and saved by this browser; nothing is sent anywhere.";
 
 /** Drawn independently of the view state. */
 export const makeExporter = (requests: Requests): View & { open(): void } => {

@@ -191,7 +191,7 @@ const explain = (
   return isPage ? `${rest}Searched: this context, not the whole session.` : rest.trim();
 };
 
-/** The keys that say the words of themselves, with their positions. */
+/** The keys whose label or help contains the query, with their positions. */
 const findKeys = ({ words }: SearchedKeys, query: string) => {
   const needle = query.trim().toLowerCase();
   return [...words.entries()].filter(
