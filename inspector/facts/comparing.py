@@ -126,8 +126,8 @@ def _compare_sentences(
     if in_full:
         return whole
     if whole.outcome in ("partial", "unclear", "absent"):  # "Keep it for 90 days, accounting needs that."
-        for clause, terms in ((part, read_terms(part)) for part in form.split(", ")):
-            if any(term.sort == "value" for term in terms):
+        for clause in form.split(", "):
+            if any(term.sort == "value" for term in read_terms(clause)):
                 value = first if clause == form else compare_statement(clause, text, is_said)
                 if value.outcome == "changed" and value.reason == "value":
                     return value

@@ -352,7 +352,7 @@ def measure_usage(
 ) -> Measured:
     """Measure the context at the leaf: the latest usage, and an estimate of what came after it.
 
-    A reply that was aborted or failed is skipped; one whose usage is all zero only unless `empty` (FLUE §4,
+    A reply that was aborted or failed is skipped, and without `empty` one whose usage is all zero (FLUE §4,
     §13.3). `tail` estimates the messages after it, by default by characters / 4 (FLUE §2). Usage from before
     the live position `since` does not hold. `forget` leaves out what the last compaction kept (pi 0.58.3).
 

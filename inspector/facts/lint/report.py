@@ -45,7 +45,7 @@ def _report(findings: LintReport, session: Session, file: str, fixes: bool) -> d
     return {"file": printable(file), **_find_redactor(findings, session).clean_tree(report)}
 
 
-def _join_json(reports: list[dict[str, Any]], are_several: bool = False) -> list[str]:
+def _join_json(reports: list[dict[str, Any]], are_several: bool) -> list[str]:
     """Format the report of one file as an object, those of several files or of a folder as a list."""
     return [json.dumps(reports if are_several else reports[0], indent=2)]
 
@@ -185,11 +185,14 @@ def find_earlier(baseline: dict[str, list[str]], file: str) -> list[str]:
     >>> baseline = {"runs/a.jsonl": ["c0ffee"], "old/b.jsonl": [], "new/b.jsonl": ["f00d"]}
     >>> find_earlier(baseline, "elsewhere/a.jsonl"), find_earlier(baseline, "elsewhere/b.jsonl")
     (['c0ffee'], [])
+    >>> find_earlier(baseline, "./old/b.jsonl"), find_earlier(baseline, "./new/b.jsonl")
+    ([], ['f00d'])
     """
-    if (path := printable(file)) in baseline:
-        return baseline[path]
-    name = PurePath(path).name
-    prints = [listed for other, listed in baseline.items() if PurePath(other).name == name]
+    path = PurePath(printable(file))
+    by_path = {PurePath(other): prints for other, prints in baseline.items()}  # "./a" is "a"
+    if path in by_path:
+        return by_path[path]
+    prints = [listed for other, listed in by_path.items() if other.name == path.name]
     return prints[0] if len(prints) == 1 else []
 
 

@@ -127,7 +127,6 @@ def _read(value: Any) -> Session:
     if not reading.entries:
         raise EmptySession(FILE, [(NAME, "")])
     return reading.make_session(
-        model=reading.model or (reading.entries[-1].model if reply is not None else None),
         system=_read_system(fields),
         tools=tuple(_read_tools(fields)),
         extra=fields.rest | ({"around": around} if around else {}),

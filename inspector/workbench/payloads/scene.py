@@ -188,7 +188,7 @@ class Threshold(Payload, frozen=True):
 
 
 class WrittenBy(Payload, frozen=True):
-    """Who wrote a plan's summary, its tokens, and a digest of its text: the screen asks again for another."""
+    """Who wrote a plan's summary, its tokens, and a digest by which the screen sees that the text changed."""
 
     by: str
     tokens: int

@@ -75,7 +75,7 @@ class SearchReply(Payload, frozen=True):
 
 
 MOST_ROWS = 12
-"""Rows of the list under the field."""
+"""Facts, and turns, that an answer lists at most."""
 
 
 def find_turns(history: History, session: Session, hits: Sequence[SearchHit], query: str) -> list[SearchHit]:

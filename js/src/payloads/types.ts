@@ -281,7 +281,7 @@ export interface PlanFigure {
   size: number | null;
   message: number | null;
 }
-/** Who wrote a plan's summary, its tokens, and a digest of its text: the screen asks again for another. */
+/** Who wrote a plan's summary, its tokens, and a digest by which the screen sees that the text changed. */
 export interface WrittenBy {
   by: string;
   tokens: number;
