@@ -77,7 +77,7 @@ def write_github(findings: LintReport, session: Session, file: str) -> list[str]
 
 def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
     """Format SARIF 2.1.0 for code scanners and editors: one run with its rules and results."""
-    return _join_sarif([_make_run(findings, session, file)])
+    return _join_sarif([_make_run(findings, session, file)], False)
 
 
 class _SarifPart(NamedTuple):
@@ -116,7 +116,7 @@ def _make_run(findings: LintReport, session: Session, file: str) -> _SarifPart:
     return _SarifPart(results, notes, not findings.faults)
 
 
-def _join_sarif(runs: list[_SarifPart], are_several: bool = True) -> list[str]:
+def _join_sarif(runs: list[_SarifPart], _: bool) -> list[str]:
     rules = [
         {
             "id": check.code,
@@ -142,14 +142,14 @@ class ReportFormat(NamedTuple):
     join: Callable[[list[Any], bool], list[str]]
 
 
-def _join_lines(parts: list[list[str]], are_several: bool = True) -> list[str]:
+def _join_lines(parts: list[list[str]], _: bool) -> list[str]:
     return [line for part in parts for line in part]
 
 
 FORMATS = {
     "text": ReportFormat(
         lambda report, session, file, fixes: [printable(file), *write_text(report, session, fixes=fixes)],
-        lambda parts, are_several: _join_lines(parts) if are_several else parts[0][1:],
+        lambda parts, are_several: _join_lines(parts, are_several) if are_several else parts[0][1:],
     ),
     "json": ReportFormat(_report, _join_json),
     "github": ReportFormat(lambda report, session, file, _: write_github(report, session, file), _join_lines),

@@ -46,7 +46,7 @@ def found(*before: Entry, summary: str = "all is well", after: tuple[Entry, ...]
 
 def write_json(report: LintReport, session: Session, fixes: bool = False) -> list[str]:
     written = FORMATS["json"]
-    return written.join([written.part(report, session, "", fixes)])
+    return written.join([written.part(report, session, "", fixes)], False)
 
 
 def codes(*before: Entry, **more: Any) -> dict[str, str]:
