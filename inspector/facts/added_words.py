@@ -187,6 +187,9 @@ def adds_words(
     permits = any(terms[at].sort == "permission" for at in added) and "permission" not in sorts
     if permits and not {term.sort for term in terms[start:end]} & {"strict", "negation"}:
         return True
+    # "Files and folders are forbidden" is not "files are fine, folders are forbidden".
+    if is_copy and _count_permissions(terms[low:end]) > _count_permissions(own):
+        return True
     new = [at for at in added if is_subject(terms[at]) and terms[at].form not in FRAME]
     new = [at for at in new if terms[at].sort != "value" or terms[at - 1].form not in _NUMBERED]  # "turn 3"
     # "Removing it was dropped": the second word is no other word for the first.
@@ -296,6 +299,10 @@ def _names_another(label: Sequence[Term], own: Sequence[Term]) -> bool:
         or (term.sort == "word" and term.form not in _LABELS | forms)
         for term in label
     )
+
+
+def _count_permissions(terms: Sequence[Term]) -> int:
+    return sum(term.sort == "permission" for term in terms)
 
 
 def _asks(terms: Sequence[Term], at: int) -> bool:

@@ -313,6 +313,24 @@ def test_law_a_permission_beside_a_part_that_is_kept_certifies_no_refusal(
     assert outcome(typed, line.format(f"{kept} and may be listed")) not in {*KEPT, "contradicted"}
 
 
+@given(
+    st.lists(
+        st.sampled_from(["shelves", "ledgers", "folders", "cards"]), min_size=2, max_size=2, unique=True
+    ),
+    st.sampled_from(["are fine", "are allowed", "are okay", "may be used"]),
+    st.sampled_from([" are forbidden", " are not allowed", " must not be renamed"]),
+    st.sampled_from([", ", "; ", ", but ", " while "]),
+    LINES,
+)
+def test_law_a_permission_for_one_of_two_things_keeps_no_refusal_of_both(
+    things: list[str], permitted: str, refused: str, joint: str, line: str
+) -> None:
+    typed = f"{things[0]} and {things[1]}{refused}."
+    split = f"{things[0]} {permitted}{joint}{things[1]}{refused}"
+    assert outcome(typed, line.format(split)) not in KEPT
+    assert outcome(typed, line.format(typed)) in KEPT
+
+
 RULES = [
     ("Never rename the {one}", "never rename the {one}", "you may rename the {one}"),
     ("Do not open the {one} by hand", "do not open the {one} by hand", "you may open the {one} by hand"),

@@ -124,6 +124,8 @@ class _BlockReader(NamedTuple):
             for start, end, speaker, way in find_speech(entry, block, tool):
                 own = speaker == "tool" or (sort == FAILED and speaker == "agent")
                 own_sort = sort if own else SORT_OF.get(speaker, sort)
+                if speaker == "harness" and is_refusal(block.text):
+                    own_sort = CONTENT  # a fixed sentence: "The user doesn't want to proceed …"
                 text = block.text[start:end]
                 named = _read_words(text, start, way) if own_sort == TYPED else []
                 for inner, part in (_read_streams(text) if own else []) or [(0, text)]:
