@@ -542,8 +542,8 @@ def _find_codes(
         if typed:
             yield "CI021", typed[-1], {"sentence": describe_outcome(traced).sentence}
     elif kind == "file" and not absent:
-        done = [mention for mention in mentions if mention.operation in ("read", *CHANGED)]
-        if done and (others := [name for name in traced.others if not name.startswith("...")]):
+        others = [name for name in traced.others if not name.startswith("...")]
+        if others and look.reasons[fact.number]:
             words, other = cut_text(traced.words, LONGEST), cut_text(others[0], LONGEST)
             yield "CI007", None, {"words": words, "other": other}
     elif not absent:

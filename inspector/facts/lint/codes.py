@@ -64,7 +64,7 @@ _CHECKS = (
         "A file that was created is named nowhere any more.",
         "The file src/tokens.py, created in turn 5, is absent."),
     Check("CI007", "ambiguous file name", "warning",
-        "Only the name of a file that was read or changed is left, and another file has the same name.",
+        "Only the name of a changed file is left, and another file has the same name.",
         'Only "util.py" is left of the file src/left/util.py, and src/right/util.py has the same name.'),
     Check("CI008", "ungrounded summary line", "warning",
         "A line of a summary, recorded or written for a plan, names something that is nowhere in what it "

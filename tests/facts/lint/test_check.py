@@ -251,16 +251,14 @@ def test_CI006_a_created_file_is_lost_whatever_was_done_to_it_later() -> None:
     assert "CI001" not in codes(user("work"), *write, *edit)
 
 
-def test_CI007_a_name_that_two_files_have_is_ambiguous() -> None:
-    reads = (*act(1, "Read", file_path="src/left/util.py"), *act(2, "Read", file_path="src/right/util.py"))
-    lost = [f for f in found(user("work"), *reads, summary="util.py was read") if f.code == "CI007"]
-    assert len(lost) == 2
-    assert (
-        "Only “util.py” is left of the file src/left/util.py, and src/right/util.py has the same name"
-        in lost[0].sentence
-    )
-    one = act(1, "Read", file_path="src/left/util.py")
-    assert "CI007" not in codes(user("work"), *one, summary="util.py was read")
+def test_CI007_only_the_name_of_an_edited_file_is_left_and_another_file_has_it() -> None:
+    look = act(1, "Read", file_path="src/right/util.py")
+    edit = act(2, "Edit", file_path="src/left/util.py", old_string="x", new_string="y")
+    lost = [f for f in found(user("work"), *look, *edit, summary="util.py is done") if f.code == "CI007"]
+    assert [f.fact.form for f in lost if f.fact is not None] == ["src/left/util.py"]
+    told = "Only “util.py” is left of the file src/left/util.py, and src/right/util.py has the same name"
+    assert told in lost[0].sentence
+    assert "CI007" not in codes(user("work"), *edit, summary="util.py is done")
 
 
 def test_CI008_a_line_of_a_summary_that_nothing_grounds() -> None:

@@ -11,7 +11,7 @@ from inspector.facts.lint.check import lint
 from tests.shared import SHARED, needs_shared, open_shared
 
 READINGS = Path(__file__).parents[2] / "cases" / "facts" / "readings.jsonl"
-ERRORS, WARNINGS = ("CI001", "CI006"), ("CI004", "CI005", "CI007")
+ERRORS, WARNINGS = ("CI001", "CI006"), ("CI004", "CI005")
 FILES = (
     "claude-code--cipher-box/cc-2.1.49-1compact-993l.jsonl",
     "claude-code--context-evaluator/cc-1compact-2img.jsonl",
