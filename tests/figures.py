@@ -185,7 +185,8 @@ def tell_recorded() -> str:
         "(notebooks/benchmark.md): "
         f"{board['date']}, {board['commit']}). For {_count_summaries()} of them a summary was written "
         f"without a model too: the recorded ones keep {files[1]} of {files[0]} changed files, {errors[1]} of "
-        f"{errors[0]} errors and {rules[1]} of {rules[0]} rules that a person had typed; the extractive "
+        f"{errors[0]} errors and {rules[1]} of {rules[0]} rules that a person had typed, clear or "
+        "not; the extractive "
         f"ones, in no more tokens, {files[2]}, {errors[2]} and {rules[2]} ([method](notebooks/summaries.md))."
     )
 

@@ -166,6 +166,10 @@ _PROSE = ("constraint", "choice", "decision", "todo")
 _QUOTED = (*STATEMENTS, "text")
 _NOUNS = {"constraint": "rule", "text": "words"}
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+"""The endings of ordinals by their last digit, without 11th to 13th."""
+_BECOMES = {"pointer": "replaced by a pointer", "truncated": "shortened"}
+"""What becomes of a block, if its fate is not the word for it."""
 
 
 def _name_event(scene: TraceScope) -> str:
@@ -184,7 +188,13 @@ def _number(scene: TraceScope) -> int:
 
 
 def _ordinal(number: int) -> str:
-    return _ORDINALS.get(number, f"{number}th")
+    """Return the ordinal of a number.
+
+    >>> _ordinal(3), _ordinal(12), _ordinal(22), _ordinal(111)
+    ('third', '12th', '22nd', '111th')
+    """
+    ending = "th" if number // 10 % 10 == 1 else _ENDINGS.get(number % 10, "th")
+    return _ORDINALS.get(number, f"{number}{ending}")
 
 
 def _name_compaction(number: int) -> str:
@@ -381,7 +391,7 @@ def _at(traced: TracedFact, ref: BlockRef) -> str:
     session = traced.scene.session
     turn = session.turn_of.get(ref.entry)
     done = {mention.operation for mention in traced.sayings if mention.ref == ref}
-    place = f"turn {turn}" if turn else "a place before"
+    place = f"turn {turn}" if turn else "a message before the first turn"
     return f"{place} ({name_block(session, ref, done)}, {brief(ref)})"
 
 
@@ -459,7 +469,8 @@ def _planned_causes(traced: TracedFact, plan: Plan) -> Iterator[Cause]:
         if fate != "verbatim":
             rule = DECIDED_BY[code] if code < 0 else f"the rule “{plan.policy.rules[code].label}”"
             blocks = plural(number, "block that says", "blocks that say")
-            yield _cause("taken by a rule", number=blocks, rule=rule, fate=fate)
+            become = ("is " if number == 1 else "are ") + _BECOMES.get(fate, fate)
+            yield _cause("taken by a rule", number=blocks, rule=rule, fate=become)
     fates = plan.fate[rows]
     if plan.cut is not None and plan.place is not None and np.isin(fates, (SUMMARISED, DROPPED)).any():
         # Before the cut a rule may still keep what it likes.

@@ -180,7 +180,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
 
     @cached_property
     def every(self) -> tuple[Fact, ...]:
-        """All of them, in the order they are first said."""
+        """Every fact, in the order in which they are first said."""
         return tuple(Fact(*key, number, self) for number, key in enumerate(self._keys))
 
     def by_kind(self, kind: str) -> tuple[Fact, ...]:

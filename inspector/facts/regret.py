@@ -131,7 +131,7 @@ class Regret(Printable):
         if not shown and self.traced.outcome == "partial":
             gone = "only a part of it was left"
         elif not shown and self.traced.outcome in RETAINED:
-            gone = "what said it was compacted away"
+            gone = "the blocks that said it were compacted away"
         return (
             f"The {fact.kind} {form} was {MEANS[fact.kind]} {when} "
             f"after {gone}{answer}: {self.tokens:,} tokens{price}."

@@ -105,7 +105,7 @@ class TracedFact(Printable):
 
     @property
     def longer(self) -> tuple[str, ...]:
-        """The paths said so far that a file's name is the end of; of one it is another name."""
+        """The longer paths mentioned so far that end with this name. A single one is the same file."""
         return tuple(fact.form for fact in self._look.longer(self._number))
 
     @cached_property
@@ -172,7 +172,7 @@ class TracedFact(Printable):
 
     @property
     def explanation(self) -> Explanation:
-        """The same as a value: what, when, on whose word, because of what, and the nearest words."""
+        """What `why` says, as a value: what, when, by whom, because of what, and the nearest words."""
         explanation: Explanation = ask("explanation", self)
         return explanation
 
@@ -355,7 +355,7 @@ class Trace(Framed):
 
     @cached_property
     def traced(self) -> tuple[TracedFact, ...]:
-        """All of them."""
+        """Every fact of the trace."""
         return tuple(map(self._at, range(len(self))))
 
     def __iter__(self) -> Iterator[TracedFact]:

@@ -77,7 +77,7 @@ SENTENCES: dict[str, str] = {
     "list missed it: by name": "The list of files has only what tools named read, write and edit received as "
     "`path`: {how}.",
     "list missed it": "The list of files does not contain it: {how}.",
-    "taken by a rule": "{number} it: decided by {rule} ({fate}).",
+    "taken by a rule": "{number} it {fate}, decided by {rule}.",
     "cut": "The cut keeps what comes from {place} on.",
     "cut: end": "The cut is at the end.",
     "placeholder": "The placeholder takes a short line from each message and none from outputs without an "

@@ -318,9 +318,9 @@ class Workbench(anywidget.AnyWidget):
     def summarise(self, summariser: Summariser | Checkpoint | str | None = None) -> Checkpoint:
         """Write the summary of the plan on the screen, and show it in place of the placeholder.
 
-        By default `Extractive` writes it. A `Checkpoint`, or your own text, is used as it is, with the lists
-        of files added if the policy adds them. The summary is used wherever the same entries are summarised.
-        Raises the same errors as `summarise`.
+        By default `ExtractiveSummariser` writes it. A `Checkpoint`, or your own text, is used as it is,
+        with the lists of files added if the policy adds them. The summary is used wherever the same entries
+        are summarised. Raises the same errors as `summarise`.
         """
         plan = self.plan.with_summary(None)
         if isinstance(summariser, str):

@@ -216,7 +216,7 @@ class Plan(Framed, Drawable):
     def deterministic(self) -> bool:
         """Whether the same history always gives the same context: no model writes a summary (S0-69).
 
-        A summary that was written without one, as `Extractive` does, is the same each time too.
+        A summary that was written without one, as `ExtractiveSummariser` does, is the same each time too.
         """
         return not self.summarises or (self.checkpoint is not None and self.checkpoint.deterministic)
 

@@ -25,7 +25,8 @@ class SummaryJob(Value):
     """One thing to be written up: entries in order, the blocks left out, and the length allowed.
 
     `max_tokens` None leaves the length to the model. `previous` is the text of the summary before, to be
-    brought up to date; a turn's prefix gets none, and its `history` is used if no history is written.
+    brought up to date. A job for a turn's prefix has no `previous`; its `history` is used if no history is
+    written.
     `reasoning` is the effort asked of a model that reasons, "session" for the session's own (FLUE §10.3).
     `thinking` shows the model's reasoning to the summariser; `whole_characters` never cuts inside one;
     `strict` takes a reply that was cut off, or that calls a tool, for a failure (FLUE §13.3).

@@ -244,7 +244,7 @@ class Session(Value, Framed):
 
     @cached_property
     def trail(self) -> Ints:
-        """int32: the same as an array."""
+        """`path` as an int32 array."""
         from .live import find_path
 
         return find_path(self.tree, self.leaf)

@@ -186,12 +186,12 @@ def compact(
     `summariser` answers the plan's jobs. A `Checkpoint` is an existing summary, to which the policy's lists
     of files are added (S4-45); None writes the placeholder. `failed` is the reply that was refused,
     by default a leaf that failed or overflowed: when it is the leaf, it is taken off the path before anything
-    is planned (S4-60, S4-61). With the `reason` "auto" it compacts only if the policy fires now and asks
-    nobody first (`Plan.verdict`): a user's consent is a "manual" one. With "overflow" it does only if its
-    harness recovers from refusals. A call that fails is made again as in a replay (`summarise`). After that,
-    an exception of the summariser is raised. A reply that stopped in error, an empty or refused summary, or
-    nothing to compact is an outcome and no error: no summary is
-    appended (S4-50), and only the edits of the policy's other stages stay.
+    is planned (S4-60, S4-61). With the `reason` "auto" it compacts only if the policy fires now and needs
+    no consent (`Plan.verdict`); once the user has agreed, the reason is "manual". With "overflow" it does
+    only if its harness recovers from refusals. A call that fails is made again as in a replay (`summarise`).
+    After that, an exception of the summariser is raised. A reply that stopped in error, an empty or refused
+    summary, or nothing to compact is an outcome and no error: no summary is appended (S4-50), and only the
+    edits of the policy's other stages stay.
 
     `on_event` is called with `started` before the summariser is, with `completed` once the entry is added, or
     with `failed` (S4-87), and with the events between them, as in a replay: `surfaced` follows if the turn

@@ -1,6 +1,6 @@
 """A lint for compactions: find the losses of a plan, or of each recorded compaction.
 
-    findings = check(session, "flue", rules="CI001,CI006")
+    findings = lint(session, "flue", rules="CI001,CI006")
     assert findings.ok, findings
 
 The codes are in `LINT_CODES`. No model is called: for a policy the placeholder is checked in place of the

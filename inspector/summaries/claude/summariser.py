@@ -349,7 +349,8 @@ class ClaudeSummariser(ClaudeClient):
     """A summariser that asks `model` by the Anthropic API.
 
     `focus` is what to keep above all, `additions` what context providers add, by their names. `cache`
-    is how long the provider keeps what was sent for an answer in other words; None asks for no caching.
+    is the lifetime of the prompt in the provider's cache, so that another wording costs less; None turns
+    caching off.
     `effort` is passed on as `output_config.effort` when given: a job's own effort is not, since not every
     model knows it. Secrets are redacted, except those named in `keep`; `personal` redacts e-mail addresses
     and users' names too. `prices` is the price table. `provider_side` has the provider compact instead of

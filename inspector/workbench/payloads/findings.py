@@ -1,7 +1,7 @@
 """Findings: facts that a compaction lost or changed and should not have, in groups, the most serious first.
 
-The same checks as `inspector check` makes; `story` explains one of them. Head line, tab, counts and list come
-from the same groups.
+The same checks as `compaction-inspector lint` makes; `story` explains one of them. Head line, tab,
+counts and list come from the same groups.
 """
 
 from __future__ import annotations

@@ -153,9 +153,15 @@ const Panel = ({ viewState, actions }: PanelProps) => {
   };
   const after = isCurrent && data !== null ? data.right.tokens : totalAfter(plan, place);
   const refused = why >= 0 ? whyNot(scene, why) : isCurrent ? (data?.refused ?? "") : "";
+  const onKeyDown = (event: KeyboardEvent) => {
+    const way = { n: 1, N: -1 }[event.key];
+    if (way === undefined || isModified(event)) return;
+    claim(event);
+    goTo(Math.max(1, change + way));
+  };
   return (
     <div class="ci-ctx-columns" aria-busy={isWaiting}>
-      <div class="ci-ctx-main">
+      <section class="ci-ctx-main" aria-label="Comparison" onKeyDown={onKeyDown}>
         <div class="ci-ctx-bar">
           <fieldset class="ci-choice" aria-label="What is compared">
             {(data?.pairs ?? ["before" as const]).map(id => (
@@ -242,16 +248,10 @@ const Panel = ({ viewState, actions }: PanelProps) => {
                 );
               }}
               drawn={drawn}
-              onKeyDown={event => {
-                const way = ({ n: 1, p: -1, N: -1 } as Record<string, number>)[event.key];
-                if (way === undefined || isModified(event)) return;
-                claim(event);
-                goTo(Math.max(1, change + way));
-              }}
             />
           </>
         )}
-      </div>
+      </section>
       {facts !== null && (
         <aside class="ci-ctx-facts" aria-label="Essential facts" data-open={aside}>
           {facts.sentence && <p class="ci-quiet">{facts.sentence}</p>}
@@ -315,7 +315,7 @@ const Step = ({ way, change, changes, goTo }: StepProps) => {
       >
         {way > 0 ? "›" : "‹"}
       </button>
-      <kbd>{way > 0 ? "n" : "p"}</kbd>
+      <kbd>{way > 0 ? "n" : "N"}</kbd>
     </>
   );
 };
@@ -349,7 +349,6 @@ interface RowsProps {
   describe(at: number): string;
   draw(at: number): preact.ComponentChild;
   drawn(first: number, end: number): void;
-  onKeyDown(event: KeyboardEvent): void;
 }
 
 /** The list: Preact draws each row into an element of the scroller. */
@@ -375,7 +374,6 @@ const Rows = (props: RowsProps) => {
     scroller.node.tabIndex = 0;
     scroller.node.setAttribute("role", "region");
     scroller.node.setAttribute("aria-label", "The two requests");
-    scroller.node.addEventListener("keydown", event => newest.current.onKeyDown(event));
     props.list.current = scroller;
     holder.current?.append(scroller.node);
     return () => {
