@@ -18,7 +18,7 @@ from ..session.speakers import find_speaker
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, MICRO, NOTE
 from ..text import plural, printable, printed
 from ..tokens.memo import Memo, Same
-from .facts import Fact, spell_fact
+from .facts import SENTENCE_KINDS, Fact, spell_fact
 from .line_search import LineMatch, find_lines
 from .outcomes import WORST_FIRST
 from .remaining import Remaining
@@ -33,6 +33,8 @@ _LEAST = 0.34
 _MOST_OUTPUT = 16_000_000
 """Characters of the latest tool outputs that are searched; the text of people and models is searched
 whole."""
+_WORDS = ("text", "number")
+"""Kinds of which the sentence that has them says more than they do."""
 _SEARCHED: Memo[Remaining] = Memo(2)
 
 
@@ -210,12 +212,23 @@ def explain_question(session: Session, question: str) -> str:
     >>> explain_question(open_demo(), "offsets.py").partition(" was ")[0]
     'The file offsets.py'
     """
-    traced = [trace[question] for trace in trace_recorded(session)]
+    traces = trace_recorded(session)
+    traced = [trace[question] for trace in traces]
     matches = ask_facts(session, question)
     if traced:
+        if traced[0].fact.kind in _WORDS and (sentences := _find_sentences(session, matches)):
+            traced = [trace[fact.form] for trace in traces for fact in sentences]
         return max(_reached(traced, matches), key=_harm).why()
     where = f" It was last said in turn {matches[0].turn}." if matches.said else ""
     return f"This session records no compaction.{where}" if where else f"{matches!r}"
+
+
+def _find_sentences(session: Session, matches: FactMatches) -> list[Fact]:
+    """Return the user's sentences that have all the words of a question: what became of the words alone,
+    such as "p-values", says little about "no p-values"."""
+    typed = {match.text for match in matches if match.by == "user" and match.share == 1}
+    facts = (fact for fact in session.facts.every if fact.kind in SENTENCE_KINDS)
+    return [fact for fact in facts if any(fact.form in text or text in fact.form for text in typed)]
 
 
 def _reached(traced: Sequence[TracedFact], matches: FactMatches) -> Sequence[TracedFact]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -20,6 +21,7 @@ from .indexed_text import (
     is_same,
     is_subject,
 )
+from .language import is_other_language
 from .outcomes import ABSENT, IN_FULL, FactComparison
 from .questions import MOST, combine, compare_question, compare_share, find_name, split_sentences
 from .quoted_words import quote_statement
@@ -95,22 +97,31 @@ def compare_fact(
     if kind == "text":
         return compare_question(form, text, is_said)
     if kind in STATEMENTS:
-        form = _ANSWER.sub("", form)
-        is_near = _is_near(form, text)
-        result = _compare_sentences(kind, form, text, is_said, in_full) if is_near else ABSENT
-        if in_full:
-            return result
-        if kind == "error" and result.outcome not in (*IN_FULL, "changed"):
-            result = _find_told(form, text, is_near) or result
-        if is_near and result.outcome == "absent" and result.reason != "said of another" and kind != "error":
-            result = _compare_parts(form, text, is_said)
-        if kind in ("todo", "decision") and result.outcome == "absent" and is_near:
-            result = compare_share(form, text, MOST)
-        if result.outcome != "absent" or kind in ("constraint", "choice"):
-            is_other = result.outcome != "absent" or result.reason == "said of another"
-            return result if is_other or not is_near else _find_subject(form, text)
-        return find_name(form, text, paths=kind != "error")
+        result = _compare_kind(kind, _ANSWER.sub("", form), text, is_said, in_full)
+        if result.outcome == "absent" and kind != "error" and is_other_language(form, text.text):
+            return FactComparison("unclear", reason="other language")
+        return result
     return compare_thing(kind, form, text, is_said, latest)
+
+
+def _compare_kind(
+    kind: str, form: str, text: IndexedText, is_said: SaidBefore, in_full: bool
+) -> FactComparison:
+    """Compare a statement of one of STATEMENTS with a text."""
+    is_near = _is_near(form, text)
+    result = _compare_sentences(kind, form, text, is_said, in_full) if is_near else ABSENT
+    if in_full:
+        return result
+    if kind == "error" and result.outcome not in (*IN_FULL, "changed"):
+        result = _find_told(form, text, is_near) or result
+    if is_near and result.outcome == "absent" and result.reason != "said of another" and kind != "error":
+        result = _compare_parts(form, text, is_said)
+    if kind in ("todo", "decision") and result.outcome == "absent" and is_near:
+        result = compare_share(form, text, MOST)
+    if result.outcome != "absent" or kind in ("constraint", "choice"):
+        is_other = result.outcome != "absent" or result.reason == "said of another"
+        return result if is_other else _find_subject(form, text)
+    return find_name(form, text, paths=kind != "error")
 
 
 def _compare_sentences(
@@ -234,9 +245,31 @@ def _find_subject(form: str, text: IndexedText) -> FactComparison:
             if is_name and not holding:  # a file of a folder, a page of a site
                 holding = [part for part in text.sentences if any(is_part(it, term) for it in part.terms)]
             if 0 < len(holding) <= _FEW:
-                words = text.text[holding[0].start : holding[0].end].strip()
-                return FactComparison("unclear", words, holding[0].start, reason="words missing")
-    return ABSENT
+                return _quote_unclear(holding[0], text)
+    return _find_rare(terms, text)
+
+
+def _find_rare(terms: Sequence[Term], text: IndexedText) -> FactComparison:
+    """Find a sentence with two rare words of a rule, such as a value and what has it: `unclear` if there is
+    one.
+
+    >>> text = IndexedText("Salmon was chosen over STAR. The threshold is 0.22.")
+    >>> _find_rare(read_terms("Use Salmon rather than STAR, it is ten times faster."), text)[:2]
+    ('unclear', 'Salmon was chosen over STAR.')
+    """
+    subject = {term.form: term for term in terms if is_subject(term) and not is_general(term.form)}
+    held = Counter[int]()
+    for term in subject.values():
+        numbers = text.find_holding(term)
+        if len(numbers) <= _FEW:
+            held.update(numbers)
+    most = held.most_common(1)
+    return _quote_unclear(text.sentences[most[0][0]], text) if most and most[0][1] >= 2 else ABSENT
+
+
+def _quote_unclear(sentence: Sentence, text: IndexedText) -> FactComparison:
+    words = text.text[sentence.start : sentence.end].strip()
+    return FactComparison("unclear", words, sentence.start, reason="words missing")
 
 
 def _is_first(term: Term, sentence: Sentence) -> bool:
@@ -360,6 +393,7 @@ class StatementIndex:
         matching[rows], binding[rows] = self._weights[rows], self._weights[rows] == 0
         told, bound, every = (self._add(weights) for weights in (matching, binding, self._weights))
         is_near = ((told > 0) | ((every == 0) & (bound > 0))) & (told + bound >= _LEAST * every)
+        is_near |= told >= _FEW  # two rare words: `_find_rare`
         near: list[int] = self.numbers[is_near].tolist()
         return near
 

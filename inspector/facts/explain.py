@@ -324,7 +324,10 @@ def _standing(traced: TracedFact) -> list[BlockRef]:
 
 def _carriers(traced: TracedFact) -> tuple[tuple[RemainingText, ...], tuple[BlockRef, ...]]:
     """The other texts and unchanged blocks that named the fact right before without being its mentions."""
-    return traced.scene.before.carriers(make_pattern(traced.fact, traced.scene.session))
+    before = traced.scene.before
+    named = before.carriers(make_pattern(traced.fact, traced.scene.session))
+    # An earlier summary may have a sentence in other words.
+    return named if any(named) else (tuple(stand for stand in before.others if stand.how == "summary"), ())
 
 
 def _carried(traced: TracedFact) -> str:

@@ -13,6 +13,7 @@ from .commits import is_commit
 from .comparing import STATEMENTS, StatementIndex, find_codes, index_text
 from .extract.collect import KIND, KINDS
 from .indexed_text import SaidBefore, fold, similar_keys
+from .language import OTHER_OF, find_language
 from .mentions import longest_word
 from .occurrences import Occurrences
 from .questions import read_names
@@ -70,6 +71,14 @@ class FactKeys:
     def _statements(self) -> StatementIndex:
         facts, kinds = self.occurrences.facts, self.occurrences.kind.tolist()
         return StatementIndex({n: facts[n].form for n, kind in enumerate(kinds) if KINDS[kind] in STATEMENTS})
+
+    @cached_property
+    def _languages(self) -> dict[str, list[int]]:
+        """Statements by language, as `find_language` tells it."""
+        result: dict[str, list[int]] = {}
+        for number in self._statements.numbers.tolist():
+            result.setdefault(find_language(self.occurrences.facts[number].form), []).append(number)
+        return result
 
     def _table(self, kinds: Iterable[str], find_keys: Callable[[str], Iterable[str]]) -> Table:
         """Return the facts of some kinds by the keys of their forms."""
@@ -140,6 +149,7 @@ class FactKeys:
         for stand in after.others:
             if stand.how in ("summary", "notice"):
                 result.update(self._statements.find_near(index_text(stand.text)))
+                result.update(self._languages.get(OTHER_OF.get(find_language(stand.text), ""), ()))
                 result.update(self._find_paths(stand.text))
                 result.update(self._find_parts(stand.text))
                 if not stand.placeholder:

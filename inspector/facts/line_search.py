@@ -158,7 +158,8 @@ def _find_holders(remaining: Remaining, term: Term) -> list[int]:
                     by_figure.setdefault(figure, []).extend(rows)
         _HOLDERS[remaining] = by_stem, by_figure
     by_stem, by_figure = _HOLDERS[remaining]
-    if term.form[:2] == "n:":
-        return sorted({row for figure in _list_figures(term) for row in by_figure.get(figure, ())})
+    rows_of_figure = {row for figure in _list_figures(term) for row in by_figure.get(figure, ())}
+    if rows_of_figure:
+        return sorted(rows_of_figure)
     holding = [set(by_stem.get(piece, ())) for piece in _pieces(term)]
     return sorted(set.intersection(*holding))

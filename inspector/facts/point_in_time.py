@@ -21,6 +21,8 @@ from .outcomes import CODE, IN_FULL
 from .remaining import Remaining
 from .replaced import Replacement, find_replacements
 
+_MAY_BE_UNCLEAR = ("constraint", "choice", "todo")
+
 
 class PointInTime:
     """The facts said up to a point in time, ready to be traced through a compaction or many plans.
@@ -67,15 +69,21 @@ class PointInTime:
         return readable
 
     def _is_read(self, number: int) -> bool:
-        """Whether a text that stands for blocks has all of a fact, or prose that is not known to say it."""
+        """Whether a text that stands for blocks has all of a fact, or prose that is not known to say it.
+
+        A rule, choice or to-do can be read even if it is unclear whether a summary says all of it: the
+        compaction that leaves nothing of it is the one that lost it.
+        """
         fact, pattern = self.occurrences.facts[number], self.occurrences.pattern(number, self.session)
         if self.before.other_index.find_all(pattern):
             return True
         for stand in self.before.others:
             # Of plain sentences, of which there can be thousands, only the words count here.
             if stand.how == "summary" and fact.kind in STATEMENTS and fact.kind != "statement":
-                compared = compare_fact(fact.kind, fact.form, index_text(stand.text), in_full=True)
-                if compared.outcome in IN_FULL:
+                enough = (*IN_FULL, "partial", "unclear") if fact.kind in _MAY_BE_UNCLEAR else IN_FULL
+                in_full = enough is IN_FULL
+                compared = compare_fact(fact.kind, fact.form, index_text(stand.text), in_full=in_full)
+                if compared.outcome in enough:
                     return True
         return self.before.is_named_in_prose(pattern)
 

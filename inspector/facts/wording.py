@@ -38,6 +38,7 @@ SENTENCES: dict[str, str] = {
     "unclear: negation": "{where} says “{found}”. The negation may belong to other words.",
     "unclear: words missing": "{where} says “{found}”. Some of the words are missing there.",
     "unclear: name missing": "{where} says “{found}”, without its name.",
+    "unclear: other language": "{where} is in another language, so the words cannot be compared.",
     "unclear: parts": "{where} has parts of it, in several places: “{found}”.",
     "absent": "{where} does not mention this.",
     "absent: no summary": "No block that contains it is kept, and there is no summary.",
