@@ -43,7 +43,8 @@ _TRIED_BEFORE = re.compile(
     r"|\b(?:i|we)(?:['’]ve| have)? already \w+ed\b"
 )
 _PRAISES = re.compile(
-    r"(?i)\W*(?:great|nice|perfect|awesome|excellent|brilliant|thanks?|thank you|well done|good (?:job|work)"
+    r"(?i)\W*(?:great|nice|perfect|awesome|excellent|brilliant|thanks?|thank you|well done"
+    r"|good (?:job|work|\w+(?=\W*$))"
     r"|(?:that |this |it )?looks? (?:good|great|fine)|(?:i )?love (?:it|this|that))\b"
     r"(?!.*(?:\b(?:but|next|please|then|let's|still|though|except|can|could)\b|[,.;] ?now\b|\?))"
 )
@@ -82,6 +83,8 @@ def find_essential(
     rows = np.flatnonzero(typed & np.isin(kinds[columns.fact], sentences))
     begin = session.turns[-1].first if session.turns else 0
     last = set(columns.fact[rows[session.path_index[columns.entry[rows]] >= begin]].tolist())
+    if _ends_with_answer(session):
+        last = {fact for fact in last if keys[fact][1][-1:] != "?"}
     for fact in np.unique(columns.fact[rows]).tolist():
         reasons[fact] = _find_reason(*keys[fact], fact in last)
     for fact in _find_changed(calls, keys, kinds, columns, here):
@@ -97,6 +100,15 @@ def find_essential(
             reasons[(telling or list(failure.errors))[:_LAST]] = _ERROR
         reasons[tests] = _TEST
     return reasons
+
+
+def _ends_with_answer(session: Session) -> bool:
+    """Whether the last message of the path is an answer in words, without a call."""
+    for at in reversed(session.path):
+        entry = session.entries[at]
+        if entry.role in ("user", "assistant", "tool") and entry.blocks and not entry.meta:
+            return entry.role == "assistant" and all(block.kind != "tool_call" for block in entry.blocks)
+    return False
 
 
 @lru_cache(1 << 14)

@@ -37,6 +37,7 @@ _ISSUE = re.compile(r"(?:u:.*/(?:pull|issues|merge_requests)/|i:#)(?P<number>\d+
 _MOST_PARTS = 6
 """Words of an identifier in the name of a test."""
 _TEST_NAME = re.compile(r"(?:[Tt]est|Benchmark)_?(\w+)")
+_SHORTEST_NAME = 4
 _TICKET = re.compile(r"(?<=/)[A-Z]{2,10}-\d+(?=/|$)")
 _FOLDER = re.compile(r"[A-Za-z0-9][\w-]{0,99}")
 """The first folder of a path whose normal form begins with it."""
@@ -148,7 +149,7 @@ def _find_part(value: str, text: IndexedText) -> FactComparison | None:
     similar = text.find_similar(value)
     tails = [item for item in similar if value.endswith("/" + item[2:])]
     base = value.rpartition("/")[2]  # a file's own name tells what ending it has
-    if "/" in value and "." in base and find_whole(base, text.text) >= 0:
+    if "/" in value and _is_file_name(base) and find_whole(base, text.text) >= 0:
         tails.append("p:" + base)
     # A bare name belongs to the longer path with that name, if the text has one.
     if tails and not any("/" in item for item in similar if item not in tails):
@@ -157,6 +158,11 @@ def _find_part(value: str, text: IndexedText) -> FactComparison | None:
     if len(_PART.findall(head)) > 1 and "." not in head and (at := find_whole(head, text.text)) >= 0:
         return FactComparison("partial", head, at, reason="start of the name")
     return None
+
+
+def _is_file_name(base: str) -> bool:
+    """Whether the last part of a path is no common word: it has an ending, or a capital as Snakefile has."""
+    return "." in base or (len(base) > _SHORTEST_NAME and base[:1].isupper())
 
 
 def _find_tested(form: str, text: IndexedText) -> FactComparison | None:
@@ -192,12 +198,15 @@ def find_part_keys(form: str) -> set[str]:
     """Return words that identify part of a file, an address or a test: an issue's number, a ticket, the first
     folder, what is tested.
 
-    >>> find_part_keys("https://github.com/o/r/pull/12#issuecomment-7")
-    {'12'}
+    >>> find_part_keys("https://github.com/o/r/pull/12#issuecomment-7"), find_part_keys("deploy/Justfile")
+    ({'12'}, {'Justfile'})
     """
     if names := _split_test(form):
         return names
-    head, slash, _ = form.partition("/")
+    head, slash, rest = form.partition("/")
+    base = rest.rpartition("/")[2]
+    if _is_file_name(base) and "." not in base and "://" not in form:
+        return {base}
     if (slash or "\\" in form) and _FOLDER.fullmatch(head) is None:
         value = _normalise("url" if "://" in form else "file", form)
         if issue := _ISSUE.match(value):

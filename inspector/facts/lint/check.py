@@ -42,7 +42,6 @@ from ..extract.errors import find_errors
 from ..facts import SENTENCE_KINDS, Facts, quote_form
 from ..force import has_negation
 from ..grounding import UngroundedLine, ground_plan, ground_recorded, is_whole
-from ..indexed_text import is_same, is_subject
 from ..needed_again import is_verdict
 from ..outcome_finder import Evidence
 from ..outcomes import UNDECIDED, Outcome
@@ -451,6 +450,11 @@ class _Look:
                     return traced.fact.form, failure
         return "", None
 
+    def tells(self, failure: Failure) -> bool:
+        """Return whether anything is left of an error that a failure reports."""
+        errors = self.trace.select(kind="error", stood=False)
+        return any(one.outcome != "absent" for one in errors if one.fact.number in failure.errors)
+
     @property
     def failed(self) -> Failure | None:
         """The check that failed last, if its output has no error that says what is wrong."""
@@ -470,37 +474,26 @@ def is_rule(traced: TracedFact) -> bool:
     return bool(typed) and not is_answered(traced.fact.form, typed, traced.scene.session)
 
 
-def list_undecided(trace: Trace, session: Session) -> tuple[list[TracedFact], int]:
-    """Return the user's sentences to compare by reading, and the number of other rules that are undecided.
-
-    A rule is to be compared if only one side negates, or if the closest words lack a value or half of its
-    words, or differ in more than words. Any other sentence is if it negates and the closest words do not.
-    """
-    undecided = [
+def list_undecided(trace: Trace, session: Session) -> list[TracedFact]:
+    """Return the user's sentences to compare by reading: rules whose outcome is undecided, and others that
+    negate if the closest words do not."""
+    return [
         traced
         for traced in trace.select(*UNDECIDED)
         if traced.outcome != "unknown"
         and traced.comparison.reason != "exception"  # CI021
-        and traced.fact.kind in ("constraint", "statement")
+        and (traced.fact.kind == "constraint" or _loses_negation(traced))
         and find_verdict(session, traced) not in ("lost", "not lost")
         and is_rule(traced)
     ]
-    listed = list(filter(_may_be_lost, undecided))
-    rules = sum(traced.fact.kind == "constraint" for traced in undecided)
-    return listed, rules - sum(traced.fact.kind == "constraint" for traced in listed)
 
 
-def _may_be_lost(traced: TracedFact) -> bool:
-    own, closest = read_terms(traced.fact.form), read_terms(traced.comparison.words)
-    if traced.fact.kind == "statement":
-        return traced.fact.form[-1:] != "?" and has_negation(own) and not has_negation(closest)
-    if has_negation(own) != has_negation(closest):
-        return True
-    if traced.comparison.reason not in ("words missing", "force missing"):
-        return True
-    subject = list(filter(is_subject, own))
-    missing = [term for term in subject if not any(is_same(term, other) for other in closest)]
-    return 2 * len(missing) > len(subject) or any(term.sort == "value" for term in missing)
+def _loses_negation(traced: TracedFact) -> bool:
+    if traced.fact.kind != "statement" or traced.fact.form[-1:] == "?":
+        return False
+    return has_negation(read_terms(traced.fact.form)) and not has_negation(
+        read_terms(traced.comparison.words)
+    )
 
 
 def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str, str, BlockRef | None]]:
@@ -562,7 +555,8 @@ def _find_codes(
             yield "CI004", failure.output, {}
     elif kind == "command":
         texts, failure = traced.scene.after.written_texts, look.failed
-        if failure is not None and failure.command == fact.form and not says_failure(failure.command, texts):
+        is_told = failure is None or look.tells(failure) or says_failure(failure.command, texts)
+        if failure is not None and failure.command == fact.form and not is_told:
             yield "CI005", failure.output, {}
     elif kind in ("url", "id", "statement"):
         sentence = fact.number if kind == "statement" else look.find_sentence(traced)

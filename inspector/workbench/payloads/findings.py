@@ -306,12 +306,10 @@ def _finish(
     sentence: str,
     faults: Faults,
 ) -> FindingsReply:
-    # Most decisions and undecided rules are kept in other words.
+    # Most decisions are kept in other words.
     is_decision = trace.stood & (trace.kind == KIND["decision"]) & (trace.outcome == CODE["absent"])
-    counts = ((int(is_decision.sum()), "decision"), (list_undecided(trace, session)[1], "undecided rule"))
-    words = join_words([plural(number, noun) for number, noun in counts if number])
-    words += ", most of whose words are there" if counts[1][0] else ""
-    notes = [f"Not listed: {words}"] if words else []
+    decisions = int(is_decision.sum())
+    notes = [f"Not listed: {plural(decisions, 'decision')}"] if decisions else []
     if faults:
         notes.append(f"incomplete: {plural(len(faults), 'fault')} while checking")
     unchecked = "; ".join(notes)
@@ -385,7 +383,7 @@ def _group(
         ]
         if rows:
             yield FindingGroup(sign, head, len(group), "", rows)
-    unsure = [] if plan is not None and plan.is_unwritten else list_undecided(trace, session)[0]
+    unsure = [] if plan is not None and plan.is_unwritten else list_undecided(trace, session)
     rows = [
         _row(traced, TRAITS[traced.outcome].label, "check", "", pick, retained)
         for traced in unsure[:MOST_TO_CHECK]

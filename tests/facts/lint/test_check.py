@@ -581,8 +581,15 @@ def test_what_the_user_decided_tried_or_pointed_to_is_missed_in_later_turns(
     assert lint(build(user(typed), say(), compact(f"The user: {typed}"), user("go on"))).ok
 
 
-@pytest.mark.parametrize("last", ["Should the old prologue stay?", "I will paste that paragraph tomorrow."])
-def test_CI018_what_was_said_last_is_missed_until_the_user_goes_on(last: str) -> None:
+def test_CI018_a_question_is_missed_until_it_is_answered() -> None:
+    asked, look = user("Should the old prologue stay?"), act(1, "Read", file_path="prologue.md")
+    assert "CI018" in codes(asked, *look)
+    assert "CI018" not in codes(asked, *look, say())
+    assert "CI018" not in codes(user("Good catch."), *look)
+
+
+def test_CI018_what_was_said_last_is_missed_until_the_user_goes_on() -> None:
+    last = "I will paste that paragraph tomorrow."
     assert codes(user(last), say()) == {"CI018": last}
     assert codes(user(last), say(), user("thanks"), say()) == {}
     assert codes(user(last), say(), summary=last) == {}
@@ -635,12 +642,16 @@ def test_a_folder_is_not_called_a_file(command: str, named: str) -> None:
     assert any(sentence.startswith(named) for sentence in sentences), sentences
 
 
-def test_only_an_undecided_rule_that_may_be_lost_is_to_be_compared() -> None:
-    harmless = "Never accept a cap under EUR 250,000 in total."
-    lost = "Never send invoices without the stamp of the harbour."
-    summary = "No cap below EUR 250,000 in total. Invoices carry a stamp."
-    session = build(user(f"{harmless}\n{lost}"), say(), user("thanks"), compact(summary), user("k"))
+def test_every_undecided_rule_is_to_be_compared() -> None:
+    rules = [
+        "Never accept a cap under EUR 250,000 in total.",
+        "Never send invoices without the stamp of the harbour.",
+        "Use timer1 and not timer2, timer2 is for the buzzer.",
+    ]
+    summary = (
+        "No cap below EUR 250,000. Invoices carry a stamp. The timer is timer2; timer1 is for the buzzer."
+    )
+    session = build(user("\n".join(rules)), say(), user("thanks"), compact(summary), user("k"))
     (trace,) = trace_recorded(session)
-    assert [trace[form].outcome for form in (harmless, lost)] == ["unclear", "unclear"]
-    listed, others = list_undecided(trace, session)
-    assert ([item.fact.form for item in listed], others) == ([lost], 1)
+    assert {trace[form].outcome for form in rules} == {"unclear"}
+    assert [item.fact.form for item in list_undecided(trace, session)] == rules
