@@ -13,7 +13,7 @@ from inspector.demo import CONSTRAINT, LOST_PATH, open_demo
 from inspector.errors import PolicyError
 from inspector.facts.lint.check import lint, list_undecided
 from inspector.facts.lint.codes import LINT_CODES, SEVERITIES, LintFinding, LintReport
-from inspector.facts.lint.report import FORMATS, find_line, write_github, write_sarif, write_text
+from inspector.facts.lint.report import find_line, write_github, write_report, write_sarif, write_text
 from inspector.facts.trace import trace_recorded
 from inspector.planning.planner import make_plan
 from inspector.policies.policy import Policy
@@ -45,8 +45,7 @@ def found(*before: Entry, summary: str = "all is well", after: tuple[Entry, ...]
 
 
 def write_json(report: LintReport, session: Session, fixes: bool = False) -> list[str]:
-    written = FORMATS["json"]
-    return written.join([written.part(report, session, "", fixes)], False)
+    return write_report("json", [("", report, session)], False, fixes=fixes)
 
 
 def codes(*before: Entry, **more: Any) -> dict[str, str]:
