@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import fields
 
 from inspector.facts import outcomes
+from inspector.planning.fates import DECIDED_BY
 from inspector.workbench.payloads.base_payload import Payload
 from inspector.workbench.payloads.new_file import NewFilePreview, NewFileReply
 from inspector.workbench.payloads.replay import RunPayload
@@ -41,7 +42,7 @@ def make_schema() -> dict[str, Any]:
     """The schema of every payload: an object of traits, and one of replies, by their names.
 
     In the older form of the standard, which the front end's generator reads. `outcomes` is the table of the
-    outcomes of facts.
+    outcomes of facts, `deciders` says what else than a rule decided a block.
     """
     replies = list_replies()
     kinds = [*TRAITS.values(), *replies.values()]
@@ -62,6 +63,7 @@ def make_schema() -> dict[str, Any]:
             {name: getattr(outcomes.TRAITS[outcome], name) for name in SHOWN}
             for outcome in outcomes.WORST_FIRST
         ],
+        "deciders": {code: f"by {words}" for code, words in DECIDED_BY.items()},
         "definitions": _spell_tuples(parts),
     }
 

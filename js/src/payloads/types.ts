@@ -1158,3 +1158,13 @@ export const OUTCOMES = [
     sign: "⇄",
   },
 ] as const;
+
+/** What decided a block that no rule decided, by its code in a plan. */
+export const DECIDERS: Partial<Record<number, string>> = {
+  [-1]: "by no rule",
+  [-2]: "by a pin",
+  [-3]: "by the other half of its call",
+  [-4]: "by the model, which refuses reasoning after an edit",
+  [-5]: "by the harness, which sends no reasoning",
+  [-6]: "by the provider, which takes no message that ends with reasoning",
+};
