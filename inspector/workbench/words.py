@@ -27,7 +27,6 @@ _LABELS = {
     "truncated": "shortened",
     "gone": "gone before",
     "at_risk": "absent unless the summary names it",
-    "constraint": "your rule",
 }
 """By the name in Python; a name that is not listed is its own label."""
 _FORBIDDEN = re.compile(rf"\b({'|'.join(FORBIDDEN)})(s?)\b")

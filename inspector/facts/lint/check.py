@@ -43,6 +43,7 @@ from ..facts import SENTENCE_KINDS, Facts, quote_form
 from ..force import has_negation
 from ..grounding import UngroundedLine, ground_plan, ground_recorded, is_whole
 from ..indexed_text import is_same, is_subject
+from ..kind_words import NOUNS
 from ..needed_again import is_verdict
 from ..outcome_finder import Evidence
 from ..outcomes import UNDECIDED, Outcome
@@ -513,7 +514,7 @@ def _judge(traced: TracedFact, look: _Look, judged: bool) -> tuple[str, str, Blo
     code, at, params = found
     when = {} if at is None else {"when": _when(traced, at)}
     kind = traced.fact.kind
-    named = "folder" if kind == "file" and is_folder(traced) else kind
+    named = "folder" if kind == "file" and is_folder(traced) else NOUNS[kind]
     form = traced.fact.form if kind in SENTENCE_KINDS else " ".join(traced.fact.form.split())
     quoted = quote_form(kind, form, LONGEST) if kind in SENTENCE_KINDS else cut_text(form, LONGEST)
     sentence = write(code, form=quoted, kind=named, **when, **params).sentence

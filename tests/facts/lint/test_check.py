@@ -415,14 +415,14 @@ def test_the_table_of_codes_is_complete_and_stable() -> None:
     assert list(LINT_CODES) == [f"CI{number:03}" for number in range(1, len(LINT_CODES) + 1)]
     assert [lint.name for lint in LINT_CODES.values()] == [
         "edited file absent",
-        "user constraint absent",
-        "open todo absent",
+        "user's rule absent",
+        "open to-do absent",
         "last error absent",
         "last result absent",
         "created file absent",
         "ambiguous file name",
         "ungrounded summary line",
-        "regret",
+        "needed again",
         "decision absent",
         "summary unreadable",
         "nothing compacted",
@@ -440,7 +440,7 @@ def test_the_table_of_codes_is_complete_and_stable() -> None:
         assert one.code == code
         assert one.severity in SEVERITIES
         assert one.sentence.endswith(".")
-        assert one.example.endswith(".")
+        assert one.example.endswith((".", ".”"))
 
 
 @given(sessions(), st.sampled_from((None, "flue", "mini-claude-code")))
