@@ -3,8 +3,8 @@
 Takes a `SummaryJob` and its session, and returns a `Reply` that never has more tokens than the job allows.
 All of it is copied from the session or the previous summary; the same entries give the same bytes on
 every machine. The budget goes to the user's rules that forbid something, the first and last request, files
-changed, the user's other rules, open to-dos, the last errors and outcomes, decisions, then to the rest as room
-allows, in the end sentences. The text begins with the rules that forbid something.
+changed, the user's other rules, open to-dos, the last errors and outcomes, decisions, then to the rest as
+room allows, in the end sentences. The text begins with the rules that forbid something.
 """
 
 from __future__ import annotations
