@@ -30,8 +30,8 @@ def _check_files(args: Namespace, are_several: bool) -> Iterator[tuple[str, Lint
     """Yield the report on every file that can be checked; in the end, set the exit code."""
     from .facts.lint.report import find_earlier
 
-    baseline, asked, worst, is_checked = _read_baseline(args), args.file, 0, False
-    for file, is_named in list(_list_files(asked)):
+    baseline, paths, worst, is_checked = _read_baseline(args), args.file, 0, False
+    for file, is_named in list(_list_files(paths)):
         args.file = file
         try:
             session = read_input(args)
@@ -50,7 +50,7 @@ def _check_files(args: Namespace, are_several: bool) -> Iterator[tuple[str, Lint
         yield file, report, session
     args.code = worst if is_checked else max(worst, args.unreadable)
     if not is_checked:
-        complain(ReadError(", ".join(asked), detail="no session in it could be checked"), args.code)
+        complain(ReadError(", ".join(paths), detail="no session in it could be checked"), args.code)
 
 
 def _list_files(paths: list[str]) -> Iterator[tuple[str, bool]]:

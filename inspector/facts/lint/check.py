@@ -508,10 +508,10 @@ def _judge(traced: TracedFact, look: _Look, judged: bool) -> tuple[str, str, Blo
     `judged` says that a reader calls it lost.
     """
     absent = traced.outcome == "absent" or (judged and traced.outcome in UNDECIDED)
-    found = _select_code(traced, look, absent)
-    if found is None:
+    selected = _select_code(traced, look, absent)
+    if selected is None:
         return None
-    code, at, params = found
+    code, at, params = selected
     when = {} if at is None else {"when": _when(traced, at)}
     kind = traced.fact.kind
     named = "folder" if kind == "file" and is_folder(traced) else NOUNS[kind]

@@ -165,8 +165,8 @@ def say_left(
     else:
         result = [_part(f" {verb}"), _part(" "), _part(format_tokens(summary), "strong", "summary")]
         result += [_part(", not written yet")] if unwritten else []
-    left = _part(describe_left(blocks, tokens), "strong", "left")
-    parts = [_part(lead if place is not None else ""), left, *result, _part(".")]
+    subject = _part(describe_left(blocks, tokens), "strong", "left")
+    parts = [_part(lead if place is not None else ""), subject, *result, _part(".")]
     return [part for part in parts if part.text]
 
 
