@@ -54,12 +54,12 @@ class Check(NamedTuple):
 
 
 _PUSH, _CAP = "“Never push to main.”", "“Spend at most $500.”"
-_SPEAKER, _WHERE = "You said", "The summary"
+_YOU, _WHERE = "You said", "The summary"
 # fmt: off
-_CHANGED = write("changed", "value", who=_SPEAKER, value="$500", when=" (turn 3)", where=_WHERE, instead="$600")
-_ALLOWED = write("contradicted", "permitted", who=_SPEAKER, said="Never push to main.", when=" (turn 1)",
+_CHANGED = write("changed", "value", who=_YOU, value="$500", when=" (turn 3)", where=_WHERE, instead="$600")
+_ALLOWED = write("contradicted", "permitted", who=_YOU, said="Never push to main.", when=" (turn 1)",
     where=_WHERE, found="Pushing to main is fine.")
-_EXCEPTED = write("partial", "exception", who=_SPEAKER, said="Never push to main.", when=" (turn 1)",
+_EXCEPTED = write("partial", "exception", who=_YOU, said="Never push to main.", when=" (turn 1)",
     where=_WHERE, found="unless it is urgent")
 _CHECKS = (
     Check("CI001", "edited file absent", "error",
